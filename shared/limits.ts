@@ -325,8 +325,6 @@ export const LIMITS = {
   consoleInvitationsPerTenantMax: 20,
   rateConsoleInvitations: { burst: 10, perSecond: 10 / 3600 },
   rateConsoleInvitationsOfAddress: { burst: 3, perSecond: 3 / 3600 },
-  /** Entries of the audit trail on the page of one person. */
-  personAuditListedMax: 50,
   /** Less than what a stop waits for. */
   consoleReceiptMsMax: 8_000,
   /** How long the answer to a form waits for a receiver, so that the page can say what came of it. */
@@ -340,8 +338,6 @@ export const LIMITS = {
   eventBytesLookedThroughMax: 1024 * 1024,
   /** Of one value of an event, as a page shows it. */
   eventValueCharactersShown: 300,
-  /** Of the newest refusals, and of the tenants that have the most. */
-  refusalsListedMax: 10,
   /** Of one address, whoever asks. */
   rateConsole: { burst: 1200, perSecond: 40 },
   /** Forms that are sent, by one person and about one tenant: each writes, and for long. */
@@ -367,7 +363,6 @@ export const LIMITS = {
   rowsDeletedAtOnceMax: 250,
   /** No request that was under way when a tenant was removed lasts so long. */
   removedSweptAgainMs: 10 * 60 * 1000,
-  auditKeptMs: 400 * 24 * 3600 * 1000,
   // the fleet link
   snapshotBytesMax: 1024 * 1024,
   fleetMessageBytesMax: 4 * 1024 * 1024,

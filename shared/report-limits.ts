@@ -1,6 +1,11 @@
 /** Of what people are told of what has happened; a part of `LIMITS`, which is what is asked. */
 export const REPORT_LIMITS = {
-  // the audit trail
+  // the audit trail, and what a page shows of it and of refusals
+  /** Of the newest refusals, and of the tenants that have the most. */
+  refusalsListedMax: 10,
+  auditKeptMs: 400 * 24 * 3600 * 1000,
+  /** Entries of the audit trail on the page of one person. */
+  personAuditListedMax: 50,
   /** By one page of a search; the next one goes on from there. */
   auditLookedThroughMax: 2000,
   /** Of an entry with long lists, as far as a search reads it. */

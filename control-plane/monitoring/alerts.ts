@@ -18,12 +18,10 @@ import {
   type AlertRow,
   type Watch,
 } from '../store/queries/alerts.ts'
-import type { Mails } from '../mail/mails.ts'
 import { beginOf, deleteMinutesFrom } from '../store/queries/figures.ts'
 import { requireTenant } from '../store/queries/tenants.ts'
 import type { Queries } from '../store/sqlite.ts'
-import type { Actor, Store } from '../store/store.ts'
-import { mailAlert } from './alert-mail.ts'
+import type { Actor, Change, Store } from '../store/store.ts'
 import { judgeAlert, spanOf, watchAt } from './alert-judgement.ts'
 import { previewAlert, previewSpan, type AlertPreview } from './alert-preview.ts'
 import { countMetric, minutesOfMetric } from './metrics.ts'
@@ -46,12 +44,11 @@ const PAGE = 200
 interface AlertsWorld {
   readonly store: Store
   readonly clock: Clock
-  readonly mails: Pick<Mails, 'queue'>
-  readonly baseUrl: string
+  /** Whether an email was written. */
+  readonly mailAlert: (change: Change, alert: Alert, value: number) => Promise<boolean>
 }
 
-export function createAlerts(world: AlertsWorld) {
-  const { store, clock } = world
+export function createAlerts({ store, clock, mailAlert }: AlertsWorld) {
   async function get(tenantId: string, alertId: string): Promise<Alert> {
     return found(await findAlert(store.read, tenantId, alertId))
   }
@@ -88,7 +85,7 @@ export function createAlerts(world: AlertsWorld) {
         window_seconds: alert.windowSeconds,
         at: new Date(watched.judgedAt).toISOString(),
       })
-      if (await mailAlert(world, change, alert, value))
+      if (await mailAlert(change, alert, value))
         await updateAlert(change.queries, tenantId, alertId, { emailedAt: change.nowMs })
     })
   }

@@ -1,5 +1,6 @@
 /** What tenants are told without asking: webhooks, alerts, the weekly digest. */
 import { SECOND_MS } from '../../shared/clock.ts'
+import { createAlertMail } from '../mail/alert-mail.ts'
 import { createAlerts } from '../monitoring/alerts.ts'
 import { createDigests } from '../monitoring/digests.ts'
 import { createRefusals } from '../monitoring/refusals.ts'
@@ -36,7 +37,8 @@ export function createNotices(
   jobs.tidies('events', (limit) => deliveries.pruneEvents(limit))
   const digests = jobs.tidied('digests', createDigests({ store, clock, log }))
   jobs.follows(digests.send, 'digests wait for the next round')
-  const alerts = createAlerts({ store, clock, mails, baseUrl })
+  const mailAlert = createAlertMail({ mails, baseUrl })
+  const alerts = createAlerts({ store, clock, mailAlert })
   jobs.follows(alerts.evaluate, 'looking at alerts failed, trying again later', ALERTS_EVERY_MS)
   return {
     dispatcher,
@@ -45,6 +47,7 @@ export function createNotices(
     webhookQueue: () => readWebhookQueue(store, dispatcher),
     refusals: createRefusals({ store }),
     alerts,
+    mailAlert,
     digests,
   }
 }
