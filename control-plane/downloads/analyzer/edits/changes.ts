@@ -27,7 +27,7 @@ export interface Changed {
 }
 
 export function withChanges(text: string, changes: readonly Change[]): Changed {
-  const pieces = changes.flatMap(piecesOf).sort((a, b) => a.at - b.at)
+  const pieces = changes.flatMap((change) => piecesOf(text, change)).sort((a, b) => a.at - b.at)
   const added: { start: number; end: number }[] = []
   let after = ''
   let from = 0
@@ -40,8 +40,15 @@ export function withChanges(text: string, changes: readonly Change[]): Changed {
   return { text: after + text.slice(from), added }
 }
 
-function piecesOf(change: Change) {
-  if (change.kind !== 'wrapping') return [change]
+/** A line behind another ends as that one does: the line end that was there becomes its own. */
+const LINE_END = /\r?\n/g
+
+function piecesOf(text: string, change: Change) {
+  if (change.kind !== 'wrapping') {
+    const [end] = /^\r?\n/.exec(text.slice(change.at, change.at + 2)) ?? []
+    if (end === undefined || !/^\r?\n/.test(change.text)) return [change]
+    return [{ at: change.at, text: change.text.replace(LINE_END, end) }]
+  }
   return [
     { at: change.start, text: `${change.callee}(` },
     { at: change.end, text: ')' },

@@ -3,7 +3,7 @@
  * languages besides JavaScript: the file of the contract, and the exact place that mounts it.
  */
 import type { Application, FrameworkName } from '../detection/application.ts'
-import { NO_PARTS, shown, together, type Parts, type Plan } from '../plan.ts'
+import { NO_PARTS, shown, together, type FileEdit, type Parts, type Plan } from '../plan.ts'
 import type { Project } from '../project/project.ts'
 import { keyPart } from './key-file.ts'
 import { nodeParts } from './node-plan.ts'
@@ -39,7 +39,14 @@ export async function planFor(
   const parts = isNode(application)
     ? await nodeParts(project, application, wishes, others)
     : await otherParts(project, application, wishes)
-  return { framework: application.framework, source: { kind: 'rules' }, ...parts }
+  const edits = parts.edits.map((edit) => behindLink(project, edit))
+  return { framework: application.framework, source: { kind: 'rules' }, ...parts, edits }
+}
+
+/** Nothing is written through a link: what it points at is edited, if that is a file like others. */
+function behindLink(project: Project, edit: FileEdit): FileEdit {
+  const linkTo = project.files.find(({ path }) => path === edit.path)?.linkTo
+  return linkTo !== undefined && project.has(linkTo) ? { ...edit, path: linkTo } : edit
 }
 
 async function otherParts(

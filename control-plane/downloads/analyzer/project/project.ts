@@ -4,6 +4,8 @@
 export interface ProjectFile {
   readonly path: string
   readonly bytes: number
+  /** It is a link to this file of the project. */
+  readonly linkTo?: string
 }
 
 export interface Project {

@@ -126,7 +126,10 @@ export async function walk(
       const target = await realpath(join(root, path))
       const found = await stat(target)
       if (!isInside(root, target)) unread.add(path, 'is a link that leads out of the project')
-      else if (found.isFile()) files.push({ path, bytes: found.size })
+      else if (found.isFile()) {
+        const linkTo = relative(root, target).replaceAll(sep, '/')
+        files.push({ path, bytes: found.size, linkTo })
+      }
       // a folder of the project is walked where it lies
     } catch (error) {
       unread.failed(path, error)

@@ -73,8 +73,8 @@ t.test(
   'every check says something in an empty folder, within the limits of a report',
   async (t) => {
     const { checks } = await checkAll(folderWith(t, {}))
-    t.equal(checks.length, 9)
-    t.equal(new Set(checks.map(({ check }) => check)).size, 9)
+    t.equal(checks.length, 10)
+    t.equal(new Set(checks.map(({ check }) => check)).size, 10)
     for (const { check, detail, nextAction } of checks) {
       t.match(check, /^[a-z_]{1,64}$/)
       t.match(detail, /\w{3}.*\.$/, check)
