@@ -53,11 +53,10 @@ void t.test('no page offers a form to who may only look, and all others are ther
       t.equal(answer.status, 200, nameOf(declaration))
       if (!(answer.headers.get('content-type') ?? '').includes('html')) continue
       const actions = [...answer.text.matchAll(/<form method="post" action="([^"]+)"/g)]
-      t.same(
-        actions.map(([, action]) => action),
-        ['/console/sign-out'],
-        nameOf(declaration),
-      )
+      const offered = actions
+        .map(([, action]) => action)
+        .filter((one) => one !== '/console/sign-out')
+      t.same(offered, [], nameOf(declaration))
       t.notMatch(answer.text, /href="[^"]*\/(?:new|edit|remove|end-all)["?]/, nameOf(declaration))
     }
     t.ok(seen > 10, `${seen} pages`)
