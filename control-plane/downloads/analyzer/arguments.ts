@@ -20,7 +20,7 @@ export const OPTIONS = {
     value: MODES.join('|'),
     text: 'the mode of the tenant, where the service cannot tell it',
   },
-  app: { value: 'FOLDER', text: 'which application of several' },
+  app: { value: 'FOLDER[:FILE]', text: 'which application of several' },
   'dry-run': { text: 'shows what would be written, and writes nothing' },
   install: { text: 'runs the package manager afterwards' },
   rules: { text: 'goes by the rules, whether a guide is stored or not' },

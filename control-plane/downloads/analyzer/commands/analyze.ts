@@ -87,7 +87,17 @@ function outcomeOf(
 function nextOf(task: Task, planned: readonly Planned[]): NextStep {
   const first = planned.find(({ plan }) => plan.edits.length > 0)
   if (first !== undefined) {
-    const app = planned.length > 1 ? [`--app ${visibleText(appName(first.application))}`] : []
+    const app =
+      planned.length > 1
+        ? [
+            `--app ${visibleText(
+              appName(
+                first.application,
+                planned.map((one) => one.application),
+              ),
+            )}`,
+          ]
+        : []
     return {
       text: 'To see every line of it, and write it if you agree:',
       command: task.line('apply', ...app),

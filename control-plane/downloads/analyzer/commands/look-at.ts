@@ -36,8 +36,21 @@ export function nameOf({ folder, framework }: Application): string {
   return `${folder === '' ? 'this folder' : visibleText(folder)} (${framework})`
 }
 
-/** The folder as `--app` takes it. */
-export const appName = ({ folder }: Application) => (folder === '' ? '.' : folder)
+/** As `--app` takes it: the folder, or where this holds several, the folder and the file. */
+export function appName(application: Application, all: readonly Application[] = []): string {
+  const { folder } = application
+  const name = folder === '' ? '.' : folder
+  const isOnly = all.filter((one) => one.folder === folder).length < 2
+  const file = fileOf(application)
+  return isOnly || file === null ? name : `${name}:${file}`
+}
+
+/** Where it is made, from its folder; of Next.js, which has no such place, what starts it. */
+function fileOf({ folder, mount, entry }: Application): string | null {
+  const path = (mount ?? entry)?.path ?? null
+  const isInside = path !== null && folder !== '' && path.startsWith(`${folder}/`)
+  return isInside ? path.slice(folder.length + 1) : path
+}
 
 export async function chooseApplication(task: Task, looked: LookedAt): Promise<Application> {
   const [first, second] = await chooseApplications(task, looked)
@@ -60,7 +73,8 @@ export async function chooseApplications(
     'application_unclear',
     `There are ${applications.length} applications here; say which one with --app:`,
     ...applications.map(
-      (application) => `--app ${visibleText(appName(application))} (${application.framework})`,
+      (application) =>
+        `--app ${visibleText(appName(application, applications))} (${application.framework})`,
     ),
   )
 }
@@ -74,10 +88,15 @@ async function askWhich(task: Task, applications: readonly Application[]): Promi
 }
 
 function applicationIn(applications: readonly Application[], wanted: string): Application {
-  const folder = normalised(wanted)
+  const [, before = '', file = null] = /^([^:]*):(.+)$/.exec(wanted) ?? []
+  const folder = normalised(file === null ? wanted : before)
   const found = applications.filter((application) => application.folder === folder)
-  if (found[0] !== undefined) return found[0]
-  const names = applications.map(appName)
+  const isMeant = (application: Application) =>
+    file === null || [fileOf(application), application.entry?.path].includes(normalised(file))
+  // of several in a folder the first is what its start reaches first
+  const [meant] = found.filter(isMeant)
+  if (meant !== undefined) return meant
+  const names = applications.map((application) => appName(application, applications))
   const near = nearest(wanted.slice(0, 100), names) ?? names[0] ?? ''
   throw new Problem(
     'option_invalid',

@@ -7,6 +7,7 @@ import { JAVA } from './languages/java.ts'
 import { PHP } from './languages/php.ts'
 import { PYTHON } from './languages/python.ts'
 import { RUBY } from './languages/ruby.ts'
+import { namedOnly } from './named-only.ts'
 import { detectNode } from './node/detect-node.ts'
 import { readLanguage } from './reader/read-language.ts'
 
@@ -23,7 +24,11 @@ export async function detect(project: Project): Promise<Detection> {
   ])
   return {
     applications: found.flatMap(({ applications }) => applications).sort(byPlace),
-    remarks: [...found.flatMap(({ remarks }) => remarks), ...remarksOf(project)],
+    remarks: [
+      ...found.flatMap(({ remarks }) => remarks),
+      ...(await namedOnly(project)),
+      ...remarksOf(project),
+    ],
   }
 }
 

@@ -212,6 +212,30 @@ void t.test('of several applications one has to be named, or all that are meant'
   t.match(await run(['undo'], here()), { code: 0 })
 })
 
+void t.test('of several in one folder each is named by its file as well', async (t) => {
+  const served = (port: number) =>
+    `const express = require('express')\nconst app = express()\napp.listen(${port})\n`
+  const { document, here, folder } = await start(t, {
+    'package.json': JSON.stringify({
+      scripts: { start: 'node main.js' },
+      dependencies: { express: '^5.1.0' },
+    }),
+    'main.js': `require('./shop')\nrequire('./staff')\n`,
+    'shop.js': served(3000),
+    'staff.js': served(3001),
+  })
+  const unclear = await document(['apply', '--yes'], here())
+  t.match(unclear.err, /--app \.:shop\.js \(express\)\n--app \.:staff\.js \(express\)/)
+  const staff = await document(['apply', '--yes', '--app', '.:staff.js'], here())
+  t.equal(staff.code, 0, staff.err)
+  t.match(readFileSync(join(folder, 'staff.js'), 'utf8'), 'service.express()')
+  t.equal(readFileSync(join(folder, 'shop.js'), 'utf8'), served(3000))
+  t.match(await document(['apply', '--yes', '--app', '.:stuff.js'], here()), {
+    code: 2,
+    err: /no application in "\.:stuff\.js"; did you mean \.:staff\.js\?/,
+  })
+})
+
 void t.test('install runs the package manager, which is given no key', async (t) => {
   const { run, folder, here, home, key } = await start(t)
   const log = join(home, 'npm.log')

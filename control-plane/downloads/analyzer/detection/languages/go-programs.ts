@@ -63,6 +63,15 @@ export const ROUTERS: readonly Router[] = [
     imported: /^github\.com\/gofiber\/fiber(?:\/v\d+)?$/,
     serves: [/\bfiber\.New\s*\(/, /\*fiber\.App\b/, 'Listen(?:TLS|er)?'],
   },
+  {
+    name: 'pocketbase',
+    imported: /^github\.com\/pocketbase\/pocketbase$/,
+    serves: [
+      /\bpocketbase\.New(?:WithConfig)?\s*\(/,
+      /\*pocketbase\.PocketBase\b/,
+      'Start|Execute',
+    ],
+  },
   { name: 'gorilla/mux', imported: /^github\.com\/gorilla\/mux$/ },
   { name: 'httprouter', imported: /^github\.com\/julienschmidt\/httprouter$/ },
 ]
@@ -168,7 +177,7 @@ function servingsIn(sources: readonly Source[]): Serving[] {
       const names = importing(router.imported).flatMap((source) => namesOf(source, makes, type))
       // without a name for it, nobody calls it
       if (names.length === 0) return []
-      const calls = new RegExp(String.raw`(?<![\w.])(?:\w+\.)*(\w+)\.${method}\s*(?=\()`)
+      const calls = new RegExp(String.raw`(?<![\w.])(?:\w+\.)*(\w+)\.(?:${method})\s*(?=\()`)
       return sources.flatMap((source) =>
         hits(source, calls)
           .filter(({ match: [, name = ''] }) => names.includes(name))

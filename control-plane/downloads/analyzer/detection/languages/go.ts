@@ -83,9 +83,9 @@ function foundOf(program: GoProgram): Found<Part> {
   const router = routerOf(program)
   const name = router?.name ?? 'net/http'
   const served = placeAt(serving.source, serving.index)
-  // an adapter of fasthttp's is not the contract's net/http
+  // an adapter of fasthttp's is not the contract's net/http; a hook of PocketBase's serves by its own
   const mount =
-    name === 'fiber'
+    name === 'fiber' || name === 'pocketbase'
       ? clue(
           name,
           served,
@@ -162,6 +162,8 @@ function portOf({ serving, own, sources }: GoProgram): Clue<number> | null {
   if (literal !== undefined) return clue(Number(literal), at, 'sure', 'The code says so.')
   if (addressAt === null && router?.name === 'gin')
     return clue(8080, at, 'likely', 'Gin listens there unless told otherwise.')
+  if (addressAt === null && router?.name === 'pocketbase')
+    return clue(8090, at, 'likely', 'PocketBase listens there unless told otherwise.')
   // elsewhere a port is as well one that somebody is called on
   const settings = sources.filter(({ path }) => /conf|setting|option|env|flag|cmd\//i.test(path))
   for (const one of new Set([source, ...own, ...settings])) {

@@ -28,13 +28,39 @@ export interface Started {
   readonly mountConfidence: Confidence
 }
 
-export function madeIn(part: PythonCode, imports: RegExp, makes: RegExp): Made[] {
-  const all = part.sources
-    .filter((source) => firstHit(source, imports) !== null)
-    .flatMap((source) =>
-      hits(source, makes).map(({ index }) => ({ source, index, ...namesOf(source, index) })),
-    )
+export function madeIn(
+  part: PythonCode,
+  imports: RegExp,
+  module: string,
+  classes: readonly string[],
+): Made[] {
+  const importing = part.sources.filter((source) => firstHit(source, imports) !== null)
+  const makes = new RegExp(
+    String.raw`(?<![\w.])(?:${module}\s*\.\s*)?(?:${classes.join('|')})\s*\(`,
+  )
+  const derived = subclasses(importing, classes)
+  const all = part.sources.flatMap((source) =>
+    [
+      ...(importing.includes(source) ? hits(source, makes) : []),
+      ...(derived === null ? [] : hits(source, derived)),
+    ].map(({ index }) => ({ source, index, ...namesOf(source, index) })),
+  )
   return all.filter((made) => !isMounted(part, made))
+}
+
+const DERIVED_MAX = 20
+
+/** `class Shop(Flask):` makes one as well, wherever it is called. */
+function subclasses(importing: readonly Source[], classes: readonly string[]): RegExp | null {
+  const declares = new RegExp(
+    String.raw`^class\s+(\w+)\s*\(\s*(?:\w+\.)?(?:${classes.join('|')})\s*[,)]`,
+    'm',
+  )
+  const names = importing.flatMap((source) =>
+    hits(source, declares).map(({ match: [, name = ''] }) => name),
+  )
+  const any = names.slice(0, DERIVED_MAX).join('|')
+  return any === '' ? null : new RegExp(String.raw`(?<![\w.]|class\s+)(?:${any})\s*\(`)
 }
 
 function namesOf({ code }: Source, index: number) {

@@ -22,7 +22,7 @@ const micro = (
   title: string,
   port: number,
   imports: RegExp,
-  makes: RegExp,
+  classes: readonly string[],
 ): Framework<PythonPart> => ({
   name,
   title,
@@ -33,7 +33,7 @@ const micro = (
   ],
   made: ({ parts }) =>
     parts.flatMap((part) => {
-      const started = startedOnes(part, madeIn(part, imports, makes))
+      const started = startedOnes(part, madeIn(part, imports, name, classes))
       if (started.length === 0) return onlyDepended(part, name, title)
       return started.map((one) => foundOf(part, one, title, started.length > 1))
     }),
@@ -81,19 +81,13 @@ export const PYTHON: Language<PythonPart> = {
       port: ['deployment'],
       customaryPort: [8000, 'Django and Gunicorn listen there unless told otherwise.'],
     },
-    micro(
-      'fastapi',
-      'FastAPI',
-      8000,
-      /^[ \t]*(?:from|import)\s+fastapi\b/m,
-      /(?<![\w.])(?:fastapi\s*\.\s*)?FastAPI\s*\(/,
-    ),
+    micro('fastapi', 'FastAPI', 8000, /^[ \t]*(?:from|import)\s+fastapi\b/m, ['FastAPI']),
     micro(
       'flask',
       'Flask',
       5000,
       /^[ \t]*(?:from|import)\s+(?:flask|apiflask|flask_openapi3|quart_flask_patch)\b/m,
-      /(?<![\w.])(?:flask\s*\.\s*)?(?:Flask|APIFlask|OpenAPI)\s*\(/,
+      ['Flask', 'APIFlask', 'OpenAPI'],
     ),
   ],
 }

@@ -6,6 +6,7 @@ import { LIMITS } from '../../../../../shared/limits.ts'
 import type { Project } from '../../project/project.ts'
 import type { Application, Detection } from '../application.ts'
 import { describe, describeNext, describePlugin } from './applications.ts'
+import { runElsewhere } from '../named-only.ts'
 import { createCodebase, packageFiles, reachFrom, type Codebase } from './codebase.ts'
 import { entriesOf, type Entry } from './entries.ts'
 import { makingsIn } from './makings.ts'
@@ -53,10 +54,9 @@ export async function detectNode(project: Project): Promise<Detection> {
     remarks.add(
       'Not all code was looked at: there is a lot of it. Run this in the folder of one application.',
     )
-  return {
-    applications: packages.all.flatMap((one) => started.get(one) ?? []),
-    remarks: [...remarks],
-  }
+  const found = packages.all.flatMap((one) => started.get(one) ?? [])
+  const { onNode, remarks: elsewhere } = runElsewhere(project, found)
+  return { applications: onNode, remarks: [...remarks, ...elsewhere] }
 }
 
 const PROBLEMS_MAX = 10
