@@ -83,7 +83,7 @@ t.test('killed in the middle of a form', { skip: WITHOUT_CHROMIUM }, async (t) =
   await context.clearCookies() // the session ended meanwhile
   await fleet.startControlPlane()
   await send(page)
-  t.match(await page.textContent('main'), /You are not signed in.*nothing was changed/s)
+  t.match(await page.textContent('main'), /Your console session has ended.*nothing was changed/s)
   t.match(await page.textContent('main'), 'Sign in and go back')
   t.same(await tenantIds(fleet), ['first', 'second', 'third'])
   await keep(page, 'restart-signed-out-phone-light')

@@ -91,7 +91,7 @@ t.test('sessions, and a passkey, by buttons', { skip: WITHOUT_CHROMIUM }, async 
   await page.getByRole('button', { name: 'Continue with your passkey' }).click()
   await page.getByText('Second factor removed').waitFor()
   t.match((await sent).url(), '/account/factor', 'what was asked for went on behind the question')
-  t.match(await page.textContent('main'), /You have none yet/)
+  t.match(await page.textContent('main'), /None yet/)
   t.same(
     complaints.filter((text) => /Content Security Policy|refused/i.test(text)),
     [],
