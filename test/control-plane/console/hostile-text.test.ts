@@ -99,6 +99,8 @@ async function openAll(
       const answer = await grace.get(at, elsewhere())
       const what = `${nameOf(route)}${at === address ? '' : ' with a query'}: ${written(typed)}`
       if (answer.status >= 500) t.fail(`${what} answered ${answer.status}`)
+      const isPage = (answer.headers.get('content-type') ?? '').startsWith('text/html')
+      if (!isPage) continue // a file to be kept: nothing in it is shown by a browser
       if (isRaw(answer.text, typed)) t.fail(`${what} is shown raw`)
       pages.push({ of: what, text: answer.text })
     }
