@@ -38,7 +38,7 @@ t.test('one session is ended, then all', { skip: WITHOUT_CHROMIUM }, async (t) =
   t.equal(await page.locator('tbody tr').count(), 2)
   await page.fill('[name=q]', '203.0.113.1')
   await page.getByRole('button', { name: 'Search' }).click()
-  t.match(await page.textContent('main'), 'No running session')
+  t.match(await page.textContent('main'), 'No matching sessions')
   await page.fill('[name=q]', '127.0.0.1')
   await page.getByRole('button', { name: 'Search' }).click()
   await page.locator('tbody').getByRole('link', { name: /^End/ }).first().click()

@@ -113,7 +113,7 @@ for (const { texts, ways } of VISITS)
 
 /** Whoever has only a keyboard reaches everything, and sees where they are. */
 async function walkThrough(t: Test, page: BrowserPage, name: string) {
-  const reachable = 'input:not([type=hidden], [hidden]), button, a[href], summary'
+  const reachable = 'input:not([type=hidden], [hidden]), button:not([hidden]), a[href], summary'
   const count = await page.locator(reachable).count()
   await page.evaluate('document.body.tabIndex = -1, document.body.focus()') // from the top
   const seen = new Set<string>()

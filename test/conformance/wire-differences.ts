@@ -152,15 +152,6 @@ export const DIFFERENCES: readonly Difference[] = [
         : { ...edge, application: { ...application, target: pathname + search } }
     },
   },
-  {
-    why: 'the list of one’s own sessions is served by the edge only: inside, the address does not exist',
-    expected: (target, edge, given) =>
-      target !== 'gateway' &&
-      pathOf(given) === '/service/me' &&
-      /^(?:service|sign_in)_/.test(edge.outcome)
-        ? { outcome: 'sealed_404', application: null }
-        : undefined,
-  },
 ]
 
 /** What is too long is not read to its end, so the answer to it may be lost with the connection. */

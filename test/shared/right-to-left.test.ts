@@ -61,6 +61,6 @@ t.test('pages of the console show such names so', async (t) => {
   const account = { username: 'm', email: 'm@acme.test', name: ARABIC, password: '' }
   const { userId } = await services.users.create('acme', account, ACTOR)
   const { text } = await grace.get(`/console/tenants/acme/users/${userId}/remove`)
-  t.match(text, new RegExp(`Remove <bdi>${ARABIC}</bdi>\\?`))
+  t.match(text, new RegExp(`Delete <bdi>${ARABIC}</bdi>\\?`))
   t.match(text, new RegExp(`<title>[^<]*${ARABIC}`))
 })

@@ -50,9 +50,9 @@ export function openApiEndpoints(
   ]
 }
 
-/** How the templates are indented is a third of the page; what is inside `pre` begins its lines itself. */
+/** How the templates are indented is a third of the page; what is inside `pre` begins its lines itself, and the style has a hash. */
 const withoutIndent = (html: string) =>
   html
-    .split(/(<pre[^]*?<\/pre>)/)
+    .split(/(<pre[^]*?<\/pre>|<style[^]*?<\/style>)/)
     .map((part, at) => (at % 2 === 1 ? part : part.replace(/\s*\n\s*/g, '\n')))
     .join('')

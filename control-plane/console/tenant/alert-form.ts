@@ -95,6 +95,7 @@ export function alertForm(visit: TenantVisit, alert: Alert | undefined, attempt?
           hint: 'Besides the webhook event alert.triggered. At most one email per alert every 15 minutes.',
           options: EMAIL_OPTIONS,
           value: emailLanguage ?? '',
+          isFree: true,
           attempt,
         })}
         ${checkField({ name: 'is_enabled', label: 'Enabled', isOn: isEnabled, attempt })}

@@ -12,7 +12,7 @@ import { ACTOR, movableClock } from '../../support/control-plane.ts'
 
 const PASSWORD = 'a long walk along the harbour wall'
 const PER_HOUR = LIMITS.rateNoticesOfPerson.burst
-const MORE = /we send you no more mails like this one/
+const MORE = /We will pause emails like this one for a while/
 const HOUR_MS = 3_600_000
 
 type Tap = Parameters<typeof startConsole>[0]

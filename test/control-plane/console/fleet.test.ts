@@ -20,8 +20,9 @@ async function startFleetPage(t: Test) {
   const show = async () => {
     const handle = route!.handle as (visit: unknown) => Promise<View>
     const nowMs = clock.nowMs()
+    const proofs = { csrf: '', newFormId: () => '', isReadOnly: false }
     const viewer = { isOperator: true, tenantIds: [], signedInAtMs: nowMs, sessionId: 'session' }
-    const { content } = await handle({ nowMs, viewer, address: '/console/fleet', csrf: '' })
+    const { content } = await handle({ nowMs, viewer, address: '/console/fleet', csrf: '', proofs })
     return String(await (content as Html))
   }
   return { registry, clock, revision, show }

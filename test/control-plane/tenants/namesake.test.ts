@@ -18,7 +18,8 @@ void t.test('the audit trail of the first stays with operators', async (t) => {
   await tenants.patch('acme', { name: 'Second customer' }, ACTOR)
 
   const administrator = await person('acme')
-  const { text } = await administrator.get('/console/tenants/acme/audit')
+  const page = await administrator.get('/console/tenants/acme/audit')
+  const [text = ''] = /<tbody.*<\/tbody>/s.exec(page.text) ?? []
   t.match(text, 'Second customer')
   t.equal(text.match(/Created the tenant/g)?.length, 1, 'its own beginning is where it begins')
   for (const former of ['Created a user', 'Deleted the tenant']) t.notMatch(text, former)
@@ -28,7 +29,7 @@ void t.test('the audit trail of the first stays with operators', async (t) => {
   for (const action of ['user.created', 'tenant.removed'])
     t.ok(actions.includes(action), `operators read ${action} by the id`)
   const operator = await person('operator')
-  t.match((await operator.get('/console/audit')).text, /Deleted the tenant/)
+  t.match((await operator.get('/console/audit')).text, /<tbody.*Deleted the tenant/s)
 })
 
 void t.test('numbers are not given again, not even the last one', async (t) => {

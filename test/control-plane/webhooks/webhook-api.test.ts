@@ -164,7 +164,7 @@ void t.test('the events are documentation, for programs and for people', async (
   const headers = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }
   const page = await call('GET', '/api/v1/events', undefined, { key: null, headers })
   t.match(page.headers.get('content-type'), 'text/html')
-  t.equal(page.headers.get('vary'), 'Accept')
+  t.equal(page.headers.get('vary'), 'Accept, Accept-Encoding')
   const text = String(page.body['text'])
   for (const name of EVENT_NAMES) t.ok(text.includes(`id="${name}"`), name)
   t.notMatch(text, /\[object|>undefined/)
