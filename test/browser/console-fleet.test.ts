@@ -33,11 +33,11 @@ t.test('gateways that serve, and one that is away', { skip: WITHOUT_CHROMIUM }, 
 
   await fleet.gateways[1]?.stop()
   await page.reload()
-  await page.getByText('1 of 2 is away').waitFor()
+  await page.getByText('1 of 2 is offline').waitFor()
   const phone = await chromium.page({ viewport: PHONE, javaScriptEnabled: false })
   await phone.context.addCookies(await context.cookies())
   await phone.page.goto(`${fleet.baseUrl}/console/fleet`)
-  t.match(await phone.page.textContent('main'), /1 of 2 is away/)
+  t.match(await phone.page.textContent('main'), /1 of 2 is offline/)
   await keep(phone.page, 'fleet-away-phone-light')
   t.same(await violations(page), [], 'with one that is away')
 })
