@@ -122,6 +122,9 @@ function factorCondition(queries: Queries, wish: NonNullable<UserFilter['secondF
   return wish === 'set_up' ? exists(own) : notExists(own)
 }
 
+/** Ids are random: the first letters of a name would be in the middle of many. */
+const ID_PART_CHARACTERS_MIN = 4
+
 /** SQLite folds ASCII alone, so a name is looked for as it is spelled at its beginning as well. */
 function isCalled(folded: string): SQL | undefined {
   const spelled = [
@@ -133,7 +136,7 @@ function isCalled(folded: string): SQL | undefined {
   return or(
     isIn(sql`${users.usernameKey}`, folded),
     isIn(sql`${users.emailKey}`, folded),
-    isIn(sql`lower(${users.userId})`, folded),
+    folded.length < ID_PART_CHARACTERS_MIN ? undefined : isIn(sql`lower(${users.userId})`, folded),
     isIn(sql`lower(${users.name})`, folded),
     ...(/^[\x20-\x7e]*$/.test(folded) ? [] : spelled.map((part) => isIn(sql`${users.name}`, part))),
   )

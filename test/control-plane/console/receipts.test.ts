@@ -22,7 +22,14 @@ async function startWorld(t: Test) {
   })
   const { port } = server.address() as AddressInfo
   const { epoch } = await console.services.fleetSource.position()
-  const gateway = (id: string) => connectRaw(t, port, { id, epoch, webSocket: { headers } })
+  const { fleet } = console.services
+  const isConnected = (id: string) =>
+    fleet.gateways().some((one) => one.gateway_id === id && one.connected)
+  async function gateway(id: string) {
+    const link = await connectRaw(t, port, { id, epoch, webSocket: { headers } })
+    await until(() => isConnected(id)) // its hello is read behind its handshake
+    return link
+  }
   return { ...console, gateway, epoch }
 }
 

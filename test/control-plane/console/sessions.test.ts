@@ -150,4 +150,5 @@ void t.test('the API finds the same sessions', async (t) => {
   t.equal((await ask(`sessions?ip=192.0.2.8&user_id=${ada.userId}`)).status, 400)
   t.equal((await ask('sessions?state=dead')).status, 400)
   t.same((await ask('users?q=AD')).ids, ['ada'])
+  t.same((await ask(`users?q=${ada.userId.slice(8, 20)}`)).ids, ['ada'], 'a part of an ID')
 })
