@@ -167,12 +167,12 @@ t.test('a sign-out during an outage is told by the next process, if this one die
   await gateway.close()
   t.equal(statSync(`${folder}/endings`).mode & 0o777, 0o600)
   t.notOk(readFileSync(`${folder}/endings`, 'latin1').includes('sid-of-ada'), 'sealed')
+  const { size } = statSync(`${folder}/endings`) // before anybody could shorten it
 
   await control.start()
   const next = startGateway(t, { port: control.port, folder })
   await until(() => told.length > 0)
   t.match(told, [{ ...event, revision: 1 }])
-  const { size } = statSync(`${folder}/endings`)
   await until(() => statSync(`${folder}/endings`).size < size)
   await next.close()
   const last = startGateway(t, { port: control.port, folder })
