@@ -71,11 +71,11 @@ function aiOf(
   const { provider, model, base_url: baseUrl } = ai
   if (provider === null) return null
   if (model === null)
-    throw new ConfigError('ai.model: expected the name of a model, since ai.provider is set')
+    throw new ConfigError('ai.model: expected a model name, because ai.provider is set')
   if (key === '' && baseUrl === null)
-    throw new ConfigError('SERVICE_AI_KEY: expected the key of the provider that ai.provider names')
+    throw new ConfigError('SERVICE_AI_KEY: expected an API key for the provider in ai.provider')
   if (!/^[\x21-\x7e]*$/.test(key))
-    throw new ConfigError('SERVICE_AI_KEY: expected visible ASCII characters, without spaces')
+    throw new ConfigError('SERVICE_AI_KEY: expected printable ASCII characters, without spaces')
   return {
     provider,
     model,

@@ -43,13 +43,13 @@ export async function startControlPlane(
     const level = isThisMachine(new URL(settings.baseUrl).hostname) ? 'info' : 'warn'
     log[level](
       { file: mailboxFile(settings) },
-      'mails are not sent but kept in a file: name a mail server in SERVICE_SMTP_URL',
+      'emails are kept in a file and not sent; to send them, set SERVICE_SMTP_URL to your mail server',
     )
   }
   const services = await openServices(settings, world, mailTransport)
   if (services.clientsHidden)
     log.warn(
-      'base_url is https, so a proxy ends TLS in front: name it in control_plane.trusted_proxies, or every client has its address, one lockout stops everybody, and network policies cannot work',
+      'base_url is https, so a proxy terminates TLS: list it in control_plane.trusted_proxies. Otherwise every client appears with the address of the proxy, one lockout stops everyone and network policies cannot work',
     )
   const realmFetch = localFetch(settings, () => server.address() as AddressInfo)
   const pages = createConsolePages(services)
@@ -133,14 +133,16 @@ async function openBreaches({ breachListFile }: ControlPlaneSettings) {
 
 function openEngine({ database, dataDir }: ControlPlaneSettings) {
   if (database !== 'sqlite')
-    throw new ConfigError('control_plane.database: this version keeps its data in sqlite only')
+    throw new ConfigError('control_plane.database: this version only supports sqlite')
   const file = join(dataDir, 'service.db')
   try {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 })
     keepPrivate(file)
     return openSqlite(file)
   } catch (error) {
-    throw new StartProblem(`${file} cannot be opened (set data_dir): ${(error as Error).message}`)
+    throw new StartProblem(
+      `${file} could not be opened: ${(error as Error).message}; check its folder, or set data_dir to another one`,
+    )
   }
 }
 
@@ -160,9 +162,10 @@ function listen(server: Server, at: Listen, setting: string): Promise<AddressInf
 
 /** For the person at the terminal: which address, and where to change it. */
 function explain(error: NodeJS.ErrnoException, at: Listen, setting: string): Error {
-  const problem = { EADDRINUSE: 'is taken', EACCES: 'may not be opened by this user' }[
-    error.code ?? ''
-  ]
+  const problem = {
+    EADDRINUSE: 'is already in use',
+    EACCES: 'needs rights that this user does not have',
+  }[error.code ?? '']
   if (problem === undefined) return error
   return new StartProblem(
     `${listenText(at)} ${problem}; set ${setting} to another address in the config file`,

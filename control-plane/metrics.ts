@@ -29,21 +29,24 @@ export function createMetrics({ store, dispatcher, budgets, analysis }: MetricsW
   const counter = (name: string, help: string, labelNames: string[] = []) =>
     new Counter({ name: `control_plane_webhook_${name}`, help, labelNames, registers })
 
-  const events = gauge('events_waiting', 'Events that no deliveries have been made of yet.')
+  const events = gauge('events_waiting', 'Events whose deliveries have not been created yet.')
   const waiting = gauge(
     'deliveries_waiting',
-    'Deliveries that are not over: the depth of the queue.',
+    'Deliveries that are not finished: the depth of the queue.',
   )
-  const underWay = gauge('deliveries_under_way', 'Requests that this program waits for.')
-  const over = counter('deliveries_total', 'Deliveries that are over, since the start.', ['result'])
-  const failed = counter('attempts_failed_total', 'Attempts without a 2xx, since the start.')
-  const paused = counter('pauses_total', 'Webhooks paused after days of failures, since the start.')
+  const underWay = gauge('deliveries_under_way', 'Requests in flight to webhooks.')
+  const over = counter('deliveries_total', 'Deliveries finished since the start.', ['result'])
+  const failed = counter(
+    'attempts_failed_total',
+    'Attempts without a 2xx response since the start.',
+  )
+  const paused = counter('pauses_total', 'Webhooks paused after days of failures since the start.')
 
   const ofAnalyses = (name: string, help: string, labelNames: string[] = []) =>
     new Gauge({ name: `control_plane_ai_${name}`, help, labelNames, registers })
-  const tokens = ofAnalyses('tokens_today', 'Tokens that analyses have cost since midnight, UTC.')
-  const tokensMax = ofAnalyses('tokens_per_day_max', 'Tokens that may be spent in a day.')
-  const analyses = ofAnalyses('analyses_today', 'Analyses since midnight, UTC.', ['outcome'])
+  const tokens = ofAnalyses('tokens_today', 'Tokens that analyses have used since midnight UTC.')
+  const tokensMax = ofAnalyses('tokens_per_day_max', 'Tokens that analyses may use per day.')
+  const analyses = ofAnalyses('analyses_today', 'Analyses since midnight UTC.', ['outcome'])
 
   return {
     contentType: registry.contentType,

@@ -50,7 +50,7 @@ export function createChildren(hears: (output: Readable) => void): Children {
 /** It has said itself why, on its standard error. */
 export class ProgramEnded extends Error {
   constructor(program: string, code: number | null) {
-    super(`the ${program} ended (${code ?? 'by a signal'})`)
+    super(`the ${program} stopped (${code ?? 'by a signal'})`)
     this.name = 'ProgramEnded'
   }
 }

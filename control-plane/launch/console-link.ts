@@ -12,13 +12,13 @@ try {
   const link = await operatorLink(operator, flags.has(FORCE))
   process.stdout.write(
     link === undefined
-      ? `There is an operator already: ${config.base_url}/console\nFor another one: npm run console-link -- ${FORCE}\n`
-      : `${link}\nIt makes whoever opens it first an operator, within 15 minutes.\n`,
+      ? `An operator already exists: ${config.base_url}/console\nTo add another one: npm run console-link -- ${FORCE}\n`
+      : `${link}\nWhoever opens this link first becomes an operator. It works once and expires in 15 minutes.\n`,
   )
 } catch (error) {
   const isUnreachable = error instanceof TypeError // what fetch throws where nobody listens
   const line = isUnreachable
-    ? 'The control plane does not answer: start it, then try again.'
+    ? 'The control plane is not responding. Start it with npm start, then try again.'
     : (error as Error).message
   process.stderr.write(`${line}\n`)
   process.exitCode = error instanceof ConfigError ? 2 : 1

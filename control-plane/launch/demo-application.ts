@@ -21,7 +21,7 @@ export function createDemoApplication(settings: DemoSettings): Server {
       if (path === '/health') {
         response.writeHead(200, { 'Content-Type': 'text/plain' }).end('healthy\n')
       } else if (path !== '/' || request.serviceClaims === undefined) {
-        response.writeHead(404, { 'Content-Type': 'text/plain' }).end('There is nothing here.\n')
+        response.writeHead(404, { 'Content-Type': 'text/plain' }).end('Page not found.\n')
       } else {
         const headers = { 'Content-Type': 'text/html; charset=utf-8' }
         response.writeHead(200, headers).end(greeting(request.serviceClaims))
@@ -63,10 +63,10 @@ function greeting(claims: TokenClaims) {
   <body>
     <main>
       <h1>Hello, ${claims.name}</h1>
-      <p>This application never saw your password. It checked the signature on your identity itself.</p>
+      <p>This application never sees your password. It only checked the signature on your identity.</p>
       <dl>
         <div><dt>User</dt><dd>${claims.sub}</dd></div>
-        <div><dt>E-mail</dt><dd>${claims.email}</dd></div>
+        <div><dt>Email</dt><dd>${claims.email}</dd></div>
         <div><dt>Signed in with</dt><dd>${claims.amr.join(', ')}</dd></div>
         <div><dt>Session ends</dt><dd><time>${until}</time></dd></div>
       </dl>

@@ -9,9 +9,10 @@ const server = createDemoApplication({ tenantId: DEMO.tenantId, baseUrl: config.
 const { host, port } = config.demo.listen
 
 server.once('error', (error: NodeJS.ErrnoException) => {
-  const reason = error.code === 'EADDRINUSE' ? 'is taken' : `cannot be used (${error.code})`
+  const reason =
+    error.code === 'EADDRINUSE' ? 'is already in use' : `could not be opened (${error.code})`
   process.stderr.write(
-    `${listenText(config.demo.listen)} ${reason}: free it, or set demo.listen in the config file\n`,
+    `${listenText(config.demo.listen)} ${reason}; free it, or set demo.listen in the config file\n`,
   )
   process.exit(1)
 })

@@ -128,5 +128,5 @@ export async function gatewaysServe(
     if (isServing) return
     await wait(POLL_MS)
   }
-  throw new Error('no gateway has connected to the control plane; look at its log')
+  throw new Error('no gateway connected to the control plane; see the log above')
 }

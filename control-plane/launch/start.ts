@@ -47,7 +47,7 @@ async function run(settings: Settings, isStopped: Promise<undefined>) {
     process.stdout.write(summary(settings, demo, await operatorLink(operator, false)))
     log.release()
     const ended = await Promise.race([children.ended, isStopped.then(() => undefined)])
-    if (ended !== undefined) throw new Error(`the ${ended} ended; stopping the others`)
+    if (ended !== undefined) throw new Error(`the ${ended} stopped, so the other programs stop too`)
   } finally {
     log.release()
     await children.stop()
@@ -103,14 +103,14 @@ function summary(
       ? []
       : [
           `    first operator   ${link}`,
-          '                     one use, within 15 minutes; npm run console-link makes another',
+          '                     works once, for 15 minutes; npm run console-link makes another',
         ]),
     `  API                ${config.base_url}/api/v1/contract`,
     ...(process.env.SERVICE_SMTP_URL
       ? []
       : [
           `  Mailbox            ${config.base_url}/mailbox`,
-          `    name and key     mailbox ${mailboxKey(secrets.SERVICE_OPERATOR_KEY)}`,
+          `    sign in as       mailbox ${mailboxKey(secrets.SERVICE_OPERATOR_KEY)}`,
         ]),
     `  Gateway            ${listenText(config.gateway.listen)}`,
     '',

@@ -17,11 +17,13 @@ export function lockInstance(directory: string, id: string): () => void {
     const [pid = '', startedTicks = ''] = found.split(' ')
     if (isRunning(Number(pid), startedTicks))
       throw new ConfigError(
-        `gateway.id: gateway "${id}" runs already as process ${pid}; give this one another id or data_dir`,
+        `gateway.id: gateway "${id}" is already running as process ${pid}; give this one a different id or data_dir`,
       )
     takeAway(file, found)
   }
-  throw new ConfigError(`${file}: cannot be locked; remove it if no gateway runs here`)
+  throw new ConfigError(
+    `${file}: could not be locked; if no gateway is running here, remove this file`,
+  )
 }
 
 /** Others that start at the same moment may take the same stale lock away. */

@@ -110,7 +110,7 @@ export function runPrimary(settings: GatewaySettings, log: Logger): Promise<numb
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException
       const advice = 'free it, or set gateway.status_listen in the config file'
-      void stop(1, `${listenText(statusListen)} cannot be used (${code}): ${advice}`)
+      void stop(1, `${listenText(statusListen)} could not be opened (${code}); ${advice}`)
     }
   }
 

@@ -74,9 +74,9 @@ export async function runWorker(
 function listenAt(server: Server, { host, port }: Listen, setting: string): Promise<void> {
   return new Promise((resolve, reject) => {
     const refuse = ({ code }: NodeJS.ErrnoException) => {
-      const reason = code === 'EADDRINUSE' ? 'is taken' : `cannot be used (${code})`
+      const reason = code === 'EADDRINUSE' ? 'is already in use' : `could not be opened (${code})`
       const advice = `free it, or set ${setting} in the config file`
-      reject(new Error(`${listenText({ host, port })} ${reason}: ${advice}`))
+      reject(new Error(`${listenText({ host, port })} ${reason}; ${advice}`))
     }
     server.once('error', refuse)
     server.listen({ host, port, backlog: LIMITS.acceptBacklogMax }, () => {

@@ -38,7 +38,7 @@ export function resolveSecrets(
     const given = environment[name] ?? next[name]
     if (given !== undefined && !(given.length >= SECRET_CHARACTERS_MIN && SENDABLE.test(given)))
       throw new ConfigError(
-        `${name}: expected at least ${SECRET_CHARACTERS_MIN} visible ASCII characters, without spaces`,
+        `${name}: expected at least ${SECRET_CHARACTERS_MIN} printable ASCII characters, without spaces`,
       )
     if (given !== undefined) return [name, given] as const
     const generated = randomBytes(32).toString('base64url')

@@ -36,7 +36,7 @@ export function readSettings(world: SettingsWorld, knownFlags: readonly string[]
   const { file, flags } = readArguments(world.args, knownFlags)
   const text = readText(world, file ?? DEFAULT_FILE)
   if (file !== undefined && text === undefined)
-    throw new ConfigError(`${file}: there is no such file; copy config.example.yaml to begin with`)
+    throw new ConfigError(`${file}: file not found; start from a copy of config.example.yaml`)
   const config = parseConfig(text ?? '', file ?? DEFAULT_FILE)
   return {
     config,
@@ -68,7 +68,7 @@ function requirePrivate({ files }: SettingsWorld, path: string) {
   const mode = files.statSync(path).mode & 0o777
   if ((mode & OTHERS_BITS) === 0) return
   throw new ConfigError(
-    `${path}: other users can read it (mode ${mode.toString(8).padStart(4, '0')}); run "chmod 600 ${path}", and replace its keys if somebody else uses this machine`,
+    `${path}: other users can read it (mode ${mode.toString(8).padStart(4, '0')}); run "chmod 600 ${path}", and replace its keys if other people use this machine`,
   )
 }
 
@@ -108,12 +108,12 @@ function readArguments(args: readonly string[], knownFlags: readonly string[]) {
     const arg = args[index] ?? ''
     if (arg === '--config') {
       file = args[++index]
-      if (file === undefined) throw new ConfigError('--config: expected a file name behind it')
+      if (file === undefined) throw new ConfigError('--config: expected a file name after it')
     } else if (arg.startsWith('--config=')) file = arg.slice('--config='.length)
     else if (knownFlags.includes(arg)) flags.add(arg)
     else {
       const known = ['--config FILE', ...knownFlags].join(', ')
-      throw new ConfigError(`${arg}: unknown argument; known are ${known}`)
+      throw new ConfigError(`${arg}: unknown argument; known arguments: ${known}`)
     }
   }
   return { file, flags }

@@ -62,6 +62,6 @@ export function cookieLines(cookies: readonly string[]): string[] {
 }
 
 export function methodRefused(allow: string): Answer {
-  const body = { error: 'method_not_allowed', detail: `Use ${allow} at this address.` }
+  const body = { error: 'method_not_allowed', detail: `This URL only accepts ${allow}.` }
   return jsonAnswer(405, body, [`Allow: ${allow}`])
 }

@@ -89,7 +89,7 @@ void t.test('what keeps it from starting is one line, and leaves nothing running
   const startWith = (changes: Partial<Settings>) =>
     startControlPlane(settingsIn(folder, changes), world)
   const line = (setting: string) =>
-    `127.0.0.1:${port} is taken; set ${setting} to another address in the config file`
+    `127.0.0.1:${port} is already in use; set ${setting} to another address in the config file`
 
   await t.rejects(startWith({ listen: taken }), { message: line('control_plane.listen') })
   await t.rejects(startWith({ fleetListen: taken }), {
@@ -103,7 +103,7 @@ void t.test('what keeps it from starting is one line, and leaves nothing running
   const elsewhere = join(folder, 'elsewhere')
   mkdirSync(join(elsewhere, 'service.db'), { recursive: true })
   await t.rejects(startWith({ dataDir: elsewhere }), {
-    message: /elsewhere\/service\.db cannot be opened \(set data_dir\): /,
+    message: /elsewhere\/service\.db could not be opened: .*set data_dir/,
   })
   const running = await startWith({})
   await running.close()

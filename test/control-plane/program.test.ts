@@ -60,7 +60,7 @@ void t.test('a taken port is one line that says which, and how to change it', as
   t.equal(await program.exited, 1)
   t.match(
     program.output,
-    `127.0.0.1:${port} is taken; set control_plane.listen to another address in the config file\n`,
+    `127.0.0.1:${port} is already in use; set control_plane.listen to another address in the config file\n`,
   )
   t.notMatch(program.output, /\n\s+at /, 'no stack')
 })

@@ -53,7 +53,7 @@ export function createBeforeLive(world: BeforeLiveWorld) {
     }
     if (isOpen && !wasOpen)
       onWarning(
-        `service-node: ${tenantId} is not live: requests without claims pass, and nobody is named`,
+        `service-node: ${tenantId} is not live yet: requests pass through without a signed-in user`,
       )
     return isOpen
   }
@@ -62,7 +62,7 @@ export function createBeforeLive(world: BeforeLiveWorld) {
     const reason = error instanceof Error ? error.message : String(error)
     if (!isSilent && !closing.signal.aborted)
       onWarning(
-        `service-node: requests without claims are refused, since the service does not say whether ${tenantId} is live: ${reason}`,
+        `service-node: could not find out whether ${tenantId} is live, so requests without claims are refused: ${reason}`,
       )
     isSilent = true
   }

@@ -59,7 +59,7 @@ export const probeAnswer = (verdict: { readonly nonce: string } | string): Answe
     ? answer(401, [['X-Service-Probe-Reply', '']], '')
     : answer(204, [['X-Service-Probe-Reply', verdict.nonce]], '')
 
-const INVALID = { error: 'request_invalid', detail: 'This is not a well-formed HTTP request.' }
+const INVALID = { error: 'request_invalid', detail: 'The request is not valid HTTP.' }
 export const REQUEST_INVALID = jsonAnswer(400, INVALID)
 
 /** What somebody who was let in still has open. */

@@ -30,7 +30,8 @@ export function optionReaders(caller: 'enforce' | 'verifyClaims') {
       if (typeof options !== 'object' || options === null)
         throw wrong('options', 'must be an object')
       for (const name of Object.keys(options))
-        if (!names.includes(name)) throw wrong(name, `is no option; there are ${names.join(', ')}`)
+        if (!names.includes(name))
+          throw wrong(name, `is not an option; known options: ${names.join(', ')}`)
     },
 
     baseUrl(value: unknown): string {
@@ -43,7 +44,7 @@ export function optionReaders(caller: 'enforce' | 'verifyClaims') {
       if (value === undefined || value === '')
         throw wrong('tenantId', 'is missing: give it, or set SERVICE_TENANT_ID')
       if (typeof value !== 'string' || !TENANT_ID.test(value))
-        throw wrong('tenantId', 'must be the id of a tenant: lower-case letters, digits and dashes')
+        throw wrong('tenantId', 'must be a tenant ID: lowercase letters, digits and dashes')
       return value
     },
 

@@ -58,7 +58,7 @@ export function createPublicKeys(world: PublicKeysWorld) {
     if (isUrlNeeded) lookedAtMs = nowMs()
     if (url !== undefined && isUrlNeeded && file !== undefined && !isSafeOnTheWay(url))
       faults.push(
-        `keys of ${url} are not believed beside ${file}, since they do not come over https: renew that file`,
+        `new keys from ${url} are ignored because they do not come over https; update ${file} instead`,
       )
     else if (url !== undefined && isUrlNeeded)
       fromUrl = await attempt(() => fetchKeys(url, world.fetch, closing.signal), fromUrl, faults)
@@ -80,7 +80,7 @@ export function createPublicKeys(world: PublicKeysWorld) {
     load() {
       if (keys !== undefined) return Promise.resolve(keys)
       if (pending === undefined && !isOver(lookedAtMs, LOOK_GAP_MS))
-        return Promise.reject(new Error('there are no public keys yet'))
+        return Promise.reject(new Error('no public keys loaded yet'))
       return look(false)
     },
     /** For a key that is not among them: looks again, at most every ten seconds. */
@@ -124,7 +124,7 @@ const PEM = /-----BEGIN PUBLIC KEY-----[^-]+-----END PUBLIC KEY-----/g
 async function readKeyFile(file: string): Promise<Keys> {
   const blocks = (await readFile(file, 'utf8')).match(PEM) ?? []
   const keys = blocks.map((block) => createPublicKey(block)).filter(isRsa)
-  if (keys.length === 0) throw new Error(`${file} holds no RSA public key`)
+  if (keys.length === 0) throw new Error(`${file} contains no RSA public key`)
   return new Map(keys.map((key) => [kidOf(key), key]))
 }
 
@@ -137,7 +137,7 @@ async function fetchKeys(url: string, fetchNow: typeof fetch, closing: AbortSign
   const text = await readBounded(answer, ANSWER_BYTES_MAX)
   if (!answer.ok) throw new Error(`${url} answered ${answer.status}`)
   const keys = keysOf(JSON.parse(text))
-  if (keys.size === 0) throw new Error(`${url} names no RSA key`)
+  if (keys.size === 0) throw new Error(`${url} returned no RSA key`)
   return keys
 }
 

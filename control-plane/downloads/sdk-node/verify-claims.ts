@@ -110,7 +110,7 @@ export function createClaimsGuard(options: VerifyClaimsOptions = {}): Guard {
       (verdict) => verdict === 'key_unknown',
       (verdict) => {
         if (verdict === 'on' || verdict === 'pass-through') return verdict === 'pass-through'
-        throw new Error(`its statement is not to be believed (${verdict})`)
+        throw new Error(`its statement could not be verified (${verdict})`)
       },
     )
   }
@@ -174,12 +174,16 @@ const UNAVAILABLE = jsonAnswer(
   503,
   {
     error: 'keys_unavailable',
-    detail: 'The keys that sessions are signed with cannot be read now; try again shortly.',
+    detail: 'The keys for checking sessions are unavailable right now. Try again shortly.',
   },
   ['Retry-After', '5'],
 )
 
 function refusal(tenantId: string, reason: Reason): Outcome {
-  const body = { error: 'claims_refused', reason, detail: 'This request was not signed in.' }
+  const body = {
+    error: 'claims_refused',
+    reason,
+    detail: 'This request carries no valid sign-in. Open the application at its public address.',
+  }
   return jsonAnswer(401, body, ['WWW-Authenticate', `Session realm="${tenantId}"`])
 }

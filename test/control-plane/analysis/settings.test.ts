@@ -41,10 +41,14 @@ ai: ${ai}
 
 void t.test('what is missing for a provider is one line that says so', async (t) => {
   for (const [ai, environment, line] of [
-    ['{provider: anthropic}', { SERVICE_AI_KEY: 'x' }, 'ai.model: expected the name of a model'],
-    ['{provider: openai, model: m}', {}, 'SERVICE_AI_KEY: expected the key of the provider'],
-    ['{provider: openai, model: m}', { SERVICE_AI_KEY: '' }, 'SERVICE_AI_KEY: expected the key'],
-    ['{provider: openai, model: m}', { SERVICE_AI_KEY: 'a b' }, 'SERVICE_AI_KEY: expected visible'],
+    ['{provider: anthropic}', { SERVICE_AI_KEY: 'x' }, 'ai.model: expected a model name'],
+    ['{provider: openai, model: m}', {}, 'SERVICE_AI_KEY: expected an API key for the provider'],
+    ['{provider: openai, model: m}', { SERVICE_AI_KEY: '' }, 'SERVICE_AI_KEY: expected an API key'],
+    [
+      '{provider: openai, model: m}',
+      { SERVICE_AI_KEY: 'a b' },
+      'SERVICE_AI_KEY: expected printable',
+    ],
   ] as const) {
     const { program } = await start(t, ai, environment)
     t.equal(await program.exited, 2, line)

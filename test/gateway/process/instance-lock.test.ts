@@ -34,7 +34,7 @@ t.test('a gateway that runs keeps its folder to itself', async (t) => {
   const pid = await holderOf(t, folder)
   t.throws(() => lockInstance(folder, 'edge-1'), {
     name: 'ConfigError',
-    message: `gateway.id: gateway "edge-1" runs already as process ${pid}; give this one another id or data_dir`,
+    message: `gateway.id: gateway "edge-1" is already running as process ${pid}; give this one a different id or data_dir`,
   })
 })
 

@@ -129,5 +129,5 @@ t.test('a damaged secrets file stops the start and is not repeated in the messag
   })
   t.throws(() => resolveSecrets({ SERVICE_FLEET_KEY: 'short' }, undefined, 'x'), /at least 16/)
   const spaced = { SERVICE_OPERATOR_KEY: 'with spaces in it 0123' }
-  t.throws(() => resolveSecrets(spaced, undefined, 'x'), /visible ASCII/)
+  t.throws(() => resolveSecrets(spaced, undefined, 'x'), /printable ASCII/)
 })

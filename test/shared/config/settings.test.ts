@@ -17,7 +17,7 @@ t.test('a file of secrets that others can read stops the start and says what to 
     files.chmodSync(path, mode)
     t.throws(read, {
       name: 'ConfigError',
-      message: `${path}: other users can read it (mode 0${mode.toString(8)}); run "chmod 600 ${path}", and replace its keys if somebody else uses this machine`,
+      message: `${path}: other users can read it (mode 0${mode.toString(8)}); run "chmod 600 ${path}", and replace its keys if other people use this machine`,
     })
   }
   for (const mode of [0o600, 0o400]) {

@@ -17,7 +17,10 @@ import { IncomingRequest, PASSED, type Incoming, type Outgoing } from './message
 
 const FAILED = jsonAnswer(
   503,
-  { error: 'unavailable', detail: 'The service cannot answer this now; try again shortly.' },
+  {
+    error: 'unavailable',
+    detail: 'This request could not be checked right now. Try again shortly.',
+  },
   ['Retry-After', '5'],
 )
 

@@ -60,7 +60,7 @@ export function fastifyAdapter(guard: Guard): FastifyPlugin {
 }
 
 const TOO_LATE =
-  'service-node: register service.fastify() before every other plugin: routes of those that come earlier would not be guarded'
+  'service-node: register service.fastify() before every other plugin; routes registered earlier would not be protected'
 
 /** Contexts that exist already have their own list of hooks, which a later hook is not added to. */
 function hasChildren(instance: object): boolean {
@@ -73,6 +73,6 @@ function hasChildren(instance: object): boolean {
     return !Array.isArray(children) || children.length > 0
   }
   throw new Error(
-    'service-node: this version of Fastify is not known; put service.node() around it',
+    'service-node: this Fastify version is not supported; wrap its handler in service.node() instead',
   )
 }

@@ -68,7 +68,7 @@ function cleanNative(raw: Request, outcome: Forward): void {
 }
 
 const UNKNOWN_SERVER =
-  'service-node: this version of @hono/node-server is not known; put service.node() around its server'
+  'service-node: this @hono/node-server version is not supported; wrap its handler in service.node() instead'
 
 /** Also of a class of its own: node-server has one between it and the standard's. */
 const isNative = (value: unknown): value is Request =>

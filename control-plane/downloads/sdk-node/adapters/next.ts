@@ -15,7 +15,7 @@ export interface NextResponses {
 
 export function nextAdapter(guard: Guard, responses: NextResponses) {
   if (typeof responses?.next !== 'function')
-    throw new TypeError("service-node: next(NextResponse): give it NextResponse of 'next/server'")
+    throw new TypeError("service-node: next(NextResponse) needs NextResponse from 'next/server'")
   return async (request: Request): Promise<Response> => {
     const outcome = await judgement(guard, requestOf(request))
     if (outcome.kind === 'answer') return responseOf(outcome)

@@ -70,15 +70,16 @@ export function createEnforcementState(settings: EnforceSettings) {
     if (isErrorTold) return
     isErrorTold = true
     const reason = error instanceof Error ? error.message : String(error)
-    settings.onWarning(`service-node: something open could not be looked at or ended: ${reason}`)
+    settings.onWarning(`service-node: an open connection could not be checked or closed: ${reason}`)
   }
 
   /** Throws for a state that cannot be enforced; nothing has changed then. */
   function compile(heard: State): EnforcedTenant {
-    if (heard.tenant.tenant_id !== tenantId) throw new Error('this is the state of another tenant')
+    if (heard.tenant.tenant_id !== tenantId) throw new Error('the state belongs to another tenant')
     const { secret } = credentials
     const next = compileTenant({ state: heard, trust, keys: sealing, issuer, secret })
-    if (next.origin === '') throw new Error('the tenant has no origin: where is the application?')
+    if (next.origin === '')
+      throw new Error('the tenant has no origin; set the address of the application')
     return next
   }
 

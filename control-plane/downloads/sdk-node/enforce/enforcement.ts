@@ -147,8 +147,8 @@ export function createEnforcement(options: EnforceOptions = {}): Guard {
     if (isAddressMissed || !isNameless(peer)) return
     isAddressMissed = true
     warn(
-      'sessions are bound to their network, and requests come without an address (a unix socket, or proxy.ts): ' +
-        `nobody can sign in. Set trustedProxies: ['${peer}'], if nobody gets past a proxy that writes X-Forwarded-For`,
+      'sessions are bound to a network, but requests arrive without a client address (unix socket, or Next.js proxy.ts), ' +
+        `so nobody can sign in. If every request comes through a proxy that sets X-Forwarded-For, set trustedProxies: ['${peer}']`,
     )
   }
 

@@ -56,7 +56,7 @@ export function createEvents({ credentials, onWarning, random }: EventsWorld) {
     const { rejected } = (answer ?? {}) as { rejected?: unknown }
     if (typeof rejected !== 'number' || !(rejected > 0)) return
     if (rejectedCount === 0)
-      onWarning(`service-node: the service has rejected ${rejected} of the events that it was sent`)
+      onWarning(`service-node: the service rejected ${rejected} of the events it was sent`)
     rejectedCount += rejected
   }
 
@@ -64,16 +64,14 @@ export function createEvents({ credentials, onWarning, random }: EventsWorld) {
     for (const text of texts) characters -= text.length
     if (isTaken) return
     if (refusedCount === 0)
-      onWarning(
-        `service-node: the service has refused ${texts.length} events, and they are given up`,
-      )
+      onWarning(`service-node: the service refused ${texts.length} events; they are dropped`)
     refusedCount += texts.length
     dropped += texts.length
   }
 
   function giveUp() {
     if (dropped++ === 0)
-      onWarning('service-node: the service takes no events, and some are given up')
+      onWarning('service-node: the service accepts no events right now; some are dropped')
   }
 
   /** What ends a session finds room; what merely tells of something waits for it. */

@@ -76,7 +76,7 @@ export function createFeed(world: FeedWorld) {
     try {
       await poll()
       heardMs = nowMs()
-      if (failures > 0) warn('the service is reached again')
+      if (failures > 0) warn('the service is reachable again')
       failures = 0
       world.onContact()
     } catch (error) {
@@ -109,12 +109,12 @@ function parse<Part>(schema: v.GenericSchema<unknown, Part>, content: unknown): 
   const result = v.safeParse(schema, content, { abortEarly: true })
   if (result.success) return result.output
   const [issue] = result.issues
-  throw new Error(`the enforcement state cannot be read at ${v.getDotPath(issue) ?? 'its root'}`)
+  throw new Error(`the enforcement state is invalid at ${v.getDotPath(issue) ?? 'its root'}`)
 }
 
 function explain(status: number): string {
   if (status === 401)
-    return 'the client secret is refused (401): set SERVICE_CLIENT_SECRET to the one in force'
+    return 'the client secret was refused (401); set SERVICE_CLIENT_SECRET to the current one'
   if (status === 409) return 'the tenant is not in sdk mode (409)'
   return `the service answered ${status}`
 }

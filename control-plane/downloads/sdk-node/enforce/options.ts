@@ -42,7 +42,7 @@ export function readEnforceOptions(options: EnforceOptions, environment: Environ
   }
   if (isInTheClear(settings.baseUrl))
     settings.onWarning(
-      'service-node: baseUrl begins with http://, so the client secret can be read on the way',
+      'service-node: baseUrl starts with http://, so the client secret travels unencrypted; use https://',
     )
   return settings
 }
@@ -66,7 +66,7 @@ function secretsOf(
     clientSecret: secret,
     previousClientSecret: previous,
   }))
-    if (value !== undefined && typeof value !== 'string') throw read.wrong(name, 'must be a text')
+    if (value !== undefined && typeof value !== 'string') throw read.wrong(name, 'must be a string')
   return previous === undefined || previous === '' || previous === secret
     ? [secret]
     : [secret, previous]

@@ -64,7 +64,7 @@ t.test('before go-live visitors pass and nobody is named', async (t) => {
   t.equal(world.askedOfProtection, 2)
   t.strictSame(
     world.warnings.filter((warning) => /not live/.test(warning)),
-    ['service-node: acme is not live: requests without claims pass, and nobody is named'],
+    ['service-node: acme is not live yet: requests pass through without a signed-in user'],
     'and that is said once',
   )
 })
@@ -120,9 +120,9 @@ t.test('whoever makes the service fall silent gains nothing', async (t) => {
   t.equal(await ask(), '401 no_claims', 'what was open closes')
   pass(KNOWN_MS)
   t.equal(await ask(), '401 no_claims')
-  const told = world.warnings.filter((warning) => /does not say/.test(warning))
+  const told = world.warnings.filter((warning) => /could not find out/.test(warning))
   t.equal(told.length, 2, 'each silence is told once')
-  t.match(told[0], /does not say whether acme is live: fetch failed/)
+  t.match(told[0], /whether acme is live, so requests without claims are refused: fetch failed/)
 })
 
 t.test('only the tenant’s own, recent and signed statement opens', async (t) => {

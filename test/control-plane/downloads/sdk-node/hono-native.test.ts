@@ -164,5 +164,5 @@ t.test('a server that keeps requests in a way that nobody knows is refused', asy
   const unknown = { url: 'http://app.test/', method: 'GET', headers: new Headers() }
   const answer = await app.fetch(unknown as never, { incoming, outgoing: {} })
   t.equal(answer.status, 500)
-  t.match(await answer.text(), /this version of @hono\/node-server is not known/)
+  t.match(await answer.text(), /this @hono\/node-server version is not supported/)
 })

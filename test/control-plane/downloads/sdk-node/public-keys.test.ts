@@ -61,7 +61,7 @@ t.test('beside a file, keys that came over plain http are not believed', async (
   await keys.load()
   t.same(names(await keys.lookAgain()), kids(first))
   t.equal(world.asked, 0)
-  t.match(warnings, [/not believed beside .*service_public\.pem.*https.*renew that file/])
+  t.match(warnings, [/new keys from .* are ignored .*https; update .*service_public\.pem/])
   writeFileSync(path, pemOf(first) + pemOf(second))
   world.nowMs += 10_000
   t.same(names(await keys.lookAgain()), kids(first, second), 'rotated by the file')
@@ -133,8 +133,8 @@ t.test('what was good stays good while file and service fail', async (t) => {
 t.test('a file without a key, and a service that is away, are told apart from none', async (t) => {
   const { world, keys } = keysOf(t, { url: true, file: 'nothing in here' })
   world.isDown = true
-  await t.rejects(keys.load(), /holds no RSA public key; fetch failed/)
-  await t.rejects(keys.load(), /no public keys yet/, 'and nobody asks again at once')
+  await t.rejects(keys.load(), /contains no RSA public key; fetch failed/)
+  await t.rejects(keys.load(), /no public keys loaded yet/, 'and nobody asks again at once')
   t.equal(world.asked, 1)
   world.isDown = false
   world.nowMs += 10_000

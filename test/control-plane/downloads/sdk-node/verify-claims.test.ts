@@ -126,7 +126,7 @@ t.test('each option is checked where it is given, and the error names it', async
     [{ baseUrl: 'ftp://service' }, /baseUrl must be an address/],
     [{ baseUrl: 'https://u:secret@service.test' }, /baseUrl .* without credentials/],
     [{ tenantId: undefined }, /tenantId is missing/],
-    [{ tenantId: 'Acme Inc' }, /tenantId must be the id/],
+    [{ tenantId: 'Acme Inc' }, /tenantId must be a tenant ID/],
     [{ publicKeyFile: '' }, /publicKeyFile must be/],
     [{ publicKeyUrl: 'x' }, /publicKeyUrl must be/],
     [{ publicKeyUrl: false }, /publicKeyFile is missing/],
@@ -134,7 +134,7 @@ t.test('each option is checked where it is given, and the error names it', async
     [{ excluded: '/health' }, /excluded must be a list/],
     [{ excluded: ['/a', 'health'] }, /excluded\[1\] must be a plain path prefix/],
     [{ onWarning: 1 }, /onWarning must be a function/],
-    [{ tenant: 'acme' }, /tenant is no option/],
+    [{ tenant: 'acme' }, /tenant is not an option/],
   ]
   for (const [given, message] of wrong) {
     const made = () => createClaimsGuard({ ...options, ...given })

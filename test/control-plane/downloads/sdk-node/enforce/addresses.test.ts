@@ -112,7 +112,7 @@ for (const session_binding of ['step_up', 'terminate'])
       t.match(await ask('/', { cookie }), { kind: 'forward', user: 'ada' }, 'and nothing has ended')
       t.match(
         warnings.filter((warning) => /trustedProxies: \['unix:'\]/.test(warning)),
-        [/requests come without an address/],
+        [/requests arrive without a client address/],
         'the warning comes once',
       )
       await guard.close()

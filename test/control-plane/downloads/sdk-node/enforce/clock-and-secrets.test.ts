@@ -133,7 +133,7 @@ t.test('each option is checked where it is given, and the error names it', TOGET
     [{ ...good, outage: { then: 'open' } }, /outage.then must be/],
     [{ ...good, outage: { limitSeconds: -1 } }, /outage.limitSeconds must be/],
     [{ ...good, instance: 'two words' }, /instance must be/],
-    [{ ...good, secret: 'x' }, /secret is no option/],
+    [{ ...good, secret: 'x' }, /secret is not an option/],
   ]
   for (const [options, wish] of wrong) {
     t.throws(() => readEnforceOptions(options, {}), wish)
