@@ -2,13 +2,14 @@
  * How much of public applications is found right: framework, place, entry, port, health path, edit. They
  * are read and edited in a copy, and nothing of them is ever run. A score may rise, and not fall.
  */
-// long: fetches some forty applications of others
+// long: fetches some sixty applications of others
 import { join } from 'node:path'
 import t from 'tap'
 import { temporaryFolder } from '../../support/control-plane.ts'
 import { fetchStranger, missingOf, unpack } from '../stranger.ts'
 import type { Expected } from './expected.ts'
 import { HELD_OUT } from './held-out.ts'
+import { ONCE_HELD_OUT } from './once-held-out.ts'
 import { countRight, report, scoreOf, type Score, type Scored } from './score.ts'
 import { TUNED } from './tuned.ts'
 
@@ -19,9 +20,14 @@ const SETS: readonly (readonly [string, readonly Expected[], Score])[] = [
     { framework: 18, mount: 16, entry: 18, port: 16, health: 18, edit: 19, everything: 13 },
   ],
   [
+    'held out once',
+    ONCE_HELD_OUT,
+    { framework: 16, mount: 15, entry: 16, port: 13, health: 16, edit: 18, everything: 12 },
+  ],
+  [
     'held out',
     HELD_OUT,
-    { framework: 16, mount: 15, entry: 16, port: 13, health: 16, edit: 18, everything: 12 },
+    { framework: 12, mount: 12, entry: 13, port: 12, health: 22, edit: 25, everything: 11 },
   ],
 ]
 
@@ -51,7 +57,7 @@ for (const [title, expected, before] of SETS)
     const [score = '', ...details] = report(title, scored)
     t.comment(score)
     // whoever reads what is wrong with the held out ones begins to develop with them
-    if (expected === TUNED) for (const line of details) t.comment(line)
+    if (expected !== HELD_OUT) for (const line of details) t.comment(line)
     const now = countRight(scored)
     for (const [name, count] of Object.entries(before))
       t.ok(now[name as keyof Score] >= count, `${name}: ${now[name as keyof Score]} of ${count}`)
