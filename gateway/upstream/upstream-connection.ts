@@ -2,8 +2,8 @@
  * One connection to an origin and the response that is being read from it. Listeners are attached
  * once; all that changes from request to request is state.
  */
-import { connect as connectTcp, isIP, type Socket } from 'node:net'
-import { TLSSocket, connect as connectTls } from 'node:tls'
+import type { Socket } from 'node:net'
+import { TLSSocket } from 'node:tls'
 import { LIMITS } from '../../shared/limits.ts'
 import { ChunkedReader, type ChunkedSink } from '../wire/chunked.ts'
 import type { Deadlined } from '../wire/deadlines.ts'
@@ -42,7 +42,10 @@ export class UpstreamConnection implements Deadlined, ChunkedSink {
 
   constructor(upstream: ConnectionPool<UpstreamConnection>) {
     this.#upstream = upstream
-    this.#socket = this.#open()
+    this.#socket = upstream.open({
+      onReady: () => this.#onReady(),
+      onRead: (bytes, buffer) => this.#onRead(bytes, buffer),
+    })
     readBeforeEnd(this.#socket, {
       isAwaited: () => this.#isAnswerAwaited(),
       onEnd: () => this.#onEnd(),
@@ -55,32 +58,6 @@ export class UpstreamConnection implements Deadlined, ChunkedSink {
       .on('end', () => this.#onEnd())
       .on('error', (error) => this.#onClosed(failureOf(error, this.isReady)))
       .on('close', () => this.#onClosed(RESET))
-  }
-
-  #open(): Socket {
-    const { url, runtime, ca } = this.#upstream
-    const host = url.hostname.replace(/^\[|\]$/g, '')
-    const isSecure = url.protocol === 'https:'
-    const options = {
-      host,
-      port: Number(url.port) || (isSecure ? 443 : 80),
-      lookup: runtime.lookup,
-      noDelay: true,
-      onread: {
-        buffer: runtime.readBuffer,
-        callback: (bytes: number, buffer: Uint8Array) => this.#onRead(bytes, buffer as Buffer),
-      },
-    }
-    if (!isSecure) return connectTcp(options, () => this.#onReady())
-    return connectTls(
-      {
-        ...options,
-        ALPNProtocols: ['http/1.1'],
-        ...(isIP(host) === 0 && { servername: host }),
-        ...(ca !== undefined && { ca }),
-      },
-      () => this.#onReady(),
-    )
   }
 
   begin(call: PooledCall): void {

@@ -14,6 +14,7 @@ import { FairQueue } from '../wire/fair-queue.ts'
 import { PooledCall, type CallQueue } from './pooled-call.ts'
 import type { UpstreamTimeouts } from './timeouts.ts'
 import type { ConnectionPool } from './connection-pool.ts'
+import { openByAddress, type OpenConnection } from './open-connection.ts'
 import { UpstreamConnection } from './upstream-connection.ts'
 
 export interface UpstreamOptions {
@@ -25,6 +26,8 @@ export interface UpstreamOptions {
   readonly runtime?: UpstreamRuntime
   /** Further certificate authorities for an https origin, PEM. */
   readonly ca?: string
+  /** Another way to the application than by the address in `origin`, which is then only a name. */
+  readonly open?: OpenConnection
   /** Clients that are many people: balancers that do not say whom they speak for. */
   readonly isExempt?: (address: string) => boolean
 }
@@ -51,10 +54,9 @@ function shareOf(leftByOthers: number, sharePerClientMax: number): number {
 class PooledUpstream implements Upstream, CallQueue, ConnectionPool<UpstreamConnection> {
   readonly origin: string
   readonly authority: string
-  readonly url: URL
   readonly timeouts: UpstreamTimeouts
   readonly runtime: UpstreamRuntime
-  readonly ca: string | undefined
+  readonly open: OpenConnection
   readonly #limits: EdgeLimits
   readonly #ownsRuntime: boolean
   readonly #sockets = new Set<UpstreamConnection>()
@@ -67,16 +69,16 @@ class PooledUpstream implements Upstream, CallQueue, ConnectionPool<UpstreamConn
   #whenClosed: (() => void) | null = null
 
   constructor(options: UpstreamOptions) {
-    this.url = new URL(options.origin)
-    if (this.url.protocol !== 'http:' && this.url.protocol !== 'https:')
+    const url = new URL(options.origin)
+    if (url.protocol !== 'http:' && url.protocol !== 'https:')
       throw new TypeError(`origin: expected http:// or https://, got ${options.origin}`)
-    this.origin = this.url.origin
-    this.authority = this.url.host
+    this.origin = url.origin
+    this.authority = url.host
     this.timeouts = options.timeouts
     this.#limits = { ...LIMITS, ...options.limits }
     this.#ownsRuntime = options.runtime === undefined
     this.runtime = options.runtime ?? createUpstreamRuntime({})
-    this.ca = options.ca
+    this.open = options.open ?? openByAddress({ url, runtime: this.runtime, ca: options.ca })
     this.#isExempt = options.isExempt ?? (() => false)
   }
 
