@@ -50,6 +50,9 @@ export const PROJECT_LIMITS = {
   /** What `git` is given to say whether a work tree has changes. */
   gitMsMax: 30_000,
   gitAnswerBytesMax: 1024 * 1024,
+  /** What a dry run is given to load the middleware, and how much of what it says is kept. */
+  dryRunMsMax: 20_000,
+  dryRunSaysCharactersMax: 64 * 1024,
   // a project that the command line tool looks at: a walk of seconds, and tens of megabytes
   projectFilesMax: 200_000,
   projectFoldersMax: 50_000,

@@ -30,6 +30,7 @@ export const PROBLEM_EXITS = {
   edits_refused: EXIT.notSo,
   guide_refused: EXIT.notSo,
   write_failed: EXIT.notSo,
+  start_fails: EXIT.notSo,
   unexpected: EXIT.unavailable,
 } as const satisfies Readonly<Record<string, Exit>>
 type ProblemCode = keyof typeof PROBLEM_EXITS

@@ -236,11 +236,49 @@ void t.test('of several in one folder each is named by its file as well', async 
   })
 })
 
+/** What npm does, as far as a dry run looks. */
+const INSTALLS = `mkdir -p node_modules/service-node
+echo 'exports.verifyClaims = () => ({ express() {}, async ready() {} })' > node_modules/service-node/index.js
+`
+
+void t.test('what would crash at its first start is said, and can be taken back', async (t) => {
+  const { run, document, folder, here, home, program, key } = await start(t)
+  const before = treeOf(folder)
+  const npm = join(home, 'npm')
+  writeFileSync(npm, '#!/bin/sh\n') // it says that all went well
+  chmodSync(npm, 0o755)
+  const path = `${home}:/usr/local/bin:/usr/bin:/bin`
+  const environment = { ...plainEnvironment(home), SERVICE_ANALYZER_KEY: key, PATH: path }
+  const { code, read } = await document(['apply', '--yes', '--install'], here(environment))
+  t.equal(code, 1)
+  t.match(read, {
+    problem: {
+      code: 'start_fails',
+      advice: ['server.js imports service-node, which is not found from there', String],
+    },
+    next_step: { command: 'service-analyzer undo' },
+  })
+  t.ok(
+    existsSync(join(folder, '.service/journal.json')),
+    'what was written stays until it is asked',
+  )
+  t.match(await run(['undo'], here()), { code: 0 })
+
+  const line = `'${process.execPath}' '${program}' apply --install`
+  const session = atTerminal(t, line, { columns: 80, environment, folder })
+  await session.shown('Write these 3 files? [y/N]')
+  session.type('y\r')
+  await session.shown('Take back what was written? [y/N]')
+  session.type('y\r')
+  t.match(await session.ended, { code: 1, screen: 'Everything is as it was before.' })
+  t.strictSame(treeOf(folder), before)
+})
+
 void t.test('install runs the package manager, which is given no key', async (t) => {
   const { run, folder, here, home, key } = await start(t)
   const log = join(home, 'npm.log')
   const npm = join(home, 'npm')
-  writeFileSync(npm, `#!/bin/sh\n{ echo "$@"; pwd; env; } > '${log}'\necho on-stdout\nexit \${NPM_ENDS:-0}\n`) // prettier-ignore
+  writeFileSync(npm, `#!/bin/sh\n{ echo "$@"; pwd; env; } > '${log}'\necho on-stdout\n${INSTALLS}exit \${NPM_ENDS:-0}\n`) // prettier-ignore
   chmodSync(npm, 0o755)
   const environment = { SERVICE_ANALYZER_KEY: key, PATH: `${home}:/usr/local/bin:/usr/bin:/bin` }
   const node = process.execPath // what npm prints goes to the standard error of a process
@@ -250,7 +288,8 @@ void t.test('install runs the package manager, which is given no key', async (t)
   await run(['undo'], here())
   const wish = { ...here(environment), node }
   const done = await run(['apply', '--yes', '--install', '--json'], wish)
-  t.match(JSON.parse(done.out), { exit_code: 0, installed: 'npm install' })
+  const told = JSON.parse(done.out) as Record<string, unknown>
+  t.match(told, { exit_code: 0, installed: 'npm install', dry_run: /pass|skip/ })
   t.match(done.err, 'on-stdout', 'its output is beside the document')
   const said = readFileSync(log, 'utf8')
   t.match(said, `install\n${folder}\n`)
