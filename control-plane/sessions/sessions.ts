@@ -1,7 +1,7 @@
 /** The sessions that realms have issued: what a list shows and a revocation finds. */
 import { SECOND_MS, type Clock } from '../../shared/clock.ts'
 import { LIMITS } from '../../shared/limits.ts'
-import { decodeCursor, toPage, type Page, type PageRequest } from '../store/page.ts'
+import { decodeCursor, encodeCursor, toPage, type Page, type PageRequest } from '../store/page.ts'
 import { notBeforeOf } from '../store/queries/revocations.ts'
 import {
   aliveSessionsBefore,
@@ -104,18 +104,21 @@ export function createSessions({ store, clock }: { store: Store; clock: Clock })
       return toPage(rows, page.limit, (session) => [session.createdAt, session.sid])
     },
 
-    /** Those that are alive, and what is looked for among them. */
+    /** Those that are alive, and what is looked for among them; `isCut`: the next page looks further. */
     async listAlive(
       tenantId: string,
       filter: AliveFilter,
       page: PageRequest,
-    ): Promise<Page<Session>> {
+    ): Promise<Page<Session> & { readonly isCut: boolean }> {
       const key = decodeCursor(page.cursor, 'number', 'string')
       const before = key && { expiresAt: key[0], sid: key[1] }
       const nowMs = clock.nowMs()
       const most = page.limit + 1
-      const rows = await aliveSessionsBefore(store.read, tenantId, filter, nowMs, before, most)
-      return toPage(rows, page.limit, (session) => [session.expiresAt, session.sid])
+      const found = await aliveSessionsBefore(store.read, tenantId, filter, nowMs, before, most)
+      const keyOf = (session: SessionRow) => [session.expiresAt, session.sid]
+      const { items, next } = toPage(found.rows, page.limit, keyOf)
+      if (found.cutAt === undefined) return { items, next, isCut: false }
+      return { items, next: encodeCursor(keyOf(found.cutAt)), isCut: true }
     },
 
     /** How many there are; counted no further than `sessionsCountedMax`. */

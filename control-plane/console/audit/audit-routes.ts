@@ -12,12 +12,13 @@ import type { AuditRow } from '../../store/queries/audit.ts'
 import { selectField, textField } from '../../pages/blocks/field.ts'
 import { linkButton } from '../../pages/blocks/form.ts'
 import { notice } from '../../pages/blocks/notice.ts'
-import { differences } from '../blocks/diff.ts'
+import { differences, type Difference } from '../blocks/diff.ts'
 import { personLink } from '../blocks/person.ts'
 import { emptyState, pager, table, type Column } from '../blocks/table.ts'
 import { tabs } from '../blocks/tabs.ts'
 import { logMoment } from '../blocks/text.ts'
 import type { Html } from '../../pages/html.ts'
+import { sessionsFrom } from '../tenant/people/paths.ts'
 import { OPERATOR_ENTRIES, TENANT_PATH, tenantPath } from '../navigation.ts'
 import { page, type ConsoleRoute } from '../route.ts'
 import type { ConsoleWorld } from '../world.ts'
@@ -118,7 +119,7 @@ async function entries(
   const details = new Map<AuditRow, Html | string>()
   for (const entry of items) {
     if (details.size % COMPARED_AT_ONCE === 0) await breathe()
-    details.set(entry, differences(differencesOf(entry)))
+    details.set(entry, differences(differencesOf(entry).map((one) => withSessions(entry, one))))
   }
   return table({
     caption: 'Changes',
@@ -139,6 +140,14 @@ async function entries(
         )
       : emptyState('No changes yet', 'Changes to settings, users, policies and keys appear here.'),
   })
+}
+
+/** From an address on to who is signed in from there. */
+function withSessions({ tenantId }: AuditRow, difference: Difference): Difference {
+  const { name, about } = difference
+  if (!['address', 'ip'].includes(name) || typeof about !== 'string') return difference
+  if (tenantId === null || isReserved(tenantId)) return difference
+  return { ...difference, href: sessionsFrom(tenantId, about) }
 }
 
 /** With the account beside the address, which somebody else may have had before, or has by now. */

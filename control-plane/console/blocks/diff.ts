@@ -9,17 +9,19 @@ export interface Difference {
   readonly to?: unknown
   /** What was neither before nor after: whom it was about. */
   readonly about?: unknown
+  /** Where it leads on to. */
+  readonly href?: string
 }
 
 export function differences(items: readonly Difference[]): Html | string {
   if (items.length === 0) return ''
   return html`<dl class="diff">
     ${items.map(
-      ({ name, from, to, about }) =>
+      ({ name, from, to, about, href }) =>
         html`<div>
           <dt>${name}</dt>
           <dd>
-            ${about === undefined ? '' : written(about)}
+            ${about === undefined ? '' : href === undefined ? written(about) : html`<a href="${href}">${written(about)}</a>`}
             ${from === undefined ? '' : html`<del><span class="unseen">was </span>${written(from)}</del>`}
             ${to === undefined ? '' : html`<ins><span class="unseen">is </span>${written(to)}</ins>`}
           </dd>

@@ -12,6 +12,7 @@ import { notice } from '../../pages/blocks/notice.ts'
 import { emptyState, pager, table, type Column } from '../blocks/table.ts'
 import { tabs } from '../blocks/tabs.ts'
 import { logMoment } from '../blocks/text.ts'
+import { fromAddress } from './people/paths.ts'
 import { outcomeText, reasonText } from '../figures/wording.ts'
 import type { Html } from '../../pages/html.ts'
 import { TENANT_PATH, tenantPath } from '../navigation.ts'
@@ -69,7 +70,7 @@ export function eventsRoutes({
           ${table({
             caption: 'Gateway events',
             rows: items,
-            columns: seenColumns(path, names, instanceShownTo({ viewer, tenant })),
+            columns: seenColumns(tenantId, path, names, instanceShownTo({ viewer, tenant })),
             empty: nothing(
               path,
               isFiltered(query),
@@ -109,7 +110,7 @@ export function eventsRoutes({
               : table({
                   caption: 'Webhook events',
                   rows: found.items,
-                  columns: toldColumns(`${path}/told`),
+                  columns: toldColumns(tenantId, `${path}/told`),
                   empty: nothing(
                     `${path}/told`,
                     isFiltered(query),
@@ -174,18 +175,14 @@ function nothing(path: string, isSearch: boolean, title: string, text: string) {
     : emptyState(title, text)
 }
 
-/** Followed by a click: the same person, the same address. */
-function found(
-  path: string,
-  name: 'subject' | 'address',
-  value: string | null,
-  names?: ReadonlyMap<string, string>,
-): Html | null {
+/** Followed by a click: what else there is of the same person. */
+function ofPerson(path: string, value: string | null, names?: ReadonlyMap<string, string>) {
   if (value === null) return null
-  return html`<a href="${path}?${name}=${encodeURIComponent(value)}" title="${value}">${names?.get(value) ?? value}</a>`
+  return html`<a href="${path}?subject=${encodeURIComponent(value)}" title="${value}">${names?.get(value) ?? value}</a>`
 }
 
 function seenColumns(
+  tenantId: string,
   path: string,
   names: ReadonlyMap<string, string>,
   isShown: (instance: string) => boolean,
@@ -202,8 +199,8 @@ function seenColumns(
       label: 'Path',
       cell: ({ path: asked }) => (asked === null ? '—' : html`<code>${asked}</code>`),
     },
-    { label: 'User', cell: ({ subject }) => found(path, 'subject', subject, names) },
-    { label: 'IP address', cell: ({ ip }) => found(path, 'address', ip) },
+    { label: 'User', cell: ({ subject }) => ofPerson(path, subject, names) },
+    { label: 'IP address', cell: ({ ip }) => (ip === null ? null : fromAddress(tenantId, ip)) },
     {
       label: 'Host',
       cell: ({ appHost, instance }) =>
@@ -214,7 +211,7 @@ function seenColumns(
   ]
 }
 
-function toldColumns(path: string): Column<LoggedEvent>[] {
+function toldColumns(tenantId: string, path: string): Column<LoggedEvent>[] {
   return [
     { label: 'Time', cell: ({ createdAt }) => logMoment(createdAt) },
     {
@@ -222,10 +219,13 @@ function toldColumns(path: string): Column<LoggedEvent>[] {
       isName: true,
       cell: ({ event }) => html`${event} <span class="hint">${sentWhen(event)}</span>`,
     },
-    { label: 'User', cell: ({ content }) => found(path, 'subject', textOf(content['subject'])) },
+    { label: 'User', cell: ({ content }) => ofPerson(path, textOf(content['subject'])) },
     {
       label: 'IP address',
-      cell: ({ content }) => found(path, 'address', textOf(content['ip'] ?? content['address'])),
+      cell: ({ content }) => {
+        const ip = textOf(content['ip'] ?? content['address'])
+        return ip === null ? null : fromAddress(tenantId, ip)
+      },
     },
     { label: 'Details', cell: ({ content }) => details(content) },
   ]

@@ -10,6 +10,7 @@ import { reasonsCard, seriesCharts, STEP_WORDS, tiles } from '../figures/figures
 import { figuresCall, RANGE_QUERY, rangeLinks, rangeWords, spanOf } from '../figures/ranges.ts'
 import { outcomeText, reasonText } from '../figures/wording.ts'
 import { TENANT_PATH, tenantPath } from '../navigation.ts'
+import { fromAddress } from './people/paths.ts'
 import { repeatedText } from './people/sign-in-words.ts'
 import { page, type ConsoleRoute } from '../route.ts'
 import type { ConsoleWorld } from '../world.ts'
@@ -59,7 +60,6 @@ function latestCard(
   latest: readonly LatestRefusal[],
   names: ReadonlyMap<string, string>,
 ) {
-  const events = tenantPath(tenantId, 'events')
   return card(
     'Latest refusals',
     table({
@@ -74,13 +74,7 @@ function latestCard(
         },
         { label: 'Reason', cell: ({ reason }) => (reason === '' ? '—' : reasonText(reason)) },
         { label: 'User', cell: ({ subject }) => personLink(tenantId, subject, names) },
-        {
-          label: 'IP address',
-          cell: ({ ip }) =>
-            ip === null
-              ? null
-              : html`<a href="${events}?address=${encodeURIComponent(ip)}">${ip}</a>`,
-        },
+        { label: 'IP address', cell: ({ ip }) => (ip === null ? null : fromAddress(tenantId, ip)) },
       ],
       empty: emptyState(
         'No refusals yet',

@@ -138,15 +138,27 @@ export interface Network {
   readonly has: (ip: string) => boolean
 }
 
+export interface AliveSessions {
+  readonly rows: SessionRow[]
+  /** The last one that was looked at, where there was no time for those behind it. */
+  readonly cutAt?: SessionRow | undefined
+}
+
 /** Of the first so many that begin alike; there is no index of numbers. */
 async function inNetwork(
   { beginning, has }: Network,
-  walk: (areMeant: SQL, most: number) => Promise<SessionRow[]>,
+  walk: (areMeant: SQL | undefined, most: number) => Promise<SessionRow[]>,
   limit: number,
-): Promise<SessionRow[]> {
+): Promise<AliveSessions> {
   const isAlike = and(gte(table.ip, beginning), lt(table.ip, `${beginning}\u{10ffff}`))
-  const rows = isAlike === undefined ? [] : await walk(isAlike, LIMITS.sessionsLookedThroughMax)
-  return rows.filter(({ ip }) => has(ip)).slice(0, limit)
+  const most = LIMITS.sessionsLookedThroughMax
+  const looked = await walk(isAlike, most + 1)
+  const rows = looked.slice(0, most).filter(({ ip }) => has(ip))
+  return {
+    rows: rows.slice(0, limit),
+    // where there are as many as were asked for, the list goes on behind the last of them
+    cutAt: looked.length > most && rows.length < limit ? looked[most - 1] : undefined,
+  }
 }
 
 /** The one that lasts longest first; each kind along an index of its own. */
@@ -157,7 +169,7 @@ export async function aliveSessionsBefore(
   nowMs: number,
   before: { readonly expiresAt: number; readonly sid: string } | undefined,
   limit: number,
-): Promise<SessionRow[]> {
+): Promise<AliveSessions> {
   const walk = async (areMeant: SQL | undefined, most = limit) =>
     await queries
       .select()
@@ -177,15 +189,13 @@ export async function aliveSessionsBefore(
       .orderBy(desc(table.expiresAt), desc(table.sid))
       .limit(most)
   if (filter.kind === 'network') return inNetwork(filter.network, walk, limit)
-  if (filter.kind === 'all') return walk(undefined)
-  if (filter.kind === 'address') return walk(eq(table.ip, filter.ip))
+  if (filter.kind === 'all') return { rows: await walk(undefined) }
+  if (filter.kind === 'address') return { rows: await walk(eq(table.ip, filter.ip)) }
   const each = await Promise.all(filter.userIds.map((userId) => walk(eq(table.userId, userId))))
   const isBefore = (a: SessionRow, b: SessionRow) =>
     a.expiresAt === b.expiresAt ? a.sid > b.sid : a.expiresAt > b.expiresAt
-  return each
-    .flat()
-    .sort((a, b) => (isBefore(a, b) ? -1 : 1))
-    .slice(0, limit)
+  const rows = each.flat().sort((a, b) => (isBefore(a, b) ? -1 : 1))
+  return { rows: rows.slice(0, limit) }
 }
 
 /** How many a revocation of this person, or of all, would end; no further than `most`. */

@@ -127,14 +127,14 @@ void t.test('sessions that are alive are counted, and the latest refusals shown'
   t.match(
     latest,
     new RegExp(
-      `Sign-in denied.*network denied.*users/${bob.userId}#sign-ins"[^>]*>[^<]*</a>.*events\\?address=203\\.0\\.113\\.7`,
+      `Sign-in denied.*network denied.*users/${bob.userId}#sign-ins"[^>]*>[^<]*</a>.*sessions\\?q=203\\.0\\.113\\.7`,
       's',
     ),
     'to the sign-ins of the person',
   )
   const own = await ada.get(`/console/tenants/acme/users/${bob.userId}`)
   t.match(own.text, /id="sign-ins".*network denied/s, 'where each says why it was refused')
-  t.match(latest, /Sealed path.*events\?address=203\.0\.113\.9/s)
+  t.match(latest, /Sealed path.*sessions\?q=203\.0\.113\.9/s)
   const other = await (await person('other')).get('/console/tenants/other/overview')
   t.notMatch(other.text, /203\.0\.113/)
 })
@@ -182,7 +182,7 @@ void t.test('ten refusals and ten tenants are listed, and no more', async (t) =>
     await add(`many-${count}`, 'edge', { 'sealed:sealed': count + 1 })
   }
   const own = (await (await person('acme')).get(OVERVIEW)).text
-  t.equal(own.match(/events\?address=/g)?.length, most)
+  t.equal(own.match(/sessions\?q=/g)?.length, most)
   t.notMatch(own, /203\.0\.113\.0</, 'the oldest is left out')
   const all = (await (await person('operator')).get('/console/figures')).text
   t.equal(all.match(/many-\d+\/overview/g)?.length, most)

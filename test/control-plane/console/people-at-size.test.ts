@@ -1,50 +1,19 @@
 /** Many users of one tenant: found by any part, filtered, sorted, and changed several at a time. */
 import t from 'tap'
-import { HOUR_MS, MINUTE_MS } from '../../../shared/clock.ts'
+import { MINUTE_MS } from '../../../shared/clock.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { DEFAULT_POLICIES } from '../../../control-plane/policy/policies.ts'
 import { judge } from '../../../control-plane/policy/sign-in.ts'
-import { startConsole } from '../../support/console.ts'
-import { ACTOR, movableClock } from '../../support/control-plane.ts'
-import { FIREFOX, failSignIns, signIns } from '../../support/sign-ins.ts'
+import { startPeople } from '../../support/console-people.ts'
+import { ACTOR } from '../../support/control-plane.ts'
+import { failSignIns, signIns } from '../../support/sign-ins.ts'
 import { facts as factsOf } from '../policy/facts.ts'
 
 const USERS = '/console/tenants/acme/users'
 const SESSIONS = '/console/tenants/acme/sessions'
 
-async function startUsers(t: Parameters<typeof startConsole>[0]) {
-  const clock = movableClock()
-  const world = await startConsole(t, { clock })
-  const { services, person } = world
-  const create = (username: string, name = username, tenantId = 'acme') =>
-    services.users.create(
-      tenantId,
-      { username, email: `${username}@${tenantId}.test`, name, password: '' },
-      ACTOR,
-    )
-  const session = (userId: string, sid: string, ip = '192.0.2.1') =>
-    services.sessions.record({
-      tenantId: 'acme',
-      sid,
-      userId,
-      ip,
-      userAgent: FIREFOX,
-      issuedAtMs: clock.nowMs(),
-      expiresAtMs: clock.nowMs() + 8 * HOUR_MS,
-    })
-  const admin = await person('acme')
-  /** The usernames on a page, in their order. */
-  const names = async (search: string) =>
-    [
-      ...(await admin.get(`${USERS}?${search}`)).text.matchAll(
-        /class="hint">(?:[^<]* · )?([^<@]*)@acme\.test</g,
-      ),
-    ].map(([, name]) => name)
-  return { ...world, clock, create, session, admin, names }
-}
-
 void t.test('a person is found by any part of name, address, username and id', async (t) => {
-  const { create, names } = await startUsers(t)
+  const { create, names } = await startPeople(t)
   const ada = await create('ada', 'Augusta Ada King')
   await create('jo', 'Jörg Özil')
   await create('bob')
@@ -57,9 +26,9 @@ void t.test('a person is found by any part of name, address, username and id', a
 })
 
 void t.test('operators find people of all tenants, others those of their own', async (t) => {
-  const { create, person, admin } = await startUsers(t)
+  const { create, person, admin } = await startPeople(t)
   await create('ada', 'Ada Lovelace')
-  const other = await create('adam', 'Adam Lovelace', 'other')
+  const other = await create('adam', 'Adam Lovelace', { tenantId: 'other' })
   const grace = await person('operator')
   const all = await grace.get('/console/search?q=lovelace')
   t.match(all.text, /Ada Lovelace.*Adam Lovelace/s)
@@ -71,7 +40,7 @@ void t.test('operators find people of all tenants, others those of their own', a
 })
 
 void t.test('the list says who is locked, has a second factor, and signed in when', async (t) => {
-  const { services, create, admin, names, clock } = await startUsers(t)
+  const { services, create, admin, names, clock } = await startPeople(t)
   const [ada, bob] = [await create('ada'), await create('bob')]
   await create('carol')
   await signIns(services, ada, 1, { ip: '192.0.2.7' })
@@ -94,7 +63,7 @@ void t.test('the list says who is locked, has a second factor, and signed in whe
 })
 
 void t.test('every order goes on where the page before ended', async (t) => {
-  const { create, names, admin, clock } = await startUsers(t)
+  const { create, names, admin, clock } = await startPeople(t)
   for (const name of ['a', 'b', 'c', 'd', 'e']) {
     await create(name)
     clock.advance(MINUTE_MS)
@@ -115,9 +84,9 @@ void t.test('every order goes on where the page before ended', async (t) => {
 void t.test(
   'several are disabled at once, asked first, each with its own audit entry',
   async (t) => {
-    const { services, create, session, admin } = await startUsers(t)
+    const { services, create, session, admin } = await startPeople(t)
     const [ada, bob, carol] = [await create('ada'), await create('bob'), await create('carol')]
-    const other = await create('eve', 'Mallory', 'other')
+    const other = await create('eve', 'Mallory', { tenantId: 'other' })
     await session(ada.userId, 'sid-ada')
     await services.users.patch('acme', bob.userId, { isDisabled: true }, ACTOR)
     const user_id = [ada.userId, bob.userId, other.userId]
@@ -149,7 +118,7 @@ void t.test(
 void t.test(
   'several are signed out, or need a second factor from their next sign-in on',
   async (t) => {
-    const { services, create, session, admin, names } = await startUsers(t)
+    const { services, create, session, admin, names } = await startPeople(t)
     const [ada, bob] = [await create('ada'), await create('bob')]
     await session(ada.userId, 'sid-ada')
     await session(bob.userId, 'sid-bob')
@@ -177,7 +146,7 @@ void t.test('who needs a second factor is asked for one, whatever the policy say
 })
 
 void t.test('a session past its idle time or its maximum is not shown as active', async (t) => {
-  const { services, create, session, admin, clock } = await startUsers(t)
+  const { services, create, session, admin, clock } = await startPeople(t)
   const ada = await create('ada')
   await session(ada.userId, 'sid-ada')
   const { idle_seconds: idle, max_session_seconds: most } = (await services.policies.of('acme'))
@@ -203,7 +172,7 @@ void t.test('a session past its idle time or its maximum is not shown as active'
 void t.test(
   'who is signed in from an address or a network is one search, or one click',
   async (t) => {
-    const { create, session, admin } = await startUsers(t)
+    const { create, session, admin } = await startPeople(t)
     const ada = await create('ada')
     const ips = [
       '192.0.2.7',

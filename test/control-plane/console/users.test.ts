@@ -1,46 +1,12 @@
 /** Users of a tenant: found, invited, changed, unlocked, disabled, removed; each by its own page. */
 import t from 'tap'
 import { LIMITS } from '../../../shared/limits.ts'
-import { startConsole } from '../../support/console.ts'
-import { ACTOR, movableClock } from '../../support/control-plane.ts'
+import { startPeople } from '../../support/console-people.ts'
+import { ACTOR } from '../../support/control-plane.ts'
 import { FIREFOX, failSignIns, signIns } from '../../support/sign-ins.ts'
 
 const USERS = '/console/tenants/acme/users'
 const HOSTILE = '"><script>alert(1)</script>'
-
-interface Mail {
-  readonly to: string
-  readonly text: string
-}
-
-async function startPeople(t: Parameters<typeof startConsole>[0]) {
-  const clock = movableClock()
-  const mails: Mail[] = []
-  const mailTransport = {
-    send: async (mail: Mail) => void mails.push(mail),
-    close: () => undefined,
-  }
-  const world = await startConsole(t, { clock, mailTransport })
-  const { services, person } = world
-  const create = (username: string, name = username, password = '') =>
-    services.users.create(
-      'acme',
-      { username, email: `${username}@acme.test`, name, password },
-      ACTOR,
-    )
-  const session = async (userId: string, sid: string, ip = '192.0.2.1') =>
-    services.sessions.record({
-      tenantId: 'acme',
-      sid,
-      userId,
-      ip,
-      userAgent: FIREFOX,
-      issuedAtMs: clock.nowMs(),
-      expiresAtMs: clock.nowMs() + 3600_000,
-    })
-  const admin = await person('acme')
-  return { ...world, clock, mails, create, session, admin }
-}
 
 void t.test('users are listed by key and found by any part of what they are called', async (t) => {
   const { admin, create } = await startPeople(t)
@@ -106,7 +72,7 @@ void t.test('somebody is invited by mail once, however often the form is sent', 
 
 void t.test('the page of a user tells what they have and what they have tried', async (t) => {
   const { services, clock, admin, create, session } = await startPeople(t)
-  const ada = await create('ada', HOSTILE, 'a harbour wall at dawn')
+  const ada = await create('ada', HOSTILE, { password: 'a harbour wall at dawn' })
   const path = `${USERS}/${ada.userId}`
   const bare = (await admin.get(path)).text
   t.match(bare, 'No active sessions: ')
@@ -150,7 +116,7 @@ void t.test(
 
 void t.test('a link for a new password, and a pause that is ended', async (t) => {
   const { services, admin, create, mails } = await startPeople(t)
-  const ada = await create('ada', 'Ada', 'a harbour wall at dawn')
+  const ada = await create('ada', 'Ada', { password: 'a harbour wall at dawn' })
   const path = `${USERS}/${ada.userId}`
   t.match(await admin.post(`${path}/invite`), { status: 303 })
   await services.mails.deliver()

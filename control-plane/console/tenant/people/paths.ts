@@ -14,7 +14,9 @@ export const sessionPath = (tenantId: string, sid: string) =>
   `${tenantPath(tenantId, 'sessions')}/${encodeURIComponent(sid)}`
 
 /** Who is signed in from there. */
+export const sessionsFrom = (tenantId: string, ip: string) =>
+  `${tenantPath(tenantId, 'sessions')}?q=${encodeURIComponent(ip)}`
 export const fromAddress = (tenantId: string, ip: string) =>
-  html`<a href="${tenantPath(tenantId, 'sessions')}?q=${encodeURIComponent(ip)}">${ip}</a>`
+  html`<a href="${sessionsFrom(tenantId, ip)}">${ip}</a>`
 
 export const apiOf = (tenantId: string) => `/api/v1/operator/tenants/${tenantId}`

@@ -10,6 +10,7 @@ import { PAGE_QUERY } from '../../../requests/paging.ts'
 import { textField } from '../../../pages/blocks/field.ts'
 import { asking } from '../../asking.ts'
 import { linkButton } from '../../../pages/blocks/form.ts'
+import { notice } from '../../../pages/blocks/notice.ts'
 import { emptyState, pager } from '../../blocks/table.ts'
 import { moment } from '../../blocks/text.ts'
 import type { Html } from '../../../pages/html.ts'
@@ -37,8 +38,8 @@ export function sessionsRoutes(world: SessionsWorld): readonly ConsoleRoute[] {
     if (network !== undefined) return { filter: { kind: 'network', network } as const, matched: [] }
     if (isIP(text) !== 0)
       return { filter: { kind: 'address', ip: spelled(text) } as const, matched: [] }
-    const matched = await users.search(tenantId, text, LIMITS.peopleMatchedMax)
-    const userIds = matched.map(({ userId }) => userId)
+    const matched = await users.search(tenantId, text, LIMITS.peopleMatchedMax + 1)
+    const userIds = matched.slice(0, LIMITS.peopleMatchedMax).map(({ userId }) => userId)
     return { filter: { kind: 'people', userIds } as const, matched }
   }
 
@@ -56,7 +57,7 @@ export function sessionsRoutes(world: SessionsWorld): readonly ConsoleRoute[] {
       async ({ tenant: { tenantId, name }, query, address, nowMs }) => {
         const { limit, cursor, q: text } = query
         const { filter, matched } = await filterOf(tenantId, text)
-        const { items, next } = await sessions.listAlive(tenantId, filter, { limit, cursor })
+        const { items, next, isCut } = await sessions.listAlive(tenantId, filter, { limit, cursor })
         const path = tenantPath(tenantId, 'sessions')
         return {
           title: 'Sessions',
@@ -64,17 +65,23 @@ export function sessionsRoutes(world: SessionsWorld): readonly ConsoleRoute[] {
           intro: `Who is signed in to ${name} right now.`,
           buttons: [linkButton(`${path}/end-all`, 'End all sessions', 'quiet')],
           content: html`${searchForm(path, text)} ${matchedHint(tenantId, matched)}
-          ${sessionTable({
-            tenantId,
-            lifetime: { ...(await policies.of(tenantId)).session, nowMs },
-            sessions: items,
-            people: await peopleOf(
-              users,
-              tenantId,
-              items.map(({ userId }) => userId),
-            ),
-            empty: nothing(path, text),
-          })}
+          ${filter.kind === 'address' ? eventsHint(tenantId, filter.ip) : ''}
+          ${isCut ? stillMore(items.length) : ''}
+          ${
+            isCut && items.length === 0
+              ? ''
+              : sessionTable({
+                  tenantId,
+                  lifetime: { ...(await policies.of(tenantId)).session, nowMs },
+                  sessions: items,
+                  people: await peopleOf(
+                    users,
+                    tenantId,
+                    items.map(({ userId }) => userId),
+                  ),
+                  empty: nothing(path, text),
+                })
+          }
           ${pager(address, { next, isFirst: cursor === undefined })}`,
           calls: callsOf(tenantId, filter),
         }
@@ -181,9 +188,23 @@ function matchedHint(tenantId: string, matched: readonly User[]): Html | string 
       All belong to <a href="${userPath(tenantId, one.userId)}">${one.name}</a>.
       <a href="${userPath(tenantId, one.userId)}/end-sessions">End all of these</a>
     </p>`
-  return matched.length === LIMITS.peopleMatchedMax
-    ? html`<p class="hint">Of the first ${matched.length} people who match. Type more to find the others.</p>`
+  return matched.length > LIMITS.peopleMatchedMax
+    ? html`<p class="hint">Of the first ${LIMITS.peopleMatchedMax} people who match. Type more to find the others.</p>`
     : html`<p class="hint">Of ${matched.length} people who match.</p>`
+}
+
+const eventsHint = (tenantId: string, ip: string) =>
+  html`<p class="hint">
+    <a href="${tenantPath(tenantId, 'events')}?address=${encodeURIComponent(ip)}">Events from ${ip}</a>
+  </p>`
+
+/** A network is looked for one session after the other, and on one page not in all of them. */
+function stillMore(count: number): Html {
+  const looked = LIMITS.sessionsLookedThroughMax.toLocaleString('en')
+  return notice(
+    'info',
+    `${count === 0 ? 'No matches' : `${count} found`} in the ${looked} sessions searched so far. The next page searches further.`,
+  )
 }
 
 const nothing = (path: string, text: string) =>
