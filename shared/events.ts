@@ -10,9 +10,9 @@ const described = <Schema extends v.GenericSchema>(schema: Schema, description: 
 
 const count = v.pipe(v.number(), v.integer(), v.minValue(0))
 const time = v.pipe(v.string(), v.isoTimestamp())
-const subject = described(v.string(), 'The id of the user.')
-const sid = described(v.string(), 'The id of the session.')
-const ip = described(v.string(), 'The address of the client.')
+const subject = described(v.string(), 'The ID of the user.')
+const sid = described(v.string(), 'The ID of the session.')
+const ip = described(v.string(), 'The IP address of the client.')
 
 interface EventDefinition {
   /** Completes «Sent when …». */
@@ -26,22 +26,22 @@ interface EventDefinition {
 const policyUpdated = v.strictObject({
   settings: described(
     v.record(v.string(), v.unknown()),
-    'The policy as it is now, but for lists of more than a few entries.',
+    'The new policy, without lists of more than a few entries.',
   ),
-  changed: described(v.array(v.string()), 'Which of the settings are other than before.'),
+  changed: described(v.array(v.string()), 'The settings that changed.'),
   lists: v.optional(
     described(
       v.record(
         v.string(),
         v.strictObject({
-          count: described(count, 'How many entries there are now.'),
-          added: described(v.array(v.unknown()), 'The first few of those that came.'),
+          count: described(count, 'How many entries the list has now.'),
+          added: described(v.array(v.unknown()), 'The first few entries that were added.'),
           added_count: count,
-          removed: described(v.array(v.unknown()), 'The first few of those that went.'),
+          removed: described(v.array(v.unknown()), 'The first few entries that were removed.'),
           removed_count: count,
         }),
       ),
-      'Of each list among them, what came and what went.',
+      'For each list that changed, the entries added and removed.',
     ),
   ),
 })
@@ -51,7 +51,7 @@ const policyEvent = <const Example extends v.InferInput<typeof policyUpdated>>(
   example: Example,
 ) => ({
   sentWhen: `${policy} policy changed.`,
-  sentBy: 'Setting the policy.',
+  sentBy: 'Someone sets the policy.',
   data: policyUpdated,
   example,
 })
@@ -70,12 +70,12 @@ const tenantState = <const Status extends string>(status: Status) =>
 export const EVENTS = {
   'alert.triggered': {
     sentWhen: 'A configured threshold alert has tripped.',
-    sentBy: 'A metric that reaches its threshold within its window; once per crossing.',
+    sentBy: 'A metric reaches its threshold within its window; once per crossing.',
     data: v.strictObject({
       alert_id: v.string(),
       metric: v.string(),
-      threshold: described(v.number(), 'What was configured.'),
-      value: described(v.number(), 'What was counted within the window.'),
+      threshold: described(v.number(), 'The configured threshold.'),
+      value: described(v.number(), 'The count within the window.'),
       window_seconds: count,
       at: time,
     }),
@@ -90,14 +90,14 @@ export const EVENTS = {
   },
   'credentials.updated': {
     sentWhen: 'Database credentials changed.',
-    sentBy: "Setting or removing the tenant's user directory.",
+    sentBy: "Someone sets or removes the tenant's user directory.",
     data: v.strictObject({
       change: v.picklist(['set', 'removed']),
-      kind: described(v.string(), 'Which kind of database.'),
+      kind: described(v.string(), 'The kind of database.'),
       host: v.string(),
       port: count,
       database: v.string(),
-      username: described(v.string(), 'Who the service is there; never the password.'),
+      username: described(v.string(), 'The database user of the service; never the password.'),
     }),
     example: {
       change: 'set',
@@ -110,16 +110,16 @@ export const EVENTS = {
   },
   'ip.block.lifted': {
     sentWhen: 'An IP block was lifted.',
-    sentBy: 'An operator who lifts the block of an address.',
+    sentBy: 'An operator lifts the block of an IP address.',
     data: v.strictObject({
-      address: described(v.string(), 'The address, or the network, that may try again.'),
-      failures: described(count, 'How many failures had led to the block.'),
+      address: described(v.string(), 'The IP address or network that can try again.'),
+      failures: described(count, 'How many failed sign-ins led to the block.'),
     }),
     example: { address: '192.0.2.7', failures: 100 },
   },
   'licence.changed': {
     sentWhen: 'Licence state changed.',
-    sentBy: 'Setting the licence of the tenant, or a date at which it goes on by itself.',
+    sentBy: 'Someone sets the license of the tenant, or a configured date is reached.',
     data: v.strictObject({
       state: v.picklist(['active', 'grace', 'expired']),
       blocks_signin: described(v.boolean(), 'Whether new sign-ins are refused because of it.'),
@@ -128,13 +128,13 @@ export const EVENTS = {
   },
   'monitoring.digest': {
     sentWhen: 'Weekly summary of what the policy decided.',
-    sentBy: "Monday at nine in the tenant's time zone, about the week that has ended.",
+    sentBy: "Mondays at 9 a.m. in the tenant's time zone, about the past week.",
     data: v.strictObject({
       from: time,
       to: time,
       time_zone: v.string(),
-      outcomes: described(v.record(v.string(), count), 'How often each outcome was decided.'),
-      reasons: described(v.record(v.string(), count), 'How often each reason was given.'),
+      outcomes: described(v.record(v.string(), count), 'How often each outcome occurred.'),
+      reasons: described(v.record(v.string(), count), 'How often each reason occurred.'),
     }),
     example: {
       from: '2026-02-22T23:00:00.000Z',
@@ -197,14 +197,14 @@ export const EVENTS = {
   'session.revoked': {
     sentWhen: 'Sessions were revoked for a user.',
     sentBy:
-      'A revocation, of a session, of a user or of everybody; and whatever includes one, as a new ' +
-      'password or the removal of a user.',
+      'Someone revokes one session, those of a user or all of them, or makes a change that ends ' +
+      'sessions, such as a new password or deleting a user.',
     data: v.strictObject({
       all: v.optional(described(v.literal(true), 'Every session of the tenant.')),
       subject: v.optional(subject),
       sid: v.optional(sid),
-      not_before: described(count, 'Epoch seconds: what was issued before is worth nothing.'),
-      sessions: described(count, 'How many sessions that were alive have ended by it.'),
+      not_before: described(count, 'Epoch seconds: sessions issued earlier are invalid.'),
+      sessions: described(count, 'How many active sessions this ended.'),
       reason: v.string(),
     }),
     example: {
@@ -216,7 +216,7 @@ export const EVENTS = {
   },
   'session.terminated': {
     sentWhen: 'A session was terminated.',
-    sentBy: 'A gateway or a middleware that finds a session on another device or network.',
+    sentBy: 'A gateway or middleware sees a session on another device or network.',
     data: sessionMoved,
     example: {
       subject: 'usr_1b9f6c1e2d3a4b5c',
@@ -228,10 +228,10 @@ export const EVENTS = {
   },
   'signin.denied': {
     sentWhen: 'A sign-in was refused by policy.',
-    sentBy: 'An attempt to sign in; the same one again counts once a minute.',
+    sentBy: 'Someone tries to sign in; identical attempts count once a minute.',
     data: v.strictObject({
-      subject: v.optional(described(v.string(), 'The user, where the name is one of an account.')),
-      reason: described(v.string(), 'Which policy refused, and why.'),
+      subject: v.optional(described(v.string(), 'The user, if the username belongs to one.')),
+      reason: described(v.string(), 'The policy that refused, and why.'),
       ip,
     }),
     example: { subject: 'usr_1b9f6c1e2d3a4b5c', reason: 'network_denied', ip: '192.0.2.7' },
@@ -239,20 +239,20 @@ export const EVENTS = {
   'signin.step_up': {
     sentWhen: 'A sign-in required additional verification.',
     sentBy:
-      'An attempt to sign in that a second factor is asked of; and a gateway or a middleware that ' +
-      'asks for one because a session has moved.',
+      'A sign-in needs a second factor, or a gateway or middleware ' +
+      'asks for one because a session moved.',
     data: sessionMoved,
     example: { subject: 'usr_1b9f6c1e2d3a4b5c', reason: 'second_factor_needed', ip: '192.0.2.7' },
   },
   'tenant.activated': {
     sentWhen: 'The tenant was reactivated.',
-    sentBy: 'Activating a tenant that was suspended.',
+    sentBy: 'Someone activates a suspended tenant.',
     data: tenantState('published'),
     example: { status: 'published' },
   },
   'tenant.suspended': {
     sentWhen: 'The tenant was suspended.',
-    sentBy: 'Suspending a tenant.',
+    sentBy: 'Someone suspends a tenant.',
     data: tenantState('suspended'),
     example: { status: 'suspended' },
   },

@@ -358,7 +358,7 @@ export function checkUsername(username: string, email: string) {
     throw new Refusal(
       'field_invalid',
       { field: 'username' },
-      'A username with an @ must be the e-mail address of the user.',
+      'A username with an @ must be the email address of the user.',
     )
 }
 

@@ -31,10 +31,10 @@ const AnalysisBody = v.strictObject({
     ),
     v.check((files) => Object.keys(files).length <= LIMITS.analysisFilesMax, FILES_WISH),
   ),
-  package_json: v.optional(v.looseObject({}, 'what package.json holds')),
+  package_json: v.optional(v.looseObject({}, 'the content of package.json')),
 })
 
-const edits = described(v.array(GuideEdit), 'All of them, or none: they belong together.')
+const edits = described(v.array(GuideEdit), 'Apply all of them or none: they belong together.')
 
 const AnalysisAnswer = v.strictObject({
   guide_id: v.string(),
@@ -42,7 +42,7 @@ const AnalysisAnswer = v.strictObject({
   summary: v.string(),
   edits,
   warnings: v.array(v.string()),
-  url: described(v.string(), 'Where people look at the guide.'),
+  url: described(v.string(), 'The page of the guide in a browser.'),
 })
 
 const GuideAnswer = v.strictObject({
@@ -50,7 +50,7 @@ const GuideAnswer = v.strictObject({
   framework: v.string(),
   created_at: time,
   edits,
-  commands: described(v.array(v.string()), 'For a person to run; nothing runs them by itself.'),
+  commands: described(v.array(v.string()), 'For a person to run; nothing runs them automatically.'),
   notes: v.array(v.string()),
 })
 
@@ -58,7 +58,7 @@ export function analysisEndpoints(world: AnalysisEndpointsWorld): readonly Endpo
   const { baseUrl, rates, analysis, guides } = world
   return [
     analyzer.post('/api/v1/ai-analyze', {
-      summary: 'Has a model write a guide for the files that are sent, and keeps it.',
+      summary: 'Has an AI model write an integration guide for the files sent, and stores it.',
       description: `Secrets are masked before anything goes to the provider that the operator has chosen; files of secrets (\`.env\`, \`*.pem\`, \`id_rsa\` …) are refused. Every edit of the guide has passed the rules that \`apply\` holds against it once more: a guide that breaks one is refused whole, with its \`problems\`. ${LIMITS.analysesPerHourMax} an hour for each tenant, beyond 429 with \`Retry-After\`: an analysis counts from when the provider is asked, also where that fails; what was refused before does not count. It may take a few minutes. What a model may read is bounded by the operator (413 with \`characters_max\`).`,
       body: AnalysisBody,
       bodyBytesMax: LIMITS.analysisBodyBytesMax,
@@ -67,7 +67,7 @@ export function analysisEndpoints(world: AnalysisEndpointsWorld): readonly Endpo
         files: { 'server.mjs': "import express from 'express'\n\nconst app = express()\n" },
         package_json: { dependencies: { express: '^5.0.0' } },
       },
-      answers: { 200: json(AnalysisAnswer, 'The guide, as it was kept.') },
+      answers: { 200: json(AnalysisAnswer, 'The guide, as stored.') },
       refusals: [
         'ai_not_configured',
         'ai_busy',
@@ -91,7 +91,8 @@ export function analysisEndpoints(world: AnalysisEndpointsWorld): readonly Endpo
       },
     }),
     analyzerInQuery.get('/api/v1/guide', {
-      summary: 'The newest guide of the tenant, in the form that `service-analyzer apply` writes.',
+      summary:
+        'Shows the newest guide of the tenant, in the format that `service-analyzer apply` reads.',
       answers: { 200: json(GuideAnswer, 'The guide.') },
       refusals: ['no_guide'],
       handle: async (c) => {

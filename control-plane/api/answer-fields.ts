@@ -11,16 +11,16 @@ import {
 
 /** Of every refusal; the case may add fields, which are named where they matter. */
 export const ErrorAnswer = v.looseObject({
-  error: described(v.string(), 'For programs: a code that stays the same.'),
-  detail: described(v.string(), 'For people: what is wrong, in a sentence.'),
-  field: v.optional(described(v.string(), 'Which field or parameter is meant.')),
+  error: described(v.string(), 'For programs: a stable error code.'),
+  detail: described(v.string(), 'For people: what went wrong and what to do next.'),
+  field: v.optional(described(v.string(), 'The field or parameter at fault.')),
   retry_after: v.optional(described(v.number(), 'Seconds to wait; also in `Retry-After`.')),
 })
 
 export const ProtectionAnswer = v.strictObject({
   tenant_id: v.string(),
   protection: v.picklist(PROTECTIONS),
-  at: described(time, 'Since when it is so.'),
+  at: described(time, 'When this state began.'),
 })
 
 export const PublicKey = v.strictObject({
@@ -45,19 +45,19 @@ export const Tenant = v.strictObject({
   protection: v.picklist(PROTECTIONS),
   licence: v.picklist(LICENCES),
   licence_blocks_signin: v.boolean(),
-  licence_grace_from: described(v.nullable(time), 'When it comes to its grace by itself.'),
-  licence_expires_at: described(v.nullable(time), 'When it expires by itself.'),
+  licence_grace_from: described(v.nullable(time), 'When its grace period starts.'),
+  licence_expires_at: described(v.nullable(time), 'When it expires.'),
   licence_blocks_signin_when_expired: v.boolean(),
   hostnames: v.array(v.string()),
-  edge_urls: described(v.record(v.string(), v.string()), 'Where browsers reach each hostname.'),
+  edge_urls: described(v.record(v.string(), v.string()), 'The public URL of each hostname.'),
   origin: v.string(),
-  sealed: described(v.array(v.string()), 'Paths that do not exist for the outside.'),
-  excluded: described(v.array(v.string()), 'Paths that are served without a session.'),
+  sealed: described(v.array(v.string()), 'Paths that return 404 to everyone.'),
+  excluded: described(v.array(v.string()), 'Paths open without a sign-in.'),
   health: v.string(),
   max_session_seconds: count,
   idle_seconds: count,
   session_binding: v.picklist(SESSION_BINDINGS),
-  time_zone: described(v.string(), 'Where its weeks end, for the digest.'),
+  time_zone: described(v.string(), 'Time zone of the weekly summary.'),
   brand_colour: v.nullable(v.string()),
   brand_logo_url: v.nullable(v.string()),
   backchannel_logout_uri: v.nullable(v.string()),
@@ -70,31 +70,31 @@ export const Tenant = v.strictObject({
   protection_at: v.nullable(time),
   integration_completed_at: described(
     v.nullable(time),
-    'Since when a sign-in from end to end has been seen to work.',
+    'When an end-to-end sign-in first succeeded.',
   ),
 })
 
 export const NewTenantAnswer = v.strictObject({
   ...Tenant.entries,
-  analyzer_key: described(v.string(), 'Shown here and never again.'),
-  client_secret: described(v.string(), 'Shown here and never again.'),
+  analyzer_key: described(v.string(), 'Shown only once.'),
+  client_secret: described(v.string(), 'Shown only once.'),
 })
 
 const previousValidUntil = described(
   v.nullable(time),
-  'Until then the one before it counts as well; null: it does not.',
+  'Until then the previous one works too; null: it does not.',
 )
 
 export const AnalyzerKeyAnswer = v.strictObject({
   tenant_id: v.string(),
-  analyzer_key: described(v.string(), 'To be kept like a password.'),
+  analyzer_key: described(v.string(), 'Keep it like a password.'),
   previous_valid_until: previousValidUntil,
 })
 
 export const ClientSecretAnswer = v.strictObject({
   tenant_id: v.string(),
   client_id: v.string(),
-  client_secret: described(v.string(), 'To be kept like a password.'),
+  client_secret: described(v.string(), 'Keep it like a password.'),
   previous_valid_until: previousValidUntil,
 })
 
@@ -111,7 +111,7 @@ export const User = v.strictObject({
   email: v.string(),
   name: v.string(),
   disabled: v.boolean(),
-  source: described(v.string(), "`directory`: known by the tenant's own database."),
+  source: described(v.string(), "`directory`: comes from the tenant's own database."),
   created_at: time,
   updated_at: time,
 })
@@ -136,21 +136,19 @@ const gatewayIds = v.array(v.string())
 
 /** Who goes by a change, or refuses ended sessions, by the time that the answer goes out. */
 export const Enforced = v.strictObject({
-  gateways: described(count, 'Connected gateways that go by it, with all of their workers.'),
+  gateways: described(count, 'Connected gateways that apply it in all workers.'),
   of: described(count, 'Connected gateways.'),
-  pending: v.optional(
-    described(gatewayIds, 'Connected, and have not said within a second that they go by it.'),
-  ),
+  pending: v.optional(described(gatewayIds, 'Connected, but did not confirm within a second.')),
   not_durable: v.optional(
-    described(gatewayIds, 'Go by it, but cannot write it down: a restart may forget it.'),
+    described(gatewayIds, 'Apply it, but could not save it to disk: a restart may lose it.'),
   ),
   unreachable: v.optional(
-    described(gatewayIds, 'Not connected: if they still serve, they go by what they knew last.'),
+    described(gatewayIds, 'Not connected: they may still serve the last state they received.'),
   ),
   instances: v.optional(
     v.strictObject({
-      of: described(count, 'Instances of the application that poll.'),
-      within_seconds: described(count, 'How soon each of them asks again, and hears of it.'),
+      of: described(count, 'Application instances that poll.'),
+      within_seconds: described(count, 'How soon each of them polls again and applies it.'),
     }),
   ),
 })
@@ -159,14 +157,14 @@ export const RevocationAnswer = v.strictObject({
   all: v.optional(v.literal(true)),
   subject: v.optional(v.string()),
   sid: v.optional(v.string()),
-  not_before: described(count, 'Epoch seconds: what was issued before is worth nothing.'),
-  sessions: described(count, 'How many sessions that were alive have ended by it.'),
+  not_before: described(count, 'Epoch seconds: sessions issued earlier are invalid.'),
+  sessions: described(count, 'How many active sessions this ended.'),
   enforced: Enforced,
 })
 
 export const PatchedUserAnswer = v.strictObject({
   ...User.entries,
-  enforced: v.optional(described(Enforced, 'Where the change has ended sessions.')),
+  enforced: v.optional(described(Enforced, 'If the change ended sessions.')),
 })
 
 /** The tenant, and who goes by what was changed of it. */
@@ -193,34 +191,31 @@ export const Factor = v.strictObject({
 const GatewayKey = v.strictObject({
   key_id: v.string(),
   created_at: time,
-  last_used_at: described(v.nullable(time), 'When the gateway last connected with it.'),
+  last_used_at: described(v.nullable(time), 'When a gateway last connected with it.'),
 })
 
 export const NewGatewayKeyAnswer = v.strictObject({
   gateway_id: v.string(),
   key_id: v.string(),
-  key: described(v.string(), 'For SERVICE_FLEET_KEY of this gateway. Shown here and never again.'),
+  key: described(v.string(), 'The value for SERVICE_FLEET_KEY of this gateway. Shown only once.'),
   created_at: time,
 })
 
 export const Gateway = v.strictObject({
   gateway_id: v.string(),
-  version: described(v.nullable(v.string()), 'null: not seen since the control plane runs.'),
+  version: described(v.nullable(v.string()), 'null: not seen since the control plane started.'),
   connected: v.boolean(),
   key_id: described(
     v.nullable(v.string()),
-    "Which of its keys it has connected with; null: the fleet key of the control plane's machine.",
+    'The key it connected with; null: the shared fleet key of the control plane.',
   ),
-  keys: described(
-    v.array(GatewayKey),
-    'Its own, the oldest first; two while one replaces another.',
-  ),
+  keys: described(v.array(GatewayKey), 'Its own keys, oldest first; two during a replacement.'),
   connected_at: v.nullable(time),
   last_seen_at: v.nullable(time),
-  revision: described(count, 'The last revision that all of its workers serve.'),
-  lag: described(v.number(), 'How many revisions it is behind.'),
-  applied_at: described(v.nullable(time), 'When it last said that it serves a revision.'),
-  durable: described(v.boolean(), 'Whether its disk holds what it serves.'),
+  revision: described(count, 'The latest revision that all its workers serve.'),
+  lag: described(v.number(), 'How many revisions it lags behind.'),
+  applied_at: described(v.nullable(time), 'When it last confirmed a revision.'),
+  durable: described(v.boolean(), 'Whether the state it serves is also saved on its disk.'),
   rejections: v.array(
     v.strictObject({ tenant_id: v.string(), revision: count, reason: v.string(), at: time }),
   ),
@@ -232,7 +227,7 @@ export const AuditEntry = v.strictObject({
   actor: v.string(),
   actor_id: described(
     v.nullable(v.string()),
-    'The account of a person, whose address may be somebody else’s by now.',
+    'The account ID: an email address may since belong to someone else.',
   ),
   action: v.string(),
   tenant_id: v.nullable(v.string()),

@@ -18,9 +18,9 @@ export function cliEndpoints({ baseUrl }: CliEndpointsWorld, sendLarge: SendLarg
   const downloads = createAnalyzerDownloads(baseUrl)
   return [
     anyone.get('/api/v1/cli/install', {
-      summary: 'A shell script that installs `service-analyzer`: pipe it into `sh`.',
+      summary: 'A shell script that installs `service-analyzer`: pipe it to `sh`.',
       description:
-        'It checks the SHA-256 of what it downloads before it installs anything, into `${SERVICE_INSTALL_DIR:-$HOME/.local/bin}`. `SERVICE_BASE_URL` names another address of the same service. `| sh -s -- uninstall` removes it.',
+        'It verifies the SHA-256 of the download, then installs into `${SERVICE_INSTALL_DIR:-$HOME/.local/bin}`. Set `SERVICE_BASE_URL` to use another address of this service. `| sh -s -- uninstall` removes it.',
       answers: { 200: file(SCRIPT_TYPE, 'A POSIX shell script.') },
       handle: async (c) => {
         const { bytes } = await downloads.installer()
@@ -30,22 +30,22 @@ export function cliEndpoints({ baseUrl }: CliEndpointsWorld, sendLarge: SendLarg
       },
     }),
     anyone.get('/api/v1/cli/service-analyzer.mjs', {
-      summary: 'The command line tool: one file for Node 20 and later.',
-      answers: { 200: file(PROGRAM_TYPE, 'What the script installs.') },
+      summary: 'The command line tool: a single file for Node 20 and later.',
+      answers: { 200: file(PROGRAM_TYPE, 'The program.') },
       handle: async (c) => {
         const { bytes } = await downloads.program()
         return sendLarge(c, bytes, { 'Content-Type': `${PROGRAM_TYPE}; charset=utf-8` })
       },
     }),
     anyone.get('/api/v1/cli/node', {
-      summary: 'The same tool as an npm package: `npm install` takes this very address.',
-      headers: { 'If-None-Match': 'The last ETag received.' },
+      summary: 'The same tool as an npm package: pass this URL to `npm install`.',
+      headers: { 'If-None-Match': 'The ETag you received last.' },
       answers: {
         200: {
-          ...file(TARBALL_TYPE, 'The npm package `service-analyzer`, with the program in it.'),
-          headers: { ETag: 'Of these bytes: the same as long as the version is.' },
+          ...file(TARBALL_TYPE, 'The npm package `service-analyzer`.'),
+          headers: { ETag: 'Stays the same for each version.' },
         },
-        304: nothing('Nothing has changed.'),
+        304: nothing('Not modified.'),
       },
       handle: async (c) =>
         sendTarball(c, await downloads.package(), `service-analyzer-${VERSION}.tgz`, sendLarge),

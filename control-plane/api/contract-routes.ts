@@ -34,8 +34,8 @@ export function contractEndpoints(baseUrl: string): readonly Endpoint[] {
   const contract = Buffer.from(JSON.stringify(integrationContract(baseUrl)))
   return [
     anyone.get('/api/v1/contract', {
-      summary: 'The names that applications and tools may rely on, and code to paste.',
-      answers: { 200: json(ContractAnswer, 'The contract; the same for all tenants.') },
+      summary: 'Shows the stable names for applications and tools, with code to paste.',
+      answers: { 200: json(ContractAnswer, 'The contract, the same for every tenant.') },
       handle: (c) => sendShared(c, contract, { 'Content-Type': 'application/json' }),
     }),
   ]

@@ -14,14 +14,14 @@ export const TARBALL_TYPE = 'application/gzip'
 export function downloadEndpoints(sendLarge: SendLarge): readonly Endpoint[] {
   return [
     anyone.get('/api/v1/sdk/node', {
-      summary: 'The Node middleware: `npm install` takes this very address.',
-      headers: { 'If-None-Match': 'The last ETag received.' },
+      summary: 'The Node.js middleware: pass this URL to `npm install`.',
+      headers: { 'If-None-Match': 'The ETag you received last.' },
       answers: {
         200: {
-          ...file(TARBALL_TYPE, 'The npm package `service-node`, of the version that runs here.'),
-          headers: { ETag: 'Of these bytes: the same as long as the version is.' },
+          ...file(TARBALL_TYPE, 'The npm package `service-node`, in the version of this service.'),
+          headers: { ETag: 'Stays the same for each version.' },
         },
-        304: nothing('Nothing has changed.'),
+        304: nothing('Not modified.'),
       },
       handle: async (c) =>
         sendTarball(c, await sdkTarball(), `service-node-${VERSION}.tgz`, sendLarge),

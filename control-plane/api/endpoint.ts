@@ -33,7 +33,7 @@ import { readQuery, type QueryFields, type QueryValues } from '../http/query.ts'
 export const GROUPS = {
   integration: 'Integration',
   analysis: 'Analysis',
-  verification: 'Verification and going live',
+  verification: 'Verification and go-live',
   enforcement: 'Enforcement feed',
   events: 'Events and webhooks',
   tenants: 'Operator: tenants',
@@ -42,7 +42,7 @@ export const GROUPS = {
   policies: 'Operator: policies',
   directory: 'Operator: user directory',
   webhooks: 'Operator: webhooks',
-  monitoring: 'Operator: figures and alerts',
+  monitoring: 'Operator: metrics and alerts',
   fleet: 'Operator: gateways and audit trail',
   service: 'The service itself',
 } as const

@@ -34,19 +34,19 @@ const FeedState = v.strictObject({
     licence: v.picklist(LICENCES),
     licence_blocks_signin: v.boolean(),
     origin: described(v.string(), 'The public address of the application.'),
-    sealed: described(v.array(v.string()), 'Path prefixes that are answered with 404.'),
-    excluded: described(v.array(v.string()), 'Path prefixes that need no session.'),
+    sealed: described(v.array(v.string()), 'Path prefixes that return 404.'),
+    excluded: described(v.array(v.string()), 'Path prefixes open without a sign-in.'),
     health: v.string(),
     max_session_seconds: count,
     idle_seconds: count,
     session_binding: v.picklist(SESSION_BINDINGS),
   }),
   revoked: v.strictObject({
-    all: described(count, 'Epoch seconds: sessions issued before are worth nothing. 0: none.'),
-    subjects: described(notBefores, 'The same, by user.'),
-    sids: described(notBefores, 'The same, by session.'),
+    all: described(count, 'Epoch seconds: sessions issued earlier are invalid. 0: none.'),
+    subjects: described(notBefores, 'The same, per user.'),
+    sids: described(notBefores, 'The same, per session.'),
     session_seconds: v.optional(
-      described(count, 'How long they have to be remembered, where that is more than a day.'),
+      described(count, 'How long to keep these revocations, if longer than a day.'),
     ),
   }),
 })
@@ -55,8 +55,8 @@ const EventsBody = v.strictObject({
   events: v.pipe(
     v.array(v.unknown(), 'an array of events'),
     v.description(
-      `At most ${LIMITS.eventsPerBatchMax}. One that cannot be read is counted as rejected, and ` +
-        'costs the others nothing. Fields beyond these are ignored, a time of the client too.',
+      `At most ${LIMITS.eventsPerBatchMax}. An invalid event counts as rejected and ` +
+        'does not affect the others. Other fields are ignored, including a time set by the client.',
     ),
   ),
 })
@@ -67,15 +67,16 @@ export function feedEndpoints({ feed, enforcement }: FeedEndpointsWorld): readon
   return [
     client.get('/api/v1/enforcement/state', {
       isUnlimited: true, // but by instance and tenant: below
-      summary: 'What to enforce in sdk mode, and which sessions are revoked.',
-      description: 'A suspended tenant is told so; a draft, and one whose edge enforces, is not.',
+      summary: 'Shows what to enforce in sdk mode, and which sessions are revoked.',
+      description:
+        'A suspended tenant gets its state; a draft, or a tenant in another mode, gets 409.',
       headers: POLL_HEADERS,
       answers: {
         200: {
-          ...json(FeedState, 'The whole state.'),
-          headers: { ETag: 'Of this state: send it with the next poll.' },
+          ...json(FeedState, 'The complete state.'),
+          headers: { ETag: 'Send it with the next poll.' },
         },
-        304: nothing('Nothing has changed.'),
+        304: nothing('Not modified.'),
       },
       refusals: ['mode_not_sdk', 'tenant_draft', 'rate_limited'],
       handle: async (c) => {
@@ -88,17 +89,17 @@ export function feedEndpoints({ feed, enforcement }: FeedEndpointsWorld): readon
       },
     }),
     client.post('/api/v1/enforcement/events', {
-      summary: 'Takes what a middleware has enforced.',
+      summary: 'Receives events from the middleware.',
       description:
-        'The time of an event is that of its arrival. `terminate` and `logout` with a `sid` end ' +
-        'that session everywhere, also where the rest of the batch is too much. With 429 the ' +
-        'batch should be kept and sent again.',
+        'Events are dated when they arrive. `terminate` and `logout` with a `sid` end ' +
+        'that session everywhere, even if the rest of the batch exceeds the limit. On 429, ' +
+        'keep the batch and send it again.',
       headers: { 'X-Service-Instance': POLL_HEADERS['X-Service-Instance'] },
       body: EventsBody,
       elements: { events: EnforcementEventBody },
       example: { events: [{ outcome: 'sealed', ip: '192.0.2.1', app_host: 'app.example.com' }] },
       answers: {
-        200: json(v.strictObject({ accepted: count, rejected: count }), 'How many were taken.'),
+        200: json(v.strictObject({ accepted: count, rejected: count }), 'How many were accepted.'),
       },
       refusals: ['mode_not_sdk', 'tenant_draft'],
       handle: async (c, { body }) => {

@@ -12,17 +12,17 @@ export interface HealthEndpointsWorld {
 export function healthEndpoints({ store }: HealthEndpointsWorld): readonly Endpoint[] {
   return [
     unasked.get('/health/live', {
-      summary: 'Whether the process is alive.',
-      answers: { 200: json(v.strictObject({ status: v.literal('live') }), 'It is.') },
+      summary: 'Shows that the process is running.',
+      answers: { 200: json(v.strictObject({ status: v.literal('live') }), 'It is running.') },
       handle: (c) => c.json({ status: 'live' }),
     }),
     unasked.get('/health/ready', {
-      summary: 'Whether it can do its work.',
+      summary: 'Shows whether it can serve requests.',
       answers: {
-        200: json(v.strictObject({ status: v.literal('ready') }), 'It can.'),
+        200: json(v.strictObject({ status: v.literal('ready') }), 'It is ready.'),
         503: json(
           v.strictObject({ status: v.literal('not_ready'), detail: v.string() }),
-          'The database does not answer.',
+          'The database is not responding.',
         ),
       },
       handle: async (c) => {
@@ -30,7 +30,7 @@ export function healthEndpoints({ store }: HealthEndpointsWorld): readonly Endpo
           await store.revision()
           return c.json({ status: 'ready' })
         } catch {
-          return c.json({ status: 'not_ready', detail: 'The database does not answer.' }, 503)
+          return c.json({ status: 'not_ready', detail: 'The database is not responding.' }, 503)
         }
       },
     }),

@@ -5,7 +5,7 @@ import { hasUnseen } from '../../shared/unseen.ts'
 
 /** It is shown in terminals: nothing but line breaks may move their cursor. */
 function text(charactersMax: number) {
-  const wish = `text of at most ${charactersMax} characters, without control characters`
+  const wish = `at most ${charactersMax} characters, without control characters`
   return v.pipe(
     v.string(wish),
     v.maxLength(charactersMax, wish),
@@ -13,14 +13,14 @@ function text(charactersMax: number) {
   )
 }
 
-const VERSION_WISH = `a version like 1.2.3, of at most ${LIMITS.toolVersionCharactersMax} characters`
+const VERSION_WISH = `a version like 1.2.3, at most ${LIMITS.toolVersionCharactersMax} characters`
 const version = v.pipe(
   v.string(VERSION_WISH),
   v.regex(/^\d[0-9A-Za-z.+-]*$/, VERSION_WISH),
   v.maxLength(LIMITS.toolVersionCharactersMax, VERSION_WISH),
 )
 
-const NAME_WISH = `a name like express, of at most ${LIMITS.projectNameCharactersMax} characters, or null`
+const NAME_WISH = `a name like express, at most ${LIMITS.projectNameCharactersMax} characters, or null`
 const projectName = v.nullable(
   v.pipe(
     v.string(NAME_WISH),
@@ -29,7 +29,7 @@ const projectName = v.nullable(
   ),
 )
 
-const CHECK_WISH = `a name like config_found, of at most ${LIMITS.checkNameCharactersMax} characters`
+const CHECK_WISH = `a name like config_found, at most ${LIMITS.checkNameCharactersMax} characters`
 const STATUS_WISH = 'one of pass, fail, warn, skip'
 const checks = v.pipe(
   v.array(

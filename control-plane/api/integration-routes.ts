@@ -30,14 +30,14 @@ export interface IntegrationEndpointsWorld extends ViewWorld {
 const FactsAnswer = v.strictObject({
   tenant_id: v.string(),
   name: v.string(),
-  mode: described(v.picklist(MODES), 'Where it is enforced.'),
+  mode: described(v.picklist(MODES), 'Where access is enforced.'),
   status: v.picklist(['draft', 'published', 'suspended']),
   protection: v.picklist(PROTECTIONS),
-  edge_urls: described(v.record(v.string(), v.string()), 'Where browsers reach each hostname.'),
-  origin: described(v.string(), 'Where the application itself is.'),
+  edge_urls: described(v.record(v.string(), v.string()), 'The public URL of each hostname.'),
+  origin: described(v.string(), 'Where the application runs.'),
   health: v.string(),
-  sealed: described(v.array(v.string()), 'Paths that do not exist for the outside.'),
-  excluded: described(v.array(v.string()), 'Paths that are served without a session.'),
+  sealed: described(v.array(v.string()), 'Paths that return 404 to everyone.'),
+  excluded: described(v.array(v.string()), 'Paths open without a sign-in.'),
   issuer: v.string(),
   client_id: v.string(),
   integration_completed_at: v.nullable(time),
@@ -51,29 +51,29 @@ const Check = v.strictObject({
   check: v.string(),
   status: described(
     v.picklist(['pass', 'fail', 'warn', 'skip']),
-    '`skip`: the detail says what stands in the way, a policy for example.',
+    '`skip`: the detail says why, for example because of a policy.',
   ),
   detail: v.string(),
   next_action: v.string(),
 })
 
 const IntegrationAnswer = v.strictObject({
-  completed_at: described(time, 'Since when the integration has been complete.'),
-  checks: described(v.array(Check), 'The steps of one sign-in, in their order.'),
+  completed_at: described(time, 'When the integration was completed.'),
+  checks: described(v.array(Check), 'The steps of one sign-in, in order.'),
 })
 
 export function integrationEndpoints(world: IntegrationEndpointsWorld): readonly Endpoint[] {
   const { rates, selfReports, integration } = world
   return [
     analyzer.get('/api/v1/integration', {
-      summary: 'What an application and its tools have to know of their tenant.',
-      answers: { 200: json(FactsAnswer, 'No secret is among it.') },
+      summary: 'Shows what an application and its tools need to know about their tenant.',
+      answers: { 200: json(FactsAnswer, 'Contains no secrets.') },
       handle: async (c) => c.json(factsView(c.var.tenant, world)),
     }),
     verification.post('/api/v1/verify/local', {
-      summary: 'Records what the command line tool has found on the local machine.',
+      summary: 'Records what the command line tool found on a local machine.',
       description:
-        'As a self-report: `verify/status` labels it as one, it never counts for going live, and it never hides what the platform has seen. The newest result of a check replaces the one before.',
+        'Stored as a self-report: `verify/status` labels it so, it never counts toward go-live and never hides what the platform itself saw. The newest result of each check counts.',
       body: SelfReportBody,
       example: {
         cli_version: '0.1.0',
@@ -90,7 +90,7 @@ export function integrationEndpoints(world: IntegrationEndpointsWorld): readonly
       },
     }),
     verification.post('/api/v1/integration-complete', {
-      summary: 'Tries one sign-in from end to end, and marks the integration complete.',
+      summary: 'Runs one sign-in from end to end and marks the integration complete.',
       description:
         'As a browser would, with a person who exists for this alone: front page, sign-in page, callback, application, sign-out. Besides, the platform must have confirmed the middleware and the key. What a policy leaves to a person is skipped. Otherwise 409 `not_complete` names the checks that are `missing`. Asked again, it looks again. The application sees the person, `sign-in-check-…`, at every call: one that adds users on sight keeps one for each, so it is ten calls and then one a minute; beyond, 429 with `Retry-After`.',
       body: NothingBody,

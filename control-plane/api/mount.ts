@@ -33,7 +33,7 @@ function fewAtOnce(max = Infinity): MiddlewareHandler<ApiEnv> {
       throw new Refusal(
         'rate_limited',
         { retry_after: RETRY_AFTER_SECONDS },
-        `No more than ${max} of these at once: wait for one to end.`,
+        `Only ${max} of these can run at once. Wait for one to finish.`,
       )
     underWay.set(tenantId, count + 1)
     try {

@@ -26,8 +26,8 @@ export function publicKeyEndpoints(world: PublicKeyEndpointsWorld): readonly End
   const { keys, tenants, protectionStatements } = world
   return [
     analyzerInQuery.get('/api/v1/public-key', {
-      summary: "The tenant's public keys as one PEM file.",
-      answers: { 200: file(PEM_TYPE, 'Each key that is accepted now, the current one first.') },
+      summary: "Downloads the tenant's public keys as one PEM file.",
+      answers: { 200: file(PEM_TYPE, 'Every key that is valid now, the current one first.') },
       refusals: ['not_published'],
       handle: async (c) => {
         const published = await keys.publicKeys(c.var.tenant.tenantId)
@@ -36,10 +36,10 @@ export function publicKeyEndpoints(world: PublicKeyEndpointsWorld): readonly End
       },
     }),
     anyone.get('/tenants/{tenant_id}/public-key', {
-      summary: 'Every public key that the application should accept now, usable as a JWKS.',
+      summary: 'Shows the public keys that the application should accept now, as a JWKS.',
       description:
-        'During a rotation there are two: the one in use and the one about to be. With ' +
-        `\`Accept: ${PEM_TYPE}\` they come as one PEM file.`,
+        'During a rotation there are two: the current one and the next one. With ' +
+        `\`Accept: ${PEM_TYPE}\` the answer is one PEM file.`,
       headers: { Accept: `\`${PEM_TYPE}\` for PEM; anything else for JSON.` },
       answers: {
         200: {
@@ -58,7 +58,7 @@ export function publicKeyEndpoints(world: PublicKeyEndpointsWorld): readonly End
       },
     }),
     anyone.get('/tenants/{tenant_id}/protection', {
-      summary: 'Whether the tenant is protected, signed with its current key.',
+      summary: 'Shows whether the tenant is protected, signed with its current key.',
       description:
         'A JWT with `typ` `service-protection+jwt`, `iss`, `aud`, `iat`, `exp` (30 seconds) and ' +
         '`protection`: `on` or `pass-through`. While it says `pass-through`, the edge adds no ' +

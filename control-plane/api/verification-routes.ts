@@ -24,18 +24,18 @@ const Check = v.strictObject({
   check: v.string(),
   status: v.picklist(['pass', 'fail', 'warn', 'skip']),
   detail: described(v.string(), 'What was found. May be empty.'),
-  next_action: described(v.string(), 'What to do about a failure. May be empty.'),
+  next_action: described(v.string(), 'What to do next. May be empty.'),
   at: time,
   source: described(
     v.picklist(['platform', 'self_report']),
-    'Seen by the platform itself, or only told to it.',
+    '`platform`: seen by the service itself; `self`: reported by the tool.',
   ),
 })
 
 const VerificationAnswer = v.strictObject({
   status: described(
     v.picklist(['pass', 'fail', 'unknown']),
-    '`fail` if the newest result of one check fails; `unknown` while none has run.',
+    '`fail` if the newest result of any check failed; `unknown` until one has run.',
   ),
   ran: described(count, 'How many checks have run.'),
   checks: v.array(Check),
@@ -45,14 +45,14 @@ export function verificationEndpoints(world: VerificationEndpointsWorld): readon
   const { rates, tenants, verification } = world
   return [
     analyzer.get('/api/v1/verify/status', {
-      summary: 'What the checks have found.',
+      summary: 'Shows the results of the checks.',
       answers: { 200: json(VerificationAnswer, 'The newest result of each check.') },
       handle: async (c) => c.json(statusView(await verification.status(c.var.tenant.tenantId))),
     }),
     analyzer.post('/api/v1/verify/probe', {
-      summary: "Runs the platform's checks: probes, true and forged, through the service.",
+      summary: "Runs the platform's checks: genuine and forged probes sent through the service.",
       body: NothingBody,
-      answers: { 200: json(VerificationAnswer, 'The results, as `verify/status` shows them.') },
+      answers: { 200: json(VerificationAnswer, 'The results, as in `verify/status`.') },
       refusals: ['tenant_draft', 'not_published', 'changed_meanwhile'],
       handle: async (c) => {
         const { tenantId } = c.var.tenant
@@ -61,9 +61,9 @@ export function verificationEndpoints(world: VerificationEndpointsWorld): readon
       },
     }),
     analyzer.post('/api/v1/go-live', {
-      summary: 'Turns protection on, once verification has confirmed the middleware and the key.',
+      summary: 'Turns protection on. Verification must have confirmed the middleware and the key.',
       description:
-        'From then on every request goes through sign-in. Asked again, it answers the same.',
+        'From then on every request requires a sign-in. Calling it again changes nothing.',
       body: NothingBody, // `force` is the operator's alone, and audited
       answers: { 200: json(ProtectionAnswer, 'Protection is on.') },
       refusals: ['not_verified', 'tenant_draft', 'licence_blocked'],
@@ -76,7 +76,7 @@ export function verificationEndpoints(world: VerificationEndpointsWorld): readon
     /** No rate, and no body that could be wrong. */
     analyzer.post('/api/v1/go-back', {
       isUnlimited: true,
-      summary: 'Returns to pass-through. Never refused.',
+      summary: 'Turns protection off and returns to pass-through. Always allowed.',
       answers: { 200: json(ProtectionAnswer, 'Protection is off: all requests pass through.') },
       handle: async (c) => {
         const state = await tenants.goBack(c.var.tenant.tenantId, c.var.actor)

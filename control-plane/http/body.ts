@@ -15,7 +15,11 @@ export async function readJson<Schema extends v.GenericSchema>(
   if (bytes.length > 0 && !isJson(c.req.header('content-type')))
     throw new Refusal('media_type_unsupported')
   if (isPacked(c.req.header('content-encoding')))
-    throw new Refusal('media_type_unsupported', {}, 'Send the body as it is, not compressed.')
+    throw new Refusal(
+      'media_type_unsupported',
+      {},
+      'Send the body uncompressed, without Content-Encoding.',
+    )
   // nothing at all stands for the empty object: `curl -X POST` on an endpoint without fields
   return parseFields(schema, bytes.length === 0 ? {} : parseStrictJson(bytes, areElementsApart))
 }
@@ -52,8 +56,13 @@ function refusalOf(issue: v.BaseIssue<unknown>): Refusal {
   const where = path.join('.').slice(0, 200)
   const isKeyIssue = issue.type === 'strict_object' && path.length > 0
   if (isKeyIssue && issue.expected === 'never')
-    return new Refusal('field_invalid', { field }, `There is no field "${where}" here.`)
-  if (isKeyIssue) return new Refusal('field_invalid', { field }, `The field "${where}" is missing.`)
+    return new Refusal(
+      'field_invalid',
+      { field },
+      `Unknown field "${where}". Remove it or check its spelling.`,
+    )
+  if (isKeyIssue)
+    return new Refusal('field_invalid', { field }, `The field "${where}" is required.`)
   return new Refusal('field_invalid', { field }, `"${where}" must be ${issue.message}.`)
 }
 

@@ -22,7 +22,11 @@ export function readQuery<Fields extends QueryFields>(
 function read(c: ApiContext, name: string, schema: QueryFields[string]): unknown {
   const [value, ...others] = c.req.queries(name) ?? []
   if (others.length > 0)
-    throw new Refusal('query_invalid', { field: name }, `"${name}" is given more than once.`)
+    throw new Refusal(
+      'query_invalid',
+      { field: name },
+      `"${name}" appears more than once. Send it once.`,
+    )
   const result = v.safeParse(schema, value, { abortEarly: true })
   if (result.success) return result.output
   const wish = result.issues[0].message

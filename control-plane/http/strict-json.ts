@@ -54,7 +54,7 @@ function refuseTooManyValues(bytes: Uint8Array) {
       throw new Refusal(
         'body_too_large',
         { items_max: LIMITS.jsonValuesMax },
-        `The body must hold at most ${LIMITS.jsonValuesMax} values.`,
+        `The body has more than ${LIMITS.jsonValuesMax} values. Split it into smaller requests.`,
       )
   }
 }
@@ -77,7 +77,7 @@ function checkKeys(text: string, areElementsApart: boolean): Spoilt[] {
     } else if (code === OPEN_OBJECT || code === OPEN_LIST) {
       keysOf.push(code === OPEN_OBJECT ? new Set() : undefined)
       if (keysOf.length > LIMITS.jsonDepthMax)
-        throw new Refusal('body_not_json', {}, 'The body is nested too deeply.')
+        throw new Refusal('body_not_json', {}, 'The body is nested too deeply. Flatten it.')
       if (keysOf.length === 2) {
         element = 0
         isSpoilt = false
@@ -124,8 +124,8 @@ function isKey(text: string, end: number): boolean {
 }
 
 function problemOf(key: string, seen: Set<string> | undefined): string | undefined {
-  if (key === '__proto__') return 'This field is not known here.'
-  if (seen?.has(key)) return 'A field is given twice.'
+  if (key === '__proto__') return 'Unknown field.'
+  if (seen?.has(key)) return 'A field appears twice.'
   seen?.add(key)
   return undefined
 }

@@ -87,7 +87,7 @@ void t.test(
     const { page } = await chromium.page({ viewport: DESK, javaScriptEnabled: false })
     await open(api, page, '/')
     await page.getByRole('link', { name: '/api/v1/docs' }).press('Enter')
-    await page.getByRole('link', { name: 'Verification and going live' }).press('Enter')
+    await page.getByRole('link', { name: 'Verification and go-live' }).press('Enter')
     t.match(page.url(), /#verification$/)
     const line = page
       .locator('#verification')

@@ -38,8 +38,8 @@ export async function eventsPage(events: readonly DescribedEvent[]): Promise<str
   <body>
     <header>
       <h1>Events</h1>
-      <p>What a webhook tells your application of, on plan premium. For programs the same is here as
-        JSON; the calls that set up webhooks are in the <a href="/api/v1/docs#webhooks">API</a>.</p>
+      <p>What webhooks send to your application, on plan premium. Programs get the same list here as
+        JSON. To set up webhooks, see the <a href="/api/v1/docs#webhooks">API</a>.</p>
     </header>
     <nav aria-label="Parts">
       <ul>
@@ -56,19 +56,19 @@ export async function eventsPage(events: readonly DescribedEvent[]): Promise<str
       <section id="delivery" aria-labelledby="delivery-title">
         <h2 id="delivery-title">Delivery</h2>
         <p>A POST to your <code>https://</code> address. Any 2xx within
-          ${LIMITS.webhookMsMax / SECOND_MS} seconds is a success; redirects are not followed. Else it
-          is tried again, ${LIMITS.webhookAttemptsMax} times in all, after ${gaps()}, give or take a
-          tenth. The same delivery can arrive twice: keep <code>X-Service-Delivery</code> and leave out
-          what you have had.</p>
+          ${LIMITS.webhookMsMax / SECOND_MS} seconds is a success; redirects are not followed. After a failure it
+          is retried, ${LIMITS.webhookAttemptsMax} attempts in all, after ${gaps()}, give or take a
+          tenth. The same delivery can arrive twice: remember <code>X-Service-Delivery</code> and skip
+          the ones you have seen.</p>
         <dl>
           ${HEADERS.map(([name, meaning]) => html`<dt><code>${name}</code></dt><dd>${meaning}</dd>`)}
         </dl>
       </section>
       <section id="signature" aria-labelledby="signature-title">
         <h2 id="signature-title">Signature</h2>
-        <p><code>v1</code> is the HMAC-SHA256, in lower-case hex, of <code>t</code>, a dot and the raw
-          bytes of the body, keyed with the secret of the webhook. While the secret is being replaced
-          there are two <code>v1</code>: one that is right is enough.</p>
+        <p><code>v1</code> is the HMAC-SHA256, in lowercase hex, of <code>t</code>, a dot and the raw
+          bytes of the body, keyed with the secret of the webhook. While a secret is being rotated
+          there are two <code>v1</code>: one match is enough.</p>
         <pre tabindex="0"><code>${RECEIVER}</code></pre>
       </section>
     </main>
@@ -82,7 +82,7 @@ const HEADERS = [
   ['User-Agent', 'Service-Webhooks/1'],
   ['X-Service-Signature', 't=<unix time of the attempt>,v1=<hex>'],
   ['X-Service-Event', 'The name of the event.'],
-  ['X-Service-Delivery', 'The id of the delivery, which is also the id in the body.'],
+  ['X-Service-Delivery', 'The ID of the delivery, also the <code>id</code> in the body.'],
 ] as const
 
 function eventCard({ event, sent_when: when, sent_by: by, data, example }: DescribedEvent): Html {
@@ -92,12 +92,12 @@ function eventCard({ event, sent_when: when, sent_by: by, data, example }: Descr
       <span class="what">${when}</span>
     </summary>
     <div class="inside">
-      <h3>Sent by</h3>
+      <h3>Trigger</h3>
       <p>${by}</p>
       <h3>Data</h3>
       <dl class="fields">${describedFields(data).map(
         ({ path, type, isRequired, meaning }) => html`<div>
-        <dt><code>${path}</code> <span>${type}${isRequired ? '' : ', where it applies'}</span></dt>
+        <dt><code>${path}</code> <span>${type}${isRequired ? '' : ', optional'}</span></dt>
         ${meaning === '' ? '' : html`<dd>${meaning}</dd>`}
       </div>`,
       )}</dl>

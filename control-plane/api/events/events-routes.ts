@@ -13,11 +13,11 @@ const anyone = endpointsOf('events', 'anyone')
 const EventsAnswer = v.strictObject({
   items: v.array(
     v.strictObject({
-      event: described(v.string(), 'What `X-Service-Event` says, and the `event` of the body.'),
+      event: described(v.string(), 'As in `X-Service-Event` and in `event` of the body.'),
       sent_when: v.string(),
-      sent_by: described(v.string(), 'Which operation sends it.'),
+      sent_by: described(v.string(), 'What triggers it.'),
       data: described(v.record(v.string(), v.unknown()), 'JSON Schema of the `data` of the body.'),
-      example: described(v.record(v.string(), v.unknown()), 'A whole body.'),
+      example: described(v.record(v.string(), v.unknown()), 'A complete example body.'),
     }),
   ),
   next: v.null(),
@@ -29,14 +29,14 @@ export function eventEndpoints(): readonly Endpoint[] {
   let page: Promise<Compressed> | undefined
   return [
     anyone.get('/api/v1/events', {
-      summary: 'What webhooks tell of: every event with its data and an example.',
-      description: 'For a browser it is a page, which says how to check the signature as well.',
-      headers: { Accept: '`text/html` asks for the page.' },
+      summary: 'Lists the webhook events, each with its data and an example.',
+      description: 'Browsers get a page that also explains how to verify the signature.',
+      headers: { Accept: '`text/html` for the page.' },
       answers: {
         200: {
-          ...json(EventsAnswer, 'All of them.'),
+          ...json(EventsAnswer, 'Every event.'),
           content: { 'application/json': EventsAnswer, 'text/html': null },
-          headers: { Vary: 'What the answer depends on.' },
+          headers: { Vary: 'The headers that the response depends on.' },
         },
       },
       handle: async (c) => {

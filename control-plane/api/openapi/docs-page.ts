@@ -20,11 +20,11 @@ import {
 type Html = HtmlEscapedString | Promise<HtmlEscapedString>
 
 const CALLERS: Readonly<Record<Caller, string>> = {
-  anyone: 'Anyone.',
-  analyzer: 'Whoever has the analyzer key, as bearer.',
-  analyzer_in_query: 'Whoever has the analyzer key, as query parameter api_key.',
-  client: 'The application, with its client id and client secret by HTTP Basic.',
-  operator: 'The operator, with the operator key as bearer.',
+  anyone: 'None: open to everyone.',
+  analyzer: 'Send the analyzer key as a bearer token.',
+  analyzer_in_query: 'Send the analyzer key as the query parameter api_key.',
+  client: 'Send the client ID and client secret of the application by HTTP Basic.',
+  operator: 'Send the operator key as a bearer token.',
 }
 
 export async function docsPage(declarations: readonly Declaration[], baseUrl: string) {
@@ -46,17 +46,17 @@ export async function docsPage(declarations: readonly Declaration[], baseUrl: st
   <body>
     <header>
       <h1>API</h1>
-      <p>Every endpoint of <code>${baseUrl}</code>: who calls it, what is sent, what comes back. For
-        programs the same is at <a href="/api/v1/openapi.json">openapi.json</a> (OpenAPI 3.1).</p>
-      <p>The lines for a shell take secrets from its variables, so that none is in what you paste.
-        The analyzer key and the client secret come with the tenant when it is created; the operator
-        key is in the environment of whoever runs the service.</p>
+      <p>Every endpoint of <code>${baseUrl}</code>: authentication, request, response. Programs get
+        the same as <a href="/api/v1/openapi.json">openapi.json</a> (OpenAPI 3.1).</p>
+      <p>The curl examples read secrets from environment variables, so you never paste one.
+        You get the analyzer key and the client secret when you create a tenant; the operator
+        key is <code>SERVICE_OPERATOR_KEY</code> of the service.</p>
     </header>
     <nav aria-label="Groups">
       <ul>
         ${groups.map(({ id, title }) => html`<li><a href="#${id}">${title}</a></li>`)}
         <li><a href="#objects">Objects</a></li>
-        <li><a href="#refusals">Refusals</a></li>
+        <li><a href="#errors">Errors</a></li>
       </ul>
     </nav>
     <main>
@@ -76,8 +76,8 @@ export async function docsPage(declarations: readonly Declaration[], baseUrl: st
         </details>`,
         )}
       </section>
-      <section id="refusals" aria-labelledby="refusals-title">
-        <h2 id="refusals-title">Refusals</h2>
+      <section id="errors" aria-labelledby="errors-title">
+        <h2 id="errors-title">Errors</h2>
         <p>Every refusal is JSON: <code>error</code> for programs, <code>detail</code> for people, and
           <code>field</code> where one is wrong. <code>X-Request-Id</code> finds it in the log.</p>
         <dl>${Object.keys(ERRORS).map((code) => refusalLine(code as ErrorCode))}</dl>
@@ -98,14 +98,14 @@ function endpointCard(declaration: Declaration, baseUrl: string): Html {
     </summary>
     <div class="inside">
       ${description === undefined ? '' : html`<p>${spoken(description)}</p>`}
-      <h3>Who calls</h3>
-      <p>${CALLERS[caller]}${isUnlimited === true ? ' As often as they like.' : ''}</p>
-      <h3>What is sent</h3>
+      <h3>Authentication</h3>
+      <p>${CALLERS[caller]}${isUnlimited === true ? ' No rate limit.' : ''}</p>
+      <h3>Request</h3>
       ${sent(declaration)}
-      <h3>What comes back</h3>
+      <h3>Response</h3>
       <dl>${Object.entries(answers).map(([status, answer]) => answerLine(status, answer))}</dl>
       ${refusals(refusalsOf(declaration))}
-      <h3>From a shell</h3>
+      <h3>curl</h3>
       <pre tabindex="0"><code>${curlLine(declaration, baseUrl)}</code></pre>
     </div>
   </details>`
@@ -123,7 +123,7 @@ function sent({ path, query = {}, headers = {}, body, elements }: Declaration): 
     ...Object.entries(headers).map(([name, meaning]) => parameter(name, 'header', meaning, false)),
   ]
   const fields = body === undefined ? [] : describedFields(sentSchema(body, elements))
-  if (parameters.length + fields.length === 0) return html`<p>Nothing.</p>`
+  if (parameters.length + fields.length === 0) return html`<p>No parameters.</p>`
   return fieldList([...parameters, ...fields], true)
 }
 
@@ -141,8 +141,8 @@ function fieldList(fields: readonly DescribedField[], isSent: boolean): Html {
     ({ path, type, named, isRequired, meaning }) => html`<div>
       <dt><code>${breakable(path)}</code>
         <span>${named === undefined ? type : html`<a href="#object-${named}">${type}</a>`}${
-          isSent && isRequired ? html`, <b>needed</b>` : ''
-        }${!isSent && !isRequired ? ', where it applies' : ''}</span></dt>
+          isSent && isRequired ? html`, <b>required</b>` : ''
+        }${!isSent && !isRequired ? ', optional' : ''}</span></dt>
       ${meaning === '' ? '' : html`<dd>${spoken(meaning)}</dd>`}
     </div>`,
   )}</dl>`
@@ -168,7 +168,7 @@ function shape(schema: JsonSchema): Html | string {
 function refusals(codes: readonly ErrorCode[]): Html | string {
   if (codes.length === 0) return ''
   const inOrder = [...codes].sort((one, other) => ERRORS[one].status - ERRORS[other].status)
-  return html`<p class="refusals">Refused with ${inOrder.map(
+  return html`<p class="refusals">Errors: ${inOrder.map(
     (code) =>
       html`<a href="#error-${code}">${ERRORS[code].status}&nbsp;<code>${breakable(code)}</code></a> `,
   )}</p>`

@@ -17,13 +17,13 @@ const SECURITY_SCHEMES = {
   analyzerKey: {
     type: 'http',
     scheme: 'bearer',
-    description: "The tenant's analyzer key, for its pipeline and the command line.",
+    description: "The tenant's analyzer key, for pipelines and the command line.",
   },
   analyzerKeyInQuery: {
     type: 'apiKey',
     in: 'query',
     name: 'api_key',
-    description: 'The same analyzer key, for what is fetched like a file.',
+    description: 'The same analyzer key, for downloads.',
   },
   clientCredentials: {
     type: 'http',
@@ -33,7 +33,7 @@ const SECURITY_SCHEMES = {
   operatorKey: {
     type: 'http',
     scheme: 'bearer',
-    description: '`SERVICE_OPERATOR_KEY`, for whoever runs the service.',
+    description: '`SERVICE_OPERATOR_KEY`, for the operator of the service.',
   },
 } as const
 
@@ -66,9 +66,9 @@ export function openApiDocument(declarations: readonly Declaration[], baseUrl: s
       version: VERSION,
       license: { name: 'MIT', identifier: 'MIT' },
       description:
-        'Times are ISO 8601 in UTC. Every answer carries `X-Request-Id`. Every refusal is JSON with ' +
-        'an `error` for programs and a `detail` for people, and names the `field` where one is wrong. ' +
-        'Unknown fields, repeated keys and anything but UTF-8 are refused.',
+        'Times are ISO 8601 in UTC. Every response carries `X-Request-Id`. Every error is JSON with ' +
+        'an `error` for programs and a `detail` for people, and names the `field` if one is wrong. ' +
+        'Unknown fields, repeated keys and anything but UTF-8 are rejected.',
     },
     servers: [{ url: baseUrl }],
     tags: Object.entries(GROUPS)
@@ -184,7 +184,7 @@ function response({ description, content, headers = {} }: Answer) {
 
 /** `WWW-Authenticate` and `Retry-After` come with their status, whatever the endpoint. */
 const REFUSAL_HEADERS: Readonly<Record<number, Record<string, string>>> = {
-  401: { 'WWW-Authenticate': 'How to prove who calls.' },
+  401: { 'WWW-Authenticate': 'How to authenticate.' },
   429: { 'Retry-After': 'Seconds to wait.' },
 }
 

@@ -27,7 +27,7 @@ export function openApiEndpoints(
   }
   return [
     about.get('/api/v1/openapi.json', {
-      summary: 'All of this for programs, as OpenAPI 3.1.',
+      summary: 'This API as an OpenAPI 3.1 document.',
       answers: {
         200: json(
           v.looseObject({ openapi: described(v.string(), 'The version of OpenAPI.') }),
@@ -40,7 +40,7 @@ export function openApiEndpoints(
       },
     }),
     about.get('/api/v1/docs', {
-      summary: 'All of this for people: this page.',
+      summary: 'This page.',
       answers: { 200: file('text/html', 'The page.') },
       handle: async (c) => {
         page ??= docsPage(declarations(), baseUrl).then((html) => compressed(withoutIndent(html)))

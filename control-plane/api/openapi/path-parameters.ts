@@ -1,20 +1,20 @@
 /** What stands in paths as `{name}`. */
 
 export const PATH_PARAMETERS = {
-  tenant_id: { description: 'The id of the tenant.', example: 'acme' },
+  tenant_id: { description: 'The ID of the tenant.', example: 'acme' },
   user_id: {
-    description: 'The id of the user.',
+    description: 'The ID of the user.',
     example: 'usr_1b9f6c1e2d3a4b5c',
   },
   hostname: { description: 'One of the hostnames of the tenant.', example: 'app.acme.example' },
-  address: { description: 'The address that has to wait.', example: '192.0.2.7' },
-  factor_id: { description: 'The id of the second factor.', example: 'fac_1b9f6c1e2d3a4b5c' },
-  invitation_id: { description: 'The id of the invitation.', example: 'inv_1b9f6c1e2d3a4b5c' },
-  alert_id: { description: 'The id of the alert.', example: 'alert_1b9f6c1e2d3a4b5c' },
-  gateway_id: { description: 'The id of the gateway.', example: 'edge-1' },
-  key_id: { description: 'The id of the key, which is not the key.', example: '1b9f6c1e2d3a' },
-  webhook_id: { description: 'The id of the webhook.', example: 'whk_1b9f6c1e2d3a4b5c' },
-  delivery_id: { description: 'The id of the delivery.', example: 'dlv_1b9f6c1e2d3a4b5c' },
+  address: { description: 'The blocked IP address.', example: '192.0.2.7' },
+  factor_id: { description: 'The ID of the second factor.', example: 'fac_1b9f6c1e2d3a4b5c' },
+  invitation_id: { description: 'The ID of the invitation.', example: 'inv_1b9f6c1e2d3a4b5c' },
+  alert_id: { description: 'The ID of the alert.', example: 'alert_1b9f6c1e2d3a4b5c' },
+  gateway_id: { description: 'The ID of the gateway.', example: 'edge-1' },
+  key_id: { description: 'The ID of the key, not the key itself.', example: '1b9f6c1e2d3a' },
+  webhook_id: { description: 'The ID of the webhook.', example: 'whk_1b9f6c1e2d3a4b5c' },
+  delivery_id: { description: 'The ID of the delivery.', example: 'dlv_1b9f6c1e2d3a4b5c' },
 } as const
 
 type PathParameter = keyof typeof PATH_PARAMETERS

@@ -38,14 +38,14 @@ const TENANT = '/api/v1/operator/tenants/{tenant_id}'
 const USERS = `${TENANT}/users` as const
 const USER = `${USERS}/{user_id}` as const
 
-const SEARCH_WISH = `text of 1 to ${LIMITS.usernameCharactersMax} characters`
+const SEARCH_WISH = `1 to ${LIMITS.usernameCharactersMax} characters`
 const searched = v.pipe(
   v.string(SEARCH_WISH),
   v.minLength(1, SEARCH_WISH),
   v.maxLength(LIMITS.usernameCharactersMax, SEARCH_WISH),
 )
 const beginning = v.optional(
-  v.pipe(searched, v.description('Any part of the name, username, email address or id.')),
+  v.pipe(searched, v.description('Any part of the name, username, email address or ID.')),
 )
 const SESSION_FILTER = {
   state: v.optional(v.picklist(['all', 'active'], 'one of all, active'), 'all'),
@@ -70,7 +70,7 @@ export function accountEndpoints(world: AccountEndpointsWorld): readonly Endpoin
           throw new Refusal(
             'field_invalid',
             { field: 'password' },
-            'Give a "password", or "invite": true to have the person choose one.',
+            'Send a "password", or "invite": true to let the person choose one.',
           )
         const input = { ...same, password, name: same.name ?? same.username }
         const { actor } = c.var
@@ -83,10 +83,10 @@ export function accountEndpoints(world: AccountEndpointsWorld): readonly Endpoin
       },
     }),
     operator.get(USERS, {
-      summary: 'Lists the users.',
-      description: 'With `q` only the first whose username or address begins so, on one page.',
+      summary: 'Lists users.',
+      description: 'With `q`, only the first matches, on one page.',
       query: { ...PAGE_QUERY, q: beginning },
-      answers: { 200: json(pageOf(User), 'One page of them.') },
+      answers: { 200: json(pageOf(User), 'One page of users.') },
       handle: async (c, { path, query }) => {
         const tenant = await tenants.get(path.tenant_id)
         const { q, ...page } = query
@@ -97,13 +97,13 @@ export function accountEndpoints(world: AccountEndpointsWorld): readonly Endpoin
       },
     }),
     operator.patch(USER, {
-      summary: 'Changes a user. A new password, or being disabled, ends all their sessions.',
+      summary: 'Changes a user. A new password or disabling the user ends all their sessions.',
       description:
-        'Of a new password or address the person is told by mail, at the address they had until then, in the language of Accept-Language.',
-      headers: { 'Accept-Language': 'The language of the mail.' },
+        'A new password or email address is announced by email to the previous address, in the language of Accept-Language.',
+      headers: { 'Accept-Language': 'The language of the email.' },
       body: UserPatchBody,
       example: { name: 'Robert' },
-      answers: { 200: json(PatchedUserAnswer, 'The user as it is now.') },
+      answers: { 200: json(PatchedUserAnswer, 'The updated user.') },
       refusals: ['username_taken', 'email_taken', 'user_elsewhere', 'unavailable'],
       handle: async (c, { path, body }) => {
         const patch = toPatch(body)
@@ -122,10 +122,13 @@ export function accountEndpoints(world: AccountEndpointsWorld): readonly Endpoin
       },
     }),
     operator.delete(USER, {
-      summary: 'Removes a user and ends all their sessions.',
+      summary: 'Deletes a user and ends all their sessions.',
       answers: {
-        202: json(RemovedUserAnswer, 'The user is gone, and a gateway does not know it yet.'),
-        204: nothing('The user is gone, and every gateway refuses their sessions.'),
+        202: json(
+          RemovedUserAnswer,
+          'The user is deleted, but a gateway has not confirmed it yet.',
+        ),
+        204: nothing('The user is deleted, and every gateway refuses their sessions.'),
       },
       handle: async (c, { path: { tenant_id: tenantId, user_id: userId } }) => {
         const ended = await users.remove(tenantId, userId, c.var.actor)
@@ -133,9 +136,9 @@ export function accountEndpoints(world: AccountEndpointsWorld): readonly Endpoin
       },
     }),
     operator.post(`${USER}/unlock`, {
-      summary: 'Ends a pause that too many failures have begun.',
+      summary: 'Unlocks a user after too many failed sign-ins.',
       body: NothingBody,
-      answers: { 200: json(User, 'The user, who may try again at once.') },
+      answers: { 200: json(User, 'The user, who can sign in again now.') },
       handle: async (c, { path: { tenant_id: tenantId, user_id: userId } }) => {
         await users.unlock(tenantId, userId, c.var.actor)
         return c.json(userView(await users.get(tenantId, userId)))
@@ -143,10 +146,10 @@ export function accountEndpoints(world: AccountEndpointsWorld): readonly Endpoin
     }),
     /** The link in the mail is for a first password, or for another one that the person chooses. */
     operator.post(`${USER}/invite`, {
-      summary: 'Mails a user a link to choose a password, in the language of Accept-Language.',
-      headers: { 'Accept-Language': 'The language of the mail.' },
+      summary: 'Emails a user a link to choose a password, in the language of Accept-Language.',
+      headers: { 'Accept-Language': 'The language of the email.' },
       body: NothingBody,
-      answers: { 200: json(InvitationAnswer, 'The mail is on its way.') },
+      answers: { 200: json(InvitationAnswer, 'The email is queued.') },
       refusals: ['user_elsewhere'],
       handle: async (c, { path: { tenant_id: tenantId, user_id: userId } }) => {
         await accountMail.invite(tenantId, userId, c.var.actor, mailLanguage(c.req.raw))
@@ -154,11 +157,11 @@ export function accountEndpoints(world: AccountEndpointsWorld): readonly Endpoin
       },
     }),
     operator.get(`${TENANT}/sessions`, {
-      summary: 'Lists the sessions, newest first.',
+      summary: 'Lists sessions, newest first.',
       description:
-        'With `state=active` only those that are alive, the one that lasts longest first; with `user_id` or `ip` besides, those of one person or from one address.',
+        'With `state=active`, only active sessions, the last to expire first; add `user_id` or `ip` for those of one person or from one address.',
       query: { ...PAGE_QUERY, ...SESSION_FILTER },
-      answers: { 200: json(pageOf(Session), 'One page of them.') },
+      answers: { 200: json(pageOf(Session), 'One page of sessions.') },
       handle: async (c, { path, query }) => {
         const tenant = await tenants.get(path.tenant_id)
         const { state, user_id: userId, ip, ...wanted } = query
@@ -170,15 +173,15 @@ export function accountEndpoints(world: AccountEndpointsWorld): readonly Endpoin
       },
     }),
     operator.post(`${TENANT}/revocations`, {
-      summary: 'Ends sessions everywhere: all, those of one user, or one.',
+      summary: 'Ends sessions everywhere: all of them, those of one user, or one.',
       description: [
-        'Exactly one of `all`, `subject` and `sid`. Signing in again works.',
-        'The answer waits until every connected gateway refuses the sessions in all of its workers and has written that down, at most a second; `enforced` says how many do, and names those that do not.',
-        'In `sdk` mode the instances of the application ask by themselves: `enforced.instances` says how soon.',
+        'Send exactly one of `all`, `subject` and `sid`. Signing in again stays possible.',
+        'Waits up to a second for every connected gateway to refuse these sessions in all workers and save that to disk; `enforced` counts those that did and names the others.',
+        'In `sdk` mode the application instances poll: `enforced.instances` says how soon.',
       ].join(' '),
       body: RevocationBody,
       example: { all: true },
-      answers: { 200: json(RevocationAnswer, 'From when on sessions count again.') },
+      answers: { 200: json(RevocationAnswer, 'Sessions issued before this are invalid.') },
       refusals: ['user_not_found', 'session_not_found'],
       handle: async (c, { path, body }) => {
         const target = toTarget(body)
@@ -193,7 +196,7 @@ export function accountEndpoints(world: AccountEndpointsWorld): readonly Endpoin
 
 function aliveFilter(userId: string | undefined, ip: string | undefined): AliveFilter {
   if (userId !== undefined && ip !== undefined)
-    throw new Refusal('query_invalid', { field: 'ip' }, 'Give "user_id" or "ip", not both.')
+    throw new Refusal('query_invalid', { field: 'ip' }, 'Send "user_id" or "ip", not both.')
   if (userId !== undefined) return { kind: 'people', userIds: [userId] }
   return ip === undefined ? { kind: 'all' } : { kind: 'address', ip }
 }
@@ -208,7 +211,7 @@ function toTarget(body: v.InferOutput<typeof RevocationBody>): SessionTarget {
   throw new Refusal(
     'field_invalid',
     { field: 'body' },
-    'Give exactly one of "all", "subject" and "sid".',
+    'Send exactly one of "all", "subject" and "sid".',
   )
 }
 

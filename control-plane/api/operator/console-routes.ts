@@ -18,7 +18,7 @@ export interface ConsoleEndpointsWorld {
 
 const OperatorLinkBody = v.strictObject({
   force: v.optional(
-    described(v.boolean('true or false'), 'Also where there is an operator already.'),
+    described(v.boolean('true or false'), 'Even if an operator already exists.'),
     false,
   ),
 })
@@ -38,7 +38,7 @@ const PEOPLE = '/api/v1/operator/console/people'
 const operator = endpointsOf('fleet', 'operator')
 
 const OperatorLink = v.strictObject({
-  url: described(v.string(), 'Whoever opens it first becomes an operator: a secret.'),
+  url: described(v.string(), 'A secret: whoever opens it first becomes an operator.'),
   expires_at: time,
 })
 
@@ -46,10 +46,10 @@ export function consoleEndpoints({ consoleAccess }: ConsoleEndpointsWorld): read
   const { people } = consoleAccess
   return [
     operator.post('/api/v1/operator/console/operator-links', {
-      summary: 'Makes a link that lets one person become an operator of the console.',
+      summary: 'Creates a link that makes one person an operator of the console.',
       description:
-        'For one use within 15 minutes; the link before it is void. Refused where there is an ' +
-        'operator already, unless forced.',
+        'Works once, for 15 minutes; the previous link stops working. Refused if an operator ' +
+        'already exists, unless forced.',
       body: OperatorLinkBody,
       example: { force: true },
       answers: { 201: json(OperatorLink, 'The link.') },
@@ -62,18 +62,18 @@ export function consoleEndpoints({ consoleAccess }: ConsoleEndpointsWorld): read
     operator.get(PEOPLE, {
       summary: 'Lists the operators, or the administrators of one tenant.',
       query: { ...PAGE_QUERY, tenant_id: OF_TENANT },
-      answers: { 200: json(pageOf(Person), 'A page of them.') },
+      answers: { 200: json(pageOf(Person), 'One page of people.') },
       handle: async (c, { query }) =>
         c.json(mapPage(await people.list(query.tenant_id, query), personView)),
     }),
     operator.post(PEOPLE, {
       summary: 'Invites an operator, or an administrator of one tenant, to the console.',
       description:
-        'By mail, in the language of Accept-Language; who has a password of the console already ' +
-        'gets the role with their account, and no mail.',
+        'By email, in the language of Accept-Language. People who already have a console password ' +
+        'get the role right away, without an email.',
       body: InvitationBody,
       example: { email: 'bob@acme.example', name: 'Bob', tenant_id: 'acme' },
-      answers: { 201: json(v.strictObject({ user_id: v.string() }), 'Whose account it is.') },
+      answers: { 201: json(v.strictObject({ user_id: v.string() }), 'The person.') },
       refusals: ['tenant_not_found'],
       handle: async (c, { body }) => {
         const { read_only: isReadOnly, ...person } = body
@@ -84,9 +84,9 @@ export function consoleEndpoints({ consoleAccess }: ConsoleEndpointsWorld): read
       },
     }),
     operator.delete(`${PEOPLE}/{user_id}`, {
-      summary: 'Takes a role in the console away; with the last one the account goes.',
+      summary: 'Removes a role in the console; removing the last role deletes the account.',
       query: { tenant_id: OF_TENANT },
-      answers: { 204: nothing('It is gone, with the next request of that person.') },
+      answers: { 204: nothing('Removed: it applies to the next request of that person.') },
       refusals: ['last_operator'],
       handle: async (c, { path, query }) => {
         await people.letGo(path.user_id, query.tenant_id, c.var.actor)

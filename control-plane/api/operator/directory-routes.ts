@@ -15,7 +15,7 @@ export interface DirectoryEndpointsWorld {
 }
 
 const Tried = v.strictObject({
-  ok: described(v.boolean(), 'Whether a sign-in would work, as far as could be tried.'),
+  ok: described(v.boolean(), 'Whether a sign-in would work, as far as it could be tested.'),
   steps: v.array(
     v.strictObject({
       step: v.picklist(STEPS),
@@ -25,7 +25,7 @@ const Tried = v.strictObject({
   ),
   sample: described(
     v.nullable(v.record(v.string(), v.unknown())),
-    'Who was found with `login`, masked.',
+    'The user found with `login`, masked.',
   ),
 })
 
@@ -51,7 +51,8 @@ export function directoryEndpoints(world: DirectoryEndpointsWorld): readonly End
   const { tenants, directories } = world
   return [
     operator.put(DIRECTORY, {
-      summary: "Has sign-ins look people up in the tenant's own database, once it has been tried.",
+      summary:
+        "Connects the tenant's own database as the source of its users, after a successful test.",
       body: UserDirectoryBody,
       example: {
         kind: 'postgres',
@@ -69,7 +70,9 @@ export function directoryEndpoints(world: DirectoryEndpointsWorld): readonly End
         },
         login: 'ada@acme.example',
       },
-      answers: { 200: json(TriedDirectory, 'The settings without the password, and the trial.') },
+      answers: {
+        200: json(TriedDirectory, 'The settings without the password, and the test results.'),
+      },
       refusals: ['directory_refused', 'changed_meanwhile', 'unavailable'],
       handle: async (c, { path, body: { login, ...body } }) => {
         const { tenantId } = await tenants.get(path.tenant_id)
@@ -84,7 +87,7 @@ export function directoryEndpoints(world: DirectoryEndpointsWorld): readonly End
       },
     }),
     operator.get(DIRECTORY, {
-      summary: 'Shows the settings, without the password.',
+      summary: 'Shows the settings without the password.',
       answers: { 200: json(Directory, 'The settings.') },
       refusals: ['directory_not_found'],
       handle: async (c, { path }) => {
@@ -94,10 +97,10 @@ export function directoryEndpoints(world: DirectoryEndpointsWorld): readonly End
     }),
     /** Answers 200 also where something is wrong: that is what was asked for. */
     operator.post(`${DIRECTORY}/dry-run`, {
-      summary: 'Tries all that a sign-in needs, step by step, and changes nothing.',
+      summary: 'Tests everything a sign-in needs, step by step, and changes nothing.',
       body: DryRunBody,
       example: { login: 'ada@acme.example' },
-      answers: { 200: json(Tried, 'What came of each step; also where one fails.') },
+      answers: { 200: json(Tried, 'The result of each step, even if one fails.') },
       refusals: ['directory_not_found'],
       handle: async (c, { path, body }) => {
         const { tenantId } = await tenants.get(path.tenant_id)
@@ -105,8 +108,8 @@ export function directoryEndpoints(world: DirectoryEndpointsWorld): readonly End
       },
     }),
     operator.delete(DIRECTORY, {
-      summary: 'Has sign-ins look no further than the users that are kept here.',
-      answers: { 204: nothing('The settings are gone.') },
+      summary: 'Disconnects the database: only users stored here can sign in.',
+      answers: { 204: nothing('The settings are deleted.') },
       refusals: ['directory_not_found'],
       handle: async (c, { path }) => {
         const { tenantId } = await tenants.get(path.tenant_id)

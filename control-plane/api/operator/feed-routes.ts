@@ -15,13 +15,13 @@ export interface OperatorFeedEndpointsWorld {
 }
 
 const Instance = v.strictObject({
-  name: described(v.string(), 'As it calls itself; all that do not are one, without a name.'),
-  version: described(v.string(), 'Of the middleware; empty where it does not say.'),
+  name: described(v.string(), 'The name it reports; instances without one count as a single one.'),
+  version: described(v.string(), 'Version of the middleware; empty if it does not report one.'),
   last_poll_at: time,
-  up_to_date: described(v.boolean(), 'Whether it has the state as it is now.'),
+  up_to_date: described(v.boolean(), 'Whether it has the current state.'),
   clock_offset_ms: described(
     v.nullable(v.pipe(v.number(), v.integer())),
-    'Its clock minus ours, as it measured; null while it has not said.',
+    'Its clock minus ours, as it measured; null: not reported.',
   ),
 })
 
@@ -34,9 +34,9 @@ const EnforcementEvent = v.strictObject({
   reason: v.nullable(v.string()),
   ip: v.nullable(v.string()),
   app_host: v.nullable(v.string()),
-  path: described(v.nullable(v.string()), 'Of a refused request, without its query.'),
-  count: described(v.number(), 'How many requests that were alike it stands for.'),
-  instance: described(v.string(), 'The instance, or the gateway, that enforced.'),
+  path: described(v.nullable(v.string()), 'The path of a refused request, without its query.'),
+  count: described(v.number(), 'How many similar requests this entry stands for.'),
+  instance: described(v.string(), 'The instance or gateway that enforced.'),
 })
 
 const operator = endpointsOf('tenants', 'operator')
@@ -46,18 +46,18 @@ export function operatorFeedEndpoints(world: OperatorFeedEndpointsWorld): readon
   const { tenants, instances, enforcement } = world
   return [
     operator.get(`${TENANT}/instances`, {
-      summary: 'Lists the instances of the application that poll the enforcement feed, by name.',
+      summary: 'Lists the application instances that poll the enforcement feed, by name.',
       query: PAGE_QUERY,
-      answers: { 200: json(pageOf(Instance), 'One page of them.') },
+      answers: { 200: json(pageOf(Instance), 'One page of instances.') },
       handle: async (c, { path, query }) => {
         const { tenantId } = await tenants.get(path.tenant_id)
         return c.json(mapPage(await instances.list(tenantId, query), instanceView))
       },
     }),
     operator.get(`${TENANT}/enforcement-events`, {
-      summary: 'Lists what gateways and middlewares have enforced, newest first.',
+      summary: 'Lists what gateways and middleware enforced, newest first.',
       query: PAGE_QUERY,
-      answers: { 200: json(pageOf(EnforcementEvent), 'One page of it.') },
+      answers: { 200: json(pageOf(EnforcementEvent), 'One page of events.') },
       handle: async (c, { path, query }) => {
         const { tenantId } = await tenants.get(path.tenant_id)
         return c.json(mapPage(await enforcement.list(tenantId, query), viewOf(EnforcementEvent)))

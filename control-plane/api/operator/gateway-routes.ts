@@ -21,8 +21,8 @@ export function gatewayEndpoints(world: GatewayEndpointsWorld): readonly Endpoin
   const { gatewayKeys } = world
   return [
     fleet.get(GATEWAYS, {
-      summary: 'Lists the gateways: keys, how far each has come, and what it could not serve.',
-      answers: { 200: json(pageOf(Gateway), 'All of them.') },
+      summary: 'Lists the gateways with their keys, progress and rejected tenants.',
+      answers: { 200: json(pageOf(Gateway), 'Every gateway.') },
       handle: async (c) => {
         const revision = await world.store.revision()
         const items = fleetOf(world.gateways(), await gatewayKeys.list(), revision)
@@ -30,11 +30,11 @@ export function gatewayEndpoints(world: GatewayEndpointsWorld): readonly Endpoin
       },
     }),
     fleet.post(GATEWAYS, {
-      summary: 'Makes a key for a gateway: its first one, or the one that replaces it.',
+      summary: 'Creates a key for a gateway, its first one or a replacement.',
       description:
-        'The gateway reads it from SERVICE_FLEET_KEY. A key stands for one `gateway_id` and no other. ' +
-        'To replace one: make the second, restart the gateway with it (and with the one before as ' +
-        'SERVICE_FLEET_KEY_PREVIOUS, which opens what it has on its disk), then revoke the first.',
+        'The gateway reads it from SERVICE_FLEET_KEY. A key works for one `gateway_id` only. ' +
+        'To replace one: create the second, restart the gateway with it (and with the old one as ' +
+        'SERVICE_FLEET_KEY_PREVIOUS, which decrypts the state on its disk), then revoke the first.',
       body: NewGatewayKeyBody,
       example: { gateway_id: 'edge-1' },
       answers: { 201: json(NewGatewayKeyAnswer, 'The key.') },
@@ -45,8 +45,8 @@ export function gatewayEndpoints(world: GatewayEndpointsWorld): readonly Endpoin
       },
     }),
     fleet.delete(`${GATEWAYS}/{gateway_id}/keys/{key_id}`, {
-      summary: 'Revokes one key: a gateway that is connected with it is cut off at once.',
-      answers: { 204: nothing('It opens nothing any more.') },
+      summary: 'Revokes one key: a gateway connected with it is disconnected immediately.',
+      answers: { 204: nothing('The key is revoked.') },
       refusals: ['gateway_not_found'],
       handle: async (c, { path }) => {
         await gatewayKeys.revoke(path.gateway_id, path.key_id, c.var.actor)
@@ -54,11 +54,11 @@ export function gatewayEndpoints(world: GatewayEndpointsWorld): readonly Endpoin
       },
     }),
     fleet.delete(`${GATEWAYS}/{gateway_id}`, {
-      summary: 'Removes a gateway: all of its keys are revoked, and answers wait for it no more.',
+      summary: 'Removes a gateway: all its keys are revoked, and changes no longer wait for it.',
       description:
-        'What it has on its disk it goes on serving, and it hears of no revocation: stop it first. ' +
-        'If it was not yours any more, rotate client secrets and certificates as well.',
-      answers: { 204: nothing('It is no part of the fleet any more.') },
+        'Stop it first: it keeps serving the state on its disk and receives no more revocations. ' +
+        'If someone else may control it, rotate client secrets and certificates too.',
+      answers: { 204: nothing('The gateway is removed.') },
       refusals: ['gateway_not_found'],
       handle: async (c, { path }) => {
         await gatewayKeys.remove(path.gateway_id, c.var.actor)

@@ -37,13 +37,13 @@ export function keyEndpoints(world: KeyEndpointsWorld): readonly Endpoint[] {
   const { tenants, keys, certificates } = world
   return [
     operator.post(`${ONE}/keys/rotate`, {
-      summary: 'Takes the signing keys one step on: prepare, promote, retire.',
+      summary: 'Rotates the signing keys by one step: prepare, promote or retire.',
       description:
-        'With `prepare` an RSA key of your own can be brought along. `retire` is refused while ' +
-        'a session of that key can still be alive, unless it is forced.',
+        'With `prepare` you can bring your own RSA key. `retire` is refused while ' +
+        'sessions signed with that key may still be active, unless forced.',
       body: RotationBody,
       example: { phase: 'prepare' },
-      answers: { 200: json(KeysAnswer, 'All keys that are published now.') },
+      answers: { 200: json(KeysAnswer, 'All keys published now.') },
       refusals: ['tenant_draft', 'rotation_state', 'key_still_used', 'key_taken'],
       handle: async (c, { path, body }) => {
         const wish = fromOutside(body)
@@ -51,16 +51,16 @@ export function keyEndpoints(world: KeyEndpointsWorld): readonly Endpoint[] {
       },
     }),
     operator.get(CONSOLE_KEYS, {
-      summary: 'Lists the signing keys of the realm that the console signs in by.',
+      summary: 'Lists the signing keys of the console realm.',
       answers: { 200: json(KeysAnswer, 'All of its keys.') },
       handle: async (c) => c.json({ keys: await keys.publicKeys(CONSOLE_REALM) }),
     }),
     operator.post(`${CONSOLE_KEYS}/rotate`, {
-      summary: "Takes the console's own signing keys one step on: prepare, promote, retire.",
-      description: 'As for a tenant. Existing sessions of the console continue through each step.',
+      summary: "Rotates the console's signing keys by one step: prepare, promote or retire.",
+      description: 'Works as for a tenant. Existing console sessions continue through each step.',
       body: RotationBody,
       example: { phase: 'prepare' },
-      answers: { 200: json(KeysAnswer, 'All of its keys as they are now.') },
+      answers: { 200: json(KeysAnswer, 'All of its keys after this step.') },
       refusals: ['rotation_state', 'key_still_used', 'key_taken'],
       handle: async (c, { body }) => {
         const wish = fromOutside(body)
@@ -74,7 +74,7 @@ export function keyEndpoints(world: KeyEndpointsWorld): readonly Endpoint[] {
         certificate_pem: '-----BEGIN CERTIFICATE-----\n…\n-----END CERTIFICATE-----\n',
         private_key_pem: '-----BEGIN PRIVATE KEY-----\n…\n-----END PRIVATE KEY-----\n',
       },
-      answers: { 200: json(CertificateAnswer, 'What the certificate says.') },
+      answers: { 200: json(CertificateAnswer, 'Details of the certificate.') },
       refusals: ['hostname_not_found', 'certificates_too_large'],
       handle: async (c, { path, body }) => {
         const certificate = { hostname: path.hostname.toLowerCase(), ...fromOutside(body) }
@@ -83,8 +83,8 @@ export function keyEndpoints(world: KeyEndpointsWorld): readonly Endpoint[] {
       },
     }),
     operator.post(`${ONE}/analyzer-key/rotate`, {
-      summary: 'Makes another analyzer key.',
-      description: 'The old one is worth nothing from the answer on, or after `overlap_seconds`.',
+      summary: 'Rotates the analyzer key.',
+      description: 'The old key stops working immediately, or after `overlap_seconds`.',
       body: AnalyzerKeyRotationBody,
       answers: { 200: json(AnalyzerKeyAnswer, 'The new key.') },
       handle: async (c, { path: { tenant_id: tenantId }, body: { overlap_seconds: seconds } }) => {
@@ -93,19 +93,19 @@ export function keyEndpoints(world: KeyEndpointsWorld): readonly Endpoint[] {
       },
     }),
     operator.post(`${ONE}/analyzer-key/show`, {
-      summary: 'Shows the analyzer key once more; the audit trail says to whom.',
+      summary: 'Shows the analyzer key again; the audit trail records who asked.',
       body: NothingBody,
-      answers: { 200: json(AnalyzerKeyAnswer, 'The key, as it is.') },
+      answers: { 200: json(AnalyzerKeyAnswer, 'The key.') },
       handle: async (c, { path: { tenant_id: tenantId } }) => {
         const shown = await tenants.showAnalyzerKey(tenantId, c.var.actor)
         return c.json(analyzerKeyView(tenantId, shown))
       },
     }),
     operator.post(`${ONE}/client-secret/rotate`, {
-      summary: 'Makes another client secret; the one before it counts as well for a while.',
+      summary: 'Rotates the client secret; the previous one keeps working for a while.',
       description:
-        'Time to give the application the new one: nobody is signed out. Another rotation ' +
-        'within that time ends the oldest at once; so does `overlap_seconds: 0` with all others.',
+        'That is the time to update the application: nobody is signed out. Rotating again ' +
+        'meanwhile ends the oldest immediately; `overlap_seconds: 0` ends all the others.',
       body: SecretRotationBody,
       answers: { 200: json(ClientSecretAnswer, 'The new secret.') },
       handle: async (c, { path: { tenant_id: tenantId }, body: { overlap_seconds: seconds } }) => {
@@ -114,9 +114,9 @@ export function keyEndpoints(world: KeyEndpointsWorld): readonly Endpoint[] {
       },
     }),
     operator.post(`${ONE}/client-secret/show`, {
-      summary: 'Shows the client secret once more; the audit trail says to whom.',
+      summary: 'Shows the client secret again; the audit trail records who asked.',
       body: NothingBody,
-      answers: { 200: json(ClientSecretAnswer, 'The secret, as it is.') },
+      answers: { 200: json(ClientSecretAnswer, 'The secret.') },
       handle: async (c, { path: { tenant_id: tenantId } }) => {
         const shown = await tenants.showClientSecret(tenantId, c.var.actor)
         return c.json(clientSecretView(tenantId, shown))

@@ -37,17 +37,17 @@ const FiguresAnswer = v.strictObject({
   step: v.picklist(['hour', 'day']),
   from: time,
   to: time,
-  times: described(v.array(time), 'When each hour or day (UTC) begins.'),
+  times: described(v.array(time), 'The start of each hour or day (UTC).'),
   series: v.array(
     v.strictObject({
       source: described(
         v.picklist(FIGURE_SOURCES),
-        'Who decided: a gateway, the middleware in the application, or the sign-in pages.',
+        'Where it was decided: at a gateway, in the middleware, or on the sign-in pages.',
       ),
       outcome: described(v.picklist(outcomes), listed(FIGURE_OUTCOMES)),
-      reason: described(v.string(), 'Empty where there is nothing to give a reason for.'),
+      reason: described(v.string(), 'Empty if the outcome needs no reason.'),
       total: count,
-      counts: described(v.array(count), 'One for each of `times`.'),
+      counts: described(v.array(count), 'One per entry of `times`.'),
     }),
   ),
 })
@@ -63,8 +63,11 @@ const Alert = v.strictObject({
     v.nullable(v.picklist(['en', 'de'])),
     'The language of emails to the administrators of the tenant; null: none are sent.',
   ),
-  is_above: described(v.boolean(), 'Whether it has been told of, and has not fallen below since.'),
-  triggered_at: described(v.nullable(time), 'When it was told of last.'),
+  is_above: described(
+    v.boolean(),
+    'Whether it has triggered and not fallen below the threshold since.',
+  ),
+  triggered_at: described(v.nullable(time), 'When it last triggered.'),
   created_at: time,
   updated_at: time,
 })
@@ -84,11 +87,10 @@ export function monitoringEndpoints(world: MonitoringEndpointsWorld): readonly E
 
 function figuresEndpoint({ tenants, figures, clock }: MonitoringEndpointsWorld): Endpoint {
   return operator.get(`${TENANT}/figures`, {
-    summary: 'Shows how often was what decided, hour by hour or day by day.',
-    description:
-      'Hours are kept for 14 days, days for 400. Gateways report what they count every few seconds.',
+    summary: 'Shows how many decisions were made, per hour or per day.',
+    description: 'Hours are kept for 14 days, days for 400. Gateways report every few seconds.',
     query: SPAN_QUERY,
-    answers: { 200: json(FiguresAnswer, 'A line for each outcome and reason that there was.') },
+    answers: { 200: json(FiguresAnswer, 'One series per outcome and reason.') },
     handle: async (c, { path, query: { from, to, step } }) => {
       const { tenantId } = await tenants.get(path.tenant_id)
       const toMs = to === undefined ? clock.nowMs() : Date.parse(to)
@@ -114,13 +116,13 @@ function figuresEndpoint({ tenants, figures, clock }: MonitoringEndpointsWorld):
 }
 
 function alertEndpoints({ tenants, alerts }: MonitoringEndpointsWorld): readonly Endpoint[] {
-  const theAlert = { 200: json(Alert, 'The alert as it is now.') }
+  const theAlert = { 200: json(Alert, 'The updated alert.') }
   return [
     operator.post(ALERTS, {
-      summary: 'Creates an alert: `alert.triggered` is sent when a number reaches a threshold.',
+      summary: 'Creates an alert: `alert.triggered` is sent when a metric reaches its threshold.',
       description:
-        'Once per crossing: it has to fall below before it is told of again, and not within the ' +
-        'cool-down. The window is counted in whole minutes.',
+        'Sent once per crossing: the metric has to fall below the threshold first, and the ' +
+        'cooldown has to pass. The window is counted in whole minutes.',
       body: NewAlertBody,
       example: {
         metric: 'refused_sign_ins',
@@ -138,7 +140,7 @@ function alertEndpoints({ tenants, alerts }: MonitoringEndpointsWorld): readonly
     operator.get(ALERTS, {
       summary: 'Lists the alerts of a tenant.',
       query: PAGE_QUERY,
-      answers: { 200: json(pageOf(Alert), 'One page of them.') },
+      answers: { 200: json(pageOf(Alert), 'One page of alerts.') },
       handle: async (c, { path, query }) => {
         const { tenantId } = await tenants.get(path.tenant_id)
         return c.json(mapPage(await alerts.list(tenantId, query), alertView))
@@ -154,8 +156,8 @@ function alertEndpoints({ tenants, alerts }: MonitoringEndpointsWorld): readonly
       },
     }),
     operator.patch(ONE, {
-      summary: 'Changes an alert; what is left out stays.',
-      description: 'Another question, as another threshold, may be told of anew.',
+      summary: 'Changes an alert; fields you leave out stay.',
+      description: 'After a change, for example of the threshold, it can trigger again.',
       body: AlertPatchBody,
       example: { threshold: 50, is_enabled: true },
       answers: theAlert,
@@ -167,8 +169,8 @@ function alertEndpoints({ tenants, alerts }: MonitoringEndpointsWorld): readonly
       },
     }),
     operator.delete(ONE, {
-      summary: 'Removes an alert.',
-      answers: { 204: nothing('It is gone.') },
+      summary: 'Deletes an alert.',
+      answers: { 204: nothing('The alert is deleted.') },
       refusals: ['alert_not_found'],
       handle: async (c, { path }) => {
         const { tenantId } = await tenants.get(path.tenant_id)

@@ -50,18 +50,18 @@ export function operatorEndpoints(world: OperatorEndpointsWorld): readonly Endpo
     ...personEndpoints(world),
     ...gatewayEndpoints(world),
     operator.get('/api/v1/operator/audit', {
-      summary: 'Lists who has changed what, newest first.',
+      summary: 'Lists who changed what, newest first.',
       query: {
         ...PAGE_QUERY,
         ...AUDIT_QUERY,
         tenant_id: v.optional(
           described(
             v.string(),
-            'Only what was about this tenant, and about any that had its id before.',
+            'Only entries about this tenant, including earlier tenants with the same ID.',
           ),
         ),
       },
-      answers: { 200: json(pageOf(AuditEntry), 'One page of it.') },
+      answers: { 200: json(pageOf(AuditEntry), 'One page of entries.') },
       handle: async (c, { query: { tenant_id: tenantId, limit, cursor, ...wish } }) => {
         const search = { ...toAuditSearch(wish), tenantId, ofUsers: tenantId }
         return c.json(mapPage(await world.auditTrail.search({ limit, cursor }, search), auditView))

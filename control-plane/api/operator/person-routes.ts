@@ -62,10 +62,10 @@ const PersonAnswer = v.strictObject({
   created_at: time,
   roles: v.array(RoleAnswer),
   last_sign_in: v.nullable(SignInAnswer),
-  sessions: described(v.array(Session), 'Those of the console that are active.'),
+  sessions: described(v.array(Session), 'Active console sessions.'),
   factors: v.array(Factor),
-  links: described(v.array(LinkAnswer), 'Mailed to choose a first password.'),
-  invitations: described(v.array(InvitationAnswer), 'To tenants, not accepted yet.'),
+  links: described(v.array(LinkAnswer), 'Emailed to choose a first password.'),
+  invitations: described(v.array(InvitationAnswer), 'Open invitations to tenants.'),
   audit: described(v.array(AuditEntry), 'Changes by this person, and about them; newest first.'),
 })
 
@@ -73,7 +73,7 @@ const invitationView = viewOf(InvitationAnswer)
 
 const SignedOutAnswer = v.strictObject({
   user_id: v.string(),
-  sessions: described(count, 'How many sessions have ended by it.'),
+  sessions: described(count, 'How many sessions this ended.'),
 })
 
 const Done = v.strictObject({ user_id: v.string() })
@@ -83,7 +83,7 @@ export function personEndpoints({ consoleAccess, tenants, clock }: PersonEndpoin
   return [
     operator.get(PERSON, {
       summary: 'Shows one person of the console.',
-      description: 'Their roles, sessions, second factors, invitations, and what was done.',
+      description: 'Their roles, sessions, second factors, invitations and recent activity.',
       answers: { 200: json(PersonAnswer, 'The person.') },
       handle: async (c, { path }) =>
         c.json(personView(await persons.view(path.user_id), clock.nowMs())),
@@ -108,9 +108,9 @@ export function personEndpoints({ consoleAccess, tenants, clock }: PersonEndpoin
     }),
     operator.post(`${PERSON}/reset-factors`, {
       summary: 'Removes all second factors of a person of the console, and ends their sessions.',
-      description: 'They are told by mail, and set up a new one at the next sign-in.',
+      description: 'They are notified by email and set up a new one at the next sign-in.',
       body: NothingBody,
-      answers: { 200: json(Done, 'They are removed.') },
+      answers: { 200: json(Done, 'The second factors are removed.') },
       refusals: ['factor_not_found'],
       handle: async (c, { path: { user_id: userId } }) => {
         await persons.resetFactors(userId, c.var.actor)
@@ -118,10 +118,10 @@ export function personEndpoints({ consoleAccess, tenants, clock }: PersonEndpoin
       },
     }),
     operator.post(`${PERSON}/resend-invitation`, {
-      summary: 'Mails a new link to a person of the console who has not accepted yet.',
-      headers: { 'Accept-Language': 'The language of the mail.' },
+      summary: 'Emails a new link to a person of the console who has not accepted yet.',
+      headers: { 'Accept-Language': 'The language of the email.' },
       body: NothingBody,
-      answers: { 200: json(Done, 'The mail is on its way.') },
+      answers: { 200: json(Done, 'The email is queued.') },
       refusals: ['invitation_accepted'],
       handle: async (c, { path: { user_id: userId } }) => {
         await persons.resendInvitation(userId, c.var.actor, mailLanguage(c.req.raw))
@@ -140,7 +140,7 @@ export function personEndpoints({ consoleAccess, tenants, clock }: PersonEndpoin
     }),
     operator.get(INVITATIONS, {
       summary: 'Lists the open invitations to administer a tenant.',
-      answers: { 200: json(pageOf(InvitationAnswer), 'All of them.') },
+      answers: { 200: json(pageOf(InvitationAnswer), 'Every open invitation.') },
       handle: async (c, { path }) => {
         const { tenantId } = await tenants.get(path.tenant_id)
         const items = await invitations.list(tenantId)
@@ -149,10 +149,10 @@ export function personEndpoints({ consoleAccess, tenants, clock }: PersonEndpoin
     }),
     operator.post(INVITATIONS, {
       summary:
-        'Invites a person to administer a tenant, or to look at it; the role begins when they accept.',
+        'Invites a person as administrator or viewer of a tenant; the role starts when they accept.',
       description:
-        'By mail, in the language of Accept-Language. Once more to the same address is a new link.',
-      headers: { 'Accept-Language': 'The language of the mail.' },
+        'By email, in the language of Accept-Language. Inviting the same address again sends a new link.',
+      headers: { 'Accept-Language': 'The language of the email.' },
       body: ColleagueBody,
       example: { email: 'bob@acme.example' },
       answers: { 201: json(v.strictObject({ invitation_id: v.string() }), 'The invitation.') },
@@ -169,10 +169,10 @@ export function personEndpoints({ consoleAccess, tenants, clock }: PersonEndpoin
       },
     }),
     operator.post(`${INVITATION}/resend`, {
-      summary: 'Mails a new link of an invitation; the one before is void.',
-      headers: { 'Accept-Language': 'The language of the mail.' },
+      summary: 'Emails a new link for an invitation; the previous one stops working.',
+      headers: { 'Accept-Language': 'The language of the email.' },
       body: NothingBody,
-      answers: { 200: json(v.strictObject({ invitation_id: v.string() }), 'On its way.') },
+      answers: { 200: json(v.strictObject({ invitation_id: v.string() }), 'The email is queued.') },
       refusals: ['invitation_not_found'],
       handle: async (c, { path }) => {
         const inviter = inviterOf(c.var.actor, c.req.raw)

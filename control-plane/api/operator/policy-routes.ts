@@ -21,7 +21,7 @@ export interface PolicyEndpointsWorld extends EnforcedAnswersWorld {
 
 const days = v.optional(whole(1, LIMITS.replayDaysMax, ' of days'), 7)
 
-const outcome = described(v.string(), '`signed_in`, or what stood in the way.')
+const outcome = described(v.string(), '`signed_in`, or why not.')
 const Example = v.strictObject({
   sign_in_id: v.string(),
   at: time,
@@ -38,7 +38,7 @@ const ReplayAnswer = v.strictObject({
   same: count,
   differences: v.array(v.strictObject({ before: outcome, after: outcome, count })),
   examples: v.array(Example),
-  truncated: described(v.boolean(), 'Only the oldest of these days were looked at.'),
+  truncated: described(v.boolean(), 'Only the oldest of these days were included.'),
 })
 
 const operator = endpointsOf('policies', 'operator')
@@ -46,11 +46,11 @@ const POLICIES = '/api/v1/operator/tenants/{tenant_id}/policies'
 
 /** Said with each answer about it, and not in it: what was shown can be put again as it is. */
 const HIDDEN =
-  '299 - "Network policies cannot work: a proxy ends TLS in front of the control plane, and control_plane.trusted_proxies does not name it."'
+  '299 - "Network policies cannot work: a proxy terminates TLS, but control_plane.trusted_proxies does not list it."'
 
 const SessionPolicyAnswer = v.strictObject({
   ...POLICY_ANSWERS.session.entries,
-  enforced: described(Enforced, 'Gateways end by it what would not be let in any more.'),
+  enforced: described(Enforced, 'Gateways end sessions that the new policy no longer allows.'),
 })
 
 export function policyEndpoints(world: PolicyEndpointsWorld) {
@@ -61,7 +61,7 @@ export function policyEndpoints(world: PolicyEndpointsWorld) {
 
   const all = operator.get(POLICIES, {
     summary: 'Shows all policies of a tenant.',
-    answers: { 200: json(v.strictObject(POLICY_ANSWERS), 'Each as it holds now.') },
+    answers: { 200: json(v.strictObject(POLICY_ANSWERS), 'Every policy in force.') },
     handle: async (c, { path }) =>
       c.json(await policies.of(path.tenant_id), 200, warnOf('network')),
   })
@@ -69,8 +69,8 @@ export function policyEndpoints(world: PolicyEndpointsWorld) {
   const each = POLICY_NAMES.flatMap((name): Endpoint[] => {
     const policy = POLICY_BODIES[name]
     const { [name]: example } = DEFAULT_POLICIES
-    const answer = json(POLICY_ANSWERS[name], 'The policy as it holds now.')
-    const headers = { Warning: 'Why it cannot work, where it cannot.' }
+    const answer = json(POLICY_ANSWERS[name], 'The policy in force.')
+    const headers = { Warning: 'Why it cannot work, if so.' }
     const answers = { 200: name === 'network' ? { ...answer, headers } : answer }
     return [
       operator.get(`${POLICIES}/${name}`, {
@@ -80,12 +80,12 @@ export function policyEndpoints(world: PolicyEndpointsWorld) {
           c.json((await policies.of(path.tenant_id))[name], 200, warnOf(name)),
       }),
       operator.put(`${POLICIES}/${name}`, {
-        summary: `Sets the ${name} policy; what is left out gets its default.`,
+        summary: `Sets the ${name} policy; fields you leave out get their defaults.`,
         body: policy,
         example,
         answers:
           name === 'session'
-            ? { 200: json(SessionPolicyAnswer, 'The policy, and which gateways go by it.') }
+            ? { 200: json(SessionPolicyAnswer, 'The policy, and which gateways apply it.') }
             : answers,
         handle: async (c, { path, body }) => {
           const input = body as PolicyInput<typeof name>
@@ -96,10 +96,10 @@ export function policyEndpoints(world: PolicyEndpointsWorld) {
         },
       }),
       operator.post(`${POLICIES}/${name}/replay`, {
-        summary: `Tells what another ${name} policy would have decided; changes nothing.`,
+        summary: `Previews the impact of another ${name} policy; changes nothing.`,
         body: v.strictObject({ days, policy }),
         example: { days: 7, policy: example },
-        answers: { 200: json(ReplayAnswer, 'The sign-ins of these days, decided anew.') },
+        answers: { 200: json(ReplayAnswer, 'The sign-ins of these days under that policy.') },
         handle: async (c, { path, body }) => {
           const input = body.policy as PolicyInput<typeof name>
           const result = await replayPolicy(path.tenant_id, name, input, body.days)

@@ -25,17 +25,17 @@ export function signInEndpoints(world: SignInEndpointsWorld): readonly Endpoint[
   const { tenants, users, addressBlocks, factors, accountMail } = world
   return [
     operator.get(BLOCKS, {
-      summary: 'Lists the addresses that have failed too often and have to wait.',
+      summary: 'Lists the IP addresses blocked after too many failed sign-ins.',
       query: PAGE_QUERY,
-      answers: { 200: json(pageOf(AddressBlock), 'One page of them.') },
+      answers: { 200: json(pageOf(AddressBlock), 'One page of blocked addresses.') },
       handle: async (c, { path, query }) => {
         const { tenantId } = await tenants.get(path.tenant_id)
         return c.json(mapPage(await addressBlocks.list(tenantId, query), viewOf(AddressBlock)))
       },
     }),
     operator.delete(`${BLOCKS}/{address}`, {
-      summary: 'Lifts the block of one address.',
-      answers: { 204: nothing('It may try again at once.') },
+      summary: 'Lifts the block of one IP address.',
+      answers: { 204: nothing('It can try again now.') },
       refusals: ['address_block_not_found'],
       handle: async (c, { path }) => {
         const { tenantId } = await tenants.get(path.tenant_id)
@@ -45,7 +45,7 @@ export function signInEndpoints(world: SignInEndpointsWorld): readonly Endpoint[
     }),
     operator.get(FACTORS, {
       summary: "Lists a user's second factors.",
-      answers: { 200: json(pageOf(Factor), 'All of them.') },
+      answers: { 200: json(pageOf(Factor), 'Every second factor.') },
       handle: async (c, { path }) => {
         const { tenantId, userId } = await users.get(path.tenant_id, path.user_id)
         const items = await factors.list({ tenantId, userId })
@@ -53,9 +53,9 @@ export function signInEndpoints(world: SignInEndpointsWorld): readonly Endpoint[
       },
     }),
     operator.delete(`${FACTORS}/{factor_id}`, {
-      summary: 'Removes a second factor that somebody has lost.',
-      description: 'The next sign-in goes on as the policy has it without one.',
-      answers: { 204: nothing('It is gone.') },
+      summary: 'Removes a second factor, for example a lost one.',
+      description: 'The next sign-in follows the policy for users without one.',
+      answers: { 204: nothing('The second factor is removed.') },
       refusals: ['factor_not_found'],
       handle: async (c, { path }) => {
         const user = await users.get(path.tenant_id, path.user_id)

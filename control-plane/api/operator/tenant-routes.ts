@@ -31,19 +31,22 @@ export interface TenantEndpointsWorld extends ViewWorld, EnforcedAnswersWorld {
 
 const operator = endpointsOf('tenants', 'operator')
 const ONE = '/api/v1/operator/tenants/{tenant_id}'
-const theTenant = { 200: json(Tenant, 'The tenant as it is now.') }
-const changedTenant = { 200: json(ChangedTenantAnswer, 'The tenant, and which gateways know.') }
+const theTenant = { 200: json(Tenant, 'The updated tenant.') }
+const changedTenant = {
+  200: json(ChangedTenantAnswer, 'The tenant, and which gateways apply the change.'),
+}
 const WAITS =
-  'The answer waits until every connected gateway goes by it, at most a second; `enforced` says how many do, and names those that do not.'
+  'Waits up to a second for every connected gateway to apply it; `enforced` counts those that did and names the others.'
 const ChangedProtection = v.strictObject({ ...ProtectionAnswer.entries, enforced: Enforced })
 
 const STATES = {
   publish: {
-    summary: 'Has the gateways serve the tenant, in pass-through; makes its first signing key.',
+    summary:
+      'Publishes the tenant to the gateways in pass-through and creates its first signing key.',
     refusals: ['tenant_suspended'],
   },
   suspend: {
-    summary: 'Answers every request to the tenant with 503 and refuses sign-ins.',
+    summary: 'Suspends the tenant: every request gets 503 and sign-ins are refused.',
     refusals: ['tenant_draft'],
   },
   activate: { summary: 'Ends a suspension.', refusals: ['tenant_draft'] },
@@ -62,7 +65,7 @@ export function tenantEndpoints(world: TenantEndpointsWorld): readonly Endpoint[
   })
   return [
     operator.post('/api/v1/operator/tenants', {
-      summary: 'Creates a tenant: a draft, until it is published.',
+      summary: 'Creates a tenant as a draft.',
       body: NewTenantBody,
       example: {
         tenant_id: 'acme',
@@ -87,9 +90,9 @@ export function tenantEndpoints(world: TenantEndpointsWorld): readonly Endpoint[
       },
     }),
     operator.get('/api/v1/operator/tenants', {
-      summary: 'Lists the tenants, by their ids.',
+      summary: 'Lists the tenants by ID.',
       query: PAGE_QUERY,
-      answers: { 200: json(pageOf(Tenant), 'One page of them.') },
+      answers: { 200: json(pageOf(Tenant), 'One page of tenants.') },
       handle: async (c, { query }) =>
         c.json(mapPage(await tenants.list(query), (tenant) => tenantView(tenant, world))),
     }),
@@ -99,7 +102,7 @@ export function tenantEndpoints(world: TenantEndpointsWorld): readonly Endpoint[
       handle: async (c, { path }) => c.json(tenantView(await tenants.get(path.tenant_id), world)),
     }),
     operator.patch(ONE, {
-      summary: 'Changes settings of a tenant; what is left out stays.',
+      summary: 'Changes settings of a tenant; fields you leave out stay.',
       description: WAITS,
       body: TenantPatchBody,
       example: { name: 'Acme', sealed: ['/internal', '/admin'] },
@@ -111,11 +114,14 @@ export function tenantEndpoints(world: TenantEndpointsWorld): readonly Endpoint[
       },
     }),
     operator.delete(ONE, {
-      summary: 'Removes a tenant with everything that belongs to it.',
+      summary: 'Deletes a tenant with everything that belongs to it.',
       description: WAITS,
       answers: {
-        202: json(RemovedTenantAnswer, 'It is gone, and a gateway does not know it yet.'),
-        204: nothing('It is gone, and no gateway serves it.'),
+        202: json(
+          RemovedTenantAnswer,
+          'The tenant is deleted, but a gateway has not confirmed it yet.',
+        ),
+        204: nothing('The tenant is deleted, and no gateway serves it.'),
       },
       handle: async (c, { path: { tenant_id: tenantId } }) => {
         await tenants.remove(tenantId, c.var.actor)
@@ -134,7 +140,7 @@ export function tenantEndpoints(world: TenantEndpointsWorld): readonly Endpoint[
       }),
     ),
     operator.post(`${ONE}/go-live`, {
-      summary: 'Turns protection on; with `force`, without a verification.',
+      summary: 'Turns protection on; with `force`, even without verification.',
       description: WAITS,
       body: GoLiveBody,
       example: { force: false },
@@ -144,17 +150,17 @@ export function tenantEndpoints(world: TenantEndpointsWorld): readonly Endpoint[
         c.json(await turned(await tenants.goLive(path.tenant_id, body, c.var.actor))),
     }),
     operator.post(`${ONE}/go-back`, {
-      summary: 'Returns to pass-through. Never refused.',
+      summary: 'Turns protection off and returns to pass-through. Always allowed.',
       description: WAITS,
       answers: { 200: json(ChangedProtection, 'Protection is off.') },
       handle: async (c, { path }) =>
         c.json(await turned(await tenants.goBack(path.tenant_id, c.var.actor))),
     }),
     operator.put(`${ONE}/licence`, {
-      summary: 'Sets the state of the licence, and when it goes on by itself.',
+      summary: 'Sets the state of the license, and when it changes automatically.',
       description:
-        'Active, grace, expired: with dates it goes on at its time, with `licence.changed`. What is ' +
-        'put says everything. Running sessions go on in every state.',
+        'Active, grace, expired: with dates it moves on by itself and sends `licence.changed`. Send ' +
+        'all fields: those left out are reset. Existing sessions continue in every state.',
       body: LicenceBody,
       example: { state: 'active', blocks_signin: false, expires_at: '2099-12-31T23:00:00Z' },
       answers: theTenant,

@@ -42,10 +42,10 @@ function receiverEndpoints({ tenants, webhooks }: WebhookEndpointsWorld): readon
   const view = (webhook: Webhook) => webhookView(webhook, webhooks.isOverlapping(webhook))
   return [
     operator.post(ALL, {
-      summary: 'Has an address told of events, by signed requests. Comes with plan premium.',
+      summary: 'Creates a webhook: events are sent as signed requests. Requires plan premium.',
       description:
-        'The address has to be `https://` and lead to public addresses only. What is sent, and ' +
-        'how the signature is checked, is at `/api/v1/events`.',
+        'The URL must be `https://` and resolve to public addresses only. For the events and ' +
+        'how to verify the signature, see `/api/v1/events`.',
       body: NewWebhookBody,
       example: {
         url: 'https://hooks.acme.example/service',
@@ -60,9 +60,9 @@ function receiverEndpoints({ tenants, webhooks }: WebhookEndpointsWorld): readon
       },
     }),
     operator.get(ALL, {
-      summary: 'Lists the webhooks, the oldest first.',
+      summary: 'Lists the webhooks, oldest first.',
       query: PAGE_QUERY,
-      answers: { 200: json(pageOf(WebhookAnswer), 'One page of them.') },
+      answers: { 200: json(pageOf(WebhookAnswer), 'One page of webhooks.') },
       handle: async (c, { path, query }) => {
         const { tenantId } = await tenants.get(path.tenant_id)
         return c.json(mapPage(await webhooks.list(tenantId, query), view))
@@ -76,13 +76,13 @@ function receiverEndpoints({ tenants, webhooks }: WebhookEndpointsWorld): readon
         c.json(view(await webhooks.get(path.tenant_id, path.webhook_id))),
     }),
     operator.patch(ONE, {
-      summary: 'Changes a webhook, pauses it, or has it go on; what is left out stays.',
+      summary: 'Changes, pauses or resumes a webhook; fields you leave out stay.',
       description:
-        'A webhook that is paused is told nothing, and what waits for it is cancelled. Set to ' +
-        '`active` it is told of what happens from then on.',
+        'Pausing cancels queued deliveries. Once it is ' +
+        '`active` again, it receives future events.',
       body: WebhookPatchBody,
       example: { events: ['session.revoked'], state: 'active' },
-      answers: { 200: json(WebhookAnswer, 'The webhook as it is now.') },
+      answers: { 200: json(WebhookAnswer, 'The updated webhook.') },
       refusals: ['webhook_not_found'],
       handle: async (c, { path, body }) => {
         const patch = body as WebhookPatch
@@ -92,8 +92,8 @@ function receiverEndpoints({ tenants, webhooks }: WebhookEndpointsWorld): readon
       },
     }),
     operator.delete(ONE, {
-      summary: 'Removes a webhook with all of its deliveries.',
-      answers: { 204: nothing('It is gone.') },
+      summary: 'Deletes a webhook with all of its deliveries.',
+      answers: { 204: nothing('The webhook is deleted.') },
       refusals: ['webhook_not_found'],
       handle: async (c, { path }) => {
         await webhooks.remove(path.tenant_id, path.webhook_id, c.var.actor)
@@ -101,8 +101,8 @@ function receiverEndpoints({ tenants, webhooks }: WebhookEndpointsWorld): readon
       },
     }),
     operator.post(`${ONE}/rotate-secret`, {
-      summary: 'Makes a new signing secret; for a while deliveries are signed with both.',
-      description: 'Both are in `X-Service-Signature`, as `v1` each; the new one comes last.',
+      summary: 'Rotates the signing secret; for a while deliveries are signed with both.',
+      description: '`X-Service-Signature` then has two `v1`; the new one comes last.',
       body: SecretRotationBody,
       example: { overlap_seconds: 86_400 },
       answers: { 200: json(WebhookSecretAnswer, 'The new secret.') },
@@ -119,11 +119,11 @@ function receiverEndpoints({ tenants, webhooks }: WebhookEndpointsWorld): readon
 function deliveryEndpoints({ deliveries }: WebhookEndpointsWorld): readonly Endpoint[] {
   return [
     operator.post(`${ONE}/test`, {
-      summary: 'Sends the example of an event, in the way and with the signature of a real one.',
-      description: 'Without `event` it is the first that the webhook has chosen.',
+      summary: 'Sends an example event, signed and delivered like a real one.',
+      description: 'Without `event`, the first of the subscribed events.',
       body: WebhookTestBody,
       example: { event: 'session.revoked' },
-      answers: { 202: json(DeliveryAnswer, 'The delivery, on its way.') },
+      answers: { 202: json(DeliveryAnswer, 'The queued delivery.') },
       refusals: ['webhook_not_found', 'plan_without_webhooks', 'deliveries_exhausted'],
       handle: async (c, { path, body }) => {
         const { tenant_id: tenantId, webhook_id: webhookId } = path
@@ -132,9 +132,9 @@ function deliveryEndpoints({ deliveries }: WebhookEndpointsWorld): readonly Endp
       },
     }),
     operator.get(SENT, {
-      summary: 'Lists deliveries with every attempt, the newest first.',
+      summary: 'Lists deliveries with every attempt, newest first.',
       query: { ...PAGE_QUERY, ...DELIVERY_QUERY },
-      answers: { 200: json(pageOf(DeliveryAnswer), 'One page of them.') },
+      answers: { 200: json(pageOf(DeliveryAnswer), 'One page of deliveries.') },
       refusals: ['webhook_not_found'],
       handle: async (c, { path, query: { state, ...page } }) => {
         const { tenant_id: tenantId, webhook_id: webhookId } = path
@@ -144,7 +144,7 @@ function deliveryEndpoints({ deliveries }: WebhookEndpointsWorld): readonly Endp
       },
     }),
     operator.get(`${SENT}/{delivery_id}`, {
-      summary: 'Shows one delivery, with what is sent.',
+      summary: 'Shows one delivery, with the body it sends.',
       answers: { 200: json(WholeDeliveryAnswer, 'The delivery.') },
       refusals: ['webhook_not_found', 'delivery_not_found'],
       handle: async (c, { path }) => {
@@ -154,9 +154,9 @@ function deliveryEndpoints({ deliveries }: WebhookEndpointsWorld): readonly Endp
       },
     }),
     operator.post(`${SENT}/{delivery_id}/replay`, {
-      summary: 'Sends a delivery once more, under an id of its own.',
+      summary: 'Sends a delivery again, under a new ID.',
       body: NothingBody,
-      answers: { 202: json(DeliveryAnswer, 'The new delivery, on its way.') },
+      answers: { 202: json(DeliveryAnswer, 'The new delivery, queued.') },
       refusals: [
         'webhook_not_found',
         'delivery_not_found',
@@ -171,13 +171,13 @@ function deliveryEndpoints({ deliveries }: WebhookEndpointsWorld): readonly Endp
       },
     }),
     operator.post(`${ONE}/replay`, {
-      summary: 'Sends everything once more that was given up since then, each under a new id.',
+      summary: 'Retries every delivery that failed since then, each under a new ID.',
       description:
-        'What was sent once more already is left out. At most ' +
-        `${LIMITS.webhookPendingMax} wait at a time; ask again for the rest.`,
+        'Deliveries already repeated are skipped. At most ' +
+        `${LIMITS.webhookPendingMax} can be queued at a time; call again for the rest.`,
       body: ReplayBody,
       example: { failed_since: '2026-03-01T00:00:00Z' },
-      answers: { 202: json(ReplayedAnswer, 'They are on their way.') },
+      answers: { 202: json(ReplayedAnswer, 'The deliveries are queued.') },
       refusals: [
         'webhook_not_found',
         'plan_without_webhooks',
