@@ -2,7 +2,7 @@ import { EXIT } from '../exit.ts'
 import type { Api, VerificationAnswer } from '../api.ts'
 import { wrap } from '../terminal/words.ts'
 import type { Command, Outcome, Task } from './command.ts'
-import { checkLines, nextOf, refusedOutcome } from './show-checks.ts'
+import { checkLines, nextOf, nothingFails, refusedOutcome } from './show-checks.ts'
 
 export const probe: Command = {
   name: 'probe',
@@ -43,7 +43,7 @@ export function verificationOutcome(
     text: lines.join('\n'),
     fields: { status, checks, ...fields },
     next: nextOf(task, checks, {
-      text: 'Nothing fails. To turn protection on:',
+      text: `${nothingFails(checks)} To turn protection on:`,
       command: 'service-analyzer go-live',
     }),
   }

@@ -12,6 +12,7 @@ import { mountedFramework } from './mounted-frameworks.ts'
 import { nextMounting } from './next-plan.ts'
 import { packageOf, parsedIn, sourceAt } from './node-sources.ts'
 import { notesFor } from './notes.ts'
+import { OPEN_MARK } from './open-on-purpose.ts'
 import { unguardedIn, type Unguarded } from './unguarded.ts'
 import { websocketSteps } from './websockets.ts'
 import type { Wishes } from './wishes.ts'
@@ -75,7 +76,8 @@ async function openSteps(
   const said = new Set(places.map(({ path, line }) => `${path}:${line}`))
   const open = await unguardedIn(project, application, edited)
   return open.flatMap((one) => {
-    const { path, line, framework, problem, receiver, modules } = one
+    const { path, line, framework, problem, receiver, modules, reason } = one
+    if (reason !== null) return []
     // steps about the code as it was name its lines as they were
     const place = `${path}:${lineBefore(edits, one)}`
     if (said.has(place)) return []
@@ -85,7 +87,7 @@ async function openSteps(
       framework === 'node'
         ? 'Put what answers here behind the guard'
         : 'Put the middleware in front of everything else, right behind the place where this application is made'
-    const text = `${what}: ${problem}. Leave it only if it is never started, or nothing that it answers needs a sign-in.`
+    const text = `${what}: ${problem}. If it is meant to be open, say why in the line above: // ${OPEN_MARK}: the reason.`
     return [{ path, line, text, code }]
   })
 }

@@ -3,8 +3,9 @@
  * applications that listen and are not mounted. A plan tells each by a step, and so does the check
  * of what is there: both lean on this, so that neither claims what the other denies.
  */
+import type { Node } from '@babel/types'
 import type { Application, FrameworkName } from '../detection/application.ts'
-import { createCodebase, reachFrom } from '../detection/node/codebase.ts'
+import { createCodebase, reachFrom, type Codebase } from '../detection/node/codebase.ts'
 import { makingsIn, type Making } from '../detection/node/makings.ts'
 import { packagesOf } from '../detection/node/packages.ts'
 import { servingsOf } from '../detection/node/serving.ts'
@@ -18,6 +19,7 @@ import { mountedFramework } from './mounted-frameworks.ts'
 import { carriedByNest, openAdapters } from './open-adapters.ts'
 import { listenersOf } from './open-listeners.ts'
 import { packageOf, sourcesWith } from './node-sources.ts'
+import { reasonToLeaveOpen } from './open-on-purpose.ts'
 import { isPartOfAnother } from './sub-applications.ts'
 
 export interface Unguarded {
@@ -30,6 +32,10 @@ export interface Unguarded {
   readonly modules: Source['modules']
   /** What is the matter: the end of a sentence, without its full stop. */
   readonly problem: string
+  /** Why a person leaves it open; null: nobody says so. */
+  readonly reason: string | null
+  /** A start of the application leads to its file; of others it is not known who runs them. */
+  readonly isStarted: boolean
 }
 
 const ANSWERS =
@@ -54,7 +60,9 @@ export async function unguardedIn(
   const paths = [
     ...new Set([...(mount === undefined ? [] : [mount]), ...found.map(({ path }) => path)]),
   ]
-  const reach = await reachFrom(createCodebase(after, await packagesOf(after)), paths)
+  const codebase = createCodebase(after, await packagesOf(after))
+  const reach = await reachFrom(codebase, paths)
+  const isStarted = await startedFiles(codebase, application)
   const tracer = createTracer(reach)
   const sources = paths.flatMap((path) => reach.sources.get(path) ?? [])
   const carried = carriedByNest(sources, tracer)
@@ -72,7 +80,11 @@ export async function unguardedIn(
     ...makings
       .filter(({ framework }) => mountedFramework(framework) !== undefined)
       .filter((making) => !guarded.has(making))
-      .map((making) => unguardedApplication(making)),
+      .map((making) => ({
+        ...unguardedApplication(making),
+        reason: reasonToLeaveOpen(making.source, making.node),
+        isStarted: isStarted(making.source.path),
+      })),
     ...[...open, ...openAdapters(sources, tracer, guarded)].map(({ source, node, problem }) => ({
       path: source.path,
       line: lineOf(source, node),
@@ -80,8 +92,34 @@ export async function unguardedIn(
       receiver: 'server',
       modules: source.modules,
       problem,
+      reason: reasonToLeaveOpen(source, node),
+      isStarted: isStarted(source.path),
     })),
   ]
+}
+
+/** By its imports; where one of them is only named as it runs, any file may be among them. */
+async function startedFiles(
+  codebase: Codebase,
+  { entry, mount }: Application,
+): Promise<(path: string) => boolean> {
+  if (entry === null) return () => true
+  const { sources } = await reachFrom(codebase, [entry.path, ...(mount ? [mount.path] : [])])
+  const loadsAny = [...sources.values()].some((source) => source.nodes.some(isNamedAsItRuns))
+  return (path) => loadsAny || sources.has(path)
+}
+
+/** `require(join(folder, file))`, `import(path)` */
+function isNamedAsItRuns(node: Node): boolean {
+  const asked =
+    node.type === 'ImportExpression'
+      ? node.source
+      : node.type === 'CallExpression' &&
+          (node.callee.type === 'Import' ||
+            (node.callee.type === 'Identifier' && node.callee.name === 'require'))
+        ? node.arguments[0]
+        : undefined
+  return asked !== undefined && !/^(?:String|Template)Literal$/.test(asked.type)
 }
 
 /** Made in a file that listens, by whatever name: leads that cannot be followed end here. */
@@ -95,7 +133,7 @@ function listeningHere(source: Source): Making[] {
   })
 }
 
-function unguardedApplication({ source, node, framework }: Making): Unguarded {
+function unguardedApplication({ source, node, framework }: Making) {
   const mounted = mountedFramework(framework)
   const own = mounted && applicationsIn(source, mounted).find(({ call }) => call === node)
   return {

@@ -1,4 +1,5 @@
 /** WebSocket servers that would go past the middleware: what is there, and how it is guarded. */
+import type { Node } from '@babel/types'
 import type { Dependency } from '../detection/node/manifest.ts'
 import type { ManualStep } from '../plan.ts'
 import type { Project } from '../project/project.ts'
@@ -11,6 +12,7 @@ import { importCode, moduleFormOf } from './import-line.ts'
 import { STYLE } from './mounted.ts'
 import { isAdapterCall, serviceNameIn } from './mounted-already.ts'
 import { sourcesWith, type NodePackage } from './node-sources.ts'
+import { reasonToLeaveOpen } from './open-on-purpose.ts'
 import { upgradeListeners } from './upgrade-listeners.ts'
 import { guardOf, type Wishes } from './wishes.ts'
 
@@ -79,30 +81,52 @@ interface Looked {
 }
 
 export async function websocketSteps(
+  looked: Looked,
+  edited: ReadonlyMap<string, Source>,
+): Promise<ManualStep[]> {
+  const open = await openWebsockets(looked, edited)
+  return open.flatMap(({ step, reason }) => (reason === null ? [step] : []))
+}
+
+interface OpenWebsockets {
+  readonly step: ManualStep
+  /** Why a person leaves them open; null: nobody says so. */
+  readonly reason: string | null
+}
+
+/** Of each file the first that nobody leaves open, or else all. */
+export async function openWebsockets(
   { project, folder, pack, wishes }: Looked,
   /** As they are going to be, by path. */
   edited: ReadonlyMap<string, Source>,
-): Promise<ManualStep[]> {
+): Promise<OpenWebsockets[]> {
   const names = KINDS.flatMap(({ modules }) => modules).map((name) => name.replaceAll('.', '\\.'))
   const pattern = new RegExp(`['"](?:${names.join('|')})['"]|['"]upgrade['"]`)
   const sources = await sourcesWith(project, folder, pack.type, pattern)
   const socketIo = pack.dependencies.get('socket.io')
   const isOld = socketIo !== undefined && isOldSocketIo(socketIo)
-  const steps: ManualStep[] = []
-  for (const source of sources) {
+  return sources.flatMap((source) => {
     const now = edited.get(source.path) ?? source
-    if (isGuarded(now)) continue
-    const [found = listeningLine(now)] = KINDS.flatMap(({ text, code, ...kind }) => {
-      const line = placeOf(source, kind)
-      return line === null ? [] : [{ line, text, code }]
+    if (isGuarded(now)) return []
+    const makings = KINDS.flatMap(({ text, code, ...kind }) =>
+      makingsOf(source, kind).map((node) => ({ in: source, node, text, code })),
+    )
+    const places = (makings.length > 0 ? makings : unguardedListeners(now)).map((place) => ({
+      ...place,
+      reason: reasonToLeaveOpen(place.in, place.node),
+    }))
+    const first = places.find(({ reason }) => reason === null)
+    return (first ? [first] : places).map(({ reason, node, text, code, in: where }) => {
+      const update = isOld && code === SOCKET_IO ? `${UPDATE} ` : ''
+      const step = {
+        path: where.path,
+        line: lineOf(where, node),
+        text: `${update}${text} ${WHY}`,
+        code: wholeCode(now, code, wishes),
+      }
+      return { step, reason }
     })
-    if (found === null) continue
-    const { line, text } = found
-    const update = isOld && found.code === SOCKET_IO ? `${UPDATE} ` : ''
-    const code = wholeCode(now, found.code, wishes)
-    steps.push({ path: source.path, line, text: `${update}${text} ${WHY}`, code })
-  }
-  return steps
+  })
 }
 
 const UPDATE = 'Update socket.io to 4.6 or later first: this one has no io.engine.use.'
@@ -142,25 +166,28 @@ function isGuarded(source: Source): boolean {
   )
 }
 
-function listeningLine(source: Source) {
-  const [first] = upgradeListeners(source)
-  if (first === undefined) return null
+function unguardedListeners(source: Source) {
   const code = RAW.slice(RAW.indexOf('server.on'))
-  return { line: lineOf(source, first.call), text: 'Put this listener behind the guard.', code }
+  return upgradeListeners(source)
+    .filter(({ listener }) => !isAdapterCall(source, listener))
+    .map(({ call }) => ({
+      in: source,
+      node: call,
+      text: 'Put this listener behind the guard.',
+      code,
+    }))
 }
 
-function placeOf(source: Source, { modules, makers }: Pick<Kind, 'modules' | 'makers'>) {
-  if (makers.length === 0) {
-    const used = importsOf(source).find(
-      ({ module, isTypeOnly }) => modules.includes(module) && !isTypeOnly,
-    )
-    return used ? lineOf(source, used.node) : null
-  }
-  for (const node of source.nodes) {
-    if (node.type !== 'NewExpression' && node.type !== 'CallExpression') continue
+function makingsOf(source: Source, { modules, makers }: Pick<Kind, 'modules' | 'makers'>): Node[] {
+  if (makers.length === 0)
+    return importsOf(source)
+      .filter(({ module, isTypeOnly }) => modules.includes(module) && !isTypeOnly)
+      .map(({ node }) => node)
+      .filter((node, index, all) => all.indexOf(node) === index)
+  return source.nodes.filter((node) => {
+    if (node.type !== 'NewExpression' && node.type !== 'CallExpression') return false
     const reference = referenceOf(source, node.callee)
-    if (reference === null || !modules.includes(reference.module)) continue
-    if (makers.includes(reference.members.join('.'))) return lineOf(source, node)
-  }
-  return null
+    if (reference === null || !modules.includes(reference.module)) return false
+    return makers.includes(reference.members.join('.'))
+  })
 }

@@ -1,11 +1,13 @@
 /** What stands before a mounted middleware on the same application, and so answers without it. */
 import type { Node } from '@babel/types'
 import { compact, contains } from '../edits/made-applications.ts'
+import { reasonToLeaveOpen } from '../edits/open-on-purpose.ts'
 import { keyOf } from '../syntax/bindings.ts'
 import type { Source } from '../syntax/parse.ts'
 import { lineOf, startOf, textOf } from '../syntax/places.ts'
 import { bare, referenceOf } from '../syntax/references.ts'
 import { ancestorsOf, functionAround, isFunction } from '../syntax/walk.ts'
+import { isRoute, type CarriesRoutes } from './carried-routes.ts'
 import type { Moment, When } from './when-mounted.ts'
 
 interface Mounted {
@@ -15,15 +17,15 @@ interface Mounted {
   readonly receiver: Node | null
 }
 
-interface Earlier {
+export interface Earlier {
   readonly line: number
   readonly text: string
   /** 2: it answers; 1: it may; 0: it only looks. */
   readonly weight: 0 | 1 | 2
+  /** Why a person leaves it open; null: nobody says so. */
+  readonly reason: string | null
 }
 
-const ROUTES =
-  /^(?:get|post|put|patch|delete|del|all|any|head|options|route|on|mount|ws|useStaticAssets)$/
 /** Packages that look at requests and answer none. */
 const LOOKS =
   /^(?:morgan|helmet|koa-helmet|compression|koa-compress|pino-http|express-pino-logger|koa-pino-logger|express-winston|cookie-parser|response-time|express-request-id|koa-requestid|cls-rtracer|@sentry\/.*|@opentelemetry\/.*|dd-trace|newrelic|elastic-apm-node|@fastify\/(?:helmet|compress|cookie|sensible)|hono\/(?:logger|secure-headers|request-id|compress|timing))$/
@@ -31,13 +33,24 @@ const ANSWERS =
   /^(?:cors|koa-cors|@koa\/cors|@fastify\/cors|hono\/cors|serve-static|koa-static|koa-mount|@fastify\/static|@hono\/node-server\/serve-static|serve-index|serve-favicon|http-proxy-middleware|express-http-proxy)$/
 
 /** What is done with the same application, and comes first. */
-export function earlierThan(mounted: Mounted, { moments }: When): Earlier[] {
+export function earlierThan(
+  mounted: Mounted,
+  { moments }: When,
+  carriesRoutes: CarriesRoutes,
+): Earlier[] {
   const { receiver } = mounted
   if (receiver === null) return []
-  return moments.flatMap((moment) => earlierInFunction(mounted.source, receiver, moment))
+  return moments.flatMap((moment) =>
+    earlierInFunction(mounted.source, receiver, moment, carriesRoutes),
+  )
 }
 
-function earlierInFunction(source: Source, receiver: Node, { at, isLater }: Moment): Earlier[] {
+function earlierInFunction(
+  source: Source,
+  receiver: Node,
+  { at, isLater }: Moment,
+  carriesRoutes: CarriesRoutes,
+): Earlier[] {
   const home = functionAround(source.parents, at)
   return source.nodes.flatMap((node): Earlier[] => {
     if (node.type !== 'CallExpression' && node.type !== 'NewExpression') return []
@@ -52,8 +65,10 @@ function earlierInFunction(source: Source, receiver: Node, { at, isLater }: Mome
         ? 1
         : 0
     // what is called back may also come later
-    const weight = isLater && found === 2 ? 1 : found
-    return [{ line: lineOf(source, node), text: `(${nameOf(source, callee)})`, weight }]
+    const most = isLater ? 1 : found === 1 && carriesRoutes(source, node) ? 2 : found
+    const weight = found === 0 ? 0 : most
+    const reason = weight === 0 ? null : reasonToLeaveOpen(source, node)
+    return [{ line: lineOf(source, node), text: `(${nameOf(source, callee)})`, weight, reason }]
   })
 }
 
@@ -72,9 +87,7 @@ const nameOf = (source: Source, callee: Node) => textOf(source, callee).slice(0,
 
 function weightOfMethod(source: Source, property: Node, given: readonly Node[]): 0 | 1 | 2 {
   const method = keyOf(property) ?? ''
-  // app.get('env') reads a setting
-  const isRead = method === 'get' && given.length === 1
-  if (ROUTES.test(method) && !isRead) return 2
+  if (isRoute(method, given)) return 2
   // it runs before every plugin that comes later
   if (method === 'addHook') return 1
   return method === 'use' || method === 'register' ? weightOf(source, given) : 0
@@ -93,7 +106,7 @@ function isSame(source: Source, one: Node, other: Node): boolean {
 function isPutInside(source: Source, callee: Node, receiver: Node): boolean {
   if (callee.type !== 'MemberExpression') return false
   const method = keyOf(callee.property) ?? ''
-  if (!ROUTES.test(method) && !/^(?:use|push|unshift|addHook)$/.test(method)) return false
+  if (!isRoute(method, []) && !/^(?:use|push|unshift|addHook)$/.test(method)) return false
   let node: Node = callee.object
   for (let isInside = false; ;) {
     if (node.type === 'CallExpression') node = node.callee

@@ -6,20 +6,22 @@
 import type { Node } from '@babel/types'
 import { type CheckResult, resultsOf } from '../../../../shared/integration/check-result.ts'
 import { PACKAGE } from '../edits/import-line.ts'
-import { mountedFramework } from '../edits/mounted-frameworks.ts'
 import { guardOf } from '../edits/wishes.ts'
-import { unguardedIn } from '../edits/unguarded.ts'
 import { isGuardCall } from '../edits/mounted-already.ts'
+import { OPEN_MARK } from '../edits/open-on-purpose.ts'
 import { packageOf, sourcesWith } from '../edits/node-sources.ts'
 import type { Source } from '../syntax/parse.ts'
 import { lineOf, textOf } from '../syntax/places.ts'
 import { referenceOf } from '../syntax/references.ts'
 import { ancestorsOf } from '../syntax/walk.ts'
-import { earlierThan } from './earlier-answers.ts'
+import { carriedRoutes, type CarriesRoutes } from './carried-routes.ts'
+import { earlierThan, type Earlier } from './earlier-answers.ts'
 import { mountsIn, type Mount } from './found-mounts.ts'
+import { leftOpen } from './left-open.ts'
+import { lineFor } from './line-for.ts'
 import { packageFolder, type LookedAt } from './looked-at.ts'
 import { makingsBehind } from './made-here.ts'
-import { whenMounted } from './when-mounted.ts'
+import { whenMounted, type When } from './when-mounted.ts'
 
 const { fail, pass, warn } = resultsOf('middleware_mounted')
 const ADAPTER_METHODS = /\.\s*(?:express|fastify|koa|hono|nest|node|next|upgrade)\s*\(/
@@ -50,7 +52,7 @@ export async function nodeMount(at: LookedAt): Promise<CheckResult> {
   if (mounts.length === 0)
     return fail(
       `${placeOf(first)} makes the middleware, and nothing mounts it.`,
-      `${lineFor(at)} // right behind the line that makes the application`,
+      `${lineFor(at.world.tenant, at.application.framework)} // right behind the line that makes the application`,
     )
   return judgeMounts(at, mounts, first.name)
 }
@@ -60,7 +62,7 @@ function notCalled(at: LookedAt, importing: readonly Source[], guard: string): C
   const where = source === undefined ? 'No file' : `${source.path} names ${PACKAGE}, but no file`
   return fail(
     `${where} calls ${guard}() of ${PACKAGE}.`,
-    `Run: service-analyzer apply. By hand: import { ${guard} } from '${PACKAGE}', and ${lineFor(at)}`,
+    `Run: service-analyzer apply. By hand: import { ${guard} } from '${PACKAGE}', and ${lineFor(at.world.tenant, at.application.framework)}`,
   )
 }
 
@@ -85,21 +87,21 @@ async function judgeMounts(
   const [mount] = whole
   if (mount === undefined) return limited(at, mounts)
   const isFurther = own.length === 0
-  const looked = whole.map((one) => judged(one, guard))
+  const paths = [...new Set(whole.map(({ source }) => source.path))]
+  const carriesRoutes = await carriedRoutes(at.project, paths)
+  const earlier = whole.map((one) => ({ one, ...whenAndBefore(one, carriesRoutes) }))
+  const looked = earlier.map(({ one, when, before }) => judged(one, guard, when, before))
   const worst = looked.find((one) => one?.status === 'fail') ?? looked.find((one) => one !== null)
   if (worst) return worst
   if (isFurther)
     return warn(
       `${place(mount)} mounts ${guard}(), but this application is made in ${home ?? ''}, which does not.`,
-      `If they are two: ${lineFor(at)} in ${home ?? ''}. The probe of the service tells for sure.`,
+      `If they are two: ${lineFor(at.world.tenant, at.application.framework)} in ${home ?? ''}. The probe of the service tells for sure.`,
     )
-  const [open] = await unguardedIn(at.project, at.application)
-  if (open !== undefined)
-    return warn(
-      `${place(mount)} mounts ${guard}(), and ${open.path}:${open.line} may stay open: ${open.problem}.`,
-      `Look at ${open.path}:${open.line}. If it answers requests: ${lineFor(at, open.framework, open.receiver)}`,
-    )
-  return pass(`${place(mount)} mounts ${guard}() before anything that answers.`)
+  const left = earlier.flatMap(({ one: { source }, before }) =>
+    before.map(({ line, reason }) => ({ path: source.path, line, reason })),
+  )
+  return pass(`${place(mount)} mounts ${guard}() before anything that answers.${leftOpen(left)}`)
 }
 
 /** None of them is of the whole application. */
@@ -107,20 +109,38 @@ function limited(at: LookedAt, mounts: readonly Mount[]): CheckResult {
   const mount = mounts.find(({ limit }) => limit?.isSure === false) ?? mounts[0]
   const detail = `${place(mount)} ${mount?.limit?.text ?? ''}.`
   return mount?.limit?.isSure === false
-    ? warn(detail, `Look at ${place(mount)}. What is sure: ${lineFor(at)}`)
-    : fail(detail, `${lineFor(at)} // without a path, right behind the line that makes it`)
+    ? warn(
+        detail,
+        `Look at ${place(mount)}. What is sure: ${lineFor(at.world.tenant, at.application.framework)}`,
+      )
+    : fail(
+        detail,
+        `${lineFor(at.world.tenant, at.application.framework)} // without a path, right behind the line that makes it`,
+      )
 }
 
-/** null: nothing is wrong with it. */
-function judged(mount: Mount, guard: string): CheckResult | null {
+function whenAndBefore(mount: Mount, carriesRoutes: CarriesRoutes) {
   const { source, call, receiver } = mount
   const makings = receiver === null ? [] : makingsBehind(source, receiver)
   const when = whenMounted(source, call, makings)
-  const before = earlierThan(mount, when).sort((a, b) => b.weight - a.weight)[0]
+  return { when, before: earlierThan(mount, when, carriesRoutes) }
+}
+
+/** null: nothing is wrong with it. */
+function judged(
+  mount: Mount,
+  guard: string,
+  when: When,
+  earlier: readonly Earlier[],
+): CheckResult | null {
+  const { source, call, receiver } = mount
+  const [before] = earlier
+    .filter(({ reason }) => reason === null)
+    .sort((a, b) => b.weight - a.weight)
   const name = receiver === null ? 'the application' : textOf(source, receiver)
   if (before !== undefined && before.weight > 0) {
     const what = `${source.path}:${before.line} ${before.text} stands before ${guard}() in line ${lineOf(source, call)}`
-    const fix = `Move line ${lineOf(source, call)} right behind the line that makes ${name}.`
+    const fix = `Move line ${lineOf(source, call)} right behind the line that makes ${name}. If ${source.path}:${before.line} is meant to be open, say why in the line above it: // ${OPEN_MARK}: the reason`
     return before.weight > 1
       ? fail(`${what}, so it answers without a sign-in.`, fix)
       : warn(`${what}: what it answers is not protected.`, fix)
@@ -151,16 +171,4 @@ function conditionAround(source: Source, call: Node): number | null {
       return lineOf(source, around)
   }
   return null
-}
-
-function lineFor(
-  { application, world }: LookedAt,
-  framework = application.framework,
-  receiver = 'app',
-): string {
-  const guard = guardOf(world.tenant)
-  const mounted = mountedFramework(framework)
-  if (mounted === undefined) return `createServer(${guard}().node(listener))`
-  const line = `${receiver}.${mounted.method}(${guard}().${mounted.name}())`
-  return mounted.method === 'register' ? `await ${line}` : line
 }

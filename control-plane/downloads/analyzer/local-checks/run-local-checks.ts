@@ -10,6 +10,7 @@ import { callbackFree } from './callback-free.ts'
 import { dependencyInstalled } from './dependency-installed.ts'
 import { healthPath } from './health-path.ts'
 import { keyInstalled } from './key-installed.ts'
+import { listenersGuarded } from './listeners-guarded.ts'
 import { nodeMount } from './node-mount.ts'
 import { pastedMount } from './pasted-mount.ts'
 import { proxyTrust } from './proxy-trust.ts'
@@ -23,6 +24,7 @@ import { websocketsGuarded } from './websockets-guarded.ts'
 const CHECKS: readonly (readonly [name: string, check: LocalCheck])[] = [
   ['dependency_installed', dependencyInstalled],
   ['middleware_mounted', (at) => (isNode(at.application) ? nodeMount(at) : pastedMount(at))],
+  ['listeners_guarded', listenersGuarded],
   ['websockets_guarded', websocketsGuarded],
   ['key_installed', keyInstalled],
   ['secret_not_committed', secretNotCommitted],

@@ -2,7 +2,8 @@
 import { resultsOf } from '../../../../shared/integration/check-result.ts'
 import { isNode } from '../edits/notes.ts'
 import { packageOf } from '../edits/node-sources.ts'
-import { websocketSteps } from '../edits/websockets.ts'
+import { openWebsockets } from '../edits/websockets.ts'
+import { leftOpen, OR_LEAVE_OPEN } from './left-open.ts'
 import { packageFolder, type LocalCheck } from './looked-at.ts'
 
 const { fail, pass, skip } = resultsOf('websockets_guarded')
@@ -15,12 +16,14 @@ export const websocketsGuarded: LocalCheck = async (at) => {
   const pack = await packageOf(project, { ...application, folder })
   const { baseUrl, tenant } = world
   const wishes = { mode: tenant.mode, baseUrl, tenantId: tenant.tenant_id }
-  const steps = await websocketSteps({ project, folder, pack, wishes }, new Map())
+  const found = await openWebsockets({ project, folder, pack, wishes }, new Map())
+  const left = leftOpen(found.map(({ step: { path, line }, reason }) => ({ path, line, reason })))
+  const steps = found.flatMap(({ step, reason }) => (reason === null ? [step] : []))
   const [first] = steps
-  if (first === undefined) return pass('No WebSocket goes past the middleware.')
+  if (first === undefined) return pass(`No WebSocket goes past the middleware.${left}`)
   const places = steps.map(({ path, line }) => `${path}:${line}`).join(', ')
   return fail(
-    `${places} accepts WebSockets that go past the middleware, so they open without a sign-in.`,
-    `${first.path}:${first.line}: ${first.text.split('. ')[0]}. The code for it: service-analyzer apply --dry-run`,
+    `${places} accepts WebSockets that go past the middleware, so they open without a sign-in.${left}`,
+    `${first.path}:${first.line}: ${first.text.split('. ')[0]}. The code for it: service-analyzer apply --dry-run. ${OR_LEAVE_OPEN}`,
   )
 }

@@ -1,7 +1,7 @@
 /** The command line tool as it is downloaded, against a real control plane. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync, statSync } from 'node:fs'
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { COMMANDS } from '../../../../control-plane/downloads/analyzer/commands.ts'
@@ -141,6 +141,38 @@ void t.test('shows what the checks found, what to do, and fails with them', asyn
   t.match(out, / {2}warn {2}built \(self-report\)\n {8}old\n {8}> build again/)
   t.match(out, '  FAIL  application_reached', 'and so it stays until the next look')
 })
+
+void t.test(
+  'verify fails with what is left open in the project, and says what to do',
+  async (t) => {
+    const { run, document, project } = await start(t)
+    const app = (more: string) => `const express = require('express')
+const { verifyClaims } = require('service-node')
+const app = express()
+app.use(verifyClaims().express())
+app.listen(3000)
+${more}require('node:http').createServer((request, response) => response.end()).listen(9090)
+`
+    const manifest = { main: 'server.js', dependencies: { express: '4' } }
+    writeFileSync(join(project, 'package.json'), JSON.stringify(manifest))
+    writeFileSync(join(project, 'server.js'), app(''))
+    const { code, out } = await run(['verify', project])
+    t.equal(code, 1)
+    t.match(
+      out,
+      /FAIL {2}listeners_guarded \(self-report\)\n {8}server\.js:6 is open without a sign-in/,
+    )
+    t.match(out, /> server\.js:6: createServer\(verifyClaims\(\)\.node\(listener\)\)/)
+
+    writeFileSync(join(project, 'server.js'), app('// service-analyzer-open: metrics\n'))
+    const { read } = await document(['verify', project])
+    const checks = read['local_checks'] as { check: string }[]
+    t.match(
+      checks.find(({ check }) => check === 'listeners_guarded'),
+      { status: 'pass', detail: /Open on purpose: server\.js:7 \(metrics\)\./ },
+    )
+  },
+)
 
 void t.test('goes live and back, or says what is missing', async (t) => {
   const { run, document, operator, tenantId } = await start(t)

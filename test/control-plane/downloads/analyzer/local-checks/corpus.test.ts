@@ -21,7 +21,8 @@ for (const mode of ['gateway', 'sdk'] as const)
       const project = await openProject(root)
       // one of several stays open until the last of them is written
       const written: (() => Promise<void>)[] = []
-      for (const application of (await detect(project)).applications) {
+      const { applications } = await detect(project)
+      for (const application of applications) {
         const wishes = {
           mode,
           baseUrl: BASE_URL,
@@ -29,11 +30,10 @@ for (const mode of ['gateway', 'sdk'] as const)
           publicKeyPem: null,
           sdkUrl: `${BASE_URL}/sdk`,
         }
-        const { edits } = await planFor(project, application, wishes)
+        const { edits, manual } = await planFor(project, application, wishes, applications)
         if (!edits.some(({ path }) => CODE.test(path))) continue
-        const look = async () =>
-          (await checkAll(root, { application, tenant: { mode } })).of('middleware_mounted')
-        const before = await look()
+        const look = async () => (await checkAll(root, { application, tenant: { mode } })).of
+        const before = (await look())('middleware_mounted')
         // of two in one folder the first may be done already
         t.match(before, { status: /fail|warn/, nextAction: /\w{3}/ }, `${name}: ${before.detail}`)
         for (const { path, after } of edits) {
@@ -41,8 +41,15 @@ for (const mode of ['gateway', 'sdk'] as const)
           writeFileSync(join(root, path), after)
         }
         written.push(async () => {
-          const after = await look()
+          const of = await look()
+          const after = of('middleware_mounted')
           t.match(after, { status: 'pass' }, `${name} ${application.folder}: ${after.detail}`)
+          const others = of('listeners_guarded')
+          const isLeft = manual.some(({ text }) =>
+            /^Put (?:what answers|the middleware)/.test(text),
+          )
+          const said = `${name} ${application.folder}: ${others.detail}`
+          t.match(others.status, isLeft ? /fail|warn/ : 'pass', said)
         })
         count++
       }

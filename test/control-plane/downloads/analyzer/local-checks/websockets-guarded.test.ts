@@ -43,6 +43,19 @@ server.on('upgrade', service.upgrade((request, socket, head) => {
   t.match(await websockets(t, files('')), { status: 'pass' })
 })
 
+t.test('what a person leaves open passes, and is named with its reason', async (t) => {
+  const mark = '// service-analyzer-open: prices, which everybody may see\n'
+  const one = `${WS}${mark}new WebSocketServer({ server })\n`
+  t.match(await websockets(t, files(one)), {
+    status: 'pass',
+    detail: /Open on purpose: ws\.js:4 \(prices, which everybody may see\)/,
+  })
+  const two = `${one}new WebSocketServer({ server, path: '/b' })\n`
+  t.match(await websockets(t, files(two)), { status: 'fail', detail: /^ws\.js:5 / })
+  const listener = `import { server } from './server.js'\n${mark}server.on('upgrade', accept)\n`
+  t.match(await websockets(t, files(listener)), { status: 'pass', detail: /ws\.js:3/ })
+})
+
 t.test('other languages are not looked at', async (t) => {
   const application = { framework: 'flask', language: 'python' } as const
   const found = await check(t, 'websockets_guarded', { 'app.py': '' }, { application })
