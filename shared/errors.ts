@@ -8,6 +8,12 @@ const DETAILS = {
     body_not_json: 'The body is not valid JSON.',
     field_invalid: 'A field is missing or invalid.',
     query_invalid: 'A query parameter is invalid.',
+    authorization_pending: 'No one has allowed this request in the console yet. Keep polling.',
+    slow_down: 'You are polling too fast. Wait for `interval` seconds before you poll again.',
+    access_denied:
+      'The request was denied in the console. If that was a mistake, run service-analyzer setup again.',
+    expired_token:
+      'This device code is unknown, was used, or has expired. Run service-analyzer setup again.',
   },
   401: {
     operator_key_invalid: 'The operator key is missing or wrong.',
@@ -32,6 +38,8 @@ const DETAILS = {
     factor_not_found: 'Second factor not found for this user.',
     not_published: 'This tenant has no signing key yet. Publish the tenant first.',
     invitation_not_found: 'Invitation not found. It may have been accepted, withdrawn or expired.',
+    device_code_not_found:
+      'No command line tool is waiting with this code. Codes expire after 10 minutes. Check the code in your terminal, or run service-analyzer setup again.',
     hostname_not_found: 'Hostname not found for this tenant.',
     webhook_not_found: 'Webhook not found for this tenant.',
     delivery_not_found: 'Delivery not found for this webhook.',

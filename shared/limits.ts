@@ -1,3 +1,4 @@
+import { DEVICE_CODE_LIMITS } from './device-code-limits.ts'
 import { EDGE_LIMITS } from './edge-limits.ts'
 import { PEOPLE_LIMITS } from './people-limits.ts'
 import { PROJECT_LIMITS } from './project-limits.ts'
@@ -9,6 +10,7 @@ import { WEBHOOK_LIMITS } from './webhook-limits.ts'
  * mean (a pause, a time-out of its own) stands there, beside what it bounds.
  */
 export const LIMITS = {
+  ...DEVICE_CODE_LIMITS,
   ...EDGE_LIMITS,
   ...PEOPLE_LIMITS,
   ...PROJECT_LIMITS,

@@ -2,6 +2,7 @@
 import { analysisEndpoints, type AnalysisEndpointsWorld } from './analysis-routes.ts'
 import { cliEndpoints, type CliEndpointsWorld } from './cli-routes.ts'
 import { contractEndpoints } from './contract-routes.ts'
+import { deviceCodeEndpoints, type DeviceCodeEndpointsWorld } from './device-code-routes.ts'
 import { downloadEndpoints } from './download-routes.ts'
 import type { Endpoint } from './endpoint.ts'
 import { eventEndpoints } from './events/events-routes.ts'
@@ -20,6 +21,7 @@ type EndpointsWorld = OperatorEndpointsWorld &
   IntegrationEndpointsWorld &
   AnalysisEndpointsWorld &
   CliEndpointsWorld &
+  DeviceCodeEndpointsWorld &
   FeedEndpointsWorld &
   HealthEndpointsWorld
 
@@ -29,6 +31,7 @@ export function apiEndpoints(world: EndpointsWorld): readonly Endpoint[] {
     ...contractEndpoints(world.baseUrl),
     ...publicKeyEndpoints(world),
     ...cliEndpoints(world, sendLarge),
+    ...deviceCodeEndpoints(world),
     ...downloadEndpoints(sendLarge),
     ...verificationEndpoints(world),
     ...integrationEndpoints(world),

@@ -2,6 +2,7 @@
 import { createConsoleRoles } from './roles.ts'
 import { ensureConsoleRealm } from './console-realm.ts'
 import { createConsoleSessions } from './console-sessions.ts'
+import { createDeviceCodes } from './device-codes.ts'
 import { createKeptForms } from './kept-forms.ts'
 import { createOperatorLinks } from './operator-links.ts'
 import { createConsoleInvitations } from './invitations.ts'
@@ -17,6 +18,7 @@ export function createConsoleAccess(world: ConsoleAccessWorld) {
   const spentForms = createSpentForms(world)
   const keptForms = createKeptForms(world)
   const invitations = createConsoleInvitations(world)
+  const deviceCodes = createDeviceCodes(world)
   return {
     ensureRealm: () => ensureConsoleRealm(world),
     roles,
@@ -28,8 +30,9 @@ export function createConsoleAccess(world: ConsoleAccessWorld) {
     proofs: createProofs(world),
     spentForms,
     keptForms,
+    deviceCodes,
     async prune(limit: number): Promise<number> {
-      const each = [sessions, spentForms, keptForms, invitations]
+      const each = [sessions, spentForms, keptForms, invitations, deviceCodes]
       let most = 0
       for (const one of each) most = Math.max(most, await one.prune(limit))
       return most

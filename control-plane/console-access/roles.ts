@@ -30,17 +30,18 @@ export type ConsoleRoles = ReturnType<typeof createConsoleRoles>
 export function createConsoleRoles({ store }: ConsoleAccessWorld) {
   return {
     async of(userId: string): Promise<Roles> {
-      const rows = await rolesOf(store.read, userId)
-      return {
-        isOperator: rows.some(({ tenantId }) => tenantId === ALL_TENANTS),
-        tenantIds: rows.map(({ tenantId }) => tenantId).filter((id) => id !== ALL_TENANTS),
-        changes: rows.some(({ role }) => role === 'operator')
-          ? 'everything'
-          : rows.flatMap(({ role, tenantId }) => (role === 'administrator' ? [tenantId] : [])),
-      }
+      return rolesFrom(await rolesOf(store.read, userId))
     },
   }
 }
+
+export const rolesFrom = (rows: readonly ConsoleRoleRow[]): Roles => ({
+  isOperator: rows.some(({ tenantId }) => tenantId === ALL_TENANTS),
+  tenantIds: rows.map(({ tenantId }) => tenantId).filter((id) => id !== ALL_TENANTS),
+  changes: rows.some(({ role }) => role === 'operator')
+    ? 'everything'
+    : rows.flatMap(({ role, tenantId }) => (role === 'administrator' ? [tenantId] : [])),
+})
 
 /** The console's own realm is no tenant that anybody administers. */
 export async function requireListed(queries: Queries, tenantId: string): Promise<void> {

@@ -1,5 +1,5 @@
 /** The part of the schema that the console stands on: roles, invitations, sessions, links, forms. */
-import { table, text, whole, primaryKey, index, uniqueIndex } from './columns.ts'
+import { flag, table, text, whole, primaryKey, index, uniqueIndex } from './columns.ts'
 
 /**
  * Of accounts of the realm `console`. An operator's `tenantId` is '': it is about all of them. A
@@ -94,5 +94,37 @@ export const consoleInvitations = table(
     uniqueIndex('console_invitations_email').on(table.tenantId, table.emailKey),
     index('console_invitations_person').on(table.emailKey),
     index('console_invitations_expiry').on(table.expiresAt),
+  ],
+)
+
+/** Command line tools that wait to be allowed a tenant's key; gone once they have it. */
+export const deviceCodes = table(
+  'device_codes',
+  {
+    deviceHash: text('device_hash').primaryKey(),
+    userCodeHash: text('user_code_hash').notNull(),
+    /** As the tool calls them, and so anybody's words. */
+    machine: text('machine').notNull(),
+    application: text('application').notNull(),
+    /** Where it was asked for, and what that counts as: a network, a site. */
+    address: text('address').notNull(),
+    network: text('network').notNull(),
+    site: text('site').notNull(),
+    createdAt: whole('created_at').notNull(),
+    expiresAt: whole('expires_at').notNull(),
+    polledAt: whole('polled_at'),
+    intervalSeconds: whole('interval_seconds').notNull(),
+    state: text('state').$type<'open' | 'allowed' | 'denied'>().notNull(),
+    /** Of an allowed one: which tenant's key, and by whom. */
+    tenantId: text('tenant_id'),
+    allowedBy: text('allowed_by'),
+    handsSecret: flag('hands_secret').notNull(),
+  },
+  (table) => [
+    uniqueIndex('device_codes_user_code').on(table.userCodeHash),
+    index('device_codes_network').on(table.network, table.expiresAt),
+    index('device_codes_site').on(table.site, table.expiresAt),
+    index('device_codes_expiry').on(table.expiresAt),
+    index('device_codes_tenant').on(table.tenantId),
   ],
 )

@@ -27,6 +27,7 @@ export const {
   lt,
   lte,
   max,
+  min,
   ne,
   notExists,
   notInArray,

@@ -30,6 +30,7 @@ import { keptDeliveries } from './0029-kept-deliveries.ts'
 import { peopleAtSize } from './0030-people-at-size.ts'
 import { refusedPaths } from './0031-refused-paths.ts'
 import { alertMails } from './0033-alert-mails.ts'
+import { deviceCodes } from './0034-device-codes.ts'
 
 /** In this order, each once. A migration that has been released is never edited. */
 export const migrations = [
@@ -65,4 +66,5 @@ export const migrations = [
   peopleAtSize,
   refusedPaths,
   alertMails,
+  deviceCodes,
 ] as const

@@ -21,6 +21,7 @@ const AT_ONCE = [
   schema.guides,
   schema.consoleRoles,
   schema.consoleInvitations,
+  schema.deviceCodes,
 ] as const
 
 /** What it has been writing ever since; mails first, as they are still on their way. */

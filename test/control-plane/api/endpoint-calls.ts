@@ -63,6 +63,7 @@ export const ELSEWHERE: Readonly<Record<string, string>> = {
   'POST /api/v1/operator/tenants/{tenant_id}/console-invitations/{invitation_id}/resend':
     OF_INVITATION,
   'DELETE /api/v1/operator/tenants/{tenant_id}/console-invitations/{invitation_id}': OF_INVITATION,
+  'POST /api/v1/cli/device-tokens': 'test/control-plane/api/device-codes.test.ts',
   'POST /api/v1/go-live': 'test/flows: what verification has confirmed',
   'POST /api/v1/integration-complete': 'test/flows: a sign-in from end to end',
   'PUT /api/v1/operator/tenants/{tenant_id}/user-directory': 'below, with a database',
