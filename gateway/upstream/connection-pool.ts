@@ -1,5 +1,4 @@
 /** What a connection has of the pool that it belongs to. */
-import type { OpenConnection } from './open-connection.ts'
 import type { PooledCall } from './pooled-call.ts'
 import type { UpstreamRuntime } from './runtime.ts'
 import type { UpstreamTimeouts } from './timeouts.ts'
@@ -7,7 +6,6 @@ import type { UpstreamTimeouts } from './timeouts.ts'
 export interface ConnectionPool<Connection> {
   readonly timeouts: UpstreamTimeouts
   readonly runtime: UpstreamRuntime
-  readonly open: OpenConnection
   /** It was dead before it read the request. */
   retry(call: PooledCall): void
   /** A response has ended cleanly. True: the connection is kept. */

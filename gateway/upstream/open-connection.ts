@@ -48,3 +48,13 @@ export function openByAddress({
       : connectTcp(options, () => to.onReady())
   }
 }
+
+/** It is there already, and takes bytes. */
+export function openedAs(socket: Socket): OpenConnection {
+  return (to) => {
+    socket.on('data', (chunk: Buffer) => {
+      if (!to.onRead(chunk.length, chunk)) socket.pause()
+    })
+    return socket
+  }
+}

@@ -14,6 +14,7 @@ import type { PooledCall } from './pooled-call.ts'
 import { readBeforeEnd } from './read-before-end.ts'
 import { parseResponseHead } from './response-head.ts'
 import type { ConnectionPool } from './connection-pool.ts'
+import type { OpenConnection } from './open-connection.ts'
 
 const COPIED_BYTES_MAX = 16 * 1024
 /** A write of its own costs more than so much of a body is worth. */
@@ -38,11 +39,12 @@ export class UpstreamConnection implements Deadlined, ChunkedSink {
   /** The origin takes no more of the body, and what it has answered has not been read yet. */
   #isDeaf = false
   #isGathering = false
+  #isRetiring = false
   #isClosed = false
 
-  constructor(upstream: ConnectionPool<UpstreamConnection>) {
+  constructor(upstream: ConnectionPool<UpstreamConnection>, open: OpenConnection) {
     this.#upstream = upstream
-    this.#socket = upstream.open({
+    this.#socket = open({
       onReady: () => this.#onReady(),
       onRead: (bytes, buffer) => this.#onRead(bytes, buffer),
     })
@@ -77,15 +79,15 @@ export class UpstreamConnection implements Deadlined, ChunkedSink {
     this.isReady = true
     if (this.#call === null) return this.destroy()
     this.#sendRequest(this.#call)
-    const unsent = this.#call.takeUnsent()
-    if (unsent === null) return
-    if (this.send(unsent) && !this.#call.isBodySent) this.#call.sink.onDrain()
   }
 
   #sendRequest(call: PooledCall): void {
     this.#socket.write(call.firstText(), 'latin1')
     const { firstByteMs, idleMs } = this.#upstream.timeouts
     this.#setDeadline(call.isBodySent ? firstByteMs : idleMs)
+    const unsent = call.takeUnsent()
+    if (unsent === null) return
+    if (this.send(unsent) && !call.isBodySent) call.sink.onDrain()
   }
 
   #setDeadline(afterMs: number): void {
@@ -291,7 +293,8 @@ export class UpstreamConnection implements Deadlined, ChunkedSink {
   #finish(call: PooledCall, strayBytes: number, trailers: string): void {
     const head = this.#head!
     const isWhole = call.isBodySent && !this.#isDeaf
-    const isClean = strayBytes === 0 && head.isReusable && isWhole && !this.#isClosed
+    const isKept = head.isReusable && !this.#isRetiring && !this.#isClosed
+    const isClean = strayBytes === 0 && isWhole && isKept
     this.#call = null
     this.#head = null
     this.#served++
@@ -348,6 +351,19 @@ export class UpstreamConnection implements Deadlined, ChunkedSink {
         ? failure('upstream_timeout', 'the application did not answer in time')
         : failure('upstream_connect_timeout', 'the application could not be reached in time'),
     )
+  }
+
+  /** It was opened elsewhere, and nobody may need it any more. */
+  becomeReady(): void {
+    this.isReady = true
+    this.idleSinceMs = this.#upstream.runtime.deadlines.nowMs
+    this.deadlineMs = this.idleSinceMs + this.#upstream.timeouts.idleMs
+  }
+
+  /** No further request: it ends with the one that it serves. */
+  retire(): void {
+    if (this.#call === null) this.destroy()
+    else this.#isRetiring = true
   }
 
   destroy(): void {

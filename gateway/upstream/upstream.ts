@@ -1,4 +1,5 @@
 /** One application: a pool of connections to its origin, and the only way to it. */
+import type { Socket } from 'node:net'
 import type { EdgeLimits } from '../../shared/edge-limits.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import { failure } from '../wire/upstream-call.ts'
@@ -14,8 +15,9 @@ import { FairQueue } from '../wire/fair-queue.ts'
 import { PooledCall, type CallQueue } from './pooled-call.ts'
 import type { UpstreamTimeouts } from './timeouts.ts'
 import type { ConnectionPool } from './connection-pool.ts'
-import { openByAddress, type OpenConnection } from './open-connection.ts'
+import { openByAddress, openedAs, type OpenConnection } from './open-connection.ts'
 import { UpstreamConnection } from './upstream-connection.ts'
+import type { Way } from './way.ts'
 
 export interface UpstreamOptions {
   /** `http://127.0.0.1:9000` or `https://app.example`. */
@@ -27,7 +29,7 @@ export interface UpstreamOptions {
   /** Further certificate authorities for an https origin, PEM. */
   readonly ca?: string
   /** Another way to the application than by the address in `origin`, which is then only a name. */
-  readonly open?: OpenConnection
+  readonly way?: Way
   /** Clients that are many people: balancers that do not say whom they speak for. */
   readonly isExempt?: (address: string) => boolean
 }
@@ -56,7 +58,8 @@ class PooledUpstream implements Upstream, CallQueue, ConnectionPool<UpstreamConn
   readonly authority: string
   readonly timeouts: UpstreamTimeouts
   readonly runtime: UpstreamRuntime
-  readonly open: OpenConnection
+  readonly #openByAddress: OpenConnection
+  readonly #way: Way | undefined
   readonly #limits: EdgeLimits
   readonly #ownsRuntime: boolean
   readonly #sockets = new Set<UpstreamConnection>()
@@ -64,6 +67,7 @@ class PooledUpstream implements Upstream, CallQueue, ConnectionPool<UpstreamConn
   readonly #waiting = new FairQueue<PooledCall>()
   readonly #isExempt: (address: string) => boolean
   #connects = 0
+  #openings = 0
   #retries = 0
   #isClosing = false
   #whenClosed: (() => void) | null = null
@@ -78,7 +82,8 @@ class PooledUpstream implements Upstream, CallQueue, ConnectionPool<UpstreamConn
     this.#limits = { ...LIMITS, ...options.limits }
     this.#ownsRuntime = options.runtime === undefined
     this.runtime = options.runtime ?? createUpstreamRuntime({})
-    this.open = options.open ?? openByAddress({ url, runtime: this.runtime, ca: options.ca })
+    this.#openByAddress = openByAddress({ url, runtime: this.runtime, ca: options.ca })
+    this.#way = options.way
     this.#isExempt = options.isExempt ?? (() => false)
   }
 
@@ -96,8 +101,36 @@ class PooledUpstream implements Upstream, CallQueue, ConnectionPool<UpstreamConn
     if (pooled !== undefined) return pooled.begin(call)
     if (this.#isClosing)
       return call.failLater(failure('upstream_closed', 'the upstream is closing'))
-    if (this.#sockets.size < this.#limits.upstreamSocketsMax) return this.#connect(call)
+    if (this.#sockets.size < this.#limits.upstreamSocketsMax && this.#way === undefined)
+      return this.#connect(call)
     this.#wait(call)
+    if (this.#way !== undefined) this.#open(this.#way)
+  }
+
+  /** As many as wait for one, unless they get another one before. */
+  #open(way: Way): void {
+    const wanted = Math.min(
+      this.#waiting.size,
+      this.#limits.upstreamSocketsMax - this.#sockets.size,
+    )
+    for (; this.#openings < wanted; this.#openings++)
+      way.open({
+        onOpened: (socket) => this.#opened(socket),
+        onFailed: (reason) => {
+          this.#openings--
+          this.#nextWaiting()?.fail(reason)
+        },
+      })
+  }
+
+  #opened(socket: Socket): UpstreamConnection {
+    this.#openings--
+    this.#connects++
+    const connection = new UpstreamConnection(this, openedAs(socket))
+    connection.becomeReady()
+    this.#sockets.add(connection)
+    if (!this.release(connection)) connection.destroy()
+    return connection
   }
 
   #wait(call: PooledCall): void {
@@ -136,7 +169,7 @@ class PooledUpstream implements Upstream, CallQueue, ConnectionPool<UpstreamConn
 
   #connect(call: PooledCall): void {
     this.#connects++
-    const connection = new UpstreamConnection(this)
+    const connection = new UpstreamConnection(this, this.#openByAddress)
     this.#sockets.add(connection)
     connection.begin(call)
   }

@@ -189,3 +189,45 @@ t.test('no client can have all, and an office behind one address has enough', (t
   t.ok(LIMITS.webSocketsPerClientMax * 2 <= LIMITS.webSocketsPerTenantMax)
   t.end()
 })
+
+t.test('a body that comes while its request waits is not lost', async (t) => {
+  const bodies: string[] = []
+  const waiting: (() => void)[] = []
+  const origin = await startOrigin(t, (_request, response, { target, body }) => {
+    bodies.push(`${target} ${body.toString()}`)
+    if (target === '/first') waiting.push(() => response.end('ok'))
+    else response.end('ok')
+  })
+  const runtime = createUpstreamRuntime({})
+  const upstream = createUpstream({
+    origin: origin.url,
+    runtime,
+    timeouts: { connectMs: 60_000, firstByteMs: 60_000, idleMs: 60_000 },
+    limits: { upstreamSocketsMax: 1 },
+  })
+  t.teardown(() => runtime.close())
+  const request = { target: '/first', lines: 'Host: a\r\n', hasLength: false, firstBody: '' }
+  const failed: string[] = []
+  const bodiless = { ...request, bodyLength: 0, isBodyWhole: true, isRawChunked: false }
+  const failing = sink((code) => failed.push(code))
+  for (const [bodyLength, target] of [
+    [9, '/known'],
+    [-1, '/unknown'],
+  ] as const) {
+    upstream.request({ ...bodiless, method: 'GET' }, failing)
+    while (waiting.length === 0) await tick()
+    let drained = 0
+    const upload = { ...bodiless, method: 'POST', target, bodyLength, isBodyWhole: false }
+    const call = upstream.request(upload, { ...failing, onDrain: () => drained++ })
+    t.match(upstream.stats(), { waiting: 1 })
+    t.equal(call.write(Buffer.from('one')), false, 'the client waits')
+    call.write(Buffer.from('two'))
+    waiting.shift()!()
+    while (drained === 0) await tick()
+    call.write(Buffer.from('end'))
+    call.end()
+    while (!bodies.at(-1)!.startsWith(target)) await tick()
+    t.equal(bodies.at(-1), `${target} onetwoend`)
+  }
+  t.same(failed, [])
+})
