@@ -36,6 +36,11 @@ const readOnly = v.optional(
   false,
 )
 
+/** Nothing is left out: whoever is made read-only by accident loses what they have sent. */
+export const ConsoleRoleBody = v.strictObject({
+  read_only: described(flag, 'Sees everything but secrets, and changes nothing.'),
+})
+
 /** Of a colleague the address, and what they may do: the rest they say themselves. */
 export const ColleagueBody = v.strictObject({ email, read_only: readOnly })
 export const UserPatchBody = v.partial(

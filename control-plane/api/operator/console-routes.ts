@@ -6,7 +6,7 @@ import { mailLanguage } from '../../http/mail-language.ts'
 import { described, time } from '../../requests/described.ts'
 import { endpointsOf, json, nothing, type Endpoint } from '../endpoint.ts'
 import { mapPage, PAGE_QUERY, pageOf } from '../../requests/paging.ts'
-import { InvitationBody, OF_TENANT } from '../../requests/people-fields.ts'
+import { ConsoleRoleBody, InvitationBody, OF_TENANT } from '../../requests/people-fields.ts'
 import { fromOutside, iso, viewOf } from '../../requests/field-names.ts'
 
 export interface ConsoleEndpointsWorld {
@@ -81,6 +81,23 @@ export function consoleEndpoints({ consoleAccess }: ConsoleEndpointsWorld): read
         const language = mailLanguage(c.req.raw)
         const { user } = await people.invite(wish, c.var.actor, language)
         return c.json({ user_id: user.userId }, 201)
+      },
+    }),
+    operator.patch(`${PEOPLE}/{user_id}`, {
+      summary: 'Changes a role in the console: to read-only, or back.',
+      description:
+        'Takes effect with the next request of that person. The last operator stays one; ' +
+        'invitations that a viewer has sent stop working.',
+      query: { tenant_id: OF_TENANT },
+      body: ConsoleRoleBody,
+      example: { read_only: true },
+      answers: { 200: json(Person, 'The person, with the role from now on.') },
+      refusals: ['user_not_found', 'last_operator'],
+      handle: async (c, { path, query, body }) => {
+        const { read_only: isReadOnly } = body
+        const { actor } = c.var
+        const person = await people.setRole(path.user_id, query.tenant_id, isReadOnly, actor)
+        return c.json(personView(person))
       },
     }),
     operator.delete(`${PEOPLE}/{user_id}`, {

@@ -2,6 +2,7 @@
 import { LIMITS } from '../../../shared/limits.ts'
 import type { AuditRow } from '../../store/queries/audit.ts'
 import { fromTo, type Difference } from '../blocks/diff.ts'
+import { inPolicyWords } from '../tenant/policies/policy-words.ts'
 
 const ACTIONS: Readonly<Record<string, string>> = {
   'tenant.created': 'Created the tenant',
@@ -99,7 +100,13 @@ type Content = Readonly<Record<string, unknown>>
 const isRecord = (value: unknown): value is Content =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-export function differencesOf({ content }: Pick<AuditRow, 'content'>): Difference[] {
+export function differencesOf({ action, content }: Pick<AuditRow, 'action' | 'content'>) {
+  const [, policy] = /^policy\.(\w+)\.changed$/.exec(action) ?? []
+  const changed = changedIn(content)
+  return policy === undefined ? changed : inPolicyWords(policy, changed)
+}
+
+function changedIn(content: Content): Difference[] {
   const { from, to, was, settings, changed, user_id: userId } = content
   const listed = listDifferences(content['lists'])
   if (isRecord(from) && isRecord(to))

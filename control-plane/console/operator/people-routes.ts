@@ -135,7 +135,18 @@ export function peopleRoutes({
       async (visit) => {
         const of = visit.query.tenant_id
         const person = await people.get(visit.path.user_id, of === '' ? undefined : of)
-        return { ...roleQuestion(person, of), cancel: personPath(person.user.userId) }
+        const { userId } = person.user
+        return {
+          ...roleQuestion(person, of),
+          cancel: personPath(userId),
+          calls: [
+            {
+              method: 'PATCH',
+              path: at(of).replace(PATH, `${API}/${userId}`),
+              body: { read_only: person.role !== 'viewer' },
+            },
+          ],
+        }
       },
       async ({ path, actor }, { tenant_id: of, read_only: isReadOnly }) => {
         const { user, role } = await people.setRole(path.user_id, of, isReadOnly, actor)

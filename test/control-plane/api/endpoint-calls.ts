@@ -50,6 +50,7 @@ const OF_INVITATION = 'test/control-plane/console/administrators.test.ts'
 
 /** Where success takes more than an API: a database of people, an edge with an application. */
 export const ELSEWHERE: Readonly<Record<string, string>> = {
+  'PATCH /api/v1/operator/console/people/{user_id}': 'test/control-plane/console/people.test.ts',
   'DELETE /api/v1/operator/console/people/{user_id}': 'test/control-plane/console/people.test.ts',
   'DELETE /api/v1/operator/gateways/{gateway_id}': 'test/control-plane/api/gateways.test.ts',
   'DELETE /api/v1/operator/gateways/{gateway_id}/keys/{key_id}':

@@ -1,5 +1,6 @@
 /** Who is let in to the console by others: by mail, with one role, and out again. */
 import t from 'tap'
+import { CONSOLE_REALM } from '../../../control-plane/store/reserved.ts'
 import { startApi } from '../../support/api.ts'
 import { ACTOR } from '../../support/control-plane.ts'
 import { CONSOLE_PASSWORD, startConsole } from '../../support/console.ts'
@@ -124,6 +125,27 @@ void t.test('a removed tenant takes its administrators’ roles with it', async 
   t.same((await services.consoleAccess.roles.of(ada.userId)).tenantIds, [], 'nor by its next owner')
 })
 
+void t.test('the last operator stays one, by API as well', async (t) => {
+  const { operator, services } = await startApi(t)
+  await services.consoleAccess.ensureRealm()
+  const path = '/console/people'
+  const invite = async (name: string) => {
+    const { body } = await operator('POST', path, { email: `${name}@example.test` })
+    const userId = String(body['user_id'])
+    const password = 'by the long pier at noon'
+    await services.users.patch(CONSOLE_REALM, userId, { password }, ACTOR)
+    return `${path}/${userId}`
+  }
+  const [ada, bob] = [await invite('ada'), await invite('bob')]
+  const viewer = { read_only: true }
+  t.match(await operator('PATCH', ada, viewer), { status: 200, body: { role: 'viewer' } })
+  const last = await operator('PATCH', bob, viewer)
+  t.match(last, { status: 409, body: { error: 'last_operator' } })
+  t.match((await operator('GET', path)).items, [{ role: 'viewer' }, { role: 'operator' }])
+  t.match(await operator('PATCH', ada, { read_only: false }), { body: { role: 'operator' } })
+  t.match(await operator('PATCH', bob, viewer), { status: 200 })
+})
+
 void t.test('the same by API', async (t) => {
   const { operator, services, tenant } = await startApi(t)
   await services.consoleAccess.ensureRealm()
@@ -136,6 +158,20 @@ void t.test('the same by API', async (t) => {
   t.same((await operator('GET', path)).items, [], 'no operator')
   const one = `${path}/${String(invited['user_id'])}`
   t.match(await operator('DELETE', one), { status: 404 }, 'has no such role')
+  t.match(await operator('PATCH', one, { read_only: true }), { status: 404 }, 'has no such role')
+  const ofTenant = `${one}?tenant_id=acme`
+  t.match(await operator('PATCH', ofTenant, { read_only: true }), {
+    status: 200,
+    body: { user_id: invited['user_id'], role: 'viewer' },
+  })
+  t.match(await operator('PATCH', ofTenant, { read_only: true }), { status: 200 }, 'once more')
+  const trail = (await services.auditTrail.list({ limit: 1 }, { tenantId: 'acme' })).items
+  const change = { from: { role: 'administrator' }, to: { role: 'viewer' } }
+  t.match(trail, [{ action: 'console.role_changed', actor: 'operator', content: change }])
+  t.match(await operator('PATCH', ofTenant, {}), { status: 400 }, 'nothing is left out')
+  t.match(await operator('PATCH', ofTenant, { read_only: false }), {
+    body: { role: 'administrator' },
+  })
   t.match(await operator('DELETE', `${one}?tenant_id=acme`), { status: 204 })
   t.same((await operator('GET', `${path}?tenant_id=acme`)).items, [])
   t.match(await operator('POST', path, { ...body, tenant_id: 'nobody' }), { status: 404 })

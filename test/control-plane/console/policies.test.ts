@@ -47,6 +47,51 @@ function formOf(text: string, action: string): Record<string, string | string[]>
   )
 }
 
+void t.test('what would change is told as the form writes it', async (t) => {
+  const { admin, services } = await startPolicies(t)
+  const changes = (text: string) =>
+    [...text.matchAll(/<dt>(.*?)<\/dt>\s*<dd>(.*?)<\/dd>/gs)].map(([, label, values = '']) => [
+      label,
+      ...[...values.matchAll(/<\/span>(.*?)<\/(?:del|ins)>/gs)].map(([, value]) => value),
+    ])
+  const effect = async (name: string, form: Record<string, string | readonly string[]>) =>
+    changes((await admin.post(`${POLICIES}/${name}/effect`, { ...form, days: '7' })).text)
+  const session = {
+    ...{ max_session_seconds: '8 h', idle_seconds: '2 h', session_binding: 'terminate' },
+    ...{ concurrent_max: '3', when_full: 'end_oldest' },
+  }
+  const changed = [
+    ['Idle timeout', '15 min', '2 h'],
+    ['If the browser or network changes', 'Session continues', 'End the session everywhere'],
+    ['Sessions per person', `Maximum of ${LIMITS.sessionsPerPersonMax}`, '3'],
+  ]
+  t.same(await effect('session', session), changed)
+  await admin.post(`${POLICIES}/session`, session)
+  const audit = (await admin.get('/console/tenants/acme/audit')).text
+  t.same(changes(audit).slice(0, 3), changed, 'and the audit trail says it alike')
+  t.match((await services.policies.of('acme')).session, { idle_seconds: 7200 })
+
+  const password = { min_length: '8', min_strength: '4', history: '0', max_age_days: '90 days' }
+  t.same(await effect('password', password), [
+    ['Minimum strength', '2: resists online guessing', '4: very hard to guess'],
+    ['Reject passwords found in data breaches', 'yes', 'no'],
+    ['Password expiry', 'Never', '90 days'],
+  ])
+  const failures = { user_failures: '10', address_failures: '100' }
+  t.same(
+    await effect('lockout', { ...failures, window_seconds: '90 s', pause_seconds: '15 min' }),
+    [['Counting window', '15 min', '90 s']],
+  )
+  t.same(await effect('mfa', { mode: 'on_risk', risks: ['new_device'] }), [
+    [
+      'Second factor',
+      'Optional: for people who have set one up',
+      'On risk: for everyone, when a risk below applies',
+    ],
+    ['Risks', 'New network for this person'],
+  ])
+})
+
 void t.test(
   'what a form shows is what it sends: saved as it stands, nothing is different',
   async (t) => {

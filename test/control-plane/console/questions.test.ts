@@ -112,7 +112,7 @@ void t.test('what changed last week, and who did it', async (t) => {
   clock.advance(6 * DAY_MS)
   t.match(
     await answer('Audit', 'Last 7 days'),
-    /grace@example\.test .*Changed the second factor policy .*mode was optional is required/,
+    /grace@example\.test .*Changed the second factor policy .*Second factor was Optional: .* is Required: /,
   )
   clock.advance(2 * DAY_MS)
   t.notMatch(await answer('Audit', 'Last 7 days'), /Changed the second factor policy — /)

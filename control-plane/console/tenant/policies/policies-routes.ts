@@ -17,6 +17,7 @@ import type { ConsoleWorld } from '../../world.ts'
 import { apiOf } from '../people/paths.ts'
 import { effectSentences, effectTables } from './effect.ts'
 import { daysField, POLICY_FORMS, sentAs, type PolicyForm } from './policy-forms.ts'
+import { inPolicyWords } from './policy-words.ts'
 import { summaryOf } from './summary.ts'
 import type { Attempt } from '../../../pages/blocks/field.ts'
 import { peopleOf } from '../people/session-table.ts'
@@ -125,7 +126,7 @@ function policyRoutes<Name extends PolicyName>(
         ${
           changes.length === 0
             ? notice('info', 'This is the same as the current policy.')
-            : card('Changes', html`${differences(changes)}`)
+            : card('Changes', html`${differences(inPolicyWords(name, changes))}`)
         }
         ${card(
           'Impact on past sign-ins',

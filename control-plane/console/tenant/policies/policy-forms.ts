@@ -16,6 +16,7 @@ import {
 import { DAY_SECONDS, durationText } from '../../durations.ts'
 import type { FormShape } from '../../form-values.ts'
 import type { Html } from '../../../pages/html.ts'
+import { POLICY_LABELS as LABELS, POLICY_OPTIONS as OPTIONS } from './policy-words.ts'
 
 export interface PolicyForm<Name extends PolicyName = PolicyName> {
   readonly title: string
@@ -36,14 +37,6 @@ const { password, lockout, mfa, network, device, session } = POLICY_ANSWERS
 const text = (value: number | null) => (value === null ? '' : String(value))
 const daysText = (days: number | null) => (days === null ? '' : durationText(days * DAY_SECONDS))
 
-const STRENGTHS = [
-  '0: any password',
-  '1: not the most common',
-  '2: resists online guessing',
-  '3: hard to guess',
-  '4: very hard to guess',
-].map((label, value) => ({ value: String(value), label }))
-
 export const POLICY_FORMS: { readonly [Name in PolicyName]: PolicyForm<Name> } = {
   password: {
     title: 'Passwords',
@@ -62,11 +55,11 @@ export const POLICY_FORMS: { readonly [Name in PolicyName]: PolicyForm<Name> } =
       max_age_days: v.optional(password.entries.max_age_days, null),
     },
     fields: (settings, attempt) => html`
-      ${wholeField({ name: 'min_length', label: 'Minimum length', hint: `In characters, at least ${LIMITS.passwordCharactersMin}.`, value: text(settings.min_length), attempt })}
-      ${selectField({ name: 'min_strength', label: 'Minimum strength', hint: 'Estimated with zxcvbn.', options: STRENGTHS, value: text(settings.min_strength), attempt })}
-      ${checkField({ name: 'refuse_breached', label: 'Reject passwords found in data breaches', isOn: settings.refuse_breached, attempt })}
-      ${wholeField({ name: 'history', label: 'Password history', hint: `How many previous passwords can’t be reused, 0 to ${LIMITS.passwordHistoryMax}.`, value: text(settings.history), attempt })}
-      ${textField({ name: 'max_age_days', label: 'Password expiry', hint: 'For example 90 days. After that, the next sign-in asks for a new password. Leave empty for never.', isOptional: true, value: daysText(settings.max_age_days), attempt })}
+      ${wholeField({ name: 'min_length', label: LABELS.password.min_length, hint: `In characters, at least ${LIMITS.passwordCharactersMin}.`, value: text(settings.min_length), attempt })}
+      ${selectField({ name: 'min_strength', label: LABELS.password.min_strength, hint: 'Estimated with zxcvbn.', options: OPTIONS.min_strength, value: text(settings.min_strength), attempt })}
+      ${checkField({ name: 'refuse_breached', label: LABELS.password.refuse_breached, isOn: settings.refuse_breached, attempt })}
+      ${wholeField({ name: 'history', label: LABELS.password.history, hint: `How many previous passwords can’t be reused, 0 to ${LIMITS.passwordHistoryMax}.`, value: text(settings.history), attempt })}
+      ${textField({ name: 'max_age_days', label: LABELS.password.max_age_days, hint: 'For example 90 days. After that, the next sign-in asks for a new password. Leave empty for never.', isOptional: true, value: daysText(settings.max_age_days), attempt })}
     `,
   },
   lockout: {
@@ -82,10 +75,10 @@ export const POLICY_FORMS: { readonly [Name in PolicyName]: PolicyForm<Name> } =
     },
     entries: lockout.entries,
     fields: (settings, attempt) => html`
-      ${wholeField({ name: 'user_failures', label: 'Failed sign-ins per account', value: text(settings.user_failures), attempt })}
-      ${wholeField({ name: 'address_failures', label: 'Failed sign-ins per address', hint: `Offices often share one address, so leave room for many people. All networks of one IPv6 site together get ${LIMITS.rateSiteFactor} times as many.`, value: text(settings.address_failures), attempt })}
-      ${textField({ name: 'window_seconds', label: 'Counting window', hint: 'For example 15 min.', value: durationText(settings.window_seconds), attempt })}
-      ${textField({ name: 'pause_seconds', label: 'First lockout', hint: 'For example 15 min.', value: durationText(settings.pause_seconds), attempt })}
+      ${wholeField({ name: 'user_failures', label: LABELS.lockout.user_failures, value: text(settings.user_failures), attempt })}
+      ${wholeField({ name: 'address_failures', label: LABELS.lockout.address_failures, hint: `Offices often share one address, so leave room for many people. All networks of one IPv6 site together get ${LIMITS.rateSiteFactor} times as many.`, value: text(settings.address_failures), attempt })}
+      ${textField({ name: 'window_seconds', label: LABELS.lockout.window_seconds, hint: 'For example 15 min.', value: durationText(settings.window_seconds), attempt })}
+      ${textField({ name: 'pause_seconds', label: LABELS.lockout.pause_seconds, hint: 'For example 15 min.', value: durationText(settings.pause_seconds), attempt })}
     `,
   },
   mfa: {
@@ -98,27 +91,16 @@ export const POLICY_FORMS: { readonly [Name in PolicyName]: PolicyForm<Name> } =
     fields: (settings, attempt) => html`
       ${selectField({
         name: 'mode',
-        label: 'Second factor',
-        options: [
-          { value: 'off', label: 'Off: never asked for' },
-          { value: 'optional', label: 'Optional: for people who have set one up' },
-          { value: 'on_risk', label: 'On risk: for everyone, when a risk below applies' },
-          { value: 'required', label: 'Required: for everyone, at every sign-in' },
-        ],
+        label: LABELS.mfa.mode,
+        options: OPTIONS.mode,
         value: settings.mode,
         attempt,
       })}
       ${choicesField({
         name: 'risks',
-        label: 'Risks',
+        label: LABELS.mfa.risks,
         hint: 'Used when the second factor is set to “On risk”.',
-        options: [
-          { value: 'new_device', label: 'New browser for this account' },
-          {
-            value: 'new_network',
-            label: 'New network for this person',
-          },
-        ],
+        options: OPTIONS.risks,
         chosen: settings.risks,
         attempt,
       })}
@@ -131,8 +113,8 @@ export const POLICY_FORMS: { readonly [Name in PolicyName]: PolicyForm<Name> } =
     shape: { allow: 'lines', deny: 'lines' },
     entries: network.entries,
     fields: (settings, attempt) => html`
-      ${linesField({ name: 'allow', label: 'Allow only', hint: 'Addresses or networks like 192.0.2.0/24, one per line. Leave empty to allow all.', rows: 5, isOptional: true, value: settings.allow.join('\n'), attempt })}
-      ${linesField({ name: 'deny', label: 'Block', hint: 'Takes precedence over the list above.', rows: 5, isOptional: true, value: settings.deny.join('\n'), attempt })}
+      ${linesField({ name: 'allow', label: LABELS.network.allow, hint: 'Addresses or networks like 192.0.2.0/24, one per line. Leave empty to allow all.', rows: 5, isOptional: true, value: settings.allow.join('\n'), attempt })}
+      ${linesField({ name: 'deny', label: LABELS.network.deny, hint: 'Takes precedence over the list above.', rows: 5, isOptional: true, value: settings.deny.join('\n'), attempt })}
     `,
   },
   device: {
@@ -144,16 +126,12 @@ export const POLICY_FORMS: { readonly [Name in PolicyName]: PolicyForm<Name> } =
     fields: (settings, attempt) => html`
       ${selectField({
         name: 'require',
-        label: 'Which browsers',
-        options: [
-          { value: 'any', label: 'Any browser' },
-          { value: 'known', label: 'New browsers need a second factor' },
-          { value: 'enrolled', label: 'Only devices with our agent' },
-        ],
+        label: LABELS.device.require,
+        options: OPTIONS.require,
         value: settings.require,
         attempt,
       })}
-      ${checkField({ name: 'notify_new', label: 'Email people when a new browser signs in', isOn: settings.notify_new, attempt })}
+      ${checkField({ name: 'notify_new', label: LABELS.device.notify_new, isOn: settings.notify_new, attempt })}
     `,
   },
   session: {
@@ -173,27 +151,20 @@ export const POLICY_FORMS: { readonly [Name in PolicyName]: PolicyForm<Name> } =
       concurrent_max: v.optional(session.entries.concurrent_max, null),
     },
     fields: (settings, attempt) => html`
-      ${textField({ name: 'max_session_seconds', label: 'Maximum session length', hint: 'For example 8 h.', value: durationText(settings.max_session_seconds), attempt })}
-      ${textField({ name: 'idle_seconds', label: 'Idle timeout', hint: 'For example 15 min.', value: durationText(settings.idle_seconds), attempt })}
+      ${textField({ name: 'max_session_seconds', label: LABELS.session.max_session_seconds, hint: 'For example 8 h.', value: durationText(settings.max_session_seconds), attempt })}
+      ${textField({ name: 'idle_seconds', label: LABELS.session.idle_seconds, hint: 'For example 15 min.', value: durationText(settings.idle_seconds), attempt })}
       ${selectField({
         name: 'session_binding',
-        label: 'If the browser or network changes',
-        options: [
-          { value: 'off', label: 'Session continues' },
-          { value: 'step_up', label: 'Sign in again with a second factor' },
-          { value: 'terminate', label: 'End the session everywhere' },
-        ],
+        label: LABELS.session.session_binding,
+        options: OPTIONS.session_binding,
         value: settings.session_binding,
         attempt,
       })}
-      ${wholeField({ name: 'concurrent_max', label: 'Sessions per person', hint: `Leave empty for the maximum of ${LIMITS.sessionsPerPersonMax}.`, isOptional: true, value: text(settings.concurrent_max), attempt })}
+      ${wholeField({ name: 'concurrent_max', label: LABELS.session.concurrent_max, hint: `Leave empty for the maximum of ${LIMITS.sessionsPerPersonMax}.`, isOptional: true, value: text(settings.concurrent_max), attempt })}
       ${selectField({
         name: 'when_full',
-        label: 'When the limit is reached',
-        options: [
-          { value: 'end_oldest', label: 'End the oldest session' },
-          { value: 'refuse', label: 'Refuse the new sign-in' },
-        ],
+        label: LABELS.session.when_full,
+        options: OPTIONS.when_full,
         value: settings.when_full,
         attempt,
       })}
