@@ -83,6 +83,8 @@ const DETAILS = {
     key_still_used: 'Sessions signed with this key may still be active. Wait, or use force.',
     changed_meanwhile: 'The tenant was changed at the same time. Try again.',
     not_verified: 'Verification has not confirmed the middleware and its key yet.',
+    local_checks_failed:
+      'The latest report of service-analyzer found something that is open without a sign-in. Fix what checks name and run service-analyzer verify, or send ignore_local_checks: true.',
     not_complete: 'Sign-in does not work end to end yet. See the failed checks for what to do.',
     licence_blocked: 'The license blocks sign-in, so nobody could sign in with protection on.',
     certificates_too_large: 'The certificates of this tenant are too large in total.',

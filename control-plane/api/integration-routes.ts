@@ -73,7 +73,7 @@ export function integrationEndpoints(world: IntegrationEndpointsWorld): readonly
     verification.post('/api/v1/verify/local', {
       summary: 'Records what the command line tool found on a local machine.',
       description:
-        'Stored as a self-report: `verify/status` labels it so, it never counts toward go-live and never hides what the platform itself saw. The newest result of each check counts.',
+        'Stored as a self-report: `verify/status` labels it so, it never counts toward go-live (a failure can hold it back) and never hides what the platform itself saw. The newest result of each check counts.',
       body: SelfReportBody,
       example: {
         cli_version: '0.1.0',

@@ -8,6 +8,7 @@ import { ProtectionAnswer } from './answer-fields.ts'
 import { count, described, time } from '../requests/described.ts'
 import { endpointsOf, json, type Endpoint } from './endpoint.ts'
 import { NothingBody } from '../requests/fields.ts'
+import { GoLiveAnywayBody } from '../requests/key-fields.ts'
 import { viewOf } from '../requests/field-names.ts'
 import { protectionView } from './operator/views.ts'
 
@@ -63,12 +64,14 @@ export function verificationEndpoints(world: VerificationEndpointsWorld): readon
     analyzer.post('/api/v1/go-live', {
       summary: 'Turns protection on. Verification must have confirmed the middleware and the key.',
       description:
-        'From then on every request requires a sign-in. Calling it again changes nothing.',
-      body: NothingBody, // `force` is the operator's alone, and audited
+        'From then on every request requires a sign-in. Calling it again changes nothing. A report of the command line tool never counts toward it and can hold it back: `local_checks_failed` while the latest one, of the last day, fails `middleware_mounted`, `listeners_guarded` or `websockets_guarded`. `checks` says what to do; `ignore_local_checks` goes live anyway, and is audited.',
+      body: GoLiveAnywayBody, // `force` is the operator's alone, and audited
+      example: { ignore_local_checks: false },
       answers: { 200: json(ProtectionAnswer, 'Protection is on.') },
-      refusals: ['not_verified', 'tenant_draft', 'licence_blocked'],
-      handle: async (c) => {
-        const state = await tenants.goLive(c.var.tenant.tenantId, { force: false }, c.var.actor)
+      refusals: ['not_verified', 'local_checks_failed', 'tenant_draft', 'licence_blocked'],
+      handle: async (c, { body }) => {
+        const wish = { force: false, ignoresLocalChecks: body.ignore_local_checks }
+        const state = await tenants.goLive(c.var.tenant.tenantId, wish, c.var.actor)
         await world.changesSettled()
         return c.json(protectionView(state))
       },

@@ -16,6 +16,11 @@ export const SecretRotationBody = v.strictObject({
 export const AnalyzerKeyRotationBody = v.strictObject({
   overlap_seconds: v.optional(overlapSeconds, 0),
 })
+const ignoreLocalChecks = v.pipe(
+  v.optional(flag, false),
+  v.description('Goes live although the latest report of service-analyzer fails. Audited.'),
+)
+export const GoLiveAnywayBody = v.strictObject({ ignore_local_checks: ignoreLocalChecks })
 export const GoLiveBody = v.strictObject({ force: v.optional(flag, false) })
 
 const pem = (bytesMax: number) =>

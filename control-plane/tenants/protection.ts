@@ -3,11 +3,33 @@
  * refused. Going live without a working integration would lock everybody out.
  */
 import type { ErrorCode } from '../../shared/errors.ts'
+import { LIMITS } from '../../shared/limits.ts'
 import type { Tenant } from '../store/queries/tenants.ts'
+import type { CheckRow } from '../store/queries/verification.ts'
 
 /** What verification must have confirmed, on the platform and not long ago. */
 export const REQUIRED_CHECKS = ['middleware_mounted', 'key_installed'] as const
 type RequiredCheck = (typeof REQUIRED_CHECKS)[number]
+
+/** What the tool finds in the code, and no probe sees from outside: something answers without the guard. */
+const LOCAL_CHECKS: ReadonlySet<string> = new Set([
+  'middleware_mounted',
+  'listeners_guarded',
+  'websockets_guarded',
+])
+
+/**
+ * What the latest report of the tool holds going live back for. A report of long ago may be of other
+ * code, and one that another has followed was: neither holds anybody back.
+ */
+export function failedLocally(checks: readonly CheckRow[], nowMs: number): CheckRow[] {
+  const reported = checks.filter(({ source }) => source === 'self_report')
+  const latest = Math.max(...reported.map(({ at }) => at))
+  if (latest <= nowMs - LIMITS.verificationValidMs) return []
+  return reported.filter(
+    ({ at, check, status }) => at === latest && status === 'fail' && LOCAL_CHECKS.has(check),
+  )
+}
 
 interface GoLiveRefusal {
   readonly code: ErrorCode
@@ -20,15 +42,33 @@ export const draftRefusal = (missing: readonly RequiredCheck[]): GoLiveRefusal =
   fields: { missing: ['published', ...missing] },
 })
 
-/** undefined: go ahead. `isForced` answers for the checks, not for what cannot work at all. */
+interface GoLiveWish {
+  /** Answers for the checks, not for what cannot work at all. */
+  readonly force: boolean
+  /** Answers for what the tool found in the code. */
+  readonly ignoresLocalChecks?: boolean
+}
+
+/** undefined: go ahead. */
 export function refuseGoLive(
   tenant: Pick<Tenant, 'status' | 'licence' | 'licenceBlocksSignin'>,
   missing: readonly RequiredCheck[],
-  isForced: boolean,
+  failed: readonly Pick<CheckRow, 'check' | 'status' | 'detail' | 'nextAction'>[],
+  { force, ignoresLocalChecks = force }: GoLiveWish,
 ): GoLiveRefusal | undefined {
   if (tenant.status === 'suspended') return { code: 'tenant_suspended', fields: {} }
   if (tenant.status === 'draft') return draftRefusal(missing)
-  if (missing.length > 0 && !isForced) return { code: 'not_verified', fields: { missing } }
-  if (tenant.licenceBlocksSignin && !isForced) return { code: 'licence_blocked', fields: {} }
+  const held = ignoresLocalChecks ? [] : failed
+  const all = { missing: [...new Set([...missing, ...held.map(({ check }) => check)])] }
+  const checks = held.map(({ check, status, detail, nextAction: next_action }) => ({
+    check,
+    status,
+    detail,
+    next_action,
+  }))
+  const fields = held.length === 0 ? all : { ...all, checks }
+  if (missing.length > 0 && !force) return { code: 'not_verified', fields }
+  if (held.length > 0) return { code: 'local_checks_failed', fields }
+  if (tenant.licenceBlocksSignin && !force) return { code: 'licence_blocked', fields: {} }
   return undefined
 }

@@ -3,13 +3,13 @@ import { Refusal } from '../../shared/errors.ts'
 import type { Plan } from '../../shared/fleet/snapshot.ts'
 import type { SigningKeys } from '../keys/signing-keys.ts'
 import { findTenant, updateTenant, type Tenant } from '../store/queries/tenants.ts'
-import { freshPasses } from '../store/queries/verification.ts'
+import { checksOf, freshPasses } from '../store/queries/verification.ts'
 import { endWaiting } from '../store/queries/webhook-endings.ts'
 import { listenFromNow } from '../store/queries/webhooks.ts'
 import type { Actor, Change, Store } from '../store/store.ts'
 import { followEndings } from '../store/webhook-endings.ts'
 import { found, type Alter } from './alter.ts'
-import { REQUIRED_CHECKS, refuseGoLive } from './protection.ts'
+import { failedLocally, REQUIRED_CHECKS, refuseGoLive } from './protection.ts'
 
 export interface ProtectionState {
   readonly tenantId: string
@@ -58,15 +58,21 @@ export function createTenantStates(world: { store: Store; keys: SigningKeys; alt
       })
     },
 
-    async goLive(tenantId: string, options: { force: boolean }, actor: Actor) {
+    async goLive(
+      tenantId: string,
+      options: { force: boolean; ignoresLocalChecks?: boolean },
+      actor: Actor,
+    ) {
       const tenant = await alter(tenantId, actor, 'protection.on', async (change, before) => {
         if (before.protection === 'on') return undefined
         const passed = await freshPasses(change.queries, tenantId, change.nowMs)
         const missing = REQUIRED_CHECKS.filter((check) => !passed.has(check))
-        const refusal = refuseGoLive(before, missing, options.force)
+        const failed = failedLocally(await checksOf(change.queries, tenantId), change.nowMs)
+        const refusal = refuseGoLive(before, missing, failed, options)
         if (refusal !== undefined) throw new Refusal(refusal.code, refusal.fields)
         await setProtection(change, tenantId, 'on')
-        return { force: options.force, missing }
+        const ignored = failed.map(({ check }) => check)
+        return { force: options.force, missing, ...(ignored.length > 0 && { ignored }) }
       })
       return protectionOf(tenant)
     },

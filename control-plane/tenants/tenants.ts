@@ -18,7 +18,7 @@ import {
   type TenantChanges,
   type TenantFilter,
 } from '../store/queries/tenants.ts'
-import { forgetPlatformChecks } from '../store/queries/verification.ts'
+import { forgetPlatformChecks, forgetSelfReports } from '../store/queries/verification.ts'
 import { isReserved } from '../store/reserved.ts'
 import type { Actor, Store } from '../store/store.ts'
 import { createAlter, found } from './alter.ts'
@@ -198,6 +198,8 @@ export function createTenants({ store, vault, keys, clock, edgeUrlFor }: Tenants
         }
         if (VERIFIED_SETTINGS.some((name) => isOther(before[name], patch[name]))) {
           await forgetPlatformChecks(queries, tenantId)
+          if (isOther(before.origin, patch.origin) || isOther(before.mode, patch.mode))
+            await forgetSelfReports(queries, tenantId)
           await updateTenant(queries, tenantId, { integrationCompletedAt: null })
         }
         const names = changed.map(([name]) => name)

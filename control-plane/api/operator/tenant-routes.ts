@@ -145,7 +145,7 @@ export function tenantEndpoints(world: TenantEndpointsWorld): readonly Endpoint[
       body: GoLiveBody,
       example: { force: false },
       answers: { 200: json(ChangedProtection, 'Protection is on.') },
-      refusals: ['not_verified', 'tenant_draft', 'licence_blocked'],
+      refusals: ['not_verified', 'local_checks_failed', 'tenant_draft', 'licence_blocked'],
       handle: async (c, { path, body }) =>
         c.json(await turned(await tenants.goLive(path.tenant_id, body, c.var.actor))),
     }),

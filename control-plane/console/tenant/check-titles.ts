@@ -3,6 +3,8 @@ const TITLES: Readonly<Record<string, string>> = {
   hostname_routed: 'Hostname points to the gateway',
   application_reached: 'Application responds',
   middleware_mounted: 'Middleware is mounted',
+  listeners_guarded: 'No other listener is open',
+  websockets_guarded: 'WebSockets require sign-in',
   key_installed: 'Application has the public key',
   feed_polled: 'Application polls for updates',
   sealed_hidden: 'Sealed paths return 404',

@@ -28,9 +28,9 @@ export function startRoutes(world: StartWorld): readonly ConsoleRoute[] {
   const contract = integrationContract(baseUrl)
 
   async function show(visit: TenantVisit): Promise<View> {
-    const { tenant } = visit
+    const { tenant, nowMs } = visit
     const { checks } = await verification.status(tenant.tenantId)
-    const steps = stepsOf({ tenant, checks, baseUrl })
+    const steps = stepsOf({ tenant, checks, baseUrl, nowMs })
     const chosen = chosenOf(contract, { framework: '', place: '' }, tenant, undefined)
     const code = codeToPaste(contract, chosen, tenant, baseUrl)
     const api = `/api/v1/operator/tenants/${tenant.tenantId}`

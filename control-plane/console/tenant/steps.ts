@@ -1,7 +1,7 @@
 /** The way of a tenant from a draft to live, as steps that tick themselves. Pure. */
 import type { CheckRow } from '../../store/queries/verification.ts'
 import type { Tenant } from '../../store/queries/tenants.ts'
-import { REQUIRED_CHECKS } from '../../tenants/protection.ts'
+import { failedLocally, REQUIRED_CHECKS } from '../../tenants/protection.ts'
 import { checkTitle } from './check-titles.ts'
 
 export interface Step {
@@ -27,11 +27,12 @@ interface StepsView {
   >
   readonly checks: readonly CheckRow[]
   readonly baseUrl: string
+  readonly nowMs: number
 }
 
 /** The first one that is not done is what to do next. */
 export function stepsOf(view: StepsView): Step[] {
-  const { tenant, checks, baseUrl } = view
+  const { tenant, checks, baseUrl, nowMs } = view
   const platform = new Map(
     checks.filter(({ source }) => source === 'platform').map((row) => [row.check, row]),
   )
@@ -43,7 +44,7 @@ export function stepsOf(view: StepsView): Step[] {
   ]
   return [
     publishing(tenant),
-    toolStep(checks, baseUrl),
+    toolStep(checks, baseUrl, nowMs),
     ...required.map((check) => checkStep(check, platform.get(check), tenant, baseUrl)),
     signInStep(tenant),
     liveStep(tenant),
@@ -62,7 +63,18 @@ function publishing({ status }: StepsView['tenant']): Step {
   }
 }
 
-function toolStep(checks: readonly CheckRow[], baseUrl: string): Step {
+function toolStep(checks: readonly CheckRow[], baseUrl: string, nowMs: number): Step {
+  const [failed, ...others] = failedLocally(checks, nowMs)
+  if (failed !== undefined)
+    return {
+      title: TOOL_TITLE,
+      state: 'failed',
+      text: `${[failed, ...others].map(({ check, detail }) => `${checkTitle(check)}: ${detail}`).join(' ')} ${failed.nextAction}`,
+      command: 'service-analyzer verify',
+      part: { id: 'live', label: 'Or go live anyway' },
+      seenAtMs: failed.at,
+    }
+
   const reports = checks.filter(({ source }) => source === 'self_report')
   const isMounted = checks.some(
     ({ check, source, status }) =>
@@ -70,7 +82,7 @@ function toolStep(checks: readonly CheckRow[], baseUrl: string): Step {
   )
   const isDone = reports.length > 0 || isMounted
   return {
-    title: 'Project analyzed with the command-line tool',
+    title: TOOL_TITLE,
     state: isDone ? 'done' : 'open',
     text: isDone
       ? reports.length === 0
@@ -84,6 +96,8 @@ function toolStep(checks: readonly CheckRow[], baseUrl: string): Step {
     part: { id: 'keys', label: 'Get the analyzer key' },
   }
 }
+
+const TOOL_TITLE = 'Project analyzed with the command-line tool'
 
 function checkStep(
   check: string,

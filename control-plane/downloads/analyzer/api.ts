@@ -141,7 +141,11 @@ export function createApi(world: ServiceClientWorld) {
 
     probe: () =>
       orRefused(VerificationAnswer, { path: '/api/v1/verify/probe', timeoutMs: CHECK_MS }),
-    goLive: () => orRefused(ProtectionAnswer, { path: '/api/v1/go-live' }),
+    goLive: ({ isAnyway }: { readonly isAnyway: boolean }) =>
+      orRefused(ProtectionAnswer, {
+        path: '/api/v1/go-live',
+        ...(isAnyway && { body: { ignore_local_checks: true } }),
+      }),
     goBack: () => orRefused(ProtectionAnswer, { path: '/api/v1/go-back' }),
     complete: () =>
       orRefused(CompletionAnswer, { path: '/api/v1/integration-complete', timeoutMs: CHECK_MS }),

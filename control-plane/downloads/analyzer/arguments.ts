@@ -25,6 +25,7 @@ export const OPTIONS = {
   install: { text: 'runs the package manager afterwards' },
   rules: { text: 'goes by the rules, whether a guide is stored or not' },
   foreign: { text: 'believes a journal that was not written here by you' },
+  anyway: { text: 'goes live although the latest verify found something open; audited' },
   full: { text: 'shows every line of long edits' },
   port: { value: 'NUMBER', text: 'where the application listens on this machine' },
   json: { text: 'one JSON document on standard output; nobody is asked anything' },

@@ -41,6 +41,11 @@ export async function forgetPlatformChecks(queries: Queries, tenantId: string): 
   await deleteChecksOf(queries, tenantId, 'platform')
 }
 
+/** Of another application, perhaps. */
+export async function forgetSelfReports(queries: Queries, tenantId: string): Promise<void> {
+  await deleteChecksOf(queries, tenantId, 'self_report')
+}
+
 /** Keeps the newest ones; the names of checks are free, so their number is not. */
 export async function trimSelfReports(queries: Queries, tenantId: string, most: number) {
   const isSelfReport = and(eq(table.tenantId, tenantId), eq(table.source, 'self_report'))

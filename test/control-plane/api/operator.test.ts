@@ -234,7 +234,9 @@ void t.test('nobody goes live into a licence that lets nobody in', async (t) => 
   await operator('POST', '/tenants/acme/publish')
   await operator('PUT', '/tenants/acme/licence', { state: 'expired', blocks_signin: true })
   t.strictSame(
-    refuseGoLive({ status: 'published', licence: 'expired', licenceBlocksSignin: true }, [], false),
+    refuseGoLive({ status: 'published', licence: 'expired', licenceBlocksSignin: true }, [], [], {
+      force: false,
+    }),
     { code: 'licence_blocked', fields: {} },
   )
   t.match(await operator('POST', '/tenants/acme/go-live', { force: true }), { status: 200 })

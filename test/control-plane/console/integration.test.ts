@@ -221,6 +221,38 @@ void t.test(
   },
 )
 
+void t.test('what the tool found open is said, and a person may go live anyway', async (t) => {
+  const clock = movableClock()
+  const console = await startConsole(t, { clock })
+  const { services, person } = console
+  await services.tenants.publish('acme', ACTOR)
+  await found(console, 'middleware_mounted')
+  await found(console, 'key_installed')
+  const open = { source: 'self_report' }
+  await found(console, 'listeners_guarded', 'fail', open)
+  const ada = await person('acme')
+  const start = '/console/tenants/acme'
+  const told =
+    /No other listener is open.*found out about listeners_guarded.*mend listeners_guarded/s
+  t.match((await ada.get(start)).text, told, 'in the setup checklist')
+  t.match((await ada.get(PAGE)).text, told)
+  t.match((await ada.get(PAGE)).text, /go-live">Go live anyway …/)
+
+  const live = `${PAGE}/go-live`
+  t.match(await ada.post(live), { status: 409, text: told }, 'not without saying so')
+  const asked = await ada.get(live)
+  t.match(asked.text, /Take acme live anyway\?.*needs no sign-in.*Go live anyway/s)
+  const [, ignored = ''] = /name="ignored" value="([^"]+)"/.exec(asked.text) ?? []
+  clock.advance(1)
+  await found(console, 'websockets_guarded', 'fail', open)
+  t.match(await ada.post(live, { ignored }), { status: 409 }, 'a newer report asks again')
+  const [, anew = ''] = /name="ignored" value="([^"]+)"/.exec((await ada.get(live)).text) ?? []
+  t.match(await ada.post(live, { ignored: anew }), { status: 303 })
+  t.equal((await services.tenants.get('acme')).protection, 'on')
+  const { items } = await services.auditTrail.list({ limit: 1 }, { tenantId: 'acme' })
+  t.match(items[0], { action: 'protection.on', content: { ignored: ['websockets_guarded'] } })
+})
+
 void t.test('going back says what happens to whom, and takes a fresh sign-in', async (t) => {
   const clock = movableClock()
   const { services, person } = await startConsole(t, { clock })

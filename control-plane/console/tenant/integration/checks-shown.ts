@@ -15,7 +15,7 @@ const RESULTS: Readonly<Record<CheckResult['status'], readonly [string, Tone]>> 
   skip: ['Not run', 'plain'],
 }
 
-/** The word of the tool is its own: it never counts for going live. */
+/** The word of the tool is its own: it takes nobody live, and can hold that back. */
 const SOURCES: Readonly<Record<CheckRow['source'], string>> = {
   platform: 'This service',
   self_report: 'Command-line tool',

@@ -1,7 +1,10 @@
 /** Going live and going back: asked first, with what happens to whom. */
 import { html } from 'hono/html'
+import * as v from 'valibot'
 import { Refusal } from '../../../../shared/errors.ts'
 import type { Tenant } from '../../../store/queries/tenants.ts'
+import type { CheckRow } from '../../../store/queries/verification.ts'
+import { failedLocally } from '../../../tenants/protection.ts'
 import { asking } from '../../asking.ts'
 import { linkButton } from '../../../pages/blocks/form.ts'
 import { notice } from '../../../pages/blocks/notice.ts'
@@ -15,6 +18,7 @@ import { obstaclesOf, type Obstacle } from './readiness.ts'
 type ProtectionWorld = Pick<ConsoleWorld, 'tenants' | 'verification' | 'users' | 'directories'>
 
 const PATH = `${TENANT_PATH}/integration`
+const GoLiveForm = v.strictObject({ ignored: v.optional(v.string(), '') })
 const at = (tenantId: string) => tenantPath(tenantId, 'integration')
 const api = (tenantId: string) => `/api/v1/operator/tenants/${tenantId}`
 
@@ -23,25 +27,39 @@ export function protectionRoutes(world: ProtectionWorld): readonly ConsoleRoute[
 
   return [
     ...asking(
-      { path: `${PATH}/go-live`, role: 'tenant', here: 'integration' },
+      {
+        path: `${PATH}/go-live`,
+        role: 'tenant',
+        form: { ignored: 'optional' },
+        body: GoLiveForm,
+        here: 'integration',
+      },
       async ({ tenant, nowMs }) => {
         const { tenantId, name } = tenant
         const { checks } = await verification.status(tenantId)
         const obstacles = obstaclesOf({ tenant, checks, nowMs })
-        if (obstacles.length > 0) return notYet(tenant, obstacles)
+        const isAnyway = obstacles.length > 0
+        if (!obstacles.every(({ isReported }) => isReported)) return notYet(tenant, obstacles)
         return {
-          title: `Take ${name} live?`,
-          effects: liveEffects(tenant, await hasNobody(world, tenantId)),
-          submit: 'Go live',
+          title: isAnyway ? `Take ${name} live anyway?` : `Take ${name} live?`,
+          effects: [
+            ...obstacles.map(openEffect),
+            ...liveEffects(tenant, await hasNobody(world, tenantId)),
+          ],
+          submit: isAnyway ? 'Go live anyway' : 'Go live',
           cancel: `${at(tenantId)}#live`,
-          isHarmless: true,
+          isHarmless: !isAnyway,
+          // what is read here and no more: a report that comes meanwhile asks again
+          ...(isAnyway && { hidden: { ignored: reportedIn(checks, nowMs) } }),
           calls: [{ method: 'POST', path: `${api(tenantId)}/go-live` }],
         }
       },
-      async (visit) => {
+      async (visit, { ignored }) => {
         const { tenantId, name } = visit.tenant
         try {
-          await tenants.goLive(tenantId, { force: false }, visit.actor)
+          const { checks } = await verification.status(tenantId)
+          const ignoresLocalChecks = ignored !== '' && ignored === reportedIn(checks, visit.nowMs)
+          await tenants.goLive(tenantId, { force: false, ignoresLocalChecks }, visit.actor)
         } catch (error) {
           // what was so when the page was made need not be so any more
           if (!(error instanceof Refusal)) throw error
@@ -75,6 +93,15 @@ export function protectionRoutes(world: ProtectionWorld): readonly ConsoleRoute[
   ]
 }
 
+/** Which report a person has read. */
+const reportedIn = (checks: readonly CheckRow[], nowMs: number) =>
+  failedLocally(checks, nowMs)
+    .map(({ check, at }) => `${check}@${at}`)
+    .join(' ')
+
+const openEffect = ({ what, todo }: Obstacle) =>
+  html`<b>${what}</b> Whoever reaches that port or path needs no sign-in. To close it: ${todo}`
+
 function notYet({ tenantId, name }: Tenant, obstacles: readonly Obstacle[]): View {
   return {
     title: 'Not live yet',
@@ -104,7 +131,8 @@ export function protectionCard(tenant: Tenant, obstacles: readonly Obstacle[]): 
       ${dangerLink(`${at(tenantId)}/go-back`, 'Go back to pass-through …')}`
   if (obstacles.length > 0)
     return html`<p>Protection is off: all requests are forwarded. Before you can turn it on:</p>
-      ${obstacleList(obstacles)}`
+      ${obstacleList(obstacles)}
+      ${obstacles.every(({ isReported }) => isReported) ? dangerLink(`${at(tenantId)}/go-live`, 'Go live anyway …') : ''}`
   return html`<p>
       Everything is ready. Protection is off until you turn it on.
     </p>

@@ -2,13 +2,15 @@
 import { LIMITS } from '../../../../shared/limits.ts'
 import type { CheckRow } from '../../../store/queries/verification.ts'
 import type { Tenant } from '../../../store/queries/tenants.ts'
-import { REQUIRED_CHECKS } from '../../../tenants/protection.ts'
+import { failedLocally, REQUIRED_CHECKS } from '../../../tenants/protection.ts'
 import { ageText } from '../../blocks/text.ts'
 import { checkTitle } from '../check-titles.ts'
 
 export interface Obstacle {
   readonly what: string
   readonly todo: string
+  /** Of the command-line tool's report, which a person may overrule. */
+  readonly isReported?: true
 }
 
 interface ReadinessView {
@@ -27,9 +29,15 @@ export function obstaclesOf({ tenant, checks, nowMs }: ReadinessView): Obstacle[
     const row = checks.find(({ check, source }) => check === name && source === 'platform')
     return obstacleOf(name, row, nowMs)
   })
-  if (!tenant.licenceBlocksSignin) return ofChecks
+  const reported = failedLocally(checks, nowMs).map(({ check, detail, nextAction }) => ({
+    what: `${checkTitle(check)} (command-line tool): ${detail}`,
+    todo: `${nextAction.replace(/[.\s]*$/, '')}. Then run: service-analyzer verify`,
+    isReported: true as const,
+  }))
+  const found = [...ofChecks, ...reported]
+  if (!tenant.licenceBlocksSignin) return found
   return [
-    ...ofChecks,
+    ...found,
     {
       what: 'The license blocks sign-in, so no one could sign in.',
       todo: 'Ask an operator to renew the license.',

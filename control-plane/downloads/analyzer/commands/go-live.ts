@@ -15,14 +15,15 @@ export const goLive: Command = {
   name: 'go-live',
   summary: 'turns protection on: every request goes through sign-in',
   help: [
-    'Refused unless verification has confirmed the middleware and the key within the last day. Asked again, it answers the same.',
+    'Refused unless verification has confirmed the middleware and the key within the last day, and while the latest «verify» found something open. Asked again, it answers the same.',
   ],
-  options: [],
+  options: ['anyway'],
   takesFolder: false,
   documented: PROTECTION_FIELDS,
   async run(task) {
     const api = await task.access.api()
-    return protectionOutcome(task, await task.terminal.during('Going live', () => api.goLive()))
+    const wish = { isAnyway: task.given.flags.has('anyway') }
+    return protectionOutcome(task, await task.terminal.during('Going live', () => api.goLive(wish)))
   },
 }
 

@@ -158,6 +158,10 @@ ${more}require('node:http').createServer((request, response) => response.end()).
     writeFileSync(join(project, 'server.js'), app(''))
     const { code, out } = await run(['verify', project])
     t.equal(code, 1)
+    const held = await run(['go-live'])
+    t.match(held.out, /Missing: middleware_mounted, key_installed, listeners_guarded/)
+    t.match(held.out, /FAIL {2}listeners_guarded\n {8}server\.js:6 is open/)
+    t.notMatch((await run(['go-live', '--anyway'])).out, /listeners_guarded/)
     t.match(
       out,
       /FAIL {2}listeners_guarded \(self-report\)\n {8}server\.js:6 is open without a sign-in/,
