@@ -2,7 +2,7 @@
 import { access, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Problem } from '../exit.ts'
-import { isInside } from '../project/walk.ts'
+import { isInside } from '../project/read-text.ts'
 import { visibleText } from '../terminal/words.ts'
 import type { Task } from './command.ts'
 

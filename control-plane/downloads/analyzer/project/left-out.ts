@@ -97,5 +97,23 @@ export function isLeftOut(name: string, neighbours: Iterable<string>): boolean {
   return mark !== undefined && [...neighbours].some((neighbour) => mark.test(neighbour))
 }
 
+/** What a build makes lies in them, and may be all that there is of a package that was published. */
+const BUILDS: ReadonlySet<string> = new Set(['dist', 'build', 'out'])
+const OF_SOURCES = /^(?:\.git|src|source|sources|tsconfig(?:\.[\w-]+)?\.json)$/
+
+/** Whether the package.json beside it may start it, and nothing beside it tells what it was made of. */
+export function mayBePublished(name: string, neighbours: readonly string[]): boolean {
+  return (
+    BUILDS.has(name) &&
+    neighbours.includes('package.json') &&
+    !neighbours.some((neighbour) => OF_SOURCES.test(neighbour))
+  )
+}
+
+/** `"main": "dist/index.js"`, `"start": "node build/app"` */
+export function isStarted(name: string, manifest: string): boolean {
+  return new RegExp(`"(?:[^"\\n]*[ /])?${name}/[^"\\n]+"`).test(manifest)
+}
+
 /** A file that makes the folder it lies in one of those, whatever the folder is called. */
 export const MARKS_ENVIRONMENT = 'pyvenv.cfg'

@@ -1,8 +1,7 @@
 /** The text of one file of a project, or why there is none. */
 import { constants } from 'node:fs'
 import { open, realpath } from 'node:fs/promises'
-import { join } from 'node:path'
-import { isInside } from './walk.ts'
+import { isAbsolute, join, relative, sep } from 'node:path'
 
 type ReadText =
   | { readonly text: string; readonly problem: null }
@@ -50,3 +49,8 @@ function decoded(bytes: Buffer): ReadText {
 }
 
 const problem = (problem: string): ReadText => ({ text: null, problem })
+
+export function isInside(root: string, path: string): boolean {
+  const way = relative(root, path)
+  return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way)
+}

@@ -1,14 +1,15 @@
 /**
  * Which files lie in a folder and below, within limits. What lies high up is found first, so that a
- * walk that is cut short has seen what tells most. Nothing is opened but folders: no link out of
+ * walk that is cut short has seen what tells most. Nothing is opened but folders, and a package.json beside a build: no link out of
  * the root is followed, and no pipe or device can hold it up.
  */
 import { lstatSync, type Dirent } from 'node:fs'
 import { opendir, realpath, stat } from 'node:fs/promises'
-import { isAbsolute, join, relative, sep } from 'node:path'
+import { join, relative, sep } from 'node:path'
 import type { LIMITS } from '../../../../shared/limits.ts'
-import { isLeftOut, MARKS_ENVIRONMENT } from './left-out.ts'
+import { isLeftOut, isStarted, MARKS_ENVIRONMENT, mayBePublished } from './left-out.ts'
 import type { ProjectFile } from './project.ts'
+import { isInside, readText } from './read-text.ts'
 import type { Unread } from './unread.ts'
 
 /** By their names in LIMITS. */
@@ -90,7 +91,20 @@ export async function walk(
     for (const name of names) list(under(path, name))
     for (const name of links) await listLink(under(path, name))
     for (const name of below.sort())
-      if (!isLeftOut(name, names)) enqueue({ path: under(path, name), depth: depth + 1 })
+      if (!isLeftOut(name, names) || (await isAllThereIs(path, name, [...names, ...below])))
+        enqueue({ path: under(path, name), depth: depth + 1 })
+  }
+
+  /** A package that was published without what it was built from is its build. */
+  async function isAllThereIs(path: string, name: string, neighbours: readonly string[]) {
+    if (!mayBePublished(name, neighbours)) return false
+    try {
+      const manifest = under(path, 'package.json')
+      const { text } = await readText(root, manifest, limits.projectFileBytesMax)
+      return isStarted(name, text ?? '')
+    } catch {
+      return false
+    }
   }
 
   async function* entriesOf(path: string): AsyncGenerator<Dirent> {
@@ -144,8 +158,3 @@ export async function walk(
 }
 
 const under = (folder: string, name: string) => (folder === '' ? name : `${folder}/${name}`)
-
-export function isInside(root: string, path: string): boolean {
-  const way = relative(root, path)
-  return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way)
-}

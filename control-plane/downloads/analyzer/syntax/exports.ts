@@ -1,7 +1,9 @@
 /** What a file gives to others by which name: ES modules and CommonJS alike. */
-import type { Node } from '@babel/types'
+import type { CallExpression, Node } from '@babel/types'
 import { keyOf, namesOf } from './bindings.ts'
+import { literal, moduleOfCall } from './imports.ts'
 import type { Source } from './parse.ts'
+import { isFunction } from './walk.ts'
 
 export type Export =
   /** `=` is all of `module.exports`, which to an importer is the default too. */
@@ -27,6 +29,8 @@ export function exportsOf(source: Source): Export[] {
           const name = exportedName(source, node.left)
           return name === null ? [] : [{ name, value: lastValue(node.right) }]
         }
+        case 'CallExpression':
+          return definedExports(source, node)
         default:
           return []
       }
@@ -69,10 +73,47 @@ function exportedName(source: Source, left: Node): string | null {
   return isModuleExports ? key : null
 }
 
+/** `exports = module.exports = …` gives the global something else, and leaves it one. */
 function isGlobal(source: Source, node: Node, name: string): boolean {
-  return (
-    node.type === 'Identifier' && node.name === name && source.bindings.resolve(node) === undefined
+  if (node.type !== 'Identifier' || node.name !== name) return false
+  const declared = source.bindings.resolve(node)?.node
+  return declared === undefined || declared.type === 'AssignmentExpression'
+}
+
+/** `Object.defineProperty(exports, 'app', { get … })`, and what compilers write for `export * from`. */
+function definedExports(source: Source, { callee, arguments: given }: CallExpression): Export[] {
+  const [first, second, third] = given
+  const called = keyOf(callee.type === 'MemberExpression' ? callee.property : callee)
+  const module = called === '__exportStar' && first ? moduleOfCall(source, first)?.module : null
+  if (module) return [{ name: '*', module, imported: '*' }]
+  if (!first || !isExports(source, first)) return []
+  if (called === 'defineProperty' && third?.type === 'ObjectExpression') {
+    const name = literal(second)
+    return name === null
+      ? []
+      : third.properties.flatMap((one) => got(one).map((value) => ({ name, value })))
+  }
+  return called === 'assign' && second?.type === 'ObjectExpression'
+    ? [{ name: WHOLE, value: second }]
+    : []
+}
+
+/** What a property descriptor gives: its value, or all that its getter returns. */
+function got(property: Node): Node[] {
+  if (property.type === 'ObjectProperty' && keyOf(property.key) === 'value') return [property.value]
+  const isMethod = property.type === 'ObjectMethod'
+  if (!isMethod && property.type !== 'ObjectProperty') return []
+  if (keyOf(property.key) !== 'get') return []
+  const getter = isMethod ? property : property.value
+  if (!isFunction(getter) || !('body' in getter)) return []
+  if (getter.body.type !== 'BlockStatement') return [getter.body]
+  return getter.body.body.flatMap((one) =>
+    one.type === 'ReturnStatement' && one.argument ? [one.argument] : [],
   )
+}
+
+function isExports(source: Source, node: Node): boolean {
+  return isGlobal(source, node, 'exports') || exportedName(source, node) === WHOLE
 }
 
 /** `exports = module.exports = app` gives `app`. */

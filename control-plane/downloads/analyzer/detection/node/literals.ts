@@ -5,6 +5,7 @@ import { literal } from '../../syntax/imports.ts'
 import type { Source } from '../../syntax/parse.ts'
 import { bare } from '../../syntax/references.ts'
 import type { Spot } from './codebase.ts'
+import { indexOf } from './reach-index.ts'
 import type { Tracer } from './trace.ts'
 
 const DEPTH_MAX = 12
@@ -14,7 +15,7 @@ export function portOf(spot: Spot, tracer: Tracer, depth = 0): number | null {
   if (depth > DEPTH_MAX) return null
   const { source } = spot
   const node = bare(spot.node)
-  const next = (node: Node | null | undefined) =>
+  const next = (node: Node | null | undefined): number | null =>
     node ? portOf({ source, node }, tracer, depth + 1) : null
   switch (node.type) {
     case 'NumericLiteral':
@@ -63,15 +64,18 @@ function portOfCall(
   if (method !== null && first?.type === 'StringLiteral') {
     if (second !== undefined) return next(second)
     if (method.name !== 'get' || !/port/i.test(first.value)) return null
-    for (const node of source.nodes) {
-      const { name, given: [key, value] = [] } = methodCall(node) ?? {}
-      if (name === 'set' && key?.type === 'StringLiteral' && key.value === first.value)
-        return next(value)
-    }
-    return null
+    const [value] = settings(source, first.value)
+    return next(value)
   }
   const name = method?.name ?? keyOf(call.callee)
   return name !== null && /port|^Number$|^parseInt$|^int$/i.test(name) ? next(first) : null
+}
+
+/** What `app.set('port', …)` says in this file, of whatever it is a setting. */
+export function settings(source: Source, name: string): Node[] {
+  return (indexOf(source).calls.get('set') ?? []).flatMap(({ arguments: [key, value] }) =>
+    value && literal(key) === name ? [value] : [],
+  )
 }
 
 function validPort(port: number): number | null {

@@ -11,7 +11,7 @@ import { parsedJsonc, tableIn } from '../manifests/tables.ts'
 import { importedIn, spotsIn, type Codebase, type Reach, type Spot } from './codebase.ts'
 import type { Entry } from './entries.ts'
 import { isForeignPort } from './foreign-ports.ts'
-import { portOf } from './literals.ts'
+import { portOf, settings } from './literals.ts'
 import { declaredPort } from './option-ports.ts'
 import type { NodePackage } from './packages.ts'
 import { joined } from './paths.ts'
@@ -81,7 +81,9 @@ function behind({ source }: Spot, node: Node): Node[] {
     )
   if (node.type !== 'CallExpression') return []
   const [first] = node.arguments
-  return first && first.type !== 'StringLiteral' ? [first] : []
+  const key = literal(first)
+  if (key !== null) return settings(source, key)
+  return first ? [first] : []
 }
 
 function wayOf(node: Node): string[] {

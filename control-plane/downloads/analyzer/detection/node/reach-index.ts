@@ -57,8 +57,10 @@ function wayOf(left: Node): string | null {
   if (left.type !== 'MemberExpression') return null
   const key = keyOf(left.property)
   const { object } = left
-  const owner =
-    object.type === 'ThisExpression' ? 'this' : object.type === 'Identifier' ? object.name : null
+  // Web.prototype.start = … is what `this.start` is to its other methods
+  const isPrototype = object.type === 'MemberExpression' && keyOf(object.property) === 'prototype'
+  const isThis = object.type === 'ThisExpression' || isPrototype
+  const owner = isThis ? 'this' : object.type === 'Identifier' ? object.name : null
   return owner === null || key === null ? null : `${owner}.${key}`
 }
 

@@ -53,7 +53,7 @@ export function routesOf(reach: Reach, tracer: Tracer, made: Making): RoutesFoun
     if (first === undefined) continue
     const prefix = path ?? prefixOption(source, given, tracer) ?? ''
     for (const outer of on)
-      for (const one of inner)
+      for (const one of inner.filter(({ node }) => node !== outer))
         mounts.push({ on: outer, inner: one.node, prefix: prefix + one.prefix })
     const detail = `Routes of ${first.source.path} are mounted here.`
     if (findings.length < FINDINGS_MAX)

@@ -3,6 +3,7 @@ import type { Node } from '@babel/types'
 import { qualifiedName } from '../../syntax/references.ts'
 import type { Confidence } from '../application.ts'
 import type { Reach } from './codebase.ts'
+import { portOf } from './literals.ts'
 import { makingsIn, type Making } from './makings.ts'
 import { byImportance } from './ranking.ts'
 import { routesOf, type RoutesFound } from './routes.ts'
@@ -40,16 +41,15 @@ export function servedBy(reach: Reach): Served[] {
   const adapted = adaptedBy(frameworks, tracer)
   const mounted = frameworks[0] ? routes(frameworks[0]).inner : new Set<Node>()
   const isOutermost = ({ node }: Making) => !adapted.has(node) && !mounted.has(node)
-  const listening = unique(servings.map(({ making }) => making))
-    .filter(isFramework)
-    .filter(isOutermost)
+  const heard = new Set(servings.map(({ making }) => making.node))
+  const listening = frameworks.filter((one) => heard.has(one.node) && isOutermost(one))
   const chosen = listening.length > 0 ? listening : unheard(reach, frameworks.filter(isOutermost))
   const bare = servings.filter(({ making }) => !isFramework(making))
 
   if (chosen.length > 0)
     return byImportance(chosen).map((making) => {
       const own = servings.filter((one) => one.making.node === making.node)
-      const serving = own.find(({ port }) => port !== null) ?? own[0] ?? null
+      const serving = surest(own, tracer)
       const rivals = servings.filter(
         (one) => one.making.node !== making.node && own.some(({ at }) => at.node === one.at.node),
       )
@@ -68,8 +68,14 @@ export function servedBy(reach: Reach): Served[] {
     })
 
   // a server of node:http, of one's own or in front of Next.js
-  const serving = bare.find(({ making }) => !isOfNode(making)) ?? plainest(bare)
-  if (serving === undefined) return []
+  const first = bare.find(({ making }) => !isOfNode(making)) ?? plainest(bare)
+  const serving =
+    first &&
+    surest(
+      bare.filter((one) => one.making.node === first.making.node),
+      tracer,
+    )
+  if (!serving) return []
   const isNext = serving.making.framework === 'next' || next !== null
   const making = serving.server ?? serving.making
   return [
@@ -85,6 +91,16 @@ export function servedBy(reach: Reach): Served[] {
       next,
     },
   ]
+}
+
+/** Where one listens in several places: where the port can be told, or is at least written. */
+function surest(servings: readonly Serving[], tracer: Tracer): Serving | null {
+  return (
+    servings.find(({ port }) => port !== null && portOf(port, tracer) !== null) ??
+    servings.find(({ port }) => port !== null) ??
+    servings[0] ??
+    null
+  )
 }
 
 /** Of several servers the one over http that is given something to call: the edge speaks TLS. */

@@ -188,7 +188,7 @@ export function createTracer(reach: Reach): Tracer {
       // what a function makes of its `this`
       return isFunction(node) && members.length > 0
         ? writes(source, `this.${members[0]}`)
-            .filter((value) => functionAround(source.parents, value) === node)
+            .filter((value) => isOfConstructor(source, value, node))
             .map((value) => ({ source, node: value, members: members.slice(1) }))
         : []
     const [name, ...rest] = members
@@ -228,6 +228,38 @@ export function createTracer(reach: Reach): Tracer {
     const around = functionAround(source.parents, parameter)
     if (around === null || !('params' in around)) return []
     const index = (around.params as Node[]).findIndex((one) => one === parameter)
+    return [
+      ...calledBack(source, around, index, members),
+      ...calledWith(source, around, index, members),
+    ]
+  }
+
+  /** `create((error, app) => …)`, where `create` says `callback(null, app)`. */
+  function calledBack(source: Source, callback: Node, index: number, members: readonly string[]) {
+    const call = source.parents.get(callback)
+    if (call?.type !== 'CallExpression' || --stepsLeft < 0) return []
+    const at = call.arguments.findIndex((one) => one === callback)
+    if (at < 0) return []
+    return values({ source, node: call.callee }).flatMap((called): Step[] => {
+      if (!isFunction(called.node) || !('params' in called.node)) return []
+      const parameter = called.node.params[at]
+      if (parameter?.type !== 'Identifier') return []
+      return (indexOf(called.source).calls.get(parameter.name) ?? []).flatMap((one) => {
+        const given = one.arguments[index]
+        const isIts =
+          one.callee.type === 'Identifier' &&
+          called.source.bindings.resolve(one.callee)?.node === parameter
+        return isIts && given ? [{ source: called.source, node: given, members }] : []
+      })
+    })
+  }
+
+  function calledWith(
+    source: Source,
+    around: Node,
+    index: number,
+    members: readonly string[],
+  ): Step[] {
     return callers(around, source).flatMap((caller) => {
       const given = caller.call.arguments[index]
       if (!given || --stepsLeft < 0) return []
@@ -249,6 +281,19 @@ export function createTracer(reach: Reach): Tracer {
     values,
     makings: (spot) => values(spot).flatMap(({ source, node }) => makingAt(source, node) ?? []),
   }
+}
+
+/** Written in the function itself, or in a method of its prototype. */
+function isOfConstructor(source: Source, value: Node, constructor: Node): boolean {
+  const around = functionAround(source.parents, value)
+  if (around === constructor) return true
+  const isPrototype = (one: Node | undefined) =>
+    one?.type === 'AssignmentExpression' &&
+    one.left.type === 'MemberExpression' &&
+    one.left.object.type === 'MemberExpression' &&
+    keyOf(one.left.object.property) === 'prototype'
+  const parent = source.parents.get(value)
+  return isPrototype(parent) || (around !== null && isPrototype(source.parents.get(around)))
 }
 
 interface Step extends Spot {

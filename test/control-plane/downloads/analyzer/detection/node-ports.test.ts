@@ -53,6 +53,21 @@ app.listen(config['http-port'])`,
         'config.json': '{ "redis": { "port": 9999 }, "www": { "port": 9004 } }',
       },
     ],
+    'a setting of the application, and what it was set to': [
+      '9006 likely',
+      {
+        'a.js': `${APP}const config = load(__dirname + '/config.json')
+app.set('port', config.get('www:port'))\napp.listen(app.get('port'))`,
+        'config.json': '{ "www": { "port": 9006 } }',
+      },
+    ],
+    'the one of several calls that tells it': [
+      '9007 sure',
+      {
+        'a.js': `const server = require('http').createServer((q, r) => r.end())
+server.on('error', () => server.listen(0))\nserver.listen(process.env.PORT || 9007)`,
+      },
+    ],
     'what the command says': [
       '3010 sure',
       {

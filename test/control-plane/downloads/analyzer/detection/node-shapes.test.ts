@@ -64,6 +64,41 @@ http.createServer((q, r) => { q.at = Date.now(); app(q, r) }).listen(1000)`,
       'web.js': `const express = require('express')
 const app = express(); module.exports = app`,
     },
+    'in what is handed to a callback': {
+      'a.js': `const make = require('./web')\nmake({}, (error, server) => { server.listen(1000) })`,
+      'web.js': `const express = require('express')
+module.exports = function make(options, done) { const app = express(); done(null, app) }`,
+    },
+    'in methods of a prototype': {
+      'a.js': `const Web = require('./web')\nnew Web().start()`,
+      'web.js': `const express = require('express'), http = require('http')
+Web.prototype._make = function () { return express() }
+function Web() { this._server = this._serve(this._make()) }
+Web.prototype._serve = function (app) { return http.createServer(app) }
+Web.prototype.start = function () { this._server.listen(1000) }
+module.exports = Web`,
+    },
+    'through an export that is defined': {
+      'a.js': `const web = require('./index')\nweb.app.listen(1000)`,
+      'index.js': `exports = module.exports = function Queue() {}
+let app
+Object.defineProperty(exports, 'app', { get() { return app || (app = require('./web')) } })`,
+      'web.js': `const express = require('express')
+module.exports = express()`,
+    },
+    'through all that a compiled file passes on': {
+      'a.js': `const { app } = require('./index')\napp.listen(1000)`,
+      'index.js': `__exportStar(require("./web"), exports)`,
+      'web.js': `const express_1 = __importDefault(require("express"));
+exports.app = (0, express_1.default)();`,
+    },
+    'beside an address that it is told of itself': {
+      'a.js': `const { app } = require('./web')()
+app.use(process.env.BASE || app.locals.base, require('./routes'))\napp.listen(1000)`,
+      'routes.js': `module.exports = require('express').Router()`,
+      'web.js': `const express = require('express')
+module.exports = () => { const app = express(); return { app } }`,
+    },
     'in code that a compiler has made': {
       'a.js': `"use strict";Object.defineProperty(exports, "__esModule", { value: true });
 const web_1 = __importDefault(require("./web"));

@@ -72,6 +72,30 @@ t.test('leaves out packages, version control, builds, caches and environments', 
   )
 })
 
+t.test('reads the build of a package that was published without its sources', async (t) => {
+  const main = JSON.stringify({ main: 'dist/index.js' })
+  const paths = async (files: Readonly<Record<string, string>>) => {
+    const { files: found } = await openProject(folderOf(t, files))
+    return found.map(({ path }) => path)
+  }
+  t.same(await paths({ 'package.json': main, 'dist/index.js': '' }), [
+    'dist/index.js',
+    'package.json',
+  ])
+  const bin = JSON.stringify({ scripts: { start: 'node build/app' } })
+  t.ok((await paths({ 'package.json': bin, 'build/app.js': '' })).includes('build/app.js'))
+  for (const beside of ['src/index.ts', 'tsconfig.json', '.git/HEAD'])
+    t.notOk(
+      (await paths({ 'package.json': main, 'dist/index.js': '', [beside]: '' })).includes(
+        'dist/index.js',
+      ),
+      `it is built from ${beside}`,
+    )
+  const files = JSON.stringify({ files: ['dist'] })
+  t.notOk((await paths({ 'package.json': files, 'dist/index.js': '' })).includes('dist/index.js'))
+  t.notOk((await paths({ 'package.json': '{', 'dist/index.js': '' })).includes('dist/index.js'))
+})
+
 t.test('stops at each of its limits, and says so', async (t) => {
   const flat = folderOf(
     t,
