@@ -54,10 +54,10 @@ export function createAnalysis(world: AnalysisWorld) {
     project: SentProject,
     meter: AnalysisMeter,
   ): Promise<Written> {
-    const { mode } = tenant
+    const { mode, tenantId } = tenant
     const deadline = deadlineIn(settings.timeoutMs, closing.signal)
     const marker = `=====${randomBytes(16).toString('hex')}`
-    let question = questionAbout(project, { baseUrl, mode, marker })
+    let question = questionAbout(project, { baseUrl, tenantId, mode, marker })
     for (let round = 1; ; round++) {
       const answer = await provider.ask(question, deadline, meter)
       const judged = await judgeApart({ answer, project, mode, baseUrl, sdkUrl })

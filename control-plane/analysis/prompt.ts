@@ -3,7 +3,7 @@
  * that was drawn for this one question, so that no file can end the part that it stands in. That
  * a model keeps to it is a hope: what it answers is judged as if it had not (judge-guide.ts).
  */
-import { snippets } from '../../shared/integration/snippets.ts'
+import { codeFor, snippets } from '../../shared/integration/snippets.ts'
 import { HIDDEN } from '../../shared/integration/masking.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import type { Mode } from '../../shared/fleet/snapshot.ts'
@@ -12,8 +12,12 @@ import { MODEL_GUIDE_SCHEMA } from './model-guide.ts'
 import type { Message, Question } from './provider.ts'
 import type { SentProject } from './sent-files.ts'
 
-interface PromptWorld {
+interface ServiceNamed {
   readonly baseUrl: string
+  readonly tenantId: string
+}
+
+interface PromptWorld extends ServiceNamed {
   readonly mode: Mode
   /** Random, for this question alone. */
   readonly marker: string
@@ -45,7 +49,7 @@ export function snippetFor(framework: string, mode: Mode, baseUrl: string) {
   return mode === 'sdk' ? (snippet?.sdk ?? snippet?.edge) : snippet?.edge
 }
 
-function systemText(project: SentProject, { baseUrl, mode, marker }: PromptWorld): string {
+function systemText(project: SentProject, { mode, marker, ...service }: PromptWorld): string {
   const frameworks = concernedFrameworks(project)
   return `You integrate a web application with a sign-in protection service. You answer with a guide: edits to the files of the application, which a developer looks at as a diff before anything is written.
 
@@ -53,7 +57,7 @@ How the application is protected: ${MODES[mode]}
 The middleware has to stand in front of everything else of the application: before sessions, body parsers, static files and routes, after nothing but what must see every request (proxy settings, request logs). It refuses what is not signed in and answers the service's probes. It reads SERVICE_BASE_URL, SERVICE_TENANT_ID, ${mode === 'sdk' ? 'SERVICE_CLIENT_SECRET' : 'SERVICE_PUBLIC_KEY_FILE (service_public.pem if it is not set)'} from the environment by itself.
 
 Code that is known to work:
-${frameworks.map((name) => snippetText(name, mode, baseUrl)).join('\n') || '(There is none for what was sent: propose no edits, and say so in "notes".)'}
+${frameworks.map((name) => snippetText(name, mode, service)).join('\n') || '(There is none for what was sent: propose no edits, and say so in "notes".)'}
 
 Rules. A guide that breaks one of them is thrown away whole:
 - "modify" only files that you were given. "find" is copied from the file character by character, is in it exactly once, and is as short as that allows. "replace" is "find" with code added: everything that was there stays, in its order, and nothing is commented out.
@@ -76,10 +80,11 @@ const MODES: Readonly<Record<Mode, string>> = {
   sdk: 'the middleware inside the application does all of it, sign-in included.',
 }
 
-function snippetText(framework: string, mode: Mode, baseUrl: string): string {
-  const snippet = snippetFor(framework, mode, baseUrl)
+function snippetText(framework: string, mode: Mode, service: ServiceNamed): string {
+  const snippet = snippetFor(framework, mode, service.baseUrl)
   if (snippet === undefined) return ''
-  return `--- ${framework}, as ${snippet.file}:\n${snippet.code}\n---`
+  const code = codeFor(framework, snippet.code, service)
+  return `--- ${framework}, as ${snippet.file}:\n${code}\n---`
 }
 
 function filesText({ files, manifest }: SentProject, marker: string): string {

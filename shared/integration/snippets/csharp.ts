@@ -50,17 +50,16 @@ public sealed class ServiceClaims
 
     public ServiceClaims(RequestDelegate next, ILogger<ServiceClaims> log, IConfiguration settings)
     {
-        string Setting(string name) =>
-            settings[name] ?? throw new InvalidOperationException(name + " is not set");
-        var baseUrl = Setting("SERVICE_BASE_URL").TrimEnd('/');
-        var tenantId = Setting("SERVICE_TENANT_ID");
+        var baseUrl = settings["SERVICE_BASE_URL"] ?? throw new InvalidOperationException("SERVICE_BASE_URL is not set");
+        var tenantId = settings["SERVICE_TENANT_ID"] ?? throw new InvalidOperationException("SERVICE_TENANT_ID is not set");
+        baseUrl = baseUrl.TrimEnd('/');
         this.next = next;
         this.log = log;
         issuer = baseUrl + "/auth/realms/" + tenantId;
         audience = tenantId + "-user";
         keysUrl = new Uri(baseUrl + "/tenants/" + tenantId + "/public-key");
         var file = settings["SERVICE_PUBLIC_KEY_FILE"] ?? "service_public.pem";
-        installed = KeysByKid(File.ReadAllText(file));
+        installed = KeysByKid(File.Exists(file) ? File.ReadAllText(file) : "");
         keys = installed;
     }
 

@@ -29,14 +29,22 @@ import (
 )
 
 var (
-	baseURL   = strings.TrimRight(os.Getenv("SERVICE_BASE_URL"), "/")
-	tenantID  = os.Getenv("SERVICE_TENANT_ID")
-	keyFile   = os.Getenv("SERVICE_PUBLIC_KEY_FILE")
+	baseURL   = strings.TrimRight(setting("SERVICE_BASE_URL", ""), "/")
+	tenantID  = setting("SERVICE_TENANT_ID", "")
+	keyFile   = setting("SERVICE_PUBLIC_KEY_FILE", "service_public.pem")
 	issuer    = baseURL + "/auth/realms/" + tenantID
 	audience  = tenantID + "-user"
 	keysURL   = baseURL + "/tenants/" + tenantID + "/public-key"
 	base64url = base64.RawURLEncoding.Strict()
 )
+
+// setting is what the environment says, and otherwise what is named here.
+func setting(name, otherwise string) string {
+	if value := os.Getenv(name); value != "" {
+		return value
+	}
+	return otherwise
+}
 
 type keySet map[string]*rsa.PublicKey
 
@@ -204,14 +212,11 @@ func main() {
 	if baseURL == "" || tenantID == "" {
 		log.Fatal("SERVICE_BASE_URL and SERVICE_TENANT_ID must be set")
 	}
-	if keyFile == "" {
-		keyFile = "service_public.pem"
-	}
 	pems, err := os.ReadFile(keyFile)
 	if err == nil {
 		installed, err = keysByKid(pems)
 	}
-	if err != nil {
+	if err != nil && !os.IsNotExist(err) {
 		log.Fatal(err)
 	}
 
@@ -219,11 +224,7 @@ func main() {
 	pages.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprintf(w, "Hello %s\n", UserOf(r)["name"])
 	})
-	port := os.Getenv("PORT")
-	if port == "" {
-		port = "3000"
-	}
-	log.Fatal(http.ListenAndServe(":"+port, ServiceClaims(pages)))
+	log.Fatal(http.ListenAndServe(":"+setting("PORT", "3000"), ServiceClaims(pages)))
 }
 `
 

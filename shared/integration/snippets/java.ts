@@ -76,7 +76,8 @@ public class ServiceClaimsFilter extends OncePerRequestFilter {
     issuer = base + "/auth/realms/" + tenantId;
     audience = tenantId + "-user";
     keysUrl = URI.create(base + "/tenants/" + tenantId + "/public-key");
-    installed = keysByKid(Files.readString(Path.of(keyFile)));
+    Path file = Path.of(keyFile);
+    installed = Files.exists(file) ? keysByKid(Files.readString(file)) : new HashMap<>();
     keys = installed;
   }
 

@@ -32,9 +32,9 @@ class ServiceClaims
 
     public function __construct()
     {
-        $setting = fn ($name) => env($name) ?? throw new RuntimeException("$name is not set");
-        $this->baseUrl = rtrim($setting('SERVICE_BASE_URL'), '/');
-        $this->tenantId = $setting('SERVICE_TENANT_ID');
+        $baseUrl = env('SERVICE_BASE_URL') ?? throw new RuntimeException('SERVICE_BASE_URL is not set');
+        $this->baseUrl = rtrim($baseUrl, '/');
+        $this->tenantId = env('SERVICE_TENANT_ID') ?? throw new RuntimeException('SERVICE_TENANT_ID is not set');
         $this->keyFile = env('SERVICE_PUBLIC_KEY_FILE', base_path('service_public.pem'));
     }
 
@@ -95,7 +95,8 @@ class ServiceClaims
     /** A key that was rotated in since is fetched when it first appears: every 10 s at most. */
     private function keyFor(string $kid): ?OpenSSLAsymmetricKey
     {
-        $installed = $this->keysByKid(file_get_contents($this->keyFile));
+        $file = is_file($this->keyFile) ? file_get_contents($this->keyFile) : '';
+        $installed = $this->keysByKid($file);
         $key = $installed[$kid] ?? $this->keysByKid(Cache::get('service-keys', ''))[$kid] ?? null;
         if ($key === null && Cache::add('service-keys-asked', true, 10)) {
             try {

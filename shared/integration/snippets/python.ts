@@ -26,8 +26,10 @@ def keys_by_kid(pems):
     return keys
 
 
-with open(KEY_FILE, 'rb') as file:
-    installed = keys_by_kid(file.read())
+installed = {}
+if os.path.exists(KEY_FILE):
+    with open(KEY_FILE, 'rb') as file:
+        installed = keys_by_kid(file.read())
 keys = installed
 fetching = threading.Lock()
 fetch_again_at = 0

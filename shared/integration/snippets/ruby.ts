@@ -25,7 +25,7 @@ class ServiceClaims
 
   def initialize(app)
     @app = app
-    @installed = @keys = keys_by_kid(File.read(KEY_FILE))
+    @installed = @keys = File.exist?(KEY_FILE) ? keys_by_kid(File.read(KEY_FILE)) : {}
     @fetching = Mutex.new
     @fetch_again_at = 0
   end

@@ -73,8 +73,12 @@ void t.test('the model is told the rules, the code of the contract and the files
   const { analyse, provider } = await startAnalysis(t)
   await analyse(FILES, { package_json: { ...PACKAGE_JSON, scripts: { start: 'node x' } } })
   const [asked] = provider.asked
-  t.match(asked?.system, /verifyClaims\(\)[\s\S]*service\.express\(\)/, "the edge's snippet")
-  t.notMatch(asked?.system, 'enforce()', 'not the other way of enforcement')
+  t.match(
+    asked?.system,
+    /verifyClaims\(\{[^}]*'acme',\s*\}\)[\s\S]*service\.express\(\)/,
+    "the edge's snippet",
+  )
+  t.notMatch(asked?.system, 'enforce({', 'not the other way of enforcement')
   t.equal(asked?.outputTokens, 4000)
   const { content = '' } = asked?.messages[0] ?? {}
   const [, marker = ''] = /^(=====[0-9a-f]{32}) begin/.exec(content) ?? []
@@ -93,7 +97,7 @@ void t.test('in sdk mode the model is shown how to enforce', async (t) => {
     origin: 'http://a.example',
   })
   await analyse(FILES, {}, analyzer_key)
-  t.match(provider.asked[0]?.system, 'enforce()')
+  t.match(provider.asked[0]?.system, 'enforce({')
 })
 
 void t.test('secrets are masked before anything leaves', async (t) => {

@@ -100,7 +100,7 @@ export function installApplication(
   const files = {
     ...host.files,
     [edge.file]: edge.code,
-    'service_public.pem': keys.map(pemOf).join(''),
+    ...(keys.length > 0 && { 'service_public.pem': keys.map(pemOf).join('') }),
   }
   for (const [file, text] of Object.entries(files)) {
     mkdirSync(dirname(join(folder, file)), { recursive: true })
@@ -111,7 +111,8 @@ export function installApplication(
   if (builder !== undefined)
     execFileSync(builder, steps, { cwd: folder, env: environment, stdio: 'pipe' })
 
-  return async (t: Teardown, base: string) => {
+  /** `base`: of the service; null: nothing is set, as where somebody has only just pasted it. */
+  return async (t: Teardown, base: string | null) => {
     const port = await freePort()
     const [program = '', ...args] = typeof host.start === 'function' ? host.start(port) : host.start
     const child = spawn(program, args, {
@@ -119,8 +120,7 @@ export function installApplication(
       env: {
         ...environment,
         PORT: String(port),
-        SERVICE_BASE_URL: base,
-        SERVICE_TENANT_ID: 'acme',
+        ...(base !== null && { SERVICE_BASE_URL: base, SERVICE_TENANT_ID: 'acme' }),
       },
       stdio: ['ignore', 'pipe', 'pipe'],
     })

@@ -74,8 +74,17 @@ import java.util.Map;
 import org.apache.catalina.startup.Tomcat;
 import org.apache.tomcat.util.descriptor.web.FilterDef;
 import org.apache.tomcat.util.descriptor.web.FilterMap;
+import org.springframework.beans.factory.annotation.Value;
 
 public class Project {
+  /** As Spring does: what stands behind the first colon is taken where nothing is set. */
+  private static String resolved(String placeholder) {
+    String[] parts = placeholder.substring(2, placeholder.length() - 1).split(":", 2);
+    String value = System.getenv(parts[0]);
+    if (value == null && parts.length == 1) throw new IllegalArgumentException(placeholder);
+    return value == null ? parts[1] : value;
+  }
+
   public static void main(String[] args) throws Exception {
     var tomcat = new Tomcat();
     tomcat.setBaseDir(System.getProperty("user.dir"));
@@ -84,8 +93,11 @@ public class Project {
     var context = tomcat.addContext("", null);
     var filter = new FilterDef();
     filter.setFilterName("claims");
-    filter.setFilter(new ServiceClaimsFilter(
-        System.getenv("SERVICE_BASE_URL"), System.getenv("SERVICE_TENANT_ID"), "service_public.pem"));
+    var made = ServiceClaimsFilter.class.getConstructors()[0];
+    var values = new java.util.ArrayList<String>();
+    for (var parameter : made.getParameters())
+      values.add(resolved(parameter.getAnnotation(Value.class).value()));
+    filter.setFilter((ServiceClaimsFilter) made.newInstance(values.toArray()));
     context.addFilterDef(filter);
     var mapping = new FilterMap();
     mapping.setFilterName("claims");

@@ -1,5 +1,6 @@
 /** What a snippet promises, asked of it as a program of its own. */
 import t from 'tap'
+import { withDefaults } from '../../../shared/integration/snippets/defaults.ts'
 import type { FrameworkSnippet } from '../../../shared/integration/snippets/snippet.ts'
 import {
   installApplication,
@@ -85,6 +86,15 @@ export function keepsItsPromises(snippet: FrameworkSnippet | undefined, host: Ho
       const { ask } = await start(t, `${broken.base}/`) // the slash is none of the issuer's
       t.match(await ask(carrying(claimsOf(issuerOf(broken.base, broken.key)))), { status: 401 })
       t.match(await ask(carrying(claimsOf(issuerOf(broken.base, control.key)))), hello('Ada'))
+    })
+
+    await t.test('starts with nothing set, once it names service and tenant', async (t) => {
+      const service = { baseUrl: control.base, tenantId: 'acme' }
+      const code = withDefaults(snippet.edge.code, snippet.language, service)
+      const named = { ...snippet, edge: { ...snippet.edge, code } }
+      const { ask } = await installApplication(t, named, host, [])(t, null)
+      t.match(await ask(carrying(claimsOf(by()))), hello('Ada'), 'by a key that it fetched')
+      t.match(await ask([]), { status: 401 })
     })
 
     await t.test('keeps tokens out of what it logs', async (t) => {

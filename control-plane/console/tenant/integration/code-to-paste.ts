@@ -1,6 +1,7 @@
 /** Code to paste, by framework and mode, with the values of this tenant around it. */
 import { html } from 'hono/html'
 import type { integrationContract } from '../../../../shared/integration/contract.ts'
+import { snippetsFor } from '../../../../shared/integration/snippets.ts'
 import type { Tenant } from '../../../store/queries/tenants.ts'
 import { tabs } from '../../blocks/tabs.ts'
 import { copyable, facts } from '../../blocks/text.ts'
@@ -47,13 +48,8 @@ export function codeToPaste(
     const query = new URLSearchParams({ framework, place, ...wish })
     return `${tenantPath(tenantId, 'integration')}?${query.toString()}#code`
   }
-  const snippet = contract.snippets[framework]?.[place]
+  const snippet = snippetsFor({ baseUrl, tenantId })[framework]?.[place]
   const name = contract.frameworks[framework]?.name ?? framework
-  const settings = [
-    `export SERVICE_BASE_URL=${baseUrl}`,
-    `export SERVICE_TENANT_ID=${tenantId}`,
-    ...(place === 'sdk' ? ['export SERVICE_CLIENT_SECRET=…'] : []),
-  ].join('\n')
   return html`${tabs(
     'Enforcement',
     PLACES.map(([one, label]) => ({ label, href: at({ place: one }), isHere: one === place })),
@@ -74,16 +70,26 @@ export function codeToPaste(
           </p>`
         : html`<h3>1. Install</h3>
             ${copyable(snippet.install, `Install for ${name}`)}
-            <h3>2. Set environment variables</h3>
-            ${copyable(settings, 'Environment variables')}
-            ${place === 'sdk' ? html`<p class="hint">The client secret is under Keys. Keep it in a secret store, never in the repository.</p>` : ''}
-            <h3>3. <code>${snippet.file}</code></h3>
-            <div class="tall">${copyable(snippet.code, `${snippet.file} for ${name}`)}</div>`
+            <h3>2. <code>${snippet.file}</code></h3>
+            <div class="tall">${copyable(snippet.code, `${snippet.file} for ${name}`)}</div>
+            <p class="hint">
+              For another environment, set <code>SERVICE_BASE_URL</code> and
+              <code>SERVICE_TENANT_ID</code>: they override what the code names.
+            </p>
+            ${place === 'sdk' ? secretStep() : ''}`
     }
     <details>
       <summary>Headers, cookies and files used</summary>
       ${contractNames(contract)}
     </details>`
+}
+
+function secretStep(): Html {
+  return html`<h3>3. Set the client secret</h3>
+    ${copyable('export SERVICE_CLIENT_SECRET=…', 'Environment variable')}
+    <p class="hint">
+      The client secret is under Keys. Keep it in a secret store, never in the repository.
+    </p>`
 }
 
 function contractNames({ transport, public_key: key, contract_version: version }: Contract): Html {

@@ -1,4 +1,5 @@
 /** One source file with the middleware mounted on every application that it makes; or why not. */
+import type { KnownService } from '../../../../shared/integration/snippets/defaults.ts'
 import type { Node } from '@babel/types'
 import { parseSource, type PackageType, type Source } from '../syntax/parse.ts'
 import { endOf, lineOf } from '../syntax/places.ts'
@@ -7,7 +8,7 @@ import { freeNames, type FreeNames } from './free-names.ts'
 import { importCode, importPlace, moduleFormOf, PACKAGE } from './import-line.ts'
 import { applicationsIn, contains, type MadeApplication, type Making } from './made-applications.ts'
 import { importsPackage, isMountedInChain, isMountedOn } from './mounted-already.ts'
-import { guardCall, serviceLines, type ServiceAddress } from './guard-call.ts'
+import { guardCall, serviceLines } from './guard-call.ts'
 import { linesBehind, mountLine } from './mount-lines.ts'
 import type { MountedFramework } from './mounted-frameworks.ts'
 import { applied } from './same-tree.ts'
@@ -19,7 +20,7 @@ import { guardOf, type Wishes } from './wishes.ts'
 export interface MountWish {
   readonly framework: MountedFramework
   readonly mode: Wishes['mode']
-  readonly service: ServiceAddress
+  readonly service: KnownService
   readonly packageType: PackageType
   /** `await` at the top of a file is one, and not a word of another module system. */
   readonly hasTopLevelAwait: boolean

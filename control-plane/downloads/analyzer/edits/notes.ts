@@ -5,7 +5,7 @@ import type { Wishes } from './wishes.ts'
 
 export function notesFor(application: Application, wishes: Wishes): Parts {
   const { healthPath } = application
-  const isInCode = isNode(application) && Boolean(wishes.tenantId)
+  const isInCode = Boolean(wishes.tenantId)
   const address = [
     `SERVICE_BASE_URL=${wishes.baseUrl}`,
     wishes.tenantId

@@ -2,6 +2,7 @@
  * By rules alone, offline: what integrates one application, and what of it a person has to do. For
  * languages besides JavaScript: the file of the contract, and the exact place that mounts it.
  */
+import { codeFor } from '../../../../shared/integration/snippets.ts'
 import type { Application, FrameworkName } from '../detection/application.ts'
 import { NO_PARTS, shown, together, type FileEdit, type Parts, type Plan } from '../plan.ts'
 import type { Project } from '../project/project.ts'
@@ -62,9 +63,19 @@ async function otherParts(
   }
   return together(
     notesFor(application, wishes),
-    await pastedParts(project, application),
+    named(await pastedParts(project, application), application.framework, wishes),
     await keyPart(project, folder, wishes),
   )
+}
+
+/** What is pasted starts with nothing set. */
+function named(parts: Parts, framework: FrameworkName, wishes: Wishes): Parts {
+  const code = (text: string) => codeFor(framework, text, wishes)
+  return {
+    ...parts,
+    edits: parts.edits.map((edit) => ({ ...edit, after: code(edit.after) })),
+    manual: parts.manual.map((step) => ({ ...step, code: step.code && code(step.code) })),
+  }
 }
 
 /** What is not sure is shown whole: its file is then one step more. */

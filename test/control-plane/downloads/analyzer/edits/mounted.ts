@@ -5,7 +5,7 @@ import {
   type Mounting,
 } from '../../../../../control-plane/downloads/analyzer/edits/mount-source.ts'
 import { MOUNTED } from '../../../../../control-plane/downloads/analyzer/edits/mounted-frameworks.ts'
-import type { ServiceAddress } from '../../../../../control-plane/downloads/analyzer/edits/guard-call.ts'
+import type { KnownService } from '../../../../../shared/integration/snippets/defaults.ts'
 import type { Wishes } from '../../../../../control-plane/downloads/analyzer/edits/wishes.ts'
 import { wrapListeners } from '../../../../../control-plane/downloads/analyzer/edits/wrap-listener.ts'
 import { parseSource } from '../../../../../control-plane/downloads/analyzer/syntax/parse.ts'
@@ -15,10 +15,10 @@ export interface Given {
   readonly path?: string
   readonly type?: 'module' | 'commonjs'
   readonly mode?: Wishes['mode']
-  readonly service?: ServiceAddress
+  readonly service?: KnownService
 }
 
-const UNKNOWN: ServiceAddress = { baseUrl: 'http://localhost:8080', tenantId: null }
+const UNKNOWN: KnownService = { baseUrl: 'http://localhost:8080', tenantId: null }
 
 export function mounted(text: string, given: Given = {}): Mounting {
   const {

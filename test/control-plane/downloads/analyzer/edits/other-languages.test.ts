@@ -307,3 +307,14 @@ t.test('Django: first of all middlewares, in every settings module that has a li
     plan: { edits: [], manual: [{ text: /choose gateway or connector/ }] },
   })
 })
+
+t.test('what is pasted names the service and the tenant that are known', async (t) => {
+  const [flask] = CASES
+  if (flask === undefined) throw new Error('there is no case')
+  const wishes = { tenantId: 'acme' }
+  const { plan } = await planned(t, flask.files, flask.application, wishes)
+  const [module] = plan.edits
+  t.match(module?.after, "'SERVICE_BASE_URL', 'https://service.example.test'")
+  t.match(module?.after, "os.environ.get('SERVICE_TENANT_ID', 'acme')")
+  t.notMatch(plan.notes.join('\n'), /Set where/)
+})
