@@ -15,6 +15,7 @@ import { issuerOf } from '../../shared/issuer.ts'
 import type { Tenant, Tenants } from '../tenants/tenants.ts'
 import type { CheckResult } from './checks.ts'
 import { createSingleFlight } from '../concurrency/single-flight.ts'
+import { createLatestTrials } from './latest-trials.ts'
 import { trySignIn } from './sign-in-trial.ts'
 import type { Trial } from './trial.ts'
 import { createTrialAgent, createTrialBrowser } from './trial-browser.ts'
@@ -57,6 +58,7 @@ export function createIntegration(world: IntegrationWorld) {
   const agent = createTrialAgent(timing.pageMsMax)
   const closing = new AbortController()
   const singleFlight = createSingleFlight<IntegrationResult>()
+  const latest = createLatestTrials()
 
   async function check(tenantId: string, actor: Actor): Promise<IntegrationResult> {
     const tenant = await tenants.get(tenantId)
@@ -82,6 +84,7 @@ export function createIntegration(world: IntegrationWorld) {
       const statuses = Object.fromEntries(checks.map(({ check, status }) => [check, status]))
       const content = { complete: isComplete, missing, checks: statuses }
       await change.audit(actor, { action: 'integration.checked', tenantId, content })
+      latest.put(tenantId, { atMs: nowMs, revision: now.revision, checks })
       return { completedAtMs, missing, checks }
     })
   }
@@ -127,6 +130,9 @@ export function createIntegration(world: IntegrationWorld) {
     /** One at a time per tenant; asked again, it looks again. */
     complete: (tenantId: string, actor: Actor) =>
       singleFlight.run(tenantId, () => check(tenantId, actor)),
+
+    /** What the newest one has shown of the tenant as it is. */
+    latestOf: latest.of,
 
     async close(): Promise<void> {
       closing.abort()

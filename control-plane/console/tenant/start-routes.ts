@@ -14,23 +14,25 @@ import { protectionBadge } from '../operator/tenants-routes.ts'
 import { action, done, page, type ConsoleRoute, type TenantVisit, type View } from '../route.ts'
 import type { ConsoleWorld } from '../world.ts'
 import { chosenOf, codeToPaste } from './integration/code-to-paste.ts'
+import { trialTable } from './integration/checks-shown.ts'
 import { stepsOf, type Step } from './steps.ts'
 
 interface StartWorld extends Pick<
   ConsoleWorld,
-  'tenants' | 'verification' | 'baseUrl' | 'edgeUrlFor'
+  'tenants' | 'verification' | 'integration' | 'baseUrl' | 'edgeUrlFor'
 > {
   readonly rates: RateLimits
 }
 
 export function startRoutes(world: StartWorld): readonly ConsoleRoute[] {
-  const { tenants, verification, baseUrl, rates } = world
+  const { tenants, verification, integration, baseUrl, rates } = world
   const contract = integrationContract(baseUrl)
 
   async function show(visit: TenantVisit): Promise<View> {
     const { tenant, nowMs } = visit
     const { checks } = await verification.status(tenant.tenantId)
-    const steps = stepsOf({ tenant, checks, baseUrl, nowMs })
+    const trial = integration.latestOf(tenant)
+    const steps = stepsOf({ tenant, checks, trial, baseUrl, nowMs })
     const chosen = chosenOf(contract, { framework: '', place: '' }, tenant, undefined)
     const code = codeToPaste(contract, chosen, tenant, baseUrl)
     const api = `/api/v1/operator/tenants/${tenant.tenantId}`
@@ -67,6 +69,21 @@ export function startRoutes(world: StartWorld): readonly ConsoleRoute[] {
           : `${failed} of ${checks.length} checks failed.`
       return done(tenantPath(tenantId), said)
     }),
+    action(
+      { path: `${TENANT_PATH}/sign-in-trial`, role: 'tenant' },
+      async ({ tenant: { tenantId }, actor }) => {
+        rates.take('integration', tenantId, LIMITS.rateIntegration)
+        const { completedAtMs, checks } = await integration.complete(tenantId, actor)
+        const isFailed = checks.some(({ status }) => status === 'fail')
+        const said =
+          completedAtMs !== null
+            ? 'A test user signed in and out. The integration is complete.'
+            : isFailed
+              ? 'The test sign-in failed. The checklist says where.'
+              : 'The test sign-in worked, but some checks haven’t passed yet. Run the checks.'
+        return done(tenantPath(tenantId), said)
+      },
+    ),
   ]
 }
 
@@ -96,7 +113,7 @@ const STATES = {
 } as const
 
 function item(visit: TenantVisit, step: Step, isNext: boolean, isToCheck: boolean, code: Html) {
-  const { title, text, command, part, button, seenAtMs } = step
+  const { title, text, command, part, button, parts = [], seenAtMs } = step
   const isShown = isNext || step.state === 'failed'
   return stepItem(
     STATES[step.state],
@@ -105,13 +122,20 @@ function item(visit: TenantVisit, step: Step, isNext: boolean, isToCheck: boolea
       ${isShown && command !== undefined ? copyable(command, `Next step: ${title}`) : ''}
       ${isShown && part !== undefined ? html`<p><a href="${tenantPath(visit.tenant.tenantId, 'integration')}#${part.id}">${part.label}</a></p>` : ''}
       ${isShown && step.hasCode === true ? html`<details><summary>Or paste the code yourself</summary>${code}</details>` : ''}
-      ${(isNext || isToCheck) && button !== undefined ? buttonOf(visit, button) : ''}`,
+      ${parts.length === 0 ? '' : html`<details ${step.state === 'failed' ? html`open` : ''}><summary>Test sign-in, step by step</summary>${trialTable(parts)}</details>`}
+      ${(isNext || isToCheck || button === 'sign-in-trial') && button !== undefined ? buttonOf(visit, button) : ''}`,
   )
 }
 
+const BUTTONS = {
+  publish: 'Publish',
+  probe: 'Run checks',
+  'sign-in-trial': 'Test sign-in',
+} as const
+
 function buttonOf(visit: TenantVisit, button: NonNullable<Step['button']>) {
   const action = `${tenantPath(visit.tenant.tenantId)}/${button}`
-  return form(visit, { action, submit: button === 'publish' ? 'Publish' : 'Run checks' })
+  return form(visit, { action, submit: BUTTONS[button] })
 }
 
 function glance(tenant: Tenant, { edgeUrlFor }: StartWorld) {

@@ -1,7 +1,9 @@
 /** The way of a tenant from a draft to live, as steps that tick themselves. Pure. */
+import type { CheckResult } from '../../verification/checks.ts'
 import type { CheckRow } from '../../store/queries/verification.ts'
 import type { Tenant } from '../../store/queries/tenants.ts'
 import { failedLocally, REQUIRED_CHECKS } from '../../tenants/protection.ts'
+import type { LatestTrial } from '../../verification/latest-trials.ts'
 import { checkTitle } from './check-titles.ts'
 
 export interface Step {
@@ -16,7 +18,9 @@ export interface Step {
   /** Code to paste does the same. */
   readonly hasCode?: boolean
   /** What a button here can do. */
-  readonly button?: 'publish' | 'probe' | undefined
+  readonly button?: 'publish' | 'probe' | 'sign-in-trial' | undefined
+  /** What came of it, one by one. */
+  readonly parts?: readonly CheckResult[] | undefined
   readonly seenAtMs?: number | undefined
 }
 
@@ -26,13 +30,14 @@ interface StepsView {
     'tenantId' | 'status' | 'mode' | 'protection' | 'integrationCompletedAt'
   >
   readonly checks: readonly CheckRow[]
+  readonly trial: LatestTrial | undefined
   readonly baseUrl: string
   readonly nowMs: number
 }
 
 /** The first one that is not done is what to do next. */
 export function stepsOf(view: StepsView): Step[] {
-  const { tenant, checks, baseUrl, nowMs } = view
+  const { tenant, checks, trial, baseUrl, nowMs } = view
   const platform = new Map(
     checks.filter(({ source }) => source === 'platform').map((row) => [row.check, row]),
   )
@@ -46,7 +51,7 @@ export function stepsOf(view: StepsView): Step[] {
     publishing(tenant),
     toolStep(checks, baseUrl, nowMs),
     ...required.map((check) => checkStep(check, platform.get(check), tenant, baseUrl)),
-    signInStep(tenant),
+    signInStep(tenant, trial),
     liveStep(tenant),
   ]
 }
@@ -130,17 +135,28 @@ function mountCommand(tenantId: string, mode: Tenant['mode'], baseUrl: string): 
   )
 }
 
-function signInStep({ integrationCompletedAt }: StepsView['tenant']): Step {
+function signInStep(
+  { integrationCompletedAt, status }: StepsView['tenant'],
+  trial: LatestTrial | undefined,
+): Step {
+  const failed = trial?.checks.find((check) => check.status === 'fail')
   const isDone = integrationCompletedAt !== null
   return {
     title: 'Sign-in works end to end',
-    state: isDone ? 'done' : 'open',
-    text: isDone
-      ? 'A test user signed in and out.'
-      : 'Signs a test user in and out, and reports what fails.',
+    state: failed !== undefined ? 'failed' : isDone ? 'done' : 'open',
+    text:
+      failed !== undefined
+        ? `${checkTitle(failed.check)}: ${failed.detail} ${failed.nextAction}`.trim()
+        : isDone
+          ? 'A test user signed in and out.'
+          : trial === undefined
+            ? 'Signs a test user in and out, and reports what fails.'
+            : 'The test user signed in and out. The checks above have to pass, too: run them, then test again.',
+    parts: trial?.checks,
     command: isDone ? undefined : 'service-analyzer complete',
-    part: { id: 'checks', label: 'Run the test here' },
-    seenAtMs: integrationCompletedAt ?? undefined,
+    button:
+      status === 'published' && (!isDone || failed !== undefined) ? 'sign-in-trial' : undefined,
+    seenAtMs: trial?.atMs ?? integrationCompletedAt ?? undefined,
   }
 }
 

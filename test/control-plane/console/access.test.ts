@@ -184,6 +184,7 @@ const WITHOUT_A_FRESH_SIGN_IN = [
   '/console/tenants/new',
   '{tenant}/publish',
   '{tenant}/probe',
+  '{tenant}/sign-in-trial',
   '{tenant}/integration/probe',
   '{tenant}/integration/complete',
   '{tenant}/integration/go-live',
