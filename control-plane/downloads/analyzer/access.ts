@@ -70,7 +70,7 @@ export function createAccess(world: AccessWorld) {
   function apiWith(key: string | null): Api {
     const base = baseUrl()
     if (base.isOpen && key !== null && !hasWarned) {
-      world.warn(`Warning: ${base.text} is not encrypted, so the key can be read on the way.`)
+      world.warn(`Warning: ${base.text} is not encrypted, so the key could be intercepted.`)
       hasWarned = true
     }
     const { nodeVersion, fetch } = world

@@ -108,7 +108,7 @@ export function createApi(world: ServiceClientWorld) {
 
   function read<const Schema extends v.GenericSchema>(schema: Schema, body: unknown) {
     const parsed = v.safeParse(schema, body)
-    if (!parsed.success) throw notTheService(baseUrl, 'answers with something else')
+    if (!parsed.success) throw notTheService(baseUrl, 'returned an unexpected answer')
     return parsed.output
   }
 
@@ -127,7 +127,7 @@ export function createApi(world: ServiceClientWorld) {
     async contract(): Promise<{ readonly dateMs: number }> {
       const answer = await send({ path: '/api/v1/contract', key: 'none' })
       if (jsonOf(answer, baseUrl)['contract_version'] === undefined)
-        throw notTheService(baseUrl, 'answers with something else')
+        throw notTheService(baseUrl, 'returned an unexpected answer')
       return { dateMs: Date.parse(answer.headers.get('date') ?? '') }
     },
 
@@ -155,7 +155,7 @@ export function createApi(world: ServiceClientWorld) {
       const expected = { 404: 'not_published' }
       const answer = await send({ path: '/api/v1/public-key', key: 'query', expected })
       if (answer.status === 404) return null
-      if (!PEM.test(answer.text)) throw notTheService(baseUrl, 'answers with something else')
+      if (!PEM.test(answer.text)) throw notTheService(baseUrl, 'returned an unexpected answer')
       return answer.text
     },
 

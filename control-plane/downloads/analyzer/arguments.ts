@@ -15,25 +15,25 @@ interface OptionHelp {
 }
 
 export const OPTIONS = {
-  'use-ai': { text: 'has the service write a guide for this project; shows first what is sent' },
+  'use-ai': { text: 'asks the AI model of the service for a guide; shows what is sent first' },
   mode: {
     value: MODES.join('|'),
-    text: 'the mode of the tenant, where the service cannot tell it',
+    text: 'the mode of the tenant, if the service cannot be asked',
   },
-  app: { value: 'FOLDER[:FILE]', text: 'which application of several' },
-  'dry-run': { text: 'shows what would be written, and writes nothing' },
-  install: { text: 'runs the package manager afterwards' },
-  rules: { text: 'goes by the rules, whether a guide is stored or not' },
-  foreign: { text: 'believes a journal that was not written here by you' },
-  anyway: { text: 'goes live although the latest verify found something open; audited' },
-  full: { text: 'shows every line of long edits' },
+  app: { value: 'FOLDER[:FILE]', text: 'which application, if there are several' },
+  'dry-run': { text: 'shows the changes without writing them' },
+  install: { text: 'also runs the package manager' },
+  rules: { text: 'uses the built-in rules, even if a guide is stored' },
+  foreign: { text: 'trusts a journal that was not written here by you' },
+  anyway: { text: 'goes live even if the latest verify found something open; audited' },
+  full: { text: 'shows long edits in full' },
   port: { value: 'NUMBER', text: 'where the application listens on this machine' },
-  json: { text: 'one JSON document on standard output; nobody is asked anything' },
-  yes: { short: 'y', text: 'answers every question with yes' },
-  quiet: { short: 'q', text: 'prints only what is wrong; the exit code tells the rest' },
-  'no-color': { text: 'no colours; so does NO_COLOR' },
-  help: { short: 'h', text: 'how to use it' },
-  version: { text: 'the version of this program' },
+  json: { text: 'prints one JSON document and asks no questions' },
+  yes: { short: 'y', text: 'answers yes to every question' },
+  quiet: { short: 'q', text: 'prints only problems; see the exit code for the result' },
+  'no-color': { text: 'no colors; same as NO_COLOR' },
+  help: { short: 'h', text: 'shows help' },
+  version: { text: 'shows the version' },
 } as const satisfies Record<string, OptionHelp>
 export type OptionName = keyof typeof OPTIONS
 
@@ -89,9 +89,10 @@ export function readArguments(
     if (option === undefined) throw unknownOption(raw, taking.name, known)
     const wish = (OPTIONS[option] as OptionHelp).value
     if (wish === undefined && value !== undefined) throw invalid(`${raw} takes no value.`)
-    if (wish !== undefined && (value ?? '') === '') throw invalid(`${raw} needs a value: ${wish}.`)
+    if (wish !== undefined && (value ?? '') === '')
+      throw invalid(`${raw} requires a value: ${wish}.`)
     if (option === 'app') apps.push(value ?? '')
-    else if (wish !== undefined && values.has(option)) throw invalid(`${raw} is given twice.`)
+    else if (wish !== undefined && values.has(option)) throw invalid(`${raw} appears twice.`)
     flags.add(option)
     values.set(option, value ?? '')
   }
@@ -112,14 +113,14 @@ function readMode(text: string | undefined): Mode | null {
   if (text === undefined) return null
   const mode = MODES.find((mode) => mode === text)
   if (mode !== undefined) return mode
-  throw invalid(`--mode is one of ${MODES.join(', ')}${guess(text, MODES)}`)
+  throw invalid(`--mode must be one of ${MODES.join(', ')}${guess(text, MODES)}`)
 }
 
 function readPort(text: string | undefined): number | null {
   if (text === undefined) return null
   const port = /^\d{1,5}$/.test(text) ? Number(text) : 0
   if (port >= 1 && port <= 65_535) return port
-  throw invalid('--port is a number from 1 to 65535.')
+  throw invalid('--port must be a number from 1 to 65535.')
 }
 
 function unknownOption(raw: string, command: string, known: readonly OptionName[]): Problem {
@@ -149,9 +150,9 @@ function refuseKeys(args: readonly string[]) {
   if (!args.some((arg) => KEY_OPTION.test(arg) || KEY.test(arg))) return
   throw new Problem(
     'key_in_argument',
-    'A key is never taken from an argument: arguments stay in the history of your shell, and every program on this machine can list them.',
-    'Save it instead: service-analyzer login',
-    'Or, in a pipeline, set it as a secret: SERVICE_ANALYZER_KEY',
-    'If what you wrote was the key, remove it from the history and have it rotated on the integration page.',
+    'Keys are not accepted as arguments: they would stay in your shell history, and other programs on this machine could read them.',
+    'Save the key instead: service-analyzer login',
+    'In a pipeline, set it as a secret: SERVICE_ANALYZER_KEY',
+    'If you typed a real key, remove it from your shell history and rotate it on the integration page.',
   )
 }

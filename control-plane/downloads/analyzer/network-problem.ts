@@ -10,42 +10,48 @@ export interface NetworkPlace {
 }
 
 const REASONS: Readonly<Record<string, readonly [reason: string, advice?: string]>> = {
-  ECONNREFUSED: ['the connection is refused', 'Nothing listens there, or a firewall says no.'],
-  ECONNRESET: ['the connection breaks off'],
-  EPIPE: ['the connection breaks off'],
-  UND_ERR_SOCKET: ['the connection breaks off'],
-  ENOTFOUND: ['the name does not resolve', 'Is there a network, and is the name spelt right?'],
-  EAI_AGAIN: ['the name does not resolve', 'Is there a network, and is the name spelt right?'],
-  EHOSTUNREACH: ['there is no way to it', 'Is there a network, or a VPN to be turned on?'],
-  ENETUNREACH: ['there is no way to it', 'Is there a network, or a VPN to be turned on?'],
-  ETIMEDOUT: ['the connection is not answered', 'A firewall may keep it away.'],
-  UND_ERR_CONNECT_TIMEOUT: ['the connection is not answered', 'A firewall may keep it away.'],
-  UND_ERR_HEADERS_TIMEOUT: ['there is no answer in time'],
-  UND_ERR_BODY_TIMEOUT: ['there is no answer in time'],
+  ECONNREFUSED: ['the connection was refused', 'Nothing listens there, or a firewall blocks it.'],
+  ECONNRESET: ['the connection was interrupted'],
+  EPIPE: ['the connection was interrupted'],
+  UND_ERR_SOCKET: ['the connection was interrupted'],
+  ENOTFOUND: [
+    'the name does not resolve',
+    'Check your network connection and the spelling of the name.',
+  ],
+  EAI_AGAIN: [
+    'the name does not resolve',
+    'Check your network connection and the spelling of the name.',
+  ],
+  EHOSTUNREACH: ['the host is unreachable', 'Check your network connection or VPN.'],
+  ENETUNREACH: ['the host is unreachable', 'Check your network connection or VPN.'],
+  ETIMEDOUT: ['the connection timed out', 'A firewall may be blocking it.'],
+  UND_ERR_CONNECT_TIMEOUT: ['the connection timed out', 'A firewall may be blocking it.'],
+  UND_ERR_HEADERS_TIMEOUT: ['there was no response in time'],
+  UND_ERR_BODY_TIMEOUT: ['there was no response in time'],
   ERR_SSL_WRONG_VERSION_NUMBER: [
-    'there is no TLS at that port',
-    'If the service is served without it, the address begins with http://',
+    'that port does not speak TLS',
+    'If the service runs without TLS, use an http:// address.',
   ],
   EPROTO: [
-    'there is no TLS at that port',
-    'If the service is served without it, the address begins with http://',
+    'that port does not speak TLS',
+    'If the service runs without TLS, use an http:// address.',
   ],
   CERT_HAS_EXPIRED: [
     'its TLS certificate has expired',
-    'Or the clock of this machine is wrong: date',
+    'If not, the clock of this machine is wrong; check it: date',
   ],
   CERT_NOT_YET_VALID: [
     'its TLS certificate is not valid yet',
-    'The clock of this machine may be wrong: date',
+    'The clock of this machine may be wrong; check it: date',
   ],
   ERR_TLS_CERT_ALTNAME_INVALID: [
     'its TLS certificate is for another name',
-    'Use the name that the certificate was made for.',
+    'Use the hostname in the certificate.',
   ],
 }
 
 /** With a CA of a company in between, or of a test installation. */
-const OWN_CA = 'If it is signed by a CA of your own: export NODE_EXTRA_CA_CERTS=/path/to/ca.pem'
+const OWN_CA = 'If you use your own CA: export NODE_EXTRA_CA_CERTS=/path/to/ca.pem'
 
 export function networkProblem(error: unknown, place: NetworkPlace): Problem {
   const { baseUrl } = place
@@ -55,7 +61,7 @@ export function networkProblem(error: unknown, place: NetworkPlace): Problem {
     `${baseUrl} cannot be reached: ${reason}.`,
     advice,
     proxyAdvice(place),
-    `To see more: curl -i ${baseUrl}/api/v1/contract · service-analyzer doctor`,
+    `For details: curl -i ${baseUrl}/api/v1/contract · service-analyzer doctor`,
   )
 }
 
@@ -64,16 +70,17 @@ export function isTlsProblem(error: unknown): boolean {
 }
 
 function reasonOf(error: unknown): readonly [string, string?] {
-  if ((error as Error | undefined)?.name === 'TimeoutError') return ['there is no answer in time']
+  if ((error as Error | undefined)?.name === 'TimeoutError')
+    return ['there was no response in time']
   const code = codeOf(error)
   const known = REASONS[code]
   if (known !== undefined) return known
   if (isTlsProblem(error)) return [`its TLS certificate is not accepted (${code})`, OWN_CA]
   const { name = '', message = '' } = ((error as Error | undefined)?.cause ?? {}) as Partial<Error>
   if (message === 'bad port')
-    return ['it is a port that fetch never asks', 'Serve it at another one.']
-  if (name === 'HTTPParserError') return ['what answers there does not speak HTTP']
-  return [code === '' ? 'the connection fails' : `the connection fails (${code})`]
+    return ['it is a port that fetch blocks', 'Run the service on another port.']
+  if (name === 'HTTPParserError') return ['the server there does not speak HTTP']
+  return [code === '' ? 'the connection failed' : `the connection failed (${code})`]
 }
 
 function codeOf(error: unknown): string {
@@ -109,6 +116,6 @@ function proxyAdvice(place: NetworkPlace): string {
   const proxy = proxyState(place)
   if (proxy === null || proxy.isUsed) return ''
   return proxy.switch === ''
-    ? `${proxy.variable} is set, but Node ${place.nodeVersion} asks no proxy; Node 24 does: export NODE_USE_ENV_PROXY=1`
-    : `${proxy.variable} is set, but Node asks a proxy only when it is told to: ${proxy.switch}`
+    ? `${proxy.variable} is set, but Node ${place.nodeVersion} ignores it. With Node 24: export NODE_USE_ENV_PROXY=1`
+    : `${proxy.variable} is set, but Node only uses it with: ${proxy.switch}`
 }

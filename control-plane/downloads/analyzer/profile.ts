@@ -104,7 +104,7 @@ export function createProfile({ environment, homeFolder, userId }: ProfileWorld)
     try {
       return v.parse(ProfileFile, JSON.parse(text)).services
     } catch {
-      throw unreadable('it does not hold what this program writes') // and is shown nowhere
+      throw unreadable('its content is invalid') // and is shown nowhere
     }
   }
 
@@ -128,8 +128,8 @@ export function createProfile({ environment, homeFolder, userId }: ProfileWorld)
       const { code = '' } = error as NodeJS.ErrnoException
       throw new Problem(
         'profile_unreadable',
-        `${visibleText(path)} cannot be written (${code}).`,
-        'Set XDG_CONFIG_HOME to a folder that you may write to, or use SERVICE_ANALYZER_KEY.',
+        `Cannot write ${visibleText(path)} (${code}).`,
+        'Set XDG_CONFIG_HOME to a folder you can write to, or use SERVICE_ANALYZER_KEY.',
       )
     }
   }
@@ -138,8 +138,8 @@ export function createProfile({ environment, homeFolder, userId }: ProfileWorld)
     if (userId === undefined || userId === 0 || uid === userId || uid === 0) return
     throw new Problem(
       'profile_unsafe',
-      `${visibleText(owned)} belongs to somebody else, so the key in it is not used.`,
-      `Take it away and run: service-analyzer login`,
+      `${visibleText(owned)} belongs to another user, so its key is not used.`,
+      `Delete it and run: service-analyzer login`,
     )
   }
 
@@ -151,7 +151,7 @@ export function createProfile({ environment, homeFolder, userId }: ProfileWorld)
         ? `Others on this machine can read the key in ${visibleText(guarded)}, so it is not used.`
         : `Others on this machine can change what is in ${visibleText(guarded)}, so it is not used.`,
       `Run: chmod ${wanted} ${quoted(guarded)}`,
-      'If somebody may have read the key, have it rotated on the integration page of your tenant.',
+      'If someone may have read the key, rotate it on the integration page of your tenant.',
     )
   }
 
@@ -159,7 +159,7 @@ export function createProfile({ environment, homeFolder, userId }: ProfileWorld)
     return new Problem(
       'profile_unreadable',
       `${visibleText(path)} is not used: ${why}.`,
-      `Take it away and save the key again: rm -r ${quoted(path)} && service-analyzer login`,
+      `Delete it and save the key again: rm -r ${quoted(path)} && service-analyzer login`,
     )
   }
 }

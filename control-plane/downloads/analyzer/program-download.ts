@@ -62,8 +62,7 @@ const PROGRAM_FILE = 'service-analyzer.mjs'
 const MANIFEST = {
   name: 'service-analyzer',
   version: VERSION,
-  description:
-    'Puts a web application behind the sign-in protection service, and checks that it is',
+  description: 'Puts a web application behind the sign-in protection service and verifies it',
   license: 'MIT',
   type: 'module',
   engines: { node: '>=20' },

@@ -127,8 +127,8 @@ function whatIsAsked(args: readonly string[], columns: number): Asked {
   if (name === undefined)
     throw new Problem(
       'unknown_command',
-      'What is to be done?',
-      'To begin with, in the folder of your application: service-analyzer analyze',
+      'No command given.',
+      'To start, in the folder of your application: service-analyzer analyze',
       'All commands: service-analyzer help',
     )
   const command = commandNamed(name)
@@ -144,7 +144,7 @@ function commandNamed(name: string): Command {
   )
   throw new Problem(
     'unknown_command',
-    `There is no command ${JSON.stringify(visibleText(name).slice(0, 60))}${near}`,
+    `Unknown command ${JSON.stringify(visibleText(name).slice(0, 60))}${near}`,
     'All commands: service-analyzer help',
   )
 }
@@ -185,7 +185,7 @@ function unexpected(error: unknown): Problem {
   const { message = '' } = (error ?? {}) as Partial<Error>
   return new Problem(
     'unexpected',
-    `This should not have happened: ${plainText(message).slice(0, 300)}`,
-    'Please tell the operator of the service what you did; service-analyzer doctor shows how things stand here.',
+    `Unexpected error: ${plainText(message).slice(0, 300)}`,
+    'Please report it to the operator of the service, with the command you ran and the output of service-analyzer doctor.',
   )
 }

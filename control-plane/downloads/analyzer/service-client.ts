@@ -99,7 +99,7 @@ export async function readBounded(
     bytes += chunk.byteLength
     if (bytes > bytesMax) {
       const megabytes = Math.round(bytesMax / 1024 / 1024)
-      throw notTheService(baseUrl, `answers with more than ${megabytes} MiB`)
+      throw notTheService(baseUrl, `returned more than ${megabytes} MiB`)
     }
     chunks.push(chunk)
   }
@@ -109,15 +109,15 @@ export async function readBounded(
 export function notTheService(baseUrl: string, says: string): Problem {
   return new Problem(
     'not_the_service',
-    `${baseUrl} ${says}, which is not as the service does.`,
-    `Check SERVICE_BASE_URL: curl -i ${baseUrl}/api/v1/contract must answer 200 with JSON.`,
+    `${baseUrl} ${says}, so it does not seem to be the service.`,
+    `Check SERVICE_BASE_URL: curl -i ${baseUrl}/api/v1/contract should return 200 with JSON.`,
   )
 }
 
 /** An object, or a `Problem`. */
 export function jsonOf({ status, text }: Answer, baseUrl: string): Record<string, unknown> {
   const body = objectIn(text)
-  if (body === null) throw notTheService(baseUrl, `answers ${status} without JSON`)
+  if (body === null) throw notTheService(baseUrl, `returned ${status} without JSON`)
   return body
 }
 
@@ -131,27 +131,27 @@ function refusalOf(answer: Answer, baseUrl: string): Problem {
     return new Problem(
       'key_refused',
       `${baseUrl} does not accept the analyzer key.`,
-      "Copy it from your tenant's integration page; a key that was rotated is worth nothing any more.",
+      "It may have been rotated. Copy the current one from your tenant's integration page.",
       'Then: service-analyzer login, or set SERVICE_ANALYZER_KEY.',
     )
   if (status === 429)
     return new Problem(
       'rate_limited',
-      'The service has been asked too often.',
+      'Too many requests to the service.',
       `Wait ${waitOf(headers.get('retry-after'))} and try again.`,
     )
   if (status === 404 && (code === '' || code === 'not_found'))
     return new Problem(
       'not_the_service',
-      `${baseUrl} does not know this call: it is not the service, or an older version of it than this program (${VERSION}).`,
-      `Check SERVICE_BASE_URL, or install the version that belongs to it: curl -fsS ${baseUrl}/api/v1/cli/install | sh`,
+      `${baseUrl} does not know this call: it is an older version than this program (${VERSION}), or not the service.`,
+      `Check SERVICE_BASE_URL, or install the matching version: curl -fsS ${baseUrl}/api/v1/cli/install | sh`,
     )
-  if (body === null) return notTheService(baseUrl, `answers ${status} without JSON`)
+  if (body === null) return notTheService(baseUrl, `returned ${status} without JSON`)
   const requestId = plainText(headers.get('x-request-id') ?? '').slice(0, 100)
   return new Problem(
     status >= 500 ? 'service_failed' : 'service_refused',
-    `The service answers ${status}: ${detail === '' ? 'it does not say why' : detail}`,
-    requestId === '' ? '' : `Ask its operator about request ${requestId}.`,
+    `The service returned ${status}: ${detail === '' ? 'no reason given' : detail}`,
+    requestId === '' ? '' : `Ask the operator of the service about request ${requestId}.`,
   )
 }
 
@@ -163,10 +163,10 @@ function redirected({ status, headers }: Answer, baseUrl: string): Problem {
   const isSafer = to?.hostname === from.hostname && to.protocol === 'https:'
   return new Problem(
     'not_the_service',
-    `${baseUrl} sends elsewhere (${status}), and the key is not taken along.`,
+    `${baseUrl} redirects (${status}), and the key is not sent to another address.`,
     isSafer
-      ? `Perhaps: export SERVICE_BASE_URL=${to.origin}`
-      : 'Set SERVICE_BASE_URL to the address where the service itself answers.',
+      ? `Try: export SERVICE_BASE_URL=${to.origin}`
+      : 'Set SERVICE_BASE_URL to the final address of the service.',
   )
 }
 

@@ -34,8 +34,8 @@ export function readBaseUrl(environment: Environment): BaseUrl {
   if (!isPlain)
     throw new Problem(
       'base_url_invalid',
-      'SERVICE_BASE_URL is not an address like https://id.example.com.',
-      'Set it to the address of the service, without a name, a password or a query.',
+      'SERVICE_BASE_URL must be an address like https://id.example.com.',
+      'Set it to the address of the service, without a username, password or query.',
     )
   return {
     text,
@@ -48,15 +48,15 @@ export function checkedKey(key: string, from: string): string {
   if (/^[\x21-\x7e]{1,512}$/.test(key)) return key
   throw new Problem(
     'key_malformed',
-    `${from} holds characters that no key has.`,
-    'Copy it once more, without quotes or line breaks.',
+    `${from} contains characters that a key never has.`,
+    'Copy it again, without quotes or line breaks.',
   )
 }
 
 export const keyMissing = () =>
   new Problem(
     'key_missing',
-    'This needs the analyzer key of your tenant, and there is none.',
+    'This command needs the analyzer key of your tenant, but none is saved.',
     "It is on your tenant's integration page. Save it once: service-analyzer login",
     'In a pipeline, set it as a secret: SERVICE_ANALYZER_KEY',
   )

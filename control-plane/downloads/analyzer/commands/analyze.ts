@@ -11,19 +11,19 @@ import { wishesOf } from './wishes-here.ts'
 
 export const analyze: Command = {
   name: 'analyze',
-  summary: 'finds the applications here and their sign-in, and says what apply would do',
+  summary: 'finds the applications here and their sign-in, and shows what apply would do',
   help: [
-    'Works offline, needs no key, writes nothing and runs nothing of the project.',
-    'With --use-ai the service has a model write a guide for this project. Only files that have to do with sign-in are sent, secrets in them are masked, and you see the list with sizes first and are asked. «apply» shows the guide before it writes anything.',
+    'Works offline, needs no key, writes nothing and runs no code of the project.',
+    'With --use-ai, an AI model of the service writes a guide for this project. Only files related to sign-in are sent, with secrets masked; you see the list with sizes and confirm it first. «apply» shows the guide before it writes anything.',
   ],
   options: ['use-ai', 'mode', 'app'],
   takesFolder: true,
   documented: {
-    root: 'the folder that was looked at',
-    files: 'how many files there are',
+    root: 'the folder analyzed',
+    files: 'the number of files',
     applications:
       'a list of {folder, framework, variant, language, package_manager, modules, entry, mount, health_path, port, sign_in, confidence, findings, plan}',
-    remarks: 'what could not be looked at',
+    remarks: 'what could not be analyzed',
     guide: 'with --use-ai: {guide_id, framework, summary, edits, warnings, url}, or null',
   },
   async run(task) {
@@ -99,15 +99,15 @@ function nextOf(task: Task, planned: readonly Planned[]): NextStep {
           ]
         : []
     return {
-      text: 'To see every line of it, and write it if you agree:',
+      text: 'To review every line, then write it:',
       command: task.line('apply', ...app),
     }
   }
   const isByHand = planned.some(({ plan }) => plan.manual.length > 0)
   return isByHand
-    ? { text: 'For the places and the code to paste:', command: task.line('apply') }
+    ? { text: 'To see the places and the code to paste:', command: task.line('apply') }
     : {
-        text: 'It is integrated. To check it, here and from outside:',
+        text: 'Already integrated. To verify it:',
         command: task.line('verify'),
       }
 }
@@ -135,7 +135,7 @@ function describe(task: Task, { application, plan }: Planned): string {
     ...application.findings.map((finding) => describeFinding(task, finding)),
     '',
     ...(steps.length === 0
-      ? [wrap('  Nothing is left to do: it is integrated.', columns)]
+      ? [wrap('  Already integrated: nothing left to do.', columns)]
       : ['What apply would do:', ...steps]),
   ].join('\n')
 }

@@ -14,21 +14,21 @@ import { agreeToWrite, recoverFirst, showEdits, writePrepared } from './write-ed
 
 export const apply: Command = {
   name: 'apply',
-  summary: 'shows every change, asks, and writes all of them together; undo takes them back',
+  summary: 'shows every change, asks, then writes them all together; undo reverts them',
   help: [
-    'With a key, the guide that the service holds for your tenant is used, if there is one; else the rules. Either way each change has to pass the same checks: no changes outside the project, to hooks, scripts or settings of package managers, none over a dirty git work tree, none through links.',
-    'Afterwards the files that were written are read by Node.js, and the middleware is loaded once from where they lie, in a process that opens no port and writes nothing; your own code is not run. Where that fails you are told why, and asked whether to take it back.',
-    'What cannot be changed for sure is shown with the code and the place, to be done by hand. A second run finds nothing left to do.',
+    'With a key, it uses the guide stored for your tenant, if any; otherwise the built-in rules. Either way each change has to pass the same checks: nothing outside the project, no hooks, scripts or package manager settings, no changes over a dirty git work tree, none through links.',
+    'Afterwards Node.js parses the written files and loads the middleware once, in a process that opens no port and writes nothing; your own code does not run. If that fails, you see why and can revert.',
+    'What it cannot change safely is shown as a manual step, with the code and the place. A second run finds nothing left to do.',
   ],
   options: ['dry-run', 'install', 'app', 'mode', 'rules', 'full'],
   takesFolder: true,
   documented: {
-    applications: 'the folders that it is about',
+    applications: 'the folders of the applications',
     plan: '{framework, source, guide_id, edits: [{path, action, why, added, removed, diff}], manual: [{path, line, text, code}], commands, notes}',
-    written: 'the paths that have been written; empty with --dry-run',
-    installed: 'the command that was run with --install, or null',
+    written: 'the paths written; empty with --dry-run',
+    installed: 'the command run with --install, or null',
     dry_run:
-      'pass, or skip where the package is not installed yet; where it fails, the problem is start_fails',
+      'pass, or skip if the package is not installed yet; on failure the problem is start_fails',
   },
   async run(task) {
     const { project, detection } = await lookAt(task)
@@ -53,7 +53,7 @@ export const apply: Command = {
     const loaded = await dryRunHere(task, { project, applications, answer, plan, installed })
     const { columns, paint } = task.terminal
     const count = `${written.length} ${written.length === 1 ? 'file' : 'files'}`
-    const back = `To take all of it back: ${task.line('undo')}`
+    const back = `To revert everything: ${task.line('undo')}`
     return outcomeOf(task, plan, fields, {
       said: paint('green', wrap(`Written: ${count}. ${back}`, columns)),
       written,
@@ -65,7 +65,8 @@ export const apply: Command = {
 }
 
 function titleOf(task: Task, { source }: Plan, names: readonly string[]): string {
-  const by = source.kind === 'guide' ? `by guide ${plainText(source.guideId)}` : 'by the rules'
+  const by =
+    source.kind === 'guide' ? `from guide ${plainText(source.guideId)}` : 'from the built-in rules'
   return wrap(`${task.terminal.paint('bold', names.join(', '))}, ${by}`, task.terminal.columns)
 }
 
@@ -107,7 +108,9 @@ function commandLines(task: Task, { source, commands }: Plan, shown: readonly st
   const left = commands.filter((command) => !shown.includes(command))
   if (left.length === 0) return []
   const said =
-    source.kind === 'guide' ? 'The guide names commands; none has been run:' : 'To be run by you:'
+    source.kind === 'guide'
+      ? 'The guide suggests these commands; none has been run:'
+      : 'Run this yourself:'
   return [
     '',
     wrap(said, task.terminal.columns),
@@ -118,13 +121,13 @@ function commandLines(task: Task, { source, commands }: Plan, shown: readonly st
 function nextOf(task: Task, { manual }: Plan, installed: Installed): NextStep {
   if (installed.wanted !== null)
     return {
-      text: 'To bring in the package, then start the application again:',
+      text: 'Install the package, then restart the application:',
       command: installed.wanted,
     }
   const byHand =
-    manual.length === 0 ? '' : 'Do by hand what is left; then start the application and check it:'
+    manual.length === 0 ? '' : 'Do the manual steps, restart the application, then verify:'
   return {
-    text: byHand || 'Start the application again; to check it, here and from outside:',
+    text: byHand || 'Restart the application, then verify it:',
     command: task.line('verify'),
   }
 }
@@ -133,12 +136,12 @@ function nothingToWrite(task: Task, plan: Plan, fields: Outcome['fields']): Outc
   const isByHand = plan.manual.length > 0
   const { columns, paint } = task.terminal
   const said = isByHand
-    ? 'There is nothing that can be written for sure; what is left is to be done by hand.'
-    : 'Nothing is left to do: it is integrated.'
+    ? 'Nothing can be written safely here. Please do the manual steps.'
+    : 'Already integrated: nothing left to do.'
   return outcomeOf(task, isByHand ? plan : { ...plan, commands: [], notes: [] }, fields, {
     said: paint(isByHand ? 'yellow' : 'green', wrap(said, columns)),
     next: {
-      text: isByHand ? 'Once that is done, to check it:' : 'To check it, here and from outside:',
+      text: isByHand ? 'When you are done, verify it:' : 'To verify it:',
       command: task.line('verify'),
     },
   })
@@ -147,7 +150,10 @@ function nothingToWrite(task: Task, plan: Plan, fields: Outcome['fields']): Outc
 function dryOutcome(task: Task, plan: Plan, fields: Outcome['fields']): Outcome {
   const apps = task.given.apps.map((app) => `--app ${visibleText(app)}`)
   return outcomeOf(task, plan, fields, {
-    said: wrap('This is what would be written. Nothing has been.', task.terminal.columns),
+    said: wrap(
+      'Dry run: this is what would be written. Nothing was changed.',
+      task.terminal.columns,
+    ),
     next: { text: 'To write it:', command: task.line('apply', ...apps) },
   })
 }

@@ -16,7 +16,7 @@ export async function askForGuide(task: Task, looked: LookedAt): Promise<AskedGu
   const application = await chooseApplication(task, looked)
   const selection = await selectFiles(looked.project, [application])
   if (selection.files.length === 0)
-    throw new Problem('nothing_found', 'No file here has to do with sign-in, so nothing is sent.')
+    throw new Problem('nothing_found', 'No file here is related to sign-in, so nothing was sent.')
   const api = await access.api()
   const { text: baseUrl } = access.baseUrl()
   task.show(listOf(task, selection, baseUrl))
@@ -24,21 +24,23 @@ export async function askForGuide(task: Task, looked: LookedAt): Promise<AskedGu
     if (!terminal.isInteractive)
       throw new Problem(
         'confirmation_needed',
-        'Nobody is there to be asked, so nothing has been sent.',
-        'To agree beforehand, once you have seen the list: --yes',
+        'There is no terminal to ask for confirmation, so nothing was sent.',
+        'To send without asking, once you have seen the list: --yes',
       )
     if (!(await terminal.confirm(`Send these files to ${baseUrl}?`)))
-      throw new Problem('declined', 'Nothing has been sent.')
+      throw new Problem('declined', 'Nothing was sent.')
   }
-  const answer = await terminal.during('A model reads the project and writes a guide', () =>
-    api.analyze({
-      files: Object.fromEntries(selection.files.map(({ path, text }) => [path, text])),
-      ...(selection.packageJson !== null && { package_json: selection.packageJson }),
-    }),
+  const answer = await terminal.during(
+    'An AI model is reading the project and writing a guide',
+    () =>
+      api.analyze({
+        files: Object.fromEntries(selection.files.map(({ path, text }) => [path, text])),
+        ...(selection.packageJson !== null && { package_json: selection.packageJson }),
+      }),
   )
   if (answer === null) {
     task.warn(
-      'The operator of this service has set no model, so there is no guide; the rules go on without one.',
+      'This service has no AI model, so there is no guide; using the built-in rules instead.',
     )
     return { text: '', fields: null }
   }
@@ -51,7 +53,7 @@ function listOf(task: Task, { files, leftOut, packageJson }: Selection, baseUrl:
   const bytes = files.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0)
   return [
     wrap(
-      `To be sent to ${baseUrl}, and from there to the model that its operator has set:`,
+      `These files go to ${baseUrl}, and from there to the AI provider that its operator chose:`,
       columns,
     ),
     ...files.map(({ path, text, maskedCount }) => {
@@ -65,14 +67,14 @@ function listOf(task: Task, { files, leftOut, packageJson }: Selection, baseUrl:
           `${sizeOf(JSON.stringify(packageJson).length).padStart(9)}  package.json, without its scripts`,
         ]),
     wrap(
-      `${files.length} ${files.length === 1 ? 'file' : 'files'}, ${sizeOf(bytes)}; ${masked} ${masked === 1 ? 'secret is' : 'secrets are'} masked. Masking goes by names and shapes: look for yourself.`,
+      `${files.length} ${files.length === 1 ? 'file' : 'files'}, ${sizeOf(bytes)}; ${masked} ${masked === 1 ? 'secret is' : 'secrets are'} masked. Masking goes by names and patterns, so check for yourself.`,
       columns,
     ),
     ...(leftOut.length === 0
       ? []
       : [
           wrap(
-            `No room for ${leftOut.length} more, ${leftOut.slice(0, 3).map(visibleText).join(', ')} among them.`,
+            `${leftOut.length} more did not fit, including ${leftOut.slice(0, 3).map(visibleText).join(', ')}.`,
             columns,
           ),
         ]),
@@ -109,7 +111,7 @@ function describe(
       ),
     ),
     ...warnings.map((warning) => wrapUnder(`  ${paint('yellow', '!')} `, '    ', warning, columns)),
-    ...(url === '' ? [] : ['', `It is kept at ${url}`]),
+    ...(url === '' ? [] : ['', `Stored at ${url}`]),
   ].join('\n')
 }
 

@@ -9,8 +9,10 @@ import { checkLines } from './show-checks.ts'
 
 export const doctor: Command = {
   name: 'doctor',
-  summary: 'looks at everything that this program needs, and says how to mend what is wrong',
-  help: ['Writes nothing, and needs neither a key nor a network to tell what is wrong with them.'],
+  summary: 'checks everything this program needs and explains how to fix problems',
+  help: [
+    'Writes nothing. It works without a key or a network, and reports if they are the problem.',
+  ],
   options: [],
   takesFolder: true,
   documented: {
@@ -19,7 +21,7 @@ export const doctor: Command = {
   async run(task) {
     const findings = [
       ...(await examineMachine(task)),
-      ...(await task.terminal.during('Asking the service', () => examineService(task))),
+      ...(await task.terminal.during('Contacting the service', () => examineService(task))),
       ...(await examineProject(task)),
     ]
     const shown = findings.map(({ fix, ...found }) => ({ ...found, next_action: fix }))
@@ -35,9 +37,9 @@ export const doctor: Command = {
 
 function nextOf(task: Task, first: Finding | undefined) {
   return first === undefined
-    ? { text: 'Nothing is in the way. To see what is here:', command: task.line('analyze') }
+    ? { text: 'Everything is ready. To analyze this project:', command: task.line('analyze') }
     : {
-        text: `Mend ${plainText(first.check)} first, then look again:`,
+        text: `Fix ${plainText(first.check)} first, then check again:`,
         command: task.line('doctor'),
       }
 }

@@ -29,7 +29,7 @@ export async function dryRunHere(
   if (first === undefined) return { status: 'skip', faults: [] }
   const { type } = await packageOf(project, first)
   const { baseUrl, tenantId } = answer.wishes
-  const done = await task.terminal.during('Loading what was written, in a dry run', () =>
+  const done = await task.terminal.during('Loading the changes in a dry run', () =>
     dryRun({
       root: project.root,
       edits: plan.edits,
@@ -44,20 +44,20 @@ export async function dryRunHere(
   const lines = problemLines(done.faults)
   throw new Problem(
     'start_fails',
-    'The application would not start as it is now:',
+    'With these changes the application would not start:',
     ...lines,
     ...((await isTakenBack(task, lines))
-      ? ['Everything is as it was before.']
-      : ['To take back what was written: service-analyzer undo']),
+      ? ['Every file is as it was before.']
+      : ['To revert the changes: service-analyzer undo']),
   )
 }
 
 async function isTakenBack(task: Task, lines: readonly string[]): Promise<boolean> {
   const { terminal, world, isAgreed, folder } = task
   if (isAgreed || !terminal.isInteractive) return false
-  for (const line of ['The application would not start as it is now:', ...lines])
+  for (const line of ['With these changes the application would not start:', ...lines])
     terminal.remark(line)
-  if (!(await terminal.confirm('Take back what was written?'))) return false
+  if (!(await terminal.confirm('Revert the changes?'))) return false
   const journal = journalWorld(world.environment, world.homeFolder)
   const undone = await world.uninterrupted(() => undo(folder, journal))
   return undone.kind === 'undone'

@@ -5,29 +5,26 @@ import { wrap, wrapUnder } from '../terminal/words.ts'
 import type { Command } from './command.ts'
 
 const EXIT_CODES = [
-  ['0', 'done, or as it should be'],
-  ['1', 'not so: a check fails, it was refused or declined, nothing has been done'],
-  ['2', 'called in a wrong way: an unknown option, no key or a wrong one'],
-  ['3', 'the service did not answer, or not as it should'],
+  ['0', 'success'],
+  ['1', 'a check failed, or the action was refused or declined'],
+  ['2', 'usage error: an unknown option, a missing or wrong key'],
+  ['3', 'the service did not respond, or gave an invalid answer'],
   ['130', 'interrupted'],
 ] as const
 
 const ENVIRONMENT = [
-  ['SERVICE_ANALYZER_KEY', 'the analyzer key of your tenant; goes before the saved one'],
+  ['SERVICE_ANALYZER_KEY', 'the analyzer key of your tenant; takes precedence over the saved one'],
   ['SERVICE_BASE_URL', 'the address of the service, if it is not the one you installed from'],
   ['XDG_CONFIG_HOME', 'where the key is saved, if not in ~/.config'],
-  ['NO_COLOR, FORCE_COLOR', 'no colours; colours without a terminal'],
+  ['NO_COLOR, FORCE_COLOR', 'no colors; colors without a terminal'],
   ['NODE_EXTRA_CA_CERTS', 'a CA of your own'],
-  ['NODE_USE_ENV_PROXY=1', 'has Node 24 and later ask the proxy in HTTPS_PROXY'],
+  ['NODE_USE_ENV_PROXY=1', 'makes Node 24 and later use the proxy in HTTPS_PROXY'],
 ] as const
 
 export function helpText(commands: readonly Command[], columns: number): string {
   return [
     `service-analyzer ${VERSION}`,
-    wrap(
-      'Finds the sign-in of an application, puts it behind the service, and checks that it is.',
-      columns,
-    ),
+    wrap('Puts a web application behind the sign-in protection service and verifies it.', columns),
     '',
     wrapUnder('Usage: ', '       ', 'service-analyzer <command> [options] [folder]', columns),
     '',
@@ -44,7 +41,7 @@ export function helpText(commands: readonly Command[], columns: number): string 
     'Exit codes:',
     ...table(EXIT_CODES, columns),
     '',
-    wrap('More about one: service-analyzer help <command>', columns),
+    wrap('Help for a command: service-analyzer help <command>', columns),
   ].join('\n')
 }
 
@@ -60,7 +57,7 @@ export function commandHelp(command: Command, columns: number): string {
     '',
     ...table(optionRows([...options, ...GENERAL_OPTIONS]), columns),
     ...(takesFolder
-      ? ['', wrap('folder: where the project is; this one, if it is not named.', columns)]
+      ? ['', wrap('folder: the project; the current folder by default.', columns)]
       : []),
     '',
     wrap(BESIDE, columns),
@@ -81,7 +78,7 @@ function optionName(name: OptionName): string {
 }
 
 const BESIDE =
-  'With --json, beside schema_version, command, version, exit_code, problem, warnings and next_step:'
+  'With --json, in addition to schema_version, command, version, exit_code, problem, warnings and next_step:'
 
 const NARROW_COLUMNS = 60
 

@@ -59,8 +59,8 @@ async function run(task: Task, call: readonly string[], root: string): Promise<b
   if (ended === 0) return true
   task.warn(
     ended === null
-      ? `${program} could not be started: is it on the PATH?`
-      : `${program} ended with ${ended}; what was written stays.`,
+      ? `${program} could not be started. Check that it is on the PATH.`
+      : `${program} failed with ${ended}; the written changes stay.`,
   )
   return false
 }

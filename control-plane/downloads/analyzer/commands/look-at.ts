@@ -17,12 +17,12 @@ export interface LookedAt {
 
 export async function lookAt(task: Task): Promise<LookedAt> {
   await makeSureOfFolder(task)
-  return task.terminal.during('Looking at the project', async (tell) => {
+  return task.terminal.during('Analyzing the project', async (tell) => {
     try {
       const project = await openProject(task.folder, {
         onProgress: ({ files, folders }) => tell(`${files} files in ${folders} folders`),
       })
-      tell('what it is made of')
+      tell('reading its code')
       return { project, detection: await detect(project) }
     } catch (error) {
       if (!(error instanceof ProjectProblem)) throw error
@@ -55,7 +55,10 @@ function fileOf({ folder, mount, entry }: Application): string | null {
 export async function chooseApplication(task: Task, looked: LookedAt): Promise<Application> {
   const [first, second] = await chooseApplications(task, looked)
   if (first !== undefined && second === undefined) return first
-  throw new Problem('option_invalid', 'This is about one application: name one --app.')
+  throw new Problem(
+    'option_invalid',
+    'This command handles one application: choose one with --app.',
+  )
 }
 
 /** At least one. */
@@ -71,7 +74,7 @@ export async function chooseApplications(
   if (task.terminal.isInteractive && !task.isAgreed) return [await askWhich(task, applications)]
   throw new Problem(
     'application_unclear',
-    `There are ${applications.length} applications here; say which one with --app:`,
+    `Found ${applications.length} applications here. Choose one with --app:`,
     ...applications.map(
       (application) =>
         `--app ${visibleText(appName(application, applications))} (${application.framework})`,
@@ -84,7 +87,7 @@ async function askWhich(task: Task, applications: readonly Application[]): Promi
   const index = await task.terminal.choose('Which one?', applications.length)
   const chosen = index === null ? undefined : applications[index]
   if (chosen !== undefined) return chosen
-  throw new Problem('declined', 'None was chosen. Nothing has been changed.')
+  throw new Problem('declined', 'None chosen. Nothing was changed.')
 }
 
 function applicationIn(applications: readonly Application[], wanted: string): Application {
@@ -100,7 +103,7 @@ function applicationIn(applications: readonly Application[], wanted: string): Ap
   const near = nearest(wanted.slice(0, 100), names) ?? names[0] ?? ''
   throw new Problem(
     'option_invalid',
-    `There is no application in ${JSON.stringify(visibleText(wanted))}; did you mean ${visibleText(near)}?`,
+    `No application found in ${JSON.stringify(visibleText(wanted))}; did you mean ${visibleText(near)}?`,
     `Found: ${names.map(visibleText).join(', ')}`,
   )
 }
@@ -116,8 +119,8 @@ function normalised(folder: string): string {
 export function nothingFound(task: Task): Problem {
   return new Problem(
     'nothing_found',
-    `No web application that this program knows was found in ${visibleText(task.folder)}.`,
-    'If it is elsewhere, name its folder: service-analyzer analyze FOLDER',
+    `No supported web application found in ${visibleText(task.folder)}.`,
+    'If it is in another folder: service-analyzer analyze FOLDER',
     `Code to paste for every framework: ${task.access.baseUrl().text}/api/v1/contract`,
   )
 }

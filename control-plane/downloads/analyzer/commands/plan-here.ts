@@ -31,10 +31,10 @@ async function guidedPlan(
   if (outcome.kind === 'refused' || problems.length > 0)
     throw new Problem(
       'guide_refused',
-      'The stored guide is refused as a whole. Nothing has been changed.',
+      'The stored guide was rejected as a whole. Nothing was changed.',
       ...problemLines(problems),
-      'To have another one written: service-analyzer analyze --use-ai',
-      'To go by the rules instead: service-analyzer apply --rules',
+      'To get a new one: service-analyzer analyze --use-ai',
+      'To use the built-in rules instead: service-analyzer apply --rules',
     )
   const { plan } = outcome
   const touched = new Set(plan.edits.map(({ path }) => path))
@@ -66,7 +66,7 @@ async function ruledPlan(
       throw new Problem(
         'edits_refused',
         `Two of these applications need different changes of ${visibleText(edit.path)}.`,
-        'Apply and commit one after the other, each with its own --app.',
+        'Apply and commit them one at a time, each with its own --app.',
       )
     edits.set(edit.path, edit)
   }
@@ -85,10 +85,10 @@ async function ruledPlan(
 export function foreignJournal(would: readonly EditProblem[]): Problem {
   return new Problem(
     'edits_refused',
-    'The journal in .service was not written here by you, so it is not believed, and nothing has been done.',
-    ...(would.length === 0 ? [] : ['By it, undo would do this:', ...problemLines(would)]),
-    'If you know who wrote it (you, on another machine or before you moved the project): service-analyzer undo --foreign',
-    'Otherwise remove the folder .service.',
+    'The journal in .service was not written here by you, so it is not trusted. Nothing was changed.',
+    ...(would.length === 0 ? [] : ['With it, undo would do this:', ...problemLines(would)]),
+    'If you trust it (for example, you wrote it on another machine or moved the project): service-analyzer undo --foreign',
+    'Otherwise, delete the folder .service.',
   )
 }
 

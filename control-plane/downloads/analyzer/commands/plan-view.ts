@@ -15,7 +15,7 @@ export function planInShort(task: Task, plan: Plan): string[] {
     return line(`${paint('green', verb)} `, visibleText(path), why)
   })
   const manual = plan.manual.map((step) =>
-    line(paint('yellow', 'by hand'), placeOf(step), step.text),
+    line(paint('yellow', 'manual step'), placeOf(step), step.text),
   )
   return [...edits, ...manual]
 }
@@ -37,7 +37,7 @@ export function manualSteps(task: Task, { manual }: Plan): string[] {
   const { columns, paint } = task.terminal
   return manual.flatMap((step) => [
     '',
-    `${paint('yellow', 'By hand:')} ${placeOf(step)}`,
+    `${paint('yellow', 'Manual step:')} ${placeOf(step)}`,
     wrapUnder('  ', '  ', plainText(step.text), columns),
     ...(step.code === null ? [] : codeLines(step.code, task)),
   ])

@@ -6,9 +6,9 @@ import { checkLines, nextOf, nothingFails, refusedOutcome } from './show-checks.
 
 export const probe: Command = {
   name: 'probe',
-  summary: 'has the service look at your application from outside, and shows what it finds',
+  summary: 'asks the service to check your application from outside',
   help: [
-    'The service sends probes, true and forged, to each hostname of your tenant, as a visitor would reach it. It changes nothing. «verify» does the same and looks at this project as well.',
+    'The service sends genuine and forged probes to each hostname of your tenant, the way visitors reach it. Changes nothing. «verify» also checks this project.',
   ],
   options: [],
   takesFolder: false,
@@ -24,7 +24,7 @@ export const probe: Command = {
 }
 
 export function probed(task: Task, api: Api) {
-  return task.terminal.during('The service looks at the application', () => api.probe())
+  return task.terminal.during('The service is checking the application', () => api.probe())
 }
 
 export function verificationOutcome(

@@ -43,12 +43,12 @@ export function checkLines(
 export function nextOf(task: Task, checks: readonly ShownCheck[], passed: NextStep): NextStep {
   const failing = checks.filter(({ status }) => status === 'fail')
   if (checks.length === 0 || (failing.length === 0 && checks.every(isSkipped)))
-    return { text: 'No check has run yet.', command: task.line('verify') }
+    return { text: 'No checks have run yet.', command: task.line('verify') }
   const [first] = failing
   if (first === undefined) return passed
   const count = `${failing.length} of ${checks.length} checks ${failing.length === 1 ? 'fails' : 'fail'}`
   return {
-    text: `${count}. Put ${plainText(first.check)} right first, then look again:`,
+    text: `${count}. Fix ${plainText(first.check)} first, then verify again:`,
     command: task.line('verify'),
   }
 }
@@ -69,12 +69,7 @@ export function refusedOutcome(task: Task, refused: Refused): Outcome {
   const { columns, paint } = task.terminal
   const { error, detail, missing, checks } = refused
   const lines = [
-    wrapUnder(
-      `${paint('red', 'Refused:')} `,
-      '',
-      detail || 'the service does not say why',
-      columns,
-    ),
+    wrapUnder(`${paint('red', 'Refused:')} `, '', detail || 'the service gave no reason', columns),
     ...(missing.length === 0 ? [] : [wrap(`Missing: ${missing.join(', ')}.`, columns)]),
     ...(checks.length === 0 ? [] : ['', ...checkLines(checks, task.terminal)]),
   ]
@@ -85,6 +80,6 @@ export function refusedOutcome(task: Task, refused: Refused): Outcome {
     next:
       missing.length === 0
         ? null
-        : { text: 'To see what is missing and what to do:', command: task.line('verify') },
+        : { text: 'To see what is missing and how to fix it:', command: task.line('verify') },
   }
 }

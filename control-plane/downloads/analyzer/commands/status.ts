@@ -7,19 +7,19 @@ import { verificationOutcome } from './probe.ts'
 
 export const status: Command = {
   name: 'status',
-  summary: 'shows how it stands: protection, the last checks, and what is applied here',
-  help: ['Looks only: nothing is checked anew. «verify» does that.'],
+  summary: 'shows the protection, the last checks and what is applied here',
+  help: ['Runs no new checks; «verify» does that.'],
   options: [],
   takesFolder: true,
   documented: {
     tenant: '{tenant_id, mode, status, protection, edge_urls, completed_at}',
-    status: 'pass, fail or unknown: of the last checks',
+    status: 'pass, fail or unknown: the result of the last checks',
     checks: 'a list of {check, status, detail, next_action, at, source}',
-    applied: '{state, at, paths}, or null where nothing is applied in this folder',
+    applied: '{state, at, paths}, or null if nothing is applied in this folder',
   },
   async run(task) {
     const api = await task.access.api()
-    const [facts, verification] = await task.terminal.during('Asking the service', () =>
+    const [facts, verification] = await task.terminal.during('Contacting the service', () =>
       Promise.all([api.facts(), api.status()]),
     )
     const root = await files.realpath(task.folder).catch(() => task.folder)
@@ -35,7 +35,7 @@ export const status: Command = {
       text: text.join('\n'),
       next: isLive
         ? {
-            text: 'All is well. To try one sign-in from end to end:',
+            text: 'All checks passed. To test one sign-in from end to end:',
             command: 'service-analyzer complete',
           }
         : outcome.next,
@@ -74,10 +74,13 @@ function journalLines(task: Task, journal: FoundJournal): string[] {
   const { state, written_at: at, files } = journal.journal
   if (state === 'writing')
     return [
-      paint('yellow', wrap(`Applied here: cut off at ${at}. Run: ${task.line('undo')}`, columns)),
+      paint(
+        'yellow',
+        wrap(`Applied here: interrupted at ${at}. Run: ${task.line('undo')}`, columns),
+      ),
     ]
   return [
-    wrap(`Applied here at ${at}; ${task.line('undo')} takes it back:`, columns),
+    wrap(`Applied here at ${at}; ${task.line('undo')} reverts it:`, columns),
     ...files.map(({ path }) => `  ${visibleText(path)}`),
   ]
 }

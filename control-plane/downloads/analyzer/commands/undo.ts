@@ -8,17 +8,17 @@ import { foreignJournal, problemLines } from './plan-here.ts'
 
 export const undo: Command = {
   name: 'undo',
-  summary: 'takes back what apply has written, byte for byte',
+  summary: 'reverts what apply wrote, byte for byte',
   help: [
-    'A file that somebody has changed since is only taken back after asking, and what it held is kept beside it. Needs no key and no network.',
-    'A journal that this user’s tool did not write may have come with the repository: what it would do is shown, and done only with --foreign, and only what an edit may do.',
+    'Files changed since then are only reverted after asking, and a copy is kept next to them. Needs no key and no network.',
+    'A journal from someone else may have come with the repository: undo only shows what it would do, unless you add --foreign.',
   ],
   options: ['foreign'],
   takesFolder: true,
   documented: {
-    restored: 'the paths that are as they were',
-    removed: 'the paths that are gone again',
-    kept: 'where later work is kept',
+    restored: 'the paths restored',
+    removed: 'the paths deleted again',
+    kept: 'copies of later changes',
   },
   async run(task) {
     const world = journalWorld(task.world.environment, task.world.homeFolder)
@@ -30,15 +30,15 @@ export const undo: Command = {
     if (!task.isAgreed && !task.terminal.isInteractive)
       throw new Problem(
         'edits_refused',
-        'Some of it has been changed since, so nothing has been taken back:',
+        'Some files have changed since, so nothing was reverted:',
         ...lines,
-        'To take it back none the less, and keep that work beside it: service-analyzer undo --yes',
+        'To revert anyway and keep a copy of the later changes: service-analyzer undo --yes',
       )
     if (!task.isAgreed) {
       for (const line of lines) task.terminal.remark(line)
-      const question = 'Take it back none the less, and keep that work beside it?'
+      const question = 'Revert anyway and keep a copy of the later changes?'
       if (!(await task.terminal.confirm(question)))
-        throw new Problem('declined', 'Nothing has been taken back.')
+        throw new Problem('declined', 'Nothing was reverted.')
     }
     const forced = () => undoEdits(task.folder, world, { force: true, isForeignBelieved })
     return outcomeOf(task, await uninterrupted(forced))
@@ -47,7 +47,7 @@ export const undo: Command = {
 
 /** The journal has what apply wrote, and nobody else's work. */
 const NOT_TAKEN_BACK =
-  'Not taken back: what your package manager installed and wrote into its lock file (install once more, and it goes), and what you have done by hand.'
+  'Not reverted: manual steps, and what your package manager installed and wrote to its lock file (run its install again to clean up).'
 
 function outcomeOf(task: Task, undone: Undone): Outcome {
   const { columns, paint } = task.terminal
@@ -60,7 +60,7 @@ function outcomeOf(task: Task, undone: Undone): Outcome {
       return {
         exit: EXIT.done,
         text: [
-          paint('green', wrap('Everything is as it was before apply.', columns)),
+          paint('green', wrap('Every file is as it was before apply.', columns)),
           ...list('restored', restored),
           ...list('removed', removed),
           ...list('kept', kept),
@@ -73,7 +73,7 @@ function outcomeOf(task: Task, undone: Undone): Outcome {
     case 'nothing':
       return {
         exit: EXIT.done,
-        text: wrap('Nothing has been applied here, so there is nothing to take back.', columns),
+        text: wrap('Nothing is applied here, so there is nothing to undo.', columns),
         fields: { restored: [], removed: [], kept: [] },
         next: null,
       }
@@ -82,7 +82,7 @@ function outcomeOf(task: Task, undone: Undone): Outcome {
     case 'refused':
       throw new Problem(
         'edits_refused',
-        'Refused: nothing has been taken back.',
+        'Refused: nothing was reverted.',
         ...problemLines(undone.problems),
       )
     case 'failed':

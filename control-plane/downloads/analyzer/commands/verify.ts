@@ -11,17 +11,17 @@ export const verify: Command = {
   name: 'verify',
   summary: 'checks the integration, in this project and from outside',
   help: [
-    'First the project itself: is the middleware mounted, the key in place, no secret committed. That is reported to the service, which labels it as a self-report. Then the service sends probes, true and forged, to each hostname. Going live takes what the platform has seen itself; what is found open here holds it back.',
-    'A listener that is meant to be open says so in the line above it: // service-analyzer-open: the reason. It is named each time.',
-    'Where no application is found in the folder, only the service looks.',
+    'First it checks the project: the middleware is mounted, the key is in place, no secret is committed. The results are sent to the service as a self-report. Then the service sends genuine and forged probes to each hostname. Only what the service sees itself counts for go-live; anything found open here blocks it.',
+    'To keep a listener open on purpose, say so in the line above it: // service-analyzer-open: the reason. It is reported each time.',
+    'If no application is found in the folder, only the service checks.',
   ],
   options: ['app', 'port'],
   takesFolder: true,
   documented: {
-    status: 'pass, fail or unknown: of all checks together',
+    status: 'pass, fail or unknown: the overall result',
     checks: 'a list of {check, status, detail, next_action, at, source}',
-    application: 'the folder that was looked at, or null',
-    local_checks: 'what was found here: {check, status, detail, next_action}',
+    application: 'the folder checked, or null',
+    local_checks: 'the local results: {check, status, detail, next_action}',
   },
   async run(task) {
     const api = await task.access.api()
@@ -30,7 +30,7 @@ export const verify: Command = {
     const isHere = looked.detection.applications.length > 0
     const application = isHere ? await chooseApplication(task, looked) : null
     if (application === null)
-      task.warn('No application is found in this folder, so only the service looks from outside.')
+      task.warn('No application found in this folder, so only the service checks, from outside.')
     const checked = application && (await checkHere(task, looked, application, facts))
     const checks = (checked ?? []).map(({ nextAction, ...check }) => ({
       ...check,

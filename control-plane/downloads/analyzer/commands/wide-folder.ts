@@ -8,13 +8,13 @@ import type { Task } from './command.ts'
 
 export async function makeSureOfFolder({ folder, world, terminal, isAgreed }: Task): Promise<void> {
   if (isAgreed || !(await isWide(folder, world.homeFolder))) return
-  const found = `${visibleText(folder)} holds more than one project: your home folder at least.`
-  if (terminal.isInteractive && (await terminal.confirm(`${found} Is it meant?`))) return
+  const found = `${visibleText(folder)} is your home folder or above it, so it holds more than one project.`
+  if (terminal.isInteractive && (await terminal.confirm(`${found} Continue?`))) return
   throw new Problem(
     'folder_too_wide',
     found,
-    'Name the folder of the application: service-analyzer analyze FOLDER',
-    'If it is meant: add --yes.',
+    'Choose the folder of one application: service-analyzer analyze FOLDER',
+    'To continue anyway, add --yes.',
   )
 }
 

@@ -19,7 +19,7 @@ export async function askService(task: Task): Promise<ServiceAnswer> {
   if (api === null) return { wishes: wishesOf(task), guide: null }
   const wantsGuide = !task.given.flags.has('rules')
   try {
-    return await task.terminal.during('Asking the service', async () => {
+    return await task.terminal.during('Contacting the service', async () => {
       const facts = await api.facts()
       const [pem, guide] = await Promise.all([api.publicKey(), wantsGuide ? api.guide() : null])
       return { wishes: wishesOf(task, facts, pem), guide }
@@ -27,7 +27,7 @@ export async function askService(task: Task): Promise<ServiceAnswer> {
   } catch (error) {
     const isAway = error instanceof Problem && error.exit === EXIT.unavailable
     if (!isAway) throw error
-    task.warn(`${error.lines[0] ?? ''} This goes on by the rules, without the public key.`)
+    task.warn(`${error.lines[0] ?? ''} Continuing with the built-in rules, without the public key.`)
     return { wishes: wishesOf(task), guide: null }
   }
 }

@@ -23,13 +23,13 @@ export async function recoverFirst(task: Task, root: string, world: JournalWorld
   if (count > 0)
     throw new Problem(
       'edits_refused',
-      'An earlier apply had been cut off; it has been taken back, and everything is as it was before it.',
-      'Run the same again.',
+      'An earlier apply was interrupted. It has been reverted, and every file is as it was before.',
+      'Run the command again.',
     )
 }
 
 async function agreeToRecover({ isAgreed, terminal }: Task, would: readonly EditProblem[]) {
-  const said = 'An earlier apply was cut off, and is to be taken back first:'
+  const said = 'An earlier apply was interrupted and has to be reverted first:'
   const lines = problemLines(would)
   if (isAgreed) return
   if (!terminal.isInteractive)
@@ -37,11 +37,11 @@ async function agreeToRecover({ isAgreed, terminal }: Task, would: readonly Edit
       'confirmation_needed',
       said,
       ...lines,
-      'To agree: service-analyzer undo, or --yes',
+      'To revert it: service-analyzer undo, or add --yes',
     )
   for (const line of [said, ...lines]) terminal.remark(line)
-  if (!(await terminal.confirm('Take it back?')))
-    throw new Problem('declined', 'Nothing has been taken back, and nothing written.')
+  if (!(await terminal.confirm('Revert it?')))
+    throw new Problem('declined', 'Nothing was reverted or written.')
 }
 
 /** Every line, as it will be on the disk; what may not be written is refused here. */
@@ -62,11 +62,7 @@ export async function showEdits(
 }
 
 function refusedEdits(problems: readonly EditProblem[]): Problem {
-  return new Problem(
-    'edits_refused',
-    'Refused: nothing has been written.',
-    ...problemLines(problems),
-  )
+  return new Problem('edits_refused', 'Refused: nothing was written.', ...problemLines(problems))
 }
 
 /** `more`: what else is agreed to by the same answer. */
@@ -79,13 +75,13 @@ export async function agreeToWrite(
   if (!terminal.isInteractive)
     throw new Problem(
       'confirmation_needed',
-      'Nobody is there to be asked, so nothing has been written.',
-      'To agree beforehand: --yes. To see it only: --dry-run',
+      'There is no terminal to ask for confirmation, so nothing was written.',
+      'To write without asking: --yes. To only look: --dry-run',
     )
-  if (isCut) terminal.remark('Some lines are not shown; --dry-run --full shows all of them.')
+  if (isCut) terminal.remark('Some lines are hidden; --dry-run --full shows all of them.')
   const count = files.length === 1 ? 'this file' : `these ${files.length} files`
   if (!(await terminal.confirm(`Write ${count}${more}?`)))
-    throw new Problem('declined', 'Nothing has been written.')
+    throw new Problem('declined', 'Nothing was written.')
 }
 
 export async function writePrepared(
@@ -101,7 +97,7 @@ export async function writePrepared(
     'write_failed',
     ...problemLines([problem]),
     isAsBefore
-      ? 'Everything is as it was before.'
-      : 'Once the reason is gone, run: service-analyzer undo',
+      ? 'Every file is as it was before.'
+      : 'Once that is fixed, run: service-analyzer undo',
   )
 }

@@ -25,9 +25,9 @@ export async function foreignProblems(
       kind === 'remove' ? null : textOf(await look(root, copyPath(index), bytesMax, files))
     const isPackageJson = /(?:^|\/)package\.json$/i.test(path)
     if (kind === 'restore' && copy === null)
-      problems.push({ path, detail: 'would be put back as something that is not text' })
+      problems.push({ path, detail: 'would be restored to something that is not text' })
     else if (now === null && isPackageJson)
-      problems.push({ path, detail: 'is gone: what install it would bring cannot be judged' })
+      problems.push({ path, detail: 'was deleted, so its install scripts cannot be checked' })
     else if (now !== null) {
       const edit = { path, before: copy, after: now }
       problems.push(...changesProblems([edit], { sdkUrl: sdkUrlIn(now) }))

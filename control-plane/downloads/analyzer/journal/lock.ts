@@ -37,7 +37,7 @@ export async function withLock<T>(
     const refusal = await take(root, LOCK, world)
     if (refusal !== null) return { kind: 'refused', detail: refusal }
   } catch (error) {
-    const detail = `${ROOM} cannot be written to: ${reasonOf(error)}. Nothing was changed.`
+    const detail = `Cannot write to ${ROOM}: ${reasonOf(error)}. Nothing was changed.`
     return { kind: 'refused', detail }
   }
   try {
@@ -76,9 +76,11 @@ async function take(root: string, lock: string, world: JournalWorld): Promise<st
 async function holderOf(root: string, lock: string, files: FileSystem): Promise<Holder | string> {
   const sight = await look(root, lock, 1000, files, 2) // two while it is placed, or was
   if (sight.kind === 'absent') return 'nobody'
-  if (sight.kind === 'problem') return `${lock} ${sight.detail}. Remove ${ROOM}, and try again.`
+  if (sight.kind === 'problem') return `${lock} ${sight.detail}. Delete ${ROOM} and try again.`
   const { success, output } = v.safeParse(Holder, objectIn(sight.bytes.toString()))
-  return success ? output : `${lock} cannot be read. If nobody else is at work here, remove it.`
+  return success
+    ? output
+    : `${lock} cannot be read. If no other service-analyzer is running here, delete it.`
 }
 
 export const newToken = () => randomBytes(8).toString('hex')
@@ -89,10 +91,10 @@ const isGone = (holder: Holder, { pid, host, isRunning }: JournalWorld) =>
 
 function atWork({ pid, host }: Holder, world: JournalWorld): string {
   const where = host === world.host ? '' : ` on ${host.replaceAll(/[^\w.-]/g, '?')}`
-  return `Another service-analyzer (process ${pid}${where}) is at work in this project: wait for it. If there is none, remove ${LOCK}.`
+  return `Another service-analyzer (process ${pid}${where}) is running in this project. Wait for it to finish; if there is none, delete ${LOCK}.`
 }
 
-const TAKEN = 'Another service-analyzer began at the same moment: wait for it, and try again.'
+const TAKEN = 'Another service-analyzer just started here. Wait for it to finish, then try again.'
 
 /** With all that is in it at once, where the file system has hard links. */
 async function place(root: string, path: string, world: JournalWorld): Promise<string | null> {
@@ -121,10 +123,10 @@ const IGNORE_ALL = '*\n'
 async function hideFromGit(root: string, files: FileSystem): Promise<string | null> {
   const path = `${ROOM}/.gitignore`
   const sight = await look(root, path, 1000, files)
-  if (sight.kind === 'problem') return `${path} ${sight.detail}. Remove ${ROOM}, and try again.`
+  if (sight.kind === 'problem') return `${path} ${sight.detail}. Delete ${ROOM} and try again.`
   if (sight.kind === 'file' && sight.bytes.toString() === IGNORE_ALL) return null
   if (sight.kind === 'file' && !isPartOf(sight.bytes))
-    return `${path} is not ours: ${ROOM} is used by somebody else. Nothing was changed.`
+    return `${path} was not written by this program. Nothing was changed. Rename that file, then try again.`
   try {
     await removeFile(join(root, path), files)
     await writeNew(join(root, path), Buffer.from(IGNORE_ALL), 0o600, files)

@@ -47,7 +47,8 @@ export async function prepare(
 ): Promise<Prepared | Refused> {
   const { files } = world
   const root = await files.realpath(givenRoot).catch(() => null)
-  if (root === null) return refuse(`There is no folder ${visible(givenRoot)} that can be read.`)
+  if (root === null)
+    return refuse(`The folder ${visible(givenRoot)} does not exist or cannot be read.`)
   const wanted = edits.filter(({ before, after }) => before !== after)
   if (wanted.length === 0)
     return { kind: 'prepared', root, files: [], folders: [], earlier: null, remarks: [] }
@@ -93,12 +94,11 @@ export const refuse = (detail: string): Refused => ({
   problems: [{ path: null, detail }],
 })
 
-const CUT_OFF =
-  'An earlier apply was cut off: run service-analyzer undo, which puts everything back as it was.'
+const CUT_OFF = 'An earlier apply was interrupted. Run service-analyzer undo to restore every file.'
 
 /** There is one way back at a time: undo's, or git's once all that was written is committed. */
 const STANDS =
-  'An earlier apply stands, and undo can take back one only. Commit what it wrote, or run service-analyzer undo first; or, to keep it for good without git, remove the folder .service.'
+  'An earlier apply is still in place, and undo only handles one. Commit its changes or run service-analyzer undo first; to keep them without git, delete the folder .service.'
 
 async function thoseThere(root: string, journal: Journal, files: FileSystem): Promise<string[]> {
   const there: string[] = []
@@ -115,10 +115,10 @@ async function judge(root: string, edit: FileEdit, files: FileSystem): Promise<J
   const sight = await look(root, edit.path, LIMITS.editedFileBytesMax, files)
   if (sight.kind === 'problem') return sight.detail
   if (sight.kind === 'absent') return judgeNew(root, edit, sight.missing, files)
-  if (edit.before === null) return 'is to be created, and is there already'
+  if (edit.before === null) return 'should be created, but already exists'
   const text = textIn(sight.bytes)
   if (text === null) return 'is not text in UTF-8'
-  if (text !== edit.before) return 'was changed since it was read: run this again'
+  if (text !== edit.before) return 'has changed since it was read; run this again'
   const refusal = await notWritable(root, edit.path, files)
   if (refusal !== null) return refusal
   const after = withLineEnds(edit.before, edit.after)
@@ -134,11 +134,12 @@ async function judgeNew(
   folders: readonly string[],
   files: FileSystem,
 ): Promise<Judged> {
-  if (edit.before !== null) return 'is not there any more: run this again'
+  if (edit.before !== null) return 'no longer exists; run this again'
   const outermost = folders[0] ?? edit.path
   const parent = join(root, dirname(outermost))
   const other = await sameName(parent, basename(outermost), files)
-  if (other !== null) return `differs from ${visible(other)}, which is there, in capitals only`
+  if (other !== null)
+    return `differs from the existing ${visible(other)} only in upper and lower case`
   try {
     await files.access(parent, constants.W_OK | constants.X_OK)
   } catch (error) {

@@ -70,8 +70,8 @@ export async function readJournal(root: string, files: FileSystem): Promise<Foun
   const sight = await look(root, JOURNAL, LIMITS.journalBytesMax, files)
   if (sight.kind === 'absent') return { kind: 'none' }
   if (sight.kind === 'problem')
-    return { kind: 'problem', detail: `The journal cannot be used: ${JOURNAL} ${sight.detail}.` }
-  const detail = `The journal is not as it was written: ${JOURNAL} is damaged, or somebody else's. Nothing was touched. Your version control has the way back; remove ${ROOM} to start anew.`
+    return { kind: 'problem', detail: `The journal is unusable: ${JOURNAL} ${sight.detail}.` }
+  const detail = `The journal ${JOURNAL} is damaged or was changed. Nothing was reverted. Use your version control to revert, then delete ${ROOM} to start over.`
   const { success, output } = v.safeParse(Sealed, objectIn(textIn(sight.bytes)))
   if (!success || !isConsistent(output)) return { kind: 'problem', detail }
   const { seal, ...journal } = output

@@ -68,7 +68,7 @@ export async function judgeRestoring(
     const kind = isBefore ? 'none' : before === null ? 'remove' : 'restore'
     steps.push({ index, file, kind, isKept })
     if (!isBefore && hash !== after.sha256)
-      changed.push({ path, detail: hash === null ? 'was removed since' : 'was changed since' })
+      changed.push({ path, detail: hash === null ? 'has been deleted since' : 'has changed since' })
     const copy = kind === 'restore' ? await copyProblem(root, index, file, files) : null
     if (copy !== null) problems.push({ path, detail: copy })
   }
@@ -84,7 +84,7 @@ async function copyProblem(
   const copy = await look(root, copyPath(index), LIMITS.editedFileBytesMax, files)
   return copy.kind === 'file' && hashOf(copy.bytes) === before?.sha256
     ? null
-    : `cannot be put back: its copy, ${copyPath(index)}, is not what was there`
+    : `cannot be restored: its backup ${copyPath(index)} has changed`
 }
 
 export interface Restored {

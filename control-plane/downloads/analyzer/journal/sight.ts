@@ -44,15 +44,14 @@ export async function look(
     if (typeof stats === 'string') return problem(`lies in ${folder}, where ${stats}`)
     if (stats.isSymbolicLink())
       return problem(
-        `lies behind ${folder}, which is a symbolic link: nothing is written through it`,
+        `lies behind ${folder}, which is a symbolic link; links are not followed when writing`,
       )
     if (!stats.isDirectory()) return problem(`lies in ${folder}, which is not a folder`)
   }
   try {
     const folder = join(root, ...folders)
     const real = await files.realpath(folder)
-    if (real !== folder)
-      return problem(`is really in ${visible(real)}, and is to be named like that`)
+    if (real !== folder) return problem(`is really in ${visible(real)}; use that path`)
   } catch (error) {
     return problem(`cannot be reached: ${reasonOf(error)}`)
   }
@@ -91,11 +90,12 @@ async function lookAtFile(
 ): Promise<Sight> {
   const stats = await statsOf(at, files)
   if (stats === 'absent') return { kind: 'absent', missing: [] }
-  if (typeof stats === 'string') return problem(`cannot be looked at: ${stats}`)
-  if (stats.isSymbolicLink()) return problem('is a symbolic link: nothing is written through it')
+  if (typeof stats === 'string') return problem(`cannot be read: ${stats}`)
+  if (stats.isSymbolicLink())
+    return problem('is a symbolic link; links are not followed when writing')
   if (!stats.isFile()) return problem('is not a regular file')
   if (stats.nlink > namesMax)
-    return problem('has a second name elsewhere (a hard link): it would not change with this one')
+    return problem('has a second name elsewhere (a hard link), which would not change with it')
   if (stats.size > bytesMax) return problem(`is larger than ${bytesMax} bytes`)
   try {
     return await read(at, stats, files)
@@ -111,12 +111,12 @@ async function read(at: string, seen: Stats, files: FileSystem): Promise<Sight> 
   const handle = await files.open(at, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
   try {
     const { ino, dev, mode, uid, gid } = await handle.stat()
-    if (ino !== seen.ino || dev !== seen.dev) return problem('was replaced while it was read')
+    if (ino !== seen.ino || dev !== seen.dev) return problem('was replaced while being read')
     const bytes = Buffer.alloc(seen.size + 1)
     let length = 0
     for (let read = -1; read !== 0 && length < bytes.length; length += read)
       read = (await handle.read(bytes, length, bytes.length - length, length)).bytesRead
-    if (length > seen.size) return problem('grew while it was read')
+    if (length > seen.size) return problem('grew while being read')
     return { kind: 'file', bytes: bytes.subarray(0, length), mode: mode & 0o777, uid, gid }
   } finally {
     await handle.close()

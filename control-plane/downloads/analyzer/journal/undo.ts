@@ -43,7 +43,7 @@ export async function viewUndo(givenRoot: string, world: JournalWorld): Promise<
   const would = steps.flatMap(({ kind, file: { path } }) =>
     kind === 'none'
       ? []
-      : [{ path, detail: kind === 'remove' ? 'would be removed' : 'would be put back' }],
+      : [{ path, detail: kind === 'remove' ? 'would be deleted' : 'would be restored' }],
   )
   return {
     isCutOff: journal.state === 'writing',
@@ -58,7 +58,7 @@ export async function undo(
   wishes: UndoWishes = {},
 ): Promise<Undone> {
   const root = await world.files.realpath(givenRoot).catch(() => null)
-  if (root === null) return refuse(`There is no folder ${givenRoot} that can be read.`)
+  if (root === null) return refuse(`The folder ${givenRoot} does not exist or cannot be read.`)
   if ((await statsOf(join(root, ROOM), world.files)) === 'absent') return { kind: 'nothing' }
   const found = await readJournal(root, world.files)
   if (found.kind === 'problem') return refuse(found.detail)
@@ -93,7 +93,7 @@ async function undoLocked(root: string, world: JournalWorld, wishes: UndoWishes)
     }
     const isForeign = !(await isOurs(root, found, world))
     if (isForeign && wishes.isForeignBelieved !== true)
-      return refuse('The journal is another one than a moment ago: look at it again.')
+      return refuse('The journal has just changed. Review it again.')
     await removeTemporaries(root, found.journal, files)
     const judged = await judgeRestoring(root, found.journal, files)
     const { steps, changed } = judged
@@ -104,7 +104,10 @@ async function undoLocked(root: string, world: JournalWorld, wishes: UndoWishes)
       return { kind: 'refused', problems: changed, isChanged: true }
     return { kind: 'undone', ...(await restoreAll(root, found.journal, steps, files)) }
   } catch (error) {
-    const problem = { path: null, detail: `Undo was cut off: ${reasonOf(error)}. Run it again.` }
+    const problem = {
+      path: null,
+      detail: `Undo was interrupted: ${reasonOf(error)}. Run it again.`,
+    }
     return { kind: 'failed', problem }
   }
 }

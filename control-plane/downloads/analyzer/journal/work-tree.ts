@@ -33,15 +33,13 @@ export async function judgeWorkTree(
   for (const path of all) {
     const folder = await repositoryBelow(root, path, world.files)
     if (folder !== null)
-      nested.push({ path, detail: `lies in a git repository of its own: run this in ${folder}` })
+      nested.push({ path, detail: `is in a separate git repository; run this in ${folder}` })
   }
   if (nested.length > 0) return { ...refused(), problems: nested }
   if (!(await isInRepository(root, world.files)))
     return {
       ...refused(),
-      remarks: [
-        'There is no git here: what is written is shown by no diff later, and undo is the way back.',
-      ],
+      remarks: ['This folder is not in a git repository: use undo to revert.'],
     }
 
   const settings = await world.git.settings(root)
@@ -49,7 +47,7 @@ export async function judgeWorkTree(
   const safe = safeSettings(settings.out)
   if (safe === null)
     return refused(
-      'The git configuration has a filter with "=" in its name, so git status would run it: rename it.',
+      'The git configuration has a filter with "=" in its name, so git status would run it. Rename it.',
     )
   if (!(await isThere(join(root, '.git'), world.files))) {
     const listed = await world.git.ask(root, safe, ['ls-files', '-z', '--cached', '--', '.'])
@@ -66,7 +64,7 @@ export async function judgeWorkTree(
 }
 
 const ELSEWHERE =
-  'The git repository around this folder knows none of its files, so it was not asked: undo is the way back.'
+  'The git repository around this folder tracks none of its files: use undo to revert.'
 
 const STATUS = [
   'status',
@@ -133,7 +131,7 @@ function safeSettings(listed: string): readonly string[] | null {
 function dirtyDetail(paths: readonly string[], isCut: boolean, platform: NodeJS.Platform): string {
   const shown = paths.slice(0, 5).map((path) => shownPath(path, platform))
   const more = paths.length > 5 || isCut ? ' and more' : ''
-  return `The git work tree has changes (${shown.join(', ')}${more}): commit or stash them first, so that yours and these stay apart.`
+  return `The git work tree has changes (${shown.join(', ')}${more}): commit or stash them first, to keep your changes separate.`
 }
 
 async function untracked(
@@ -148,7 +146,7 @@ async function untracked(
   const tracked = new Set(listed.out.split('\0'))
   const problems = changed
     .filter((path) => !tracked.has(path))
-    .map((path) => ({ path, detail: 'is not under version control: commit it first' }))
+    .map((path) => ({ path, detail: 'is not under version control; commit it first' }))
   return problems.length === 0 ? CLEAN : { ...refused(), problems }
 }
 
@@ -158,11 +156,11 @@ function cannotAsk({ code, err }: GitAnswer): WorkTree {
   if (/not a git repository/.test(line))
     return {
       ...refused(),
-      remarks: ['There is a .git here that git does not take for a repository.'],
+      remarks: ['There is a .git here, but git does not recognize it as a repository.'],
     }
   return refused(
     code === null
-      ? 'There is a git repository here and git cannot be asked about it: install git, so that it can say whether there are changes.'
-      : `Git does not say whether there are changes: ${line.replaceAll(/[\p{Cc}\p{Cf}]/gu, ' ').slice(0, 300)}`,
+      ? 'This is a git repository, but git is not installed. Install git, so that uncommitted changes can be checked.'
+      : `Git could not report uncommitted changes: ${line.replaceAll(/[\p{Cc}\p{Cf}]/gu, ' ').slice(0, 300)}`,
   )
 }

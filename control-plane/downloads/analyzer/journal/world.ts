@@ -53,12 +53,12 @@ const REASONS: Readonly<Record<string, string>> = {
   EROFS: 'the file system is read-only',
   EACCES: 'permission is denied',
   EPERM: 'permission is denied',
-  EIO: 'the disk does not read or write it',
+  EIO: 'the disk failed to read or write it',
   ENAMETOOLONG: 'the name is too long for this file system',
   EMFILE: 'too many files are open',
   ENFILE: 'too many files are open',
-  EBUSY: 'another program holds it',
-  EXDEV: 'it lies on another file system',
+  EBUSY: 'another program is using it',
+  EXDEV: 'it is on another file system',
 }
 
 /** Why an operation failed, to be read behind a colon. */

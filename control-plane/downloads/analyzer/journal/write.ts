@@ -47,7 +47,7 @@ async function writeLocked(prepared: Prepared, world: JournalWorld): Promise<Wri
   const found = await readJournal(root, files)
   const token = found.kind === 'journal' ? found.journal.token : null
   if (found.kind === 'problem' || token !== prepared.earlier)
-    return refuse('Another apply was faster: look at what it did, and run this again.')
+    return refuse('Another apply just finished here. Review its changes, then run this again.')
   const journal = newJournal(prepared, world)
   let path: string | null = null
   let begun = 0
@@ -99,7 +99,7 @@ async function assertUnchanged(root: string, { path, was }: PreparedFile, files:
     sight.kind === 'file' && was !== null
       ? sight.bytes.equals(was.bytes) && sight.mode === was.mode
       : sight.kind === 'absent' && was === null
-  if (!isSame) throw new Stale('was changed since it was read: run this again')
+  if (!isSame) throw new Stale('has changed since it was read; run this again')
 }
 
 /** With mode and owner, so that going back is a mere rename. */
@@ -113,7 +113,7 @@ async function copyOriginals(prepared: Prepared, files: FileSystem) {
 
 async function makeFolder(root: string, folder: string, files: FileSystem) {
   if (!(await isFree(root, folder, files)))
-    throw new Stale('came to be since it was looked at: run this again')
+    throw new Stale('has been created meanwhile; run this again')
   await files.mkdir(join(root, folder))
   await syncFolder(dirname(join(root, folder)), files)
 }
@@ -130,7 +130,7 @@ async function writeFile(
   const beside = temporaryPath(journal, path, index)
   const temporary = join(root, beside)
   if (!(await isFree(root, beside, files)))
-    throw new Stale('lies in a folder that was changed since: run this again')
+    throw new Stale('is in a folder that has changed meanwhile; run this again')
   await writeNew(temporary, bytes, was?.mode ?? null, files, was ?? undefined)
   await assertUnchanged(root, file, files)
   if (was !== null) await files.rename(temporary, at)
@@ -143,7 +143,7 @@ async function putNew(temporary: string, at: string, files: FileSystem) {
   try {
     await files.link(temporary, at)
   } catch (error) {
-    if (codeOf(error) === 'EEXIST') throw new Stale('came to be since it was looked at')
+    if (codeOf(error) === 'EEXIST') throw new Stale('has been created meanwhile')
     if (!hasNoLinks(error)) throw error
     return files.rename(temporary, at)
   }

@@ -59,8 +59,8 @@ async function folderAt(folder: string): Promise<string> {
     }
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    if (code === 'EACCES') throw new ProjectProblem(`${folder} may not be read by you.`)
-    throw new ProjectProblem(`There is no folder ${folder}. Say which one holds the project.`)
+    if (code === 'EACCES') throw new ProjectProblem(`You do not have permission to read ${folder}.`)
+    throw new ProjectProblem(`The folder ${folder} does not exist. Name the folder of the project.`)
   }
-  throw new ProjectProblem(`${folder} is not a folder. Say which one holds the project.`)
+  throw new ProjectProblem(`${folder} is not a folder. Name the folder of the project.`)
 }

@@ -14,7 +14,7 @@ const { O_RDONLY, O_NONBLOCK = 0, O_NOFOLLOW = 0 } = constants
 /** What the path was when it was listed may be something else by now: it is judged again. */
 export async function readText(root: string, path: string, bytesMax: number): Promise<ReadText> {
   const target = await realpath(join(root, path))
-  if (!isInside(root, target)) return problem('is a link that leads out of the project')
+  if (!isInside(root, target)) return problem('is a link to outside the project')
   // without O_NONBLOCK the opening of a pipe waits until somebody writes
   const file = await open(target, O_RDONLY | O_NONBLOCK | O_NOFOLLOW)
   try {

@@ -12,10 +12,10 @@ export interface Unread {
 }
 
 const REASONS: Readonly<Record<string, string>> = {
-  EACCES: 'may not be read by you',
-  EPERM: 'may not be read by you',
-  ENOENT: 'is not there (a link to nothing, or a name that is not UTF-8)',
-  ENOTDIR: 'is not there any more',
+  EACCES: 'cannot be read: permission denied',
+  EPERM: 'cannot be read: permission denied',
+  ENOENT: 'does not exist (a broken link, or a name that is not UTF-8)',
+  ENOTDIR: 'no longer exists',
   ELOOP: 'is a link to itself',
   ENAMETOOLONG: 'has a path that is too long',
   EIO: 'cannot be read: its disk is damaged',

@@ -86,7 +86,7 @@ export async function walk(
     if (leftOver > 0) {
       isCut = true
       if (filesMax === limits.projectFilesPerFolderMax)
-        unread.add(path || '.', `holds more than ${filesMax} files: ${leftOver} were left out`)
+        unread.add(path || '.', `has more than ${filesMax} files; ${leftOver} were skipped`)
     }
     for (const name of names) list(under(path, name))
     for (const name of links) await listLink(under(path, name))
@@ -139,7 +139,7 @@ export async function walk(
     try {
       const target = await realpath(join(root, path))
       const found = await stat(target)
-      if (!isInside(root, target)) unread.add(path, 'is a link that leads out of the project')
+      if (!isInside(root, target)) unread.add(path, 'is a link to outside the project')
       else if (found.isFile()) {
         const linkTo = relative(root, target).replaceAll(sep, '/')
         files.push({ path, bytes: found.size, linkTo })
@@ -152,7 +152,7 @@ export async function walk(
 
   function isOdd(path: string): boolean {
     if (!UNPRINTABLE.test(path)) return false
-    unread.add(path, 'has a name with control characters in it')
+    unread.add(path, 'has control characters in its name')
     return true
   }
 }

@@ -57,7 +57,7 @@ void t.test(
     t.strictSame(treeOf(folder), before)
 
     const asked = await run(['apply'], here())
-    t.match(asked, { code: 2, err: /Nobody is there to be asked.*--yes/s })
+    t.match(asked, { code: 2, err: /no terminal to ask.*--yes/s })
     t.strictSame(treeOf(folder), before)
 
     const { read } = await document(['apply', '--yes'], here())
@@ -70,16 +70,16 @@ void t.test(
     t.notMatch(JSON.stringify(treeOf(folder)), key, 'the key is in none of the files')
 
     const second = await run(['apply', '--yes'], here())
-    t.match(second, { code: 0, out: /Nothing is left to do/ })
-    t.match((await run(['status'], here())).out, /takes it back:\n.*server\.js/s)
+    t.match(second, { code: 0, out: /Already integrated/ })
+    t.match((await run(['status'], here())).out, /reverts it:\n.*server\.js/s)
     const analyzed = await run(['analyze'], here(NO_KEY))
-    t.match(analyzed.out, /it is integrated.*service-analyzer verify\n$/s)
+    t.match(analyzed.out, /Already integrated.*service-analyzer verify\n$/s)
 
     const undone = await run(['undo'], here(NO_KEY))
     t.match(undone, { code: 0, out: /as it was before apply/ })
-    t.match(undone.out.replaceAll('\n', ' '), /Not taken back: .* lock file .* by hand/)
+    t.match(undone.out.replaceAll('\n', ' '), /Not reverted: manual steps.* lock file/)
     t.strictSame(treeOf(folder), before)
-    t.match(await run(['undo'], here(NO_KEY)), { code: 0, out: /nothing to take back/ })
+    t.match(await run(['undo'], here(NO_KEY)), { code: 0, out: /nothing to undo/ })
   },
 )
 
@@ -93,9 +93,12 @@ void t.test('an apply that was cut off is taken back, and not by a dry run', asy
   t.match(await run(['apply', '--dry-run'], here()), { code: 0 })
   t.strictSame(treeOf(folder), halfDone, 'whoever only looks changes nothing')
   const asked = await run(['apply'], here())
-  t.match(asked, { code: 2, err: /cut off, and is to be taken back.*server\.js.*put back.*--yes/s })
+  t.match(asked, {
+    code: 2,
+    err: /interrupted and has to be reverted.*server\.js.*restored.*--yes/s,
+  })
   t.strictSame(treeOf(folder), halfDone, 'and nobody was asked')
-  t.match(await run(['apply', '--yes'], here()), { code: 1, err: /has been taken back/ })
+  t.match(await run(['apply', '--yes'], here()), { code: 1, err: /has been reverted/ })
   t.strictSame(treeOf(folder), before)
 })
 
@@ -139,7 +142,7 @@ void t.test(
     for (const command of [['apply'], ['apply', '--yes'], ['undo'], ['undo', '--yes']]) {
       const { code, err } = await run(command, here())
       t.equal(code, 1, command.join(' '))
-      t.match(err, /not written here by you.*package\.json.*put back.*server\.js.*removed/s)
+      t.match(err, /not written here by you.*package\.json.*restored.*server\.js.*deleted/s)
       t.match(err, 'service-analyzer undo --foreign')
       t.strictSame(treeOf(folder), planted, command.join(' '))
     }
@@ -167,7 +170,10 @@ void t.test(
     const away = { SERVICE_ANALYZER_KEY: key, SERVICE_BASE_URL: 'http://nobody.invalid' }
     const offline = await run(['apply', '--dry-run'], here(away))
     t.match(offline, { code: 0, out: '+app.use(service.express())' })
-    t.match(offline.err.replaceAll('\n', ' '), /does not resolve\. This goes on by the rules/)
+    t.match(
+      offline.err.replaceAll('\n', ' '),
+      /does not resolve\. Continuing with the built-in rules/,
+    )
     const wrong = await run(['apply', '--yes'], here({ SERVICE_ANALYZER_KEY: `${key}x` }))
     t.match(wrong, { code: 2, err: /does not accept the analyzer key/ })
   },
@@ -189,7 +195,7 @@ void t.test('work that was done since is kept beside what undo takes back', asyn
   await run(['apply', '--yes'], here())
   appendFileSync(join(folder, 'server.js'), '// mine\n')
   const refused = await run(['undo'], here())
-  t.match(refused, { code: 1, err: /changed since.*service-analyzer\s+undo --yes/s })
+  t.match(refused, { code: 1, err: /has changed since.*service-analyzer\s+undo\s+--yes/s })
   t.match(await run(['undo', '--yes'], here()), { code: 0, out: /kept/ })
   t.equal(readFileSync(join(folder, 'server.js'), 'utf8'), EXPRESS['server.js'])
 })
@@ -201,7 +207,7 @@ void t.test('of several applications one has to be named, or all that are meant'
   t.match(unclear.err, /--app apps\/api \(express\)\n--app apps\/shop \(express\)/)
   t.match(await run(['apply', '--yes', '--app', 'apps/shp'], here()), {
     code: 2,
-    err: /no application in "apps\/shp"; did you mean apps\/shop\?/,
+    err: /No application found in "apps\/shp"; did you mean apps\/shop\?/,
   })
   const one = await document(['apply', '--dry-run', '--app', './apps/api/'], here())
   t.strictSame(one.read['applications'], ['apps/api'])
@@ -232,7 +238,7 @@ void t.test('of several in one folder each is named by its file as well', async 
   t.equal(readFileSync(join(folder, 'shop.js'), 'utf8'), served(3000))
   t.match(await document(['apply', '--yes', '--app', '.:stuff.js'], here()), {
     code: 2,
-    err: /no application in "\.:stuff\.js"; did you mean \.:staff\.js\?/,
+    err: /No application found in "\.:stuff\.js"; did you mean \.:staff\.js\?/,
   })
 })
 
@@ -268,9 +274,9 @@ void t.test('what would crash at its first start is said, and can be taken back'
   const session = atTerminal(t, line, { columns: 80, environment, folder })
   await session.shown('Write these 3 files? [y/N]')
   session.type('y\r')
-  await session.shown('Take back what was written? [y/N]')
+  await session.shown('Revert the changes? [y/N]')
   session.type('y\r')
-  t.match(await session.ended, { code: 1, screen: 'Everything is as it was before.' })
+  t.match(await session.ended, { code: 1, screen: 'Every file is as it was before.' })
   t.strictSame(treeOf(folder), before)
 })
 
@@ -284,7 +290,7 @@ void t.test('install runs the package manager, which is given no key', async (t)
   const node = process.execPath // what npm prints goes to the standard error of a process
   const failing = here({ ...environment, NPM_ENDS: '7' })
   const failed = await run(['apply', '--yes', '--install'], { ...failing, node })
-  t.match(failed, { code: 1, err: /npm ended with 7; what was written stays/ })
+  t.match(failed, { code: 1, err: /npm failed with 7; the written changes stay/ })
   await run(['undo'], here())
   const wish = { ...here(environment), node }
   const done = await run(['apply', '--yes', '--install', '--json'], wish)
@@ -343,7 +349,10 @@ void t.test('at a terminal one of several applications is chosen by its number',
     session.type(keys)
     return session.ended
   }
-  t.match(await choose('2\r'), { code: 0, screen: /apps\/shop \(express\)\S*, by the rules/ })
+  t.match(await choose('2\r'), {
+    code: 0,
+    screen: /apps\/shop \(express\)\S*, from the built-in rules/,
+  })
   for (const keys of ['3\r', '0\r', '\r', 'x\r']) t.match(await choose(keys), { code: 1 })
 })
 
@@ -360,7 +369,7 @@ void t.test('verify checks here, reports it, and has the service look', async (t
   t.ok(all.some(({ source }) => source === 'self_report'))
   t.ok(all.some(({ source }) => source === 'platform'))
   const elsewhere = await run(['verify'], { folder: temporaryFolder(t) })
-  t.match(elsewhere.err, /No application is found in this folder, so only the service looks/)
+  t.match(elsewhere.err, /No application found in this folder, so only the service checks/)
 })
 
 void t.test('where code is not edited, file, place, code and commands are shown', async (t) => {
@@ -371,8 +380,8 @@ void t.test('where code is not edited, file, place, code and commands are shown'
   const { run, here, folder } = await start(t, FLASK)
   const { code, out } = await run(['apply', '--yes'], here())
   t.equal(code, 0)
-  t.match(out, /By hand: app\.py:3\n.*\n {4}.*before_request/s)
-  t.match(out, /To be run by you:\n {2}pip install/)
-  t.match(out, /Do by hand what is left.*\n {2}service-analyzer verify\n$/s)
+  t.match(out, /Manual step: app\.py:3\n.*\n {4}.*before_request/s)
+  t.match(out, /Run this yourself:\n {2}pip install/)
+  t.match(out, /Do the manual steps.*\n {2}service-analyzer verify\n$/s)
   t.equal(readFileSync(join(folder, 'app.py'), 'utf8'), FLASK['app.py'])
 })

@@ -75,7 +75,10 @@ void t.test('what is in the way is found, with what mends it', async (t) => {
   writeFileSync(join(folder, 'server.js'), '// mine\n')
   t.match((await findings())['git'], { status: 'warn', detail: /work tree has changes/ })
   const plain = projectOf(t, { 'README.md': 'nothing\n' })
-  t.match((await findings({}, plain))['project'], { status: 'warn', detail: /no application/ })
+  t.match((await findings({}, plain))['project'], {
+    status: 'warn',
+    detail: /no known application/,
+  })
 
   await run(['login'], { environment: {}, input: key })
   chmodSync(join(home, '.config/service-analyzer/profile.json'), 0o644)
@@ -99,5 +102,5 @@ void t.test('an apply that stands is named', async (t) => {
   const { findings, run, folder } = await start(t)
   t.match((await findings())['journal'], { status: 'skip' })
   await run(['apply', '--yes'], { folder })
-  t.match((await findings())['journal'], { status: 'ok', detail: /service-analyzer undo takes/ })
+  t.match((await findings())['journal'], { status: 'ok', detail: /service-analyzer undo reverts/ })
 })

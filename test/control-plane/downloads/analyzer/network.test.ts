@@ -48,13 +48,13 @@ void t.test('an address where nobody answers is told from one that says no', asy
   })
   const empty = `http://127.0.0.1:${await freePort()}`
   const nobody = await run(['go-back'], at(empty))
-  t.match(nobody, { code: 3, err: `${empty} cannot be reached: the connection is refused` })
+  t.match(nobody, { code: 3, err: `${empty} cannot be reached: the connection was refused` })
   t.match(nobody.err, 'curl -i')
   t.notMatch(nobody.err, 'not encrypted', 'this machine is no way to be read on')
   const open = await run(['go-back'], at('http://nobody.invalid'))
   t.match(open, { code: 3, err: /Warning: http:\/\/nobody\.invalid is not encrypted/ })
   t.match(open.err, 'the name does not resolve')
-  t.match((await run(['go-back'], at('http://127.0.0.1:9'))).err, 'fetch never asks')
+  t.match((await run(['go-back'], at('http://127.0.0.1:9'))).err, 'fetch blocks')
 
   const proxied = at('http://127.0.0.1:9', { http_proxy: 'http://127.0.0.1:8' })
   t.match((await run(['go-back'], proxied)).err, /http_proxy is set, but.*NODE_USE_ENV_PROXY=1/s)
@@ -68,24 +68,28 @@ void t.test('what else answers there is not taken for the service', async (t) =>
   const other = await startOther(t)
   const environment = { SERVICE_ANALYZER_KEY: key, SERVICE_BASE_URL: other.baseUrl }
   const cases: readonly (readonly [string, Reply, RegExp])[] = [
-    ['a page', (response) => response.end('<h1>It works</h1>'), /answers 200 without JSON/],
+    ['a page', (response) => response.end('<h1>It works</h1>'), /returned 200 without JSON/],
     ['a list', json(200, []), /without JSON/],
-    ['other JSON', json(200, { status: 'fine' }), /answers with something else/],
-    ['an unknown place', json(404, { message: 'no' }), /does not know this call: it is not the/],
-    ['an older service', json(404, { error: 'not_found' }), /or an older version of it/],
-    ['a redirect', (response) => response.writeHead(302, { Location: 'https://evil.example' }).end(), /sends elsewhere \(302\), and the key is not taken along\. Set SERVICE_BASE_URL/], // prettier-ignore
+    ['other JSON', json(200, { status: 'fine' }), /returned an unexpected answer/],
+    ['an unknown place', json(404, { message: 'no' }), /does not know this call: it is an older/],
+    ['an older service', json(404, { error: 'not_found' }), /or not the service/],
+    ['a redirect', (response) => response.writeHead(302, { Location: 'https://evil.example' }).end(), /redirects \(302\), and the key is not sent to another address\. Set SERVICE_BASE_URL/], // prettier-ignore
     [
       'a refusal',
       json(403, { error: 'x', detail: 'No\u001b[2J way.' }),
-      /answers 403: No \[2J way/,
+      /returned 403: No \[2J way/,
     ],
-    ['a failure', json(500, { error: 'x', detail: 'Later.' }, { 'X-Request-Id': 'r-1' }), /answers 500: Later\. .*request r-1/], // prettier-ignore
+    ['a failure', json(500, { error: 'x', detail: 'Later.' }, { 'X-Request-Id': 'r-1' }), /returned 500: Later\. .*request r-1/], // prettier-ignore
     ['too often', json(429, {}, { 'Retry-After': '7' }), /Wait 7 s/],
     ['too often, till', json(429, {}, { 'Retry-After': 'Sat, 21 Nov 2026 20:00:00 GMT' }), /Wait until 2026-11-21T20:00:00/], // prettier-ignore
-    ['a hang-up', (response) => response.destroy(), /cannot be reached: the connection breaks off/],
-    ['half an answer', (response) => response.writeHead(200, { 'Content-Length': '100' }).write('{', () => response.destroy()), /breaks off/], // prettier-ignore
+    [
+      'a hang-up',
+      (response) => response.destroy(),
+      /cannot be reached: the connection was interrupted/,
+    ],
+    ['half an answer', (response) => response.writeHead(200, { 'Content-Length': '100' }).write('{', () => response.destroy()), /interrupted/], // prettier-ignore
     ['no HTTP', (response) => response.socket?.end('SSH-2.0-x\r\n\r\n'), /does not speak HTTP/],
-    ['a flood', flood, /answers with more than 1 MiB/],
+    ['a flood', flood, /returned more than 1 MiB/],
   ]
   for (const [name, reply, says] of cases) {
     other.replies(reply)
@@ -161,5 +165,5 @@ void t.test('a certificate that is not accepted is told with what to do', async 
   t.match(refused, { code: 3, err: /certificate is not accepted.*NODE_EXTRA_CA_CERTS/s })
   const plain = await startOther(t)
   const noTls = await run(['go-back'], at(plain.baseUrl.replace('http:', 'https:')))
-  t.match(noTls, { code: 3, err: /there is no TLS at that port.*begins with http:/s })
+  t.match(noTls, { code: 3, err: /that port does not speak TLS.*an http:/s })
 })

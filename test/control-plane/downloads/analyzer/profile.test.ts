@@ -108,7 +108,7 @@ void t.test(
       lchownSync(profile.path, 4242, 4242)
       const asUser = createProfile({ environment: {}, homeFolder, userId: 1000 })
       const problem = await problemOf(asUser.read(SERVICE))
-      t.match(problem.message, /belongs to somebody else/)
+      t.match(problem.message, /belongs to another user/)
       t.ok(existsSync(folder))
     })
   },

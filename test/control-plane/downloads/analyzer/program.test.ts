@@ -90,23 +90,27 @@ void t.test('whoever calls it in a wrong way learns the right one', async (t) =>
   const { run, key, baseUrl } = await start(t)
   const withKey = (more: Record<string, string> = {}) => ({ SERVICE_ANALYZER_KEY: key, ...more })
   const wrong: readonly (readonly [string[], Record<string, string>, RegExp])[] = [
-    [[], withKey(), /What is to be done\?.*service-analyzer analyze/s],
-    [['fly'], withKey(), /There is no command "fly"/],
-    [['verfy'], withKey(), /There is no command "verfy"; did you mean verify\?/],
+    [[], withKey(), /No command given.*service-analyzer analyze/s],
+    [['fly'], withKey(), /Unknown command "fly"/],
+    [['verfy'], withKey(), /Unknown command "verfy"; did you mean verify\?/],
     [['help', 'verfy'], withKey(), /did you mean verify\?/],
     [['go-live', 'now'], withKey(), /go-live does not take "now"/],
     [['status', '--forse'], withKey(), /status does not take "--forse"/],
     [['status', '--jsn'], withKey(), /did you mean --json\?/],
-    [['status', '--key', key], withKey(), /never taken from an argument/],
-    [['status', key], withKey(), /never taken from an argument/],
+    [['status', '--key', key], withKey(), /not accepted as arguments/],
+    [['status', key], withKey(), /not accepted as arguments/],
     [['status'], {}, /needs the analyzer key.*service-analyzer login/s],
     [['status'], { SERVICE_ANALYZER_KEY: ' ' }, /needs the analyzer key/],
-    [['status'], { SERVICE_ANALYZER_KEY: `${key}\n${key}` }, /holds characters that no key has/],
+    [
+      ['status'],
+      { SERVICE_ANALYZER_KEY: `${key}\n${key}` },
+      /contains characters that a key never has/,
+    ],
     [['status'], { SERVICE_ANALYZER_KEY: `${key}x` }, /does not accept the analyzer key/],
-    [['status'], withKey({ SERVICE_BASE_URL: 'example' }), /is not an address like https/],
-    [['status'], withKey({ SERVICE_BASE_URL: 'file:///etc/passwd' }), /is not an address like/],
-    [['status'], withKey({ SERVICE_BASE_URL: 'http://me:pw@127.0.0.1' }), /is not an address/],
-    [['status'], withKey({ SERVICE_BASE_URL: `${baseUrl}/\u001b[2J` }), /is not an address/],
+    [['status'], withKey({ SERVICE_BASE_URL: 'example' }), /must be an address like https/],
+    [['status'], withKey({ SERVICE_BASE_URL: 'file:///etc/passwd' }), /must be an address like/],
+    [['status'], withKey({ SERVICE_BASE_URL: 'http://me:pw@127.0.0.1' }), /must be an address/],
+    [['status'], withKey({ SERVICE_BASE_URL: `${baseUrl}/\u001b[2J` }), /must be an address/],
   ]
   for (const [args, environment, says] of wrong) {
     const { code, out, err } = await run(args, { environment })
@@ -121,7 +125,7 @@ void t.test('whoever calls it in a wrong way learns the right one', async (t) =>
 void t.test('shows what the checks found, what to do, and fails with them', async (t) => {
   const { run, call, key } = await start(t, { mode: 'sdk' })
   const nothing = await run(['status'])
-  t.match(nothing, { code: 1, out: /Verification: unknown.*No check has run yet/s })
+  t.match(nothing, { code: 1, out: /Verification: unknown.*No checks have run yet/s })
   t.match(nothing.out, /^Tenant acme-\d+: published, mode sdk\nProtection: off \(pass-through\)/)
   t.match(nothing.out, 'Applied here: nothing')
 
@@ -130,7 +134,7 @@ void t.test('shows what the checks found, what to do, and fails with them', asyn
   t.match(probed.out, /Verification: fail/)
   t.match(probed.out, / {2}FAIL {2}application_reached\n {8}http:\/\/127\.0\.0\.1:9000\/health/)
   t.match(probed.out, /\n {8}> Start the application/)
-  t.match(probed.out, /checks fail\. Put application_reached right first.*\n {2}service-analyzer v/)
+  t.match(probed.out, /checks fail\. Fix application_reached first.*\n {2}service-analyzer v/)
   for (const line of probed.out.split('\n'))
     t.ok(line.length <= 80 || /\S{50}/.test(line), `fits the terminal: ${line}`)
 
@@ -198,10 +202,10 @@ void t.test('a key from standard input is tried, saved for its owner, and used',
   const node = process.execPath
   const refused = await run(['login'], { environment, input: 'sak_wrong\n', node })
   t.match(refused, { code: 2, err: /does not accept the analyzer key/ })
-  t.match(await run(['login'], { environment, input: '', node }), { code: 2, err: /there is none/ })
+  t.match(await run(['login'], { environment, input: '', node }), { code: 2, err: /none is saved/ })
   const large = await run(['login'], { environment, input: 'x'.repeat(100_000), node })
   t.match(large, { code: 2, err: /is no key/ })
-  t.match(await run(['status'], { environment }), { code: 2, err: /there is none/ })
+  t.match(await run(['status'], { environment }), { code: 2, err: /none is saved/ })
 
   const saved = await document(['login'], { environment, input: `${key}\r\n`, node })
   const profile = join(home, '.config/service-analyzer/profile.json')
@@ -212,9 +216,9 @@ void t.test('a key from standard input is tried, saved for its owner, and used',
   const other = { SERVICE_ANALYZER_KEY: 'sak_other' }
   t.match(await run(['status'], { environment: other }), { code: 2 }, 'the environment goes before')
 
-  t.match(await run(['logout'], { environment }), { code: 0, out: /is no longer in/ })
-  t.match(await run(['status'], { environment }), { code: 2, err: /there is none/ })
-  t.match(await run(['logout'], { environment }), { code: 0, out: /nothing to forget/ })
+  t.match(await run(['logout'], { environment }), { code: 0, out: /was removed from/ })
+  t.match(await run(['status'], { environment }), { code: 2, err: /none is saved/ })
+  t.match(await run(['logout'], { environment }), { code: 0, out: /No key for .* is saved/ })
 })
 
 void t.test('quiet says what is wrong and nothing else', async (t) => {

@@ -69,14 +69,14 @@ void t.test(
 void t.test('nothing is sent before somebody agrees', async (t) => {
   const { run, asked, here, folder, home, program, key } = await start(t)
   const nobody = await run(['analyze', '--use-ai'], here)
-  t.match(nobody, { code: 2, err: /Nobody is there to be asked, so nothing has been sent/ })
+  t.match(nobody, { code: 2, err: /no terminal to ask for confirmation, so nothing was sent/ })
   t.match(nobody.out, /auth\/login\.js {2}1 masked.*2 files.*1 secret is\s+masked/s)
   const environment = { ...plainEnvironment(home), SERVICE_ANALYZER_KEY: key }
   const line = `'${process.execPath}' '${program}' analyze --use-ai`
   const session = atTerminal(t, line, { columns: 80, environment, folder })
   await session.shown(/Send these files to .*\[y\/N\]/)
   session.type('\r')
-  t.match(await session.ended, { code: 1, screen: /Nothing has been sent/ })
+  t.match(await session.ended, { code: 1, screen: /Nothing was sent/ })
   t.strictSame(asked, [])
 })
 
@@ -92,7 +92,7 @@ void t.test(
     const written = [...(read['written'] as string[])].sort()
     t.strictSame(written, ['auth/login.js', 'package.json', 'service_public.pem'])
     t.match(readFileSync(join(folder, 'auth/login.js'), 'utf8'), EDIT.replace)
-    t.match(await run(['apply', '--yes'], here), { code: 0, out: /Nothing is left to do/ })
+    t.match(await run(['apply', '--yes'], here), { code: 0, out: /Already integrated/ })
     await run(['undo'], here)
     const rules = await document(['apply', '--rules', '--dry-run'], here)
     t.match(rules.read, { plan: { source: 'rules', guide_id: null } })
@@ -108,7 +108,7 @@ void t.test('a guide that does not fit is refused whole, and nobody falls back',
   const { read, code, err } = await document(['apply', '--yes'], { folder: other })
   t.equal(code, 1)
   t.match(read, { problem: { code: 'guide_refused' } })
-  t.match(err, /refused as a whole.*server\.js.*apply --rules/s)
+  t.match(err, /rejected as a whole.*server\.js.*apply --rules/s)
   t.equal(readFileSync(join(other, 'auth/login.js'), 'utf8'), SHOP['auth/login.js'])
   t.ok(folder)
 })
@@ -117,5 +117,5 @@ void t.test('without a model the rules go on', async (t) => {
   const { document, here } = await start(t, without)
   const { read, code } = await document(['analyze', '--use-ai', '--yes'], here)
   t.equal(code, 0)
-  t.match(read, { guide: null, warnings: [/has set no model/], applications: [{ plan: Object }] })
+  t.match(read, { guide: null, warnings: [/has no AI model/], applications: [{ plan: Object }] })
 })

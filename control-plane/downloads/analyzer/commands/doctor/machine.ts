@@ -39,8 +39,8 @@ async function program({ world }: Task): Promise<Finding> {
     if (found === running) return ok('program', said)
     return warn(
       'program',
-      `${said}, but typing its name runs ${visibleText(found)}.`,
-      `Remove the other one, or put ${visibleText(dirname(running))} before it on the PATH.`,
+      `${said}, but typing service-analyzer runs ${visibleText(found)}.`,
+      `Remove the other one, or put ${visibleText(dirname(running))} first on the PATH.`,
     )
   }
   return warn(
@@ -54,14 +54,14 @@ function address(task: Task): Finding[] {
   const { environment, nodeVersion } = task.world
   try {
     const { text, from, isOpen } = task.access.baseUrl()
-    const said = `${text} (${from === 'installation' ? 'where it was installed from' : from})`
+    const said = `${text} (${from === 'installation' ? 'from the installation' : from})`
     const proxy = proxyState({ baseUrl: text, environment, nodeVersion })
     return [
       isOpen
         ? warn(
             'base_url',
-            `${said} is not encrypted: the key can be read on the way.`,
-            'Use an address with https://',
+            `${said} is not encrypted, so the key could be intercepted.`,
+            'Use an https:// address.',
           )
         : ok('base_url', said),
       proxy === null
@@ -70,10 +70,10 @@ function address(task: Task): Finding[] {
           ? ok('proxy', `${proxy.variable} is used.`)
           : warn(
               'proxy',
-              `${proxy.variable} is set, and this Node does not use it.`,
+              `${proxy.variable} is set, but this Node.js does not use it.`,
               proxy.switch === ''
-                ? 'If the service is only reached through it: install Node 24 or later, and set NODE_USE_ENV_PROXY=1'
-                : `If the service is only reached through it: ${proxy.switch}`,
+                ? 'If you need it to reach the service: install Node 24 or later, and set NODE_USE_ENV_PROXY=1'
+                : `If you need it to reach the service: ${proxy.switch}`,
             ),
     ]
   } catch (error) {

@@ -22,11 +22,11 @@ export async function examineProject(task: Task): Promise<Finding[]> {
 function project({ project, detection }: LookedAt): Finding {
   const { applications } = detection
   const { root, files, unread, isCut } = project
-  const said = `${visibleText(root)}: ${files.length} files; ${applications.map(nameOf).join(', ') || 'no application that is known'}.`
+  const said = `${visibleText(root)}: ${files.length} files; ${applications.map(nameOf).join(', ') || 'no known application'}.`
   if (isCut)
     return warn(
       'project',
-      `${said} It is larger than what is looked at.`,
+      `${said} That is more than can be analyzed.`,
       'Name the folder of the application.',
     )
   const [first] = unread
@@ -34,7 +34,7 @@ function project({ project, detection }: LookedAt): Finding {
     return warn(
       'project',
       `${said} ${unread.length} could not be read: ${visibleText(first.path)} ${plainText(first.reason)}.`,
-      'Give yourself the right to read it, if it belongs to the application.',
+      'If it belongs to the application, change its permissions so that you can read it.',
     )
   if (applications.length === 0)
     return warn(
@@ -49,8 +49,8 @@ function writable(root: string): Promise<Finding> {
   const check = 'write_permission'
   const fix = 'Run it as the owner of the project.'
   return files.access(root, files.constants.W_OK).then(
-    () => ok(check, 'The folder can be written to.'),
-    () => fail(check, 'The folder cannot be written to by you.', fix),
+    () => ok(check, 'You can write to this folder.'),
+    () => fail(check, 'You cannot write to this folder.', fix),
   )
 }
 
@@ -63,9 +63,13 @@ async function git(task: Task, root: string): Promise<Finding> {
   )
   const [problem] = problemLines(problems)
   if (problem !== undefined)
-    return warn('git', problem, 'Commit or stash, so that apply can tell its changes from yours.')
+    return warn(
+      'git',
+      problem,
+      'Commit or stash them, to keep your changes apart from those of apply.',
+    )
   return remarks[0] === undefined
-    ? ok('git', 'The work tree has no changes.')
+    ? ok('git', 'No uncommitted changes.')
     : warn('git', plainText(remarks[0]), 'Put the project under version control: git init')
 }
 
@@ -75,9 +79,6 @@ async function journal(task: Task, root: string): Promise<Finding> {
   if (found.kind === 'problem') return fail('journal', plainText(found.detail))
   const { state, written_at: at, files: applied } = found.journal
   return state === 'writing'
-    ? fail('journal', `An apply was cut off at ${at}.`, `Run: ${task.line('undo')}`)
-    : ok(
-        'journal',
-        `${applied.length} files are applied since ${at}; ${task.line('undo')} takes them back.`,
-      )
+    ? fail('journal', `An apply was interrupted at ${at}.`, `Run: ${task.line('undo')}`)
+    : ok('journal', `${applied.length} files applied at ${at}; ${task.line('undo')} reverts them.`)
 }

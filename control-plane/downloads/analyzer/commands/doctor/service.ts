@@ -17,7 +17,7 @@ async function reach(task: Task) {
   try {
     const { dateMs } = await task.access.apiWith(null).contract()
     const after = task.world.nowMs()
-    const said = `It answers in ${after - before} ms.`
+    const said = `Responds in ${after - before} ms.`
     return { isThere: true, findings: [ok('service', said), clock(dateMs, before, after)] }
   } catch (error) {
     return { isThere: false, findings: [failed('service', error)] }
@@ -25,14 +25,14 @@ async function reach(task: Task) {
 }
 
 function clock(dateMs: number, before: number, after: number): Finding {
-  if (Number.isNaN(dateMs)) return skip('clock', 'The service does not tell its time.')
+  if (Number.isNaN(dateMs)) return skip('clock', 'The service does not report its time.')
   const offMs = before - 1000 > dateMs ? before - 1000 - dateMs : Math.max(0, dateMs - after)
   const seconds = Math.round(offMs / 1000)
-  if (offMs <= CLOCK_OFF_MS_MAX) return ok('clock', 'It is the same time here and there.')
+  if (offMs <= CLOCK_OFF_MS_MAX) return ok('clock', 'Both clocks agree.')
   return warn(
     'clock',
-    `The clock here is ${seconds} s ${dateMs > after ? 'behind' : 'ahead of'} that of the service.`,
-    'Let this machine set its clock by the network: timedatectl set-ntp true',
+    `The clock of this machine is ${seconds} s ${dateMs > after ? 'behind' : 'ahead of'} that of the service.`,
+    'Synchronize this clock over the network: timedatectl set-ntp true',
   )
 }
 
@@ -40,9 +40,12 @@ async function examineKey(task: Task, isThere: boolean): Promise<Finding[]> {
   try {
     const key = await task.access.knownKey()
     if (key === null)
-      return [warn('key', 'No analyzer key is known here.', 'Run: service-analyzer login')]
+      return [warn('key', 'No analyzer key is saved here.', 'Run: service-analyzer login')]
     const from = key.from === 'profile' ? visibleText(task.profile.path) : key.from
-    if (!isThere) return [skip('key', `There is one (${from}); the service could not be asked.`)]
+    if (!isThere)
+      return [
+        skip('key', `A key is set (${from}), but the service could not be reached to check it.`),
+      ]
     return [await tried(task, key, from)]
   } catch (error) {
     return [failed('key', error)]
@@ -51,8 +54,8 @@ async function examineKey(task: Task, isThere: boolean): Promise<Finding[]> {
 
 async function tried(task: Task, key: KnownKey, from: string): Promise<Finding> {
   const { tenant_id, mode, protection, status } = await task.access.apiWith(key.text).facts()
-  const said = `It is that of tenant ${tenant_id} (${from}): ${status}, mode ${mode}, protection ${protection}.`
+  const said = `Works for tenant ${tenant_id} (${from}): ${status}, mode ${mode}, protection ${protection}.`
   return status === 'published'
     ? ok('key', said)
-    : warn('key', said, 'Have the operator of the service publish or activate the tenant.')
+    : warn('key', said, 'Ask the operator of the service to publish or activate the tenant.')
 }

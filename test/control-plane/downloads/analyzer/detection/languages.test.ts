@@ -324,11 +324,11 @@ t.test('an empty project is nothing, and what was not looked at is said', async 
   const project = {
     ...projectWith({ a: '' }),
     isCut: true,
-    unread: [{ path: 'b', reason: 'may not be read by you' }],
+    unread: [{ path: 'b', reason: 'cannot be read: permission denied' }],
   }
   t.same((await detect(project)).remarks, [
     'Only 1 files were looked at: the project is larger than that.',
-    'b may not be read by you.',
+    'b cannot be read: permission denied.',
   ])
 })
 

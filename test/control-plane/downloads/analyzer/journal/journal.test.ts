@@ -91,14 +91,17 @@ for (const [what, change] of Object.entries(BENT))
   void t.test(`a journal is refused with ${what}`, async (t) => {
     const root = await applied(t)
     await changeJournal(root, change)
-    await refused(t, root, /journal is not as it was written/)
+    await refused(t, root, /journal .* is damaged or was changed/)
     const again = await prepare(
       root,
       [{ path: 'x.js', before: null, after: 'x', why: '' }],
       { sdkUrl: null },
       machine(),
     )
-    t.match(again, { kind: 'refused', problems: [{ detail: /journal is not as it was written/ }] })
+    t.match(again, {
+      kind: 'refused',
+      problems: [{ detail: /journal .* is damaged or was changed/ }],
+    })
   })
 
 void t.test('a journal that is cut, huge or not text is refused', async (t) => {
@@ -107,7 +110,7 @@ void t.test('a journal that is cut, huge or not text is refused', async (t) => {
   const whole = readFileSync(file, 'utf8')
   for (const text of ['', whole.slice(0, 40), Buffer.from([0xff, 0xfe])]) {
     writeFileSync(file, text)
-    await refused(t, root, /not as it was written/)
+    await refused(t, root, /is damaged or was changed/)
   }
   writeFileSync(file, whole.padEnd(LIMITS.journalBytesMax + 1))
   await refused(t, root, /is larger than/)
@@ -145,11 +148,11 @@ void t.test('a copy that is not what was there is not put back', async (t) => {
   const index = journal.files.findIndex(({ path }) => path === 'app.js')
   const copy = join(root, `.service/originals/${index}`)
   writeFileSync(copy, 'evil')
-  await refused(t, root, /its copy, .* is not what was there/)
+  await refused(t, root, /its backup .* has changed/)
   rmSync(copy)
-  await refused(t, root, /its copy/)
+  await refused(t, root, /its backup/)
   symlinkSync(join(root, 'app.js'), copy)
-  await refused(t, root, /its copy/)
+  await refused(t, root, /its backup/)
   rmSync(copy)
   writeFileSync(copy, 'old')
   t.match(await undo(root, machine()), { kind: 'undone' })
@@ -162,8 +165,8 @@ void t.test(
     const root = await applied(t)
     const before = treeOf(root)
     const would = [
-      { path: 'a/b.js', detail: 'would be removed' },
-      { path: 'app.js', detail: 'would be put back' },
+      { path: 'a/b.js', detail: 'would be deleted' },
+      { path: 'app.js', detail: 'would be restored' },
     ]
     t.same(await undo(root, elsewhere), { kind: 'foreign', would })
     t.match(await undo(root, elsewhere, { force: true }), { kind: 'foreign' })
@@ -248,7 +251,7 @@ void t.test(
       { path: '.service/journal.json', bytes: JSON.stringify(forged) },
       { path: '.service/originals/0', bytes: 'evil' },
     ])
-    await refused(t, root, /not as it was written/)
+    await refused(t, root, /is damaged or was changed/)
   },
 )
 
@@ -264,7 +267,7 @@ void t.test('a folder of that name that is somebody else’s is left alone', asy
   if (prepared.kind === 'refused') return t.fail('refused')
   t.match(await writeEdits(prepared, machine()), {
     kind: 'refused',
-    problems: [{ detail: /somebody else/ }],
+    problems: [{ detail: /not written by this program/ }],
   })
   t.match(await undo(root, machine()), { kind: 'refused' })
   t.same(treeOf(root), before)
@@ -281,7 +284,7 @@ void t.test(
     writeFileSync(file, lock(42))
     t.match(await undo(root, busy), {
       kind: 'refused',
-      problems: [{ detail: /process 42\) is at work/ }],
+      problems: [{ detail: /process 42\) is running/ }],
     })
     writeFileSync(file, lock(43, 'elsewhere'))
     t.match(await undo(root, busy), {
@@ -289,7 +292,7 @@ void t.test(
       problems: [{ detail: /process 43 on elsewhere/ }],
     })
     writeFileSync(file, 'garbage')
-    t.match(await undo(root, busy), { kind: 'refused', problems: [{ detail: /remove it/ }] })
+    t.match(await undo(root, busy), { kind: 'refused', problems: [{ detail: /delete it/ }] })
     t.equal(readFileSync(file, 'utf8'), 'garbage', 'and is not taken away by who was refused')
     writeFileSync(file, lock(43))
     t.match(await undo(root, busy), { kind: 'undone' })
@@ -306,7 +309,7 @@ void t.test('a lock that somebody took over meanwhile is theirs', async (t) => {
     if (name === 'link' && readFileSync(file, 'utf8') === lock(9)) writeFileSync(file, theirs)
   })
   const busy = machine({ files, isRunning: (pid) => pid === 42 })
-  t.match(await undo(root, busy), { kind: 'refused', problems: [{ detail: /same moment/ }] })
+  t.match(await undo(root, busy), { kind: 'refused', problems: [{ detail: /just started here/ }] })
   t.equal(readFileSync(file, 'utf8'), theirs)
 })
 

@@ -88,7 +88,7 @@ void t.test(
 void t.test('a file that git does not know is not edited', async (t) => {
   const root = committed(t)
   plant(root, [{ path: 'mine.js', bytes: 'old' }])
-  const untracked = [{ path: 'mine.js', detail: /is not under version control: commit it first/ }]
+  const untracked = [{ path: 'mine.js', detail: /is not under version control; commit it first/ }]
   t.match(await problems(t, root, [edit('mine.js', 'old')]), untracked)
 })
 
@@ -111,7 +111,7 @@ void t.test('a repository around the project that knows nothing of it has no say
   ])
   const folder = join(root, 'scratch')
   const outcome = await prepare(folder, [edit('a.js', 'old')], RULES, machine())
-  t.match(outcome, { kind: 'prepared', remarks: [/knows none of its files/] })
+  t.match(outcome, { kind: 'prepared', remarks: [/tracks none of its files/] })
   git(root, 'init', '-q', 'scratch')
   t.match(await problems(t, folder, [edit('a.js', 'old')]), [{ detail: /commit it first/ }])
 })
@@ -131,7 +131,7 @@ void t.test('a repository within the project is asked for by itself', async (t) 
     { path: 'sub/.git', bytes: 'gitdir: ../x' },
   ])
   t.match(await problems(t, root, [edit('sub/a.js', 'old'), edit('sub/new/b.js', null)]), [
-    { path: 'sub/a.js', detail: /repository of its own: run this in sub/ },
+    { path: 'sub/a.js', detail: /separate git repository; run this in sub/ },
     { path: 'sub/new/b.js', detail: /run this in sub/ },
   ])
 })
@@ -156,7 +156,10 @@ void t.test(
     }
     await write([edit('app.js', 'old', 'first'), edit('one.js', null)])
     const next = [edit('lib/größe x.js', 'old', 'second'), edit('two.js', null)]
-    const stands = { path: null, detail: /An earlier apply stands.* Commit what it wrote, or run/ }
+    const stands = {
+      path: null,
+      detail: /An earlier apply is still in place.* Commit its changes or run/,
+    }
     t.match(await problems(t, root, next), [{ detail: /commit or stash/ }, stands])
     git(root, 'add', 'app.js')
     git(root, 'commit', '-q', '-m', 'a part of it')
@@ -246,10 +249,10 @@ void t.test('what git cannot say is no permission', async (t) => {
     return machine({ git: { settings: async () => answer, ask: async () => answer } })
   }
   const edits = [edit('app.js', 'old')]
-  t.match(await problems(t, root, edits, answers(null)), [{ detail: /install git/ }])
+  t.match(await problems(t, root, edits, answers(null)), [{ detail: /Install git/ }])
   const dubious = "fatal: detected dubious ownership in repository at '/x'\nmore"
   t.match(await problems(t, root, edits, answers(128, dubious)), [
-    { detail: /does not say .*: fatal: detected dubious/ },
+    { detail: /could not report .*: fatal: detected dubious/ },
   ])
   const broken = machine({
     git: {
@@ -275,7 +278,7 @@ void t.test('without git there is a remark', async (t) => {
   const root = temporaryFolder(t)
   plant(root, [{ path: 'a.js', bytes: 'old' }])
   const outcome = await prepare(root, [edit('a.js', 'old')], RULES, machine())
-  t.match(outcome, { kind: 'prepared', remarks: [/no git here/] })
+  t.match(outcome, { kind: 'prepared', remarks: [/not in a git repository/] })
 })
 
 void t.test('the environment steers git nowhere else', async (t) => {

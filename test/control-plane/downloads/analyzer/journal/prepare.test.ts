@@ -103,10 +103,10 @@ void t.test('a file that is not as it was read is named', async (t) => {
       edit('new.js', null),
     ]),
     [
-      { path: 'a.js', detail: /was changed since it was read/ },
+      { path: 'a.js', detail: /has changed since it was read/ },
       { path: 'b.js', detail: /not text in UTF-8/ },
-      { path: 'c.js', detail: /not there any more/ },
-      { path: 'new.js', detail: /is there already/ },
+      { path: 'c.js', detail: /no longer exists/ },
+      { path: 'new.js', detail: /already exists/ },
     ],
   )
 })
@@ -114,8 +114,12 @@ void t.test('a file that is not as it was read is named', async (t) => {
 void t.test('a name that differs from one that is there in capitals only is refused', async (t) => {
   const root = temporaryFolder(t)
   plant(root, [{ path: 'src/App.js', bytes: 'x' }])
-  t.match(await problems(t, root, [edit('src/app.js', null)]), [{ detail: /differs from App\.js/ }])
-  t.match(await problems(t, root, [edit('SRC/new/x.js', null)]), [{ detail: /differs from src/ }])
+  t.match(await problems(t, root, [edit('src/app.js', null)]), [
+    { detail: /differs from the existing App\.js/ },
+  ])
+  t.match(await problems(t, root, [edit('SRC/new/x.js', null)]), [
+    { detail: /differs from the existing src/ },
+  ])
 })
 
 void t.test('a file larger than the limit is left alone', async (t) => {
@@ -152,7 +156,7 @@ void t.test('what cannot be written is said before', async (t) => {
   ])
   t.same(await problems(t, root, [edit('a.js', 'old')]), [])
   const nowhere = await prepare(join(root, 'nowhere'), [edit('a.js', 'old')], RULES, machine())
-  t.match(nowhere, { kind: 'refused', problems: [{ detail: /There is no folder/ }] })
+  t.match(nowhere, { kind: 'refused', problems: [{ detail: /does not exist/ }] })
 })
 
 void t.test('paths are shown as the machine writes them', async (t) => {

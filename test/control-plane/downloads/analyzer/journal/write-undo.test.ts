@@ -165,7 +165,7 @@ void t.test(
     const files = watchedFiles((name) => void (renames += Number(name === 'rename')))
     t.match(await writeEdits(plan, machine({ files })), {
       kind: 'refused',
-      problems: [{ path: 'b.js', detail: /was changed since/ }],
+      problems: [{ path: 'b.js', detail: /has changed since/ }],
     })
     t.equal(renames, 0, 'nothing had to be taken back')
     t.same(treeOf(root), before)
@@ -198,9 +198,9 @@ void t.test(
       kind: 'refused',
       isChanged: true,
       problems: [
-        { path: 'a.js', detail: 'was changed since' },
-        { path: 'b.js', detail: 'was removed since' },
-        { path: 'new/d.js', detail: 'was changed since' },
+        { path: 'a.js', detail: 'has changed since' },
+        { path: 'b.js', detail: 'has been deleted since' },
+        { path: 'new/d.js', detail: 'has changed since' },
       ],
     })
     t.same(treeOf(root), now, 'and nothing is touched')
@@ -245,7 +245,7 @@ void t.test(
     const again = await prepare(root, [edit('a.js', 'A', 'AA')], RULES, machine())
     t.match(again, {
       kind: 'refused',
-      problems: [{ detail: /undo first; or, to keep it .* remove the folder \.service/ }],
+      problems: [{ detail: /undo first; to keep them .* delete the folder \.service/ }],
     })
     t.match(
       await prepare(root, [], RULES, machine()),
@@ -264,7 +264,7 @@ void t.test('what was prepared before another apply is not written on top of it'
   t.match(await writeEdits(one, machine()), { kind: 'written' })
   t.match(await writeEdits(two, machine()), {
     kind: 'refused',
-    problems: [{ detail: /Another apply was faster/ }],
+    problems: [{ detail: /Another apply just finished/ }],
   })
   await undo(root, machine())
   t.same(treeOf(root), {})

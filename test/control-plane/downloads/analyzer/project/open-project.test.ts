@@ -112,7 +112,7 @@ t.test('stops at each of its limits, and says so', async (t) => {
   t.same(await count(flat, { projectEntriesMax: 10 }), [10, false])
   t.same(await count(flat, { projectEntriesMax: 9 }), [9, true])
   const { unread } = await openProject(flat, { limits: { projectFilesPerFolderMax: 9 } })
-  t.same(unread, [{ path: '.', reason: 'holds more than 9 files: 1 were left out' }])
+  t.same(unread, [{ path: '.', reason: 'has more than 9 files; 1 were skipped' }])
 
   const wide = folderOf(
     t,
@@ -163,10 +163,10 @@ t.test('no link leads out of the project, and none in a circle', async (t) => {
   t.same(
     [...project.unread].sort((a, b) => (a.path < b.path ? -1 : 1)),
     [
-      { path: 'broken', reason: 'is not there (a link to nothing, or a name that is not UTF-8)' },
+      { path: 'broken', reason: 'does not exist (a broken link, or a name that is not UTF-8)' },
       { path: 'loop', reason: 'is a link to itself' },
-      { path: 'out', reason: 'is a link that leads out of the project' },
-      { path: 'out.txt', reason: 'is a link that leads out of the project' },
+      { path: 'out', reason: 'is a link to outside the project' },
+      { path: 'out.txt', reason: 'is a link to outside the project' },
     ],
   )
 
@@ -267,8 +267,8 @@ t.test('what may not be read is told and passed over', async (t) => {
     t.equal(await project.read('closed.py'), null)
     t.equal(await project.read('open.py'), 'x')
     t.same(project.unread, [
-      { path: 'closed', reason: 'may not be read by you' },
-      { path: 'closed.py', reason: 'may not be read by you' },
+      { path: 'closed', reason: 'cannot be read: permission denied' },
+      { path: 'closed.py', reason: 'cannot be read: permission denied' },
     ])
   })
 })
@@ -300,7 +300,7 @@ t.test('says what is wrong with a folder that is none', async (t) => {
   const root = folderOf(t, { f: '' })
   const error: unknown = await openProject(join(root, 'absent')).catch((error: unknown) => error)
   t.ok(error instanceof ProjectProblem)
-  await t.rejects(openProject(join(root, 'absent')), /There is no folder .*absent/)
+  await t.rejects(openProject(join(root, 'absent')), /folder .*absent does not exist/)
   await t.rejects(openProject(join(root, 'f')), /f is not a folder/)
 })
 

@@ -108,11 +108,11 @@ void t.test('Ctrl-C ends long work, and no half line is left', { skip }, async (
     SERVICE_ANALYZER_KEY: key,
     SERVICE_BASE_URL: `http://127.0.0.1:${port}`,
   })
-  await session.shown('The service looks at the application')
+  await session.shown('The service is checking the application')
   session.type('\u0003')
   const { code, screen } = await session.ended
   t.equal(code, 130)
-  t.notMatch(seen(screen).join('\n'), 'The service looks')
+  t.notMatch(seen(screen).join('\n'), 'The service is')
 })
 
 void t.test('a keyboard that is gone is no answer', { skip }, async (t) => {
@@ -154,12 +154,16 @@ void t.test(
     const { at, environment, key, run } = await start(t)
     const withKey = { ...environment, SERVICE_ANALYZER_KEY: key }
     const { screen } = await at('probe', withKey).ended
-    t.match(screen, /[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] The service looks at the application …/)
-    t.notMatch(seen(screen).join('\n'), 'The service looks at', 'the line is gone')
+    t.match(screen, /[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] The service is checking the application …/)
+    t.notMatch(seen(screen).join('\n'), 'The service is checking', 'the line is gone')
     const dumb = await at('probe', { ...withKey, TERM: 'dumb' }).ended
-    t.match(dumb.screen, /^The service looks at the application …\r\n/m, 'a plain line elsewhere')
+    t.match(
+      dumb.screen,
+      /^The service is checking the application …\r\n/m,
+      'a plain line elsewhere',
+    )
     const ascii = await at('probe', { ...withKey, LANG: 'C' }).ended
-    t.match(ascii.screen, /[|/\\-] The service looks/)
-    t.match(await run(['probe']), { err: 'The service looks at the application …\n' })
+    t.match(ascii.screen, /[|/\\-] The service is/)
+    t.match(await run(['probe']), { err: 'The service is checking the application …\n' })
   },
 )
