@@ -14,4 +14,8 @@ export const DEVICE_CODE_LIMITS = {
   /** Of one address: codes that are asked for, and questions whether one was allowed. */
   rateDeviceCodes: { burst: 20, perSecond: 1 / 30 },
   rateDeviceTokens: { burst: 100, perSecond: 15 },
+  /** Codes that are typed in and that no tool has: of one person, from wherever. */
+  rateDeviceCodeGuesses: { burst: 10, perSecond: 1 / 60 },
+  /** Tenants that the page offers at once; a search finds the others. */
+  deviceTenantsListedMax: 50,
 } as const

@@ -39,7 +39,7 @@ const DETAILS = {
     not_published: 'This tenant has no signing key yet. Publish the tenant first.',
     invitation_not_found: 'Invitation not found. It may have been accepted, withdrawn or expired.',
     device_code_not_found:
-      'No command line tool is waiting with this code. Codes expire after 10 minutes. Check the code in your terminal, or run service-analyzer setup again.',
+      'No command-line tool is waiting with this code. Codes expire after 10 minutes. Check the code in your terminal, or run service-analyzer setup again.',
     hostname_not_found: 'Hostname not found for this tenant.',
     webhook_not_found: 'Webhook not found for this tenant.',
     delivery_not_found: 'Delivery not found for this webhook.',

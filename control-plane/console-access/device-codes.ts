@@ -240,4 +240,4 @@ async function requireRoom(queries: Queries, nowMs: number, network: string, sit
 }
 
 const FULL =
-  'Too many command line tools are waiting to be allowed. Wait before you try again, or use the analyzer key.'
+  'Too many command-line tools are waiting to be allowed. Wait before you try again, or use the analyzer key.'

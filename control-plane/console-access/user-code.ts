@@ -1,6 +1,6 @@
 /**
  * A code that is read in a terminal and typed into a page: `BCDF-GHJK`. No vowels, so that it spells
- * nothing, and no two letters that look or sound alike on a screen (RFC 8628, section 6.1): 34 bits.
+ * nothing, and no digits that a letter could be taken for (RFC 8628, section 6.1): 34 bits.
  */
 import { randomInt } from 'node:crypto'
 

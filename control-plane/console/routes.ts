@@ -1,5 +1,6 @@
 /** Everything that the console can show and do, in one table; `route.ts` says how to add to it. */
 import type { RateLimits } from '../../shared/rate-limits.ts'
+import { deviceRoutes } from './access/device-routes.ts'
 import { invitationRoutes } from './access/invitation-routes.ts'
 import { signInRoutes, type SignInWorld } from './access/sign-in-routes.ts'
 import { welcomeRoutes } from './access/welcome-routes.ts'
@@ -55,6 +56,7 @@ export function consoleRoutes(world: ConsoleRoutesWorld): readonly ConsoleRoute[
     ...signInRoutes(world),
     ...welcomeRoutes(world),
     ...invitationRoutes(world),
+    ...deviceRoutes(world),
     ...receiptRoutes(world),
     ...unsentRoutes(world, () => routes),
     ...searchRoutes(world, () => paths),

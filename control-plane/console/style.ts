@@ -91,6 +91,7 @@ main { padding: 1.5rem 1.25rem 3rem; min-width: 0 }
 .buttons { display: flex; flex-wrap: wrap; gap: .5rem }
 .card { padding: 1.25rem 1.375rem; margin-bottom: 1.25rem; background: var(--card); border: 1px solid var(--line); border-radius: .875rem; box-shadow: var(--shadow) }
 .narrow { max-width: 38rem }
+.device-code { font: 650 clamp(1.75rem, 9vw, 2.5rem)/1.2 var(--mono); letter-spacing: .06em; margin: 0 0 1rem; overflow-wrap: normal; white-space: nowrap }
 .cards { display: grid; gap: 1.25rem; grid-template-columns: repeat(auto-fit, minmax(min(100%, 20rem), 1fr)); align-items: start }
 .cards .card { margin: 0 }
 .cards + * { margin-top: 1.25rem }
@@ -173,7 +174,7 @@ tbody tr + tr > * { border-top: 1px solid var(--line) }
 .facts { display: grid; gap: .75rem 1.5rem; grid-template-columns: repeat(auto-fill, minmax(min(100%, 13rem), 1fr)); margin: 0 }
 .facts dt { color: var(--quiet); font-size: .875rem }
 .facts dd { margin: 0; overflow-wrap: anywhere }
-.facts ~ h3, .facts + form, .facts ~ pre, pre ~ h3, .steps ~ h3, .table-frame ~ h3, .card > p ~ h3, .card .table-frame + .submit { margin-top: 1.25rem }
+.facts ~ h3, .facts + form, .facts + .hint, .facts ~ pre, pre ~ h3, .steps ~ h3, .table-frame ~ h3, .card > p ~ h3, .card .table-frame + .submit { margin-top: 1.25rem }
 .facts a { display: inline-block; padding: .125rem 0; min-height: 1.625rem }
 .copyable { display: flex; gap: .5rem; align-items: flex-start; margin: .5rem 0 }
 pre { flex: 1; min-width: 0; margin: 0; padding: .625rem .875rem; overflow-x: auto; background: var(--ground); border: 1px solid var(--line); border-radius: .5rem; line-height: 1.6 }

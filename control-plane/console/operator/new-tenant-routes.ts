@@ -1,9 +1,13 @@
 /** A new tenant: the form of the operator API's call, with the same schema behind it. */
 import { html } from 'hono/html'
+import * as v from 'valibot'
 import { MODES, PLANS } from '../../../shared/fleet/snapshot.ts'
+import { DEVICE_PATH } from '../../console-access/device-codes.ts'
+import { readUserCode } from '../../console-access/user-code.ts'
 import { NewTenantBody, toNewTenant } from '../../requests/tenant-fields.ts'
 import type { Tenants } from '../../tenants/tenants.ts'
 import { linesField, selectField, textField, type Attempt } from '../../pages/blocks/field.ts'
+import { deviceAddress } from '../access/device-routes.ts'
 import { formCard } from '../blocks/form.ts'
 import { tenantPath } from '../navigation.ts'
 import { action, done, page, type ConsoleRoute, type View, type ViewerVisit } from '../route.ts'
@@ -11,7 +15,12 @@ import { MODE_LABELS } from './settings/settings-form.ts'
 
 const PATH = '/console/tenants/new'
 
-function show(visit: ViewerVisit, attempt?: Attempt): View {
+/** A command line tool that waits for the tenant: afterwards it goes on there. */
+const deviceCode = v.optional(v.pipe(v.string(), v.maxLength(40, 'a code like BCDF-GHJK')))
+const FormBody = v.strictObject({ ...NewTenantBody.entries, device_code: deviceCode })
+
+function show(visit: ViewerVisit, attempt?: Attempt, waiting = ''): View {
+  const userCode = readUserCode(attempt?.values.get('device_code') ?? waiting)
   return {
     title: 'New tenant',
     intro: 'Starts as a draft. Nothing changes for anyone until you publish it.',
@@ -19,7 +28,8 @@ function show(visit: ViewerVisit, attempt?: Attempt): View {
     content: formCard(visit, {
       action: PATH,
       submit: 'Create tenant',
-      cancel: '/console/tenants',
+      cancel: userCode === undefined ? '/console/tenants' : `${DEVICE_PATH}?code=${userCode}`,
+      hidden: userCode === undefined ? {} : { device_code: userCode },
       attempt,
       content: html`
           ${textField({ name: 'tenant_id', label: 'ID', hint: 'Lowercase letters, digits and dashes. Used in URLs; can’t be changed.', placeholder: 'acme', attempt })}
@@ -49,7 +59,10 @@ function show(visit: ViewerVisit, attempt?: Attempt): View {
 
 export function newTenantRoutes({ tenants }: { readonly tenants: Pick<Tenants, 'create'> }) {
   return [
-    page({ path: PATH, role: 'operator', isForForm: true }, (visit) => show(visit)),
+    page(
+      { path: PATH, role: 'operator', isForForm: true, query: { device_code: deviceCode } },
+      (visit) => show(visit, undefined, visit.query.device_code),
+    ),
     action(
       {
         path: PATH,
@@ -64,17 +77,20 @@ export function newTenantRoutes({ tenants }: { readonly tenants: Pick<Tenants, '
           sealed: 'lines',
           excluded: 'lines',
           health: 'text',
+          device_code: 'optional',
         },
-        body: NewTenantBody,
+        body: FormBody,
         isOnce: true,
       },
-      async (visit, body) => {
+      async (visit, { device_code: waiting = '', ...body }) => {
         const { tenant } = await tenants.create(toNewTenant(body), visit.actor)
-        return done(tenantPath(tenant.tenantId), `${tenant.name} created as a draft.`, {
-          changed: tenant.tenantId,
-        })
+        const { tenantId, name } = tenant
+        const userCode = readUserCode(waiting)
+        const next =
+          userCode === undefined ? tenantPath(tenantId) : deviceAddress(userCode, tenantId)
+        return done(next, `${name} created as a draft.`, { changed: tenantId })
       },
-      show,
+      (visit, attempt) => show(visit, attempt),
     ),
   ] as const satisfies readonly ConsoleRoute[]
 }

@@ -180,6 +180,7 @@ const tokenIn = (text: string) => /name="csrf" value="([^"]+)"/.exec(text)?.[1] 
  */
 const WITHOUT_A_FRESH_SIGN_IN = [
   '/console/sign-out',
+  '/console/device/deny',
   '/console/people/{user_id}/resend-invitation',
   '/console/tenants/new',
   '{tenant}/publish',
