@@ -187,7 +187,8 @@ function isUnknownFactory(source: Source, node: Node): boolean {
 function applicationsAt(spot: Spot, tracer: Tracer): Making[] | null {
   const { source, node } = spot
   if (isRequestGuard(source, node) || isHandlerOfFactory(source, node)) return []
-  const values = tracer.values(spot)
+  // let app = null; exports.app = void 0: what it is before it is made
+  const values = tracer.values(spot).filter((value) => !isNothing(value.node))
   if (values.length === 0) return null
   const found: Making[] = []
   for (const value of values) {
@@ -198,6 +199,13 @@ function applicationsAt(spot: Spot, tracer: Tracer): Making[] | null {
     found.push(making)
   }
   return found
+}
+
+function isNothing(node: Node): boolean {
+  if (node.type === 'Identifier') return node.name === 'undefined'
+  return (
+    node.type === 'NullLiteral' || (node.type === 'UnaryExpression' && node.operator === 'void')
+  )
 }
 
 /** `(request, response) => app(request, response)` and nothing beside. */

@@ -60,9 +60,13 @@ export async function nodeMount(at: LookedAt): Promise<CheckResult> {
 function notCalled(at: LookedAt, importing: readonly Source[], guard: string): CheckResult {
   const [source] = importing
   const where = source === undefined ? 'No file' : `${source.path} names ${PACKAGE}, but no file`
+  const isCommonJs = (source?.modules ?? at.application.modules) === 'commonjs'
+  const asked = isCommonJs
+    ? `const { ${guard} } = require('${PACKAGE}')`
+    : `import { ${guard} } from '${PACKAGE}'`
   return fail(
     `${where} calls ${guard}() of ${PACKAGE}.`,
-    `Run: service-analyzer apply. By hand: import { ${guard} } from '${PACKAGE}', and ${lineFor(at.world.tenant, at.application.framework)}`,
+    `Run: service-analyzer apply. By hand: ${asked}, and ${lineFor(at.world.tenant, at.application.framework)}`,
   )
 }
 

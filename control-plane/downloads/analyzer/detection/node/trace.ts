@@ -99,7 +99,7 @@ export function createTracer(reach: Reach): Tracer {
 
   function followName({ source, members }: Step, use: Identifier): Step[] {
     const binding = source.bindings.resolve(use)
-    if (binding === undefined) return []
+    if (binding === undefined) return ofOwnExports(source, use.name, members)
     if (binding.kind === 'import') {
       const { module, imported } = specifiedBy(source, binding.node) ?? {}
       if (module === undefined || imported === undefined) return []
@@ -119,10 +119,20 @@ export function createTracer(reach: Reach): Tracer {
     ]
   }
 
+  /** `exports.default = exports.app`, as TypeScript writes it. */
+  function ofOwnExports(source: Source, name: string, members: readonly string[]): Step[] {
+    const [first, ...rest] = members
+    if (name === 'module' && first === 'exports' && rest.length > 0) return given(source, rest)
+    return name === 'exports' && first !== undefined ? given(source, members) : []
+  }
+
   /** `members` of all that a module gives away. */
   function exported(from: Source, module: string, members: readonly string[], depth = 0): Step[] {
     const source = reach.target(from, module)
-    if (source === undefined || depth > 20) return []
+    return source === undefined || depth > 20 ? [] : given(source, members, depth)
+  }
+
+  function given(source: Source, members: readonly string[], depth = 0): Step[] {
     const all = indexOf(source).exports
     const [name = 'default', ...rest] = members
     const fitting = all.filter(
@@ -227,10 +237,16 @@ export function createTracer(reach: Reach): Tracer {
   function argumentsFor(source: Source, parameter: Node, members: readonly string[]): Step[] {
     const around = functionAround(source.parents, parameter)
     if (around === null || !('params' in around)) return []
-    const index = (around.params as Node[]).findIndex((one) => one === parameter)
+    const ways = (around.params as Node[]).map((one) => wayTo(one, parameter))
+    const index = ways.findIndex((way) => way !== null)
+    const whole = [...(ways[index] ?? []), ...members]
+    // import('./app.js').then(({ default: app }) => …)
+    const call = source.parents.get(around)
+    const asked = index === 0 && call?.type === 'CallExpression' ? awaitedBy(source, call) : null
+    if (asked !== null) return exported(source, asked, whole)
     return [
-      ...calledBack(source, around, index, members),
-      ...calledWith(source, around, index, members),
+      ...calledBack(source, around, index, whole),
+      ...calledWith(source, around, index, whole),
     ]
   }
 
@@ -294,6 +310,25 @@ function isOfConstructor(source: Source, value: Node, constructor: Node): boolea
     keyOf(one.left.object.property) === 'prototype'
   const parent = source.parents.get(value)
   return isPrototype(parent) || (around !== null && isPrototype(source.parents.get(around)))
+}
+
+/** The names that lead from a parameter to a name in it: `{ a: { b } }` to `b`. */
+function wayTo(parameter: Node, name: Node): string[] | null {
+  if (parameter === name) return []
+  if (parameter.type === 'AssignmentPattern') return wayTo(parameter.left, name)
+  if (parameter.type !== 'ObjectPattern') return null
+  for (const property of parameter.properties) {
+    const key = property.type === 'ObjectProperty' ? keyOf(property.key) : null
+    const rest = property.type === 'ObjectProperty' ? wayTo(property.value, name) : null
+    if (key !== null && rest !== null) return [key, ...rest]
+  }
+  return null
+}
+
+/** The module of `import('./app.js').then(…)`. */
+function awaitedBy(source: Source, { callee }: Node & { type: 'CallExpression' }): string | null {
+  if (callee.type !== 'MemberExpression' || keyOf(callee.property) !== 'then') return null
+  return moduleOfCall(source, bare(callee.object))?.module ?? null
 }
 
 interface Step extends Spot {
