@@ -53,6 +53,12 @@ export const PROJECT_LIMITS = {
   /** What a dry run is given to load the middleware, and how much of what it says is kept. */
   dryRunMsMax: 20_000,
   dryRunSaysCharactersMax: 64 * 1024,
+  /** How long `setup` waits for somebody to start an application, and how often it looks. */
+  setupWaitMsMax: 15 * 60 * 1000,
+  setupLookMs: 1000,
+  /** What was started a moment ago is verified again, so often and so much later. */
+  setupVerifyTriesMax: 6,
+  setupVerifyPauseMs: 3000,
   // a project that the command line tool looks at: a walk of seconds, and tens of megabytes
   projectFilesMax: 200_000,
   projectFoldersMax: 50_000,

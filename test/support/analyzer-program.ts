@@ -90,6 +90,8 @@ function asProgram(
 export interface Session {
   /** Resolves when all of it has been shown. */
   shown(text: string | RegExp): Promise<void>
+  /** As far as it has come. */
+  screen(): string
   type(keys: string): void
   /** Of the keyboard: nothing more comes. */
   hangUp(): void
@@ -116,6 +118,7 @@ export function atTerminal(
     for (const look of watchers) look()
   })
   return {
+    screen: () => screen,
     type: (keys) => void child.stdin.write(keys),
     hangUp: () => child.stdin.end(),
     shown: (text) =>

@@ -6,7 +6,7 @@ import type { Terminal } from './terminal/terminal.ts'
 
 export interface KnownKey {
   readonly text: string
-  readonly from: 'SERVICE_ANALYZER_KEY' | 'profile' | 'prompt'
+  readonly from: 'SERVICE_ANALYZER_KEY' | 'profile' | 'prompt' | 'browser'
 }
 
 export type Access = ReturnType<typeof createAccess>
@@ -27,7 +27,7 @@ export function createAccess(world: AccessWorld) {
   let known: KnownKey | null = null
   let hasWarned = false
 
-  return { baseUrl, knownKey, api, apiIfKeyKnown, apiWith }
+  return { baseUrl, knownKey, api, apiIfKeyKnown, apiWith, useKey }
 
   function baseUrl(): BaseUrl {
     return readBaseUrl(environment)
@@ -60,6 +60,12 @@ export function createAccess(world: AccessWorld) {
       world.hide(known.text)
     }
     return apiWith(known?.text ?? null)
+  }
+
+  /** Of a sign-in in the browser: goes before what was known. */
+  function useKey(text: string): void {
+    known = { text: checkedKey(text, 'What the service handed out'), from: 'browser' }
+    world.hide(text)
   }
 
   async function apiIfKeyKnown(): Promise<Api | null> {

@@ -82,6 +82,28 @@ const AnalysisAnswer = v.object({
 })
 export type AnalysisAnswer = v.InferOutput<typeof AnalysisAnswer>
 
+const seconds = v.pipe(v.number(), v.minValue(1), v.maxValue(3600))
+const DeviceCodeAnswer = v.object({
+  device_code: v.pipe(v.string(), v.regex(/^[\x21-\x7e]{8,512}$/)),
+  user_code: v.pipe(v.string(), v.regex(/^[A-Z0-9]{2,12}(?:-[A-Z0-9]{2,12})*$/)),
+  verification_uri_complete: v.pipe(v.string(), v.regex(/^[\x21-\x7e]{1,2048}$/)),
+  expires_in: seconds,
+  interval: seconds,
+})
+export type DeviceCode = v.InferOutput<typeof DeviceCodeAnswer>
+
+const HandedOutAnswer = v.object({
+  analyzer_key: v.string(),
+  tenant_id: text,
+  mode: v.picklist(['gateway', 'connector', 'sdk']),
+  client_secret: v.optional(v.pipe(v.string(), v.regex(/^[\w-]{16,256}$/))),
+})
+export type HandedOut = v.InferOutput<typeof HandedOutAnswer>
+
+const PENDING = ['authorization_pending', 'slow_down', 'access_denied', 'expired_token'] as const
+type DeviceToken =
+  { readonly handedOut: HandedOut } | { readonly pending: (typeof PENDING)[number] }
+
 export type OrRefused<T> = { readonly done: T } | { readonly refused: Refused }
 
 interface LocalReport {
@@ -149,6 +171,30 @@ export function createApi(world: ServiceClientWorld) {
     goBack: () => orRefused(ProtectionAnswer, { path: '/api/v1/go-back' }),
     complete: () =>
       orRefused(CompletionAnswer, { path: '/api/v1/integration-complete', timeoutMs: CHECK_MS }),
+
+    async deviceCode(body: Readonly<Record<string, string>>): Promise<DeviceCode> {
+      const named = Object.entries(body).filter(([, name]) => name !== '')
+      return ask(DeviceCodeAnswer, {
+        method: 'POST',
+        path: '/api/v1/cli/device-codes',
+        key: 'none',
+        body: Object.fromEntries(named),
+        expected: { 201: null },
+      })
+    },
+
+    async deviceToken(deviceCode: string): Promise<DeviceToken> {
+      const answer = await send({
+        method: 'POST',
+        path: '/api/v1/cli/device-tokens',
+        key: 'none',
+        body: { device_code: deviceCode },
+        expected: { 400: [...PENDING] },
+      })
+      const body = jsonOf(answer, baseUrl)
+      const pending = PENDING.find((error) => answer.status === 400 && body['error'] === error)
+      return pending === undefined ? { handedOut: read(HandedOutAnswer, body) } : { pending }
+    },
 
     /** null: the tenant has none yet, as it is not published. */
     async publicKey(): Promise<string | null> {

@@ -27,6 +27,8 @@ export const OPTIONS = {
   foreign: { text: 'trusts a journal that was not written here by you' },
   anyway: { text: 'goes live even if the latest verify found something open; audited' },
   full: { text: 'shows long edits in full' },
+  key: { text: 'prompts for the key instead of signing in with the browser' },
+  'no-browser': { text: 'shows the address to open, and opens no browser' },
   port: { value: 'NUMBER', text: 'where the application listens on this machine' },
   json: { text: 'prints one JSON document and asks no questions' },
   yes: { short: 'y', text: 'answers yes to every question' },
@@ -147,7 +149,9 @@ const KEY_OPTION = /^--?(?:analyzer-?key|api-?key|key|token|secret|password)(?:=
 const KEY = /(?:^|[=\s])sak_[\w-]{16,}/
 
 function refuseKeys(args: readonly string[]) {
-  if (!args.some((arg) => KEY_OPTION.test(arg) || KEY.test(arg))) return
+  const isAsking = (arg: string, at: number) =>
+    arg === '--key' && args.includes('login') && !/^[^-]/.test(args[at + 1] ?? '')
+  if (!args.some((arg, at) => KEY.test(arg) || (KEY_OPTION.test(arg) && !isAsking(arg, at)))) return
   throw new Problem(
     'key_in_argument',
     'Keys are not accepted as arguments: they would stay in your shell history, and other programs on this machine could read them.',

@@ -8,11 +8,13 @@ import { goBack, goLive } from './commands/go-live.ts'
 import { login } from './commands/login.ts'
 import { logout } from './commands/logout.ts'
 import { probe } from './commands/probe.ts'
+import { setup } from './commands/setup.ts'
 import { status } from './commands/status.ts'
 import { undo } from './commands/undo.ts'
 import { verify } from './commands/verify.ts'
 
 export const COMMANDS: readonly Command[] = [
+  setup,
   analyze,
   apply,
   undo,

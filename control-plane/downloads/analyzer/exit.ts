@@ -12,6 +12,8 @@ export const PROBLEM_EXITS = {
   key_missing: EXIT.misused,
   key_malformed: EXIT.misused,
   key_refused: EXIT.misused,
+  sign_in_denied: EXIT.notSo,
+  sign_in_expired: EXIT.notSo,
   base_url_invalid: EXIT.misused,
   profile_unsafe: EXIT.notSo,
   profile_unreadable: EXIT.notSo,
@@ -31,6 +33,10 @@ export const PROBLEM_EXITS = {
   guide_refused: EXIT.notSo,
   write_failed: EXIT.notSo,
   start_fails: EXIT.notSo,
+  install_fails: EXIT.notSo,
+  not_started: EXIT.notSo,
+  by_hand: EXIT.notSo,
+  checks_fail: EXIT.notSo,
   unexpected: EXIT.unavailable,
 } as const satisfies Readonly<Record<string, Exit>>
 type ProblemCode = keyof typeof PROBLEM_EXITS

@@ -15,6 +15,8 @@ interface SavedKey {
   readonly key: string
   /** Of the tenant that it belonged to when it was saved. */
   readonly tenantId: string
+  /** In sdk mode, until it is where the application finds it. */
+  readonly clientSecret?: string
 }
 
 export type Profile = ReturnType<typeof createProfile>
@@ -32,7 +34,14 @@ const SERVICES_MAX = 100
 const ProfileFile = v.object({
   version: v.literal(1),
   services: v.pipe(
-    v.record(v.string(), v.object({ key: v.string(), tenant_id: v.string() })),
+    v.record(
+      v.string(),
+      v.object({
+        key: v.string(),
+        tenant_id: v.string(),
+        client_secret: v.optional(v.pipe(v.string(), v.regex(/^[\w-]{16,256}$/))),
+      }),
+    ),
     v.check((services) => Object.keys(services).length <= SERVICES_MAX),
   ),
 })
@@ -49,11 +58,14 @@ export function createProfile({ environment, homeFolder, userId }: ProfileWorld)
     path,
     async read(baseUrl: string): Promise<SavedKey | null> {
       const saved = (await readServices())?.[baseUrl]
-      return saved === undefined ? null : { key: saved.key, tenantId: saved.tenant_id }
+      if (saved === undefined) return null
+      const { key, tenant_id: tenantId, client_secret: clientSecret } = saved
+      return { key, tenantId, ...(clientSecret !== undefined && { clientSecret }) }
     },
-    async save(baseUrl: string, { key, tenantId }: SavedKey): Promise<void> {
+    async save(baseUrl: string, { key, tenantId, clientSecret }: SavedKey): Promise<void> {
       const services = (await readServices()) ?? {}
-      await write({ ...services, [baseUrl]: { key, tenant_id: tenantId } })
+      const secret = clientSecret !== undefined && { client_secret: clientSecret }
+      await write({ ...services, [baseUrl]: { key, tenant_id: tenantId, ...secret } })
     },
     /** False: there was none. */
     async remove(baseUrl: string): Promise<boolean> {

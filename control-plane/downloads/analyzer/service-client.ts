@@ -15,10 +15,10 @@ export interface Question {
   readonly timeoutMs?: number
   readonly answerBytesMax?: number
   /**
-   * Statuses beside 200 that the asker understands, with the error that has to come with them; null:
-   * any. All others are thrown as a `Problem`.
+   * Statuses beside 200 that the asker understands, with the error, or one of those, that has to come
+   * with them; null: any. All others are thrown as a `Problem`.
    */
-  readonly expected?: Readonly<Record<number, string | null>>
+  readonly expected?: Readonly<Record<number, string | readonly string[] | null>>
 }
 
 interface Answer {
@@ -76,8 +76,9 @@ function isAnswer(value: unknown): value is Answer {
 }
 
 function isExpected({ status, text }: Answer, { expected }: Question): boolean {
-  const error = expected?.[status]
-  return error === null || (error !== undefined && objectIn(text)?.['error'] === error)
+  const errors = expected?.[status]
+  if (errors === null || errors === undefined) return errors === null
+  return [errors].flat().includes(String(objectIn(text)?.['error']))
 }
 
 /** What may be over in a moment; a certificate or a time-out is not. */

@@ -10,7 +10,7 @@ import { chooseApplications, lookAt, nameOf } from './look-at.ts'
 import { planHere } from './plan-here.ts'
 import { manualSteps, notesOf, planFields } from './plan-view.ts'
 import { askService } from './wishes-here.ts'
-import { agreeToWrite, recoverFirst, showEdits, writePrepared } from './write-edits.ts'
+import { agreeToWrite, recovered, recoverFirst, showEdits, writePrepared } from './write-edits.ts'
 
 export const apply: Command = {
   name: 'apply',
@@ -34,7 +34,7 @@ export const apply: Command = {
     const { project, detection } = await lookAt(task)
     const world = journalWorld(task.world.environment, task.world.homeFolder)
     const isDry = task.given.flags.has('dry-run')
-    if (!isDry) await recoverFirst(task, project.root, world)
+    if (!isDry && (await recoverFirst(task, project.root, world))) throw recovered()
     const applications = await chooseApplications(task, { project, detection })
     const answer = await askService(task)
     const plan = await planHere(project, applications, answer)

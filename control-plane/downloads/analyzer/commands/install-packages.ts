@@ -24,7 +24,16 @@ export async function installPackages(
   plan: Plan,
 ): Promise<Installed> {
   const isNamed = plan.edits.some(({ path }) => /(?:^|\/)package\.json$/.test(path))
-  const wanting = applications.filter((application) => isNamed && isNode(application))
+  return isNamed ? installFor(task, project, applications) : NOTHING_INSTALLED
+}
+
+/** Asks first, unless it was said beforehand. */
+export async function installFor(
+  task: Task,
+  project: Project,
+  applications: readonly Application[],
+): Promise<Installed> {
+  const wanting = applications.filter(isNode)
   const calls = new Map(
     wanting.map((one) => [installCommand(project, one), installArguments(project, one)]),
   )

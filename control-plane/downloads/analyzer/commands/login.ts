@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream'
 import { EXIT, Problem } from '../exit.ts'
 import { checkedKey, keyMissing } from '../settings.ts'
+import { signInByCode } from '../sign-in/sign-in-by-code.ts'
 import { visibleText, wrap } from '../terminal/words.ts'
 import type { Command, Task } from './command.ts'
 
@@ -8,12 +9,13 @@ const KEY_BYTES_MAX = 4096
 
 export const login: Command = {
   name: 'login',
-  summary: 'asks for the analyzer key, tries it, and saves it for you alone',
+  summary: 'signs in with the browser and saves the analyzer key for you only',
   help: [
-    'The key is on the integration page of your tenant. It is asked for without being shown, or read from standard input: «service-analyzer login < key.txt». It is saved, one per address of a service, in a file that only you can read.',
+    'Shows an address and a code. An administrator of the tenant opens the address, compares the code and allows the request; there is no key to paste.',
+    'With --key it is pasted instead, without being shown: it is on the integration page of your tenant. From a pipe it is read from standard input: «service-analyzer login < key.txt». It is saved, one per address of a service, in a file that only you can read.',
     'A key in SERVICE_ANALYZER_KEY goes before the saved one.',
   ],
-  options: [],
+  options: ['key', 'no-browser'],
   takesFolder: false,
   documented: {
     tenant_id: 'whose key it is',
@@ -22,10 +24,8 @@ export const login: Command = {
   },
   async run(task) {
     const { text: baseUrl } = task.access.baseUrl()
-    const key = checkedKey(await enteredKey(task, baseUrl), 'What was entered')
-    const api = task.access.apiWith(key)
-    const facts = await task.terminal.during('Trying the key', () => api.facts())
-    await task.profile.save(baseUrl, { key, tenantId: facts.tenant_id })
+    const isAsked = task.terminal.isInteractive && !task.given.flags.has('key')
+    const facts = isAsked ? await signIn(task) : await enterKey(task)
     if ((task.world.environment['SERVICE_ANALYZER_KEY'] ?? '') !== '')
       task.warn('SERVICE_ANALYZER_KEY is set as well, and goes before what has been saved.')
     const { columns, paint } = task.terminal
@@ -34,9 +34,41 @@ export const login: Command = {
       exit: EXIT.done,
       text: wrap(said, columns).replace('The key', paint('green', 'The key')),
       fields: { tenant_id: facts.tenant_id, mode: facts.mode, profile: task.profile.path },
-      next: { text: 'In the folder of your application:', command: 'service-analyzer analyze' },
+      next: { text: 'In the folder of your application:', command: 'service-analyzer setup' },
     }
   },
+}
+
+/** In the browser; the key is tried and saved. */
+export async function signIn(task: Task) {
+  const { access, folder, terminal, world, profile, given, hide } = task
+  const { text: baseUrl } = access.baseUrl()
+  const { environment, nowMs } = world
+  const handedOut = await signInByCode({
+    api: access.apiWith(null),
+    baseUrl,
+    folder,
+    terminal,
+    environment,
+    wantsBrowser: !given.flags.has('no-browser'),
+    nowMs,
+    hide,
+  })
+  const { analyzer_key: key, client_secret: clientSecret } = handedOut
+  access.useKey(key)
+  const facts = await (await access.api()).facts()
+  const secret = clientSecret !== undefined && { clientSecret }
+  await profile.save(baseUrl, { key, tenantId: facts.tenant_id, ...secret })
+  return facts
+}
+
+async function enterKey(task: Task) {
+  const { text: baseUrl } = task.access.baseUrl()
+  const key = checkedKey(await enteredKey(task, baseUrl), 'What was entered')
+  const api = task.access.apiWith(key)
+  const facts = await task.terminal.during('Trying the key', () => api.facts())
+  await task.profile.save(baseUrl, { key, tenantId: facts.tenant_id })
+  return facts
 }
 
 async function enteredKey(task: Task, baseUrl: string): Promise<string> {

@@ -1,7 +1,7 @@
 import type { Application } from '../detection/application.ts'
 import { createGit } from '../journal/git.ts'
 import { runLocalChecks } from '../local-checks/run-local-checks.ts'
-import type { Facts } from '../api.ts'
+import type { Api, Facts } from '../api.ts'
 import type { Command, Task } from './command.ts'
 import { appName, chooseApplication, lookAt, type LookedAt } from './look-at.ts'
 import { probed, verificationOutcome } from './probe.ts'
@@ -31,16 +31,12 @@ export const verify: Command = {
     const application = isHere ? await chooseApplication(task, looked) : null
     if (application === null)
       task.warn('No application found in this folder, so only the service checks, from outside.')
-    const checked = application && (await checkHere(task, looked, application, facts))
-    const checks = (checked ?? []).map(({ nextAction, ...check }) => ({
-      ...check,
-      next_action: nextAction,
-    }))
-    if (application !== null) {
-      const { framework, language } = application
-      await api.report({ framework, language, checks })
-    }
-    const answer = await probed(task, api)
+    const { checks, answer } = await verified(
+      task,
+      api,
+      facts,
+      application && { looked, application },
+    )
     const fields = { application: application && appName(application), local_checks: checks }
     if ('refused' in answer) {
       const refused = refusedOutcome(task, answer.refused)
@@ -58,7 +54,23 @@ export const verify: Command = {
   },
 }
 
-async function checkHere(
+/** The checks of this project, reported, and then those of the service. */
+export async function verified(
+  task: Task,
+  api: Api,
+  facts: Facts,
+  here: { readonly looked: LookedAt; readonly application: Application } | null,
+) {
+  const found = here === null ? [] : await checkHere(task, here.looked, here.application, facts)
+  const checks = found.map(({ nextAction, ...check }) => ({ ...check, next_action: nextAction }))
+  if (here !== null) {
+    const { framework, language } = here.application
+    await api.report({ framework, language, checks })
+  }
+  return { checks, answer: await probed(task, api) }
+}
+
+export async function checkHere(
   task: Task,
   { project }: LookedAt,
   application: Application,

@@ -10,8 +10,12 @@ import type { Task } from './command.ts'
 import { foreignJournal, problemLines } from './plan-here.ts'
 import { diffsOf } from './plan-view.ts'
 
-/** An apply that was cut off is taken back before anything else is done, by consent. */
-export async function recoverFirst(task: Task, root: string, world: JournalWorld) {
+/** An apply that was cut off is taken back before anything else is done, by consent; whether one was. */
+export async function recoverFirst(
+  task: Task,
+  root: string,
+  world: JournalWorld,
+): Promise<boolean> {
   const view = await viewUndo(root, world)
   if (view?.isCutOff === true && !view.isOurs) throw foreignJournal(view.would)
   if (view?.isCutOff === true && view.would.length > 0) await agreeToRecover(task, view.would)
@@ -19,14 +23,16 @@ export async function recoverFirst(task: Task, root: string, world: JournalWorld
   if (undone.kind === 'foreign') throw foreignJournal(undone.would)
   if (undone.kind === 'refused') throw refusedEdits(undone.problems)
   if (undone.kind === 'failed') throw refusedEdits([undone.problem])
-  const count = undone.kind === 'undone' ? undone.restored.length + undone.removed.length : 0
-  if (count > 0)
-    throw new Problem(
-      'edits_refused',
-      'An earlier apply was interrupted. It has been reverted, and every file is as it was before.',
-      'Run the command again.',
-    )
+  return undone.kind === 'undone' && undone.restored.length + undone.removed.length > 0
 }
+
+/** What was looked at before is not what lies there now. */
+export const recovered = () =>
+  new Problem(
+    'edits_refused',
+    'An earlier apply was interrupted. It has been reverted, and every file is as it was before.',
+    'Run the command again.',
+  )
 
 async function agreeToRecover({ isAgreed, terminal }: Task, would: readonly EditProblem[]) {
   const said = 'An earlier apply was interrupted and has to be reverted first:'

@@ -1,4 +1,5 @@
 /** Requests to the application on this machine, and to the service: short, bounded, not followed. */
+import type { Application } from '../detection/application.ts'
 import { objectIn } from '../json.ts'
 import { readBounded } from '../service-client.ts'
 import type { LookedAt } from './looked-at.ts'
@@ -58,8 +59,9 @@ export async function boundedJson(answer: Response, baseUrl: string) {
 }
 
 /** How to start it, for whoever has not. */
-export function howToStart({ application }: LookedAt): string {
-  const { framework, packageManager, entry } = application
+export const howToStart = ({ application }: LookedAt) => startOf(application)
+
+export function startOf({ framework, packageManager, entry }: Application): string {
   const ofPython = `python ${entry?.path ?? 'main.py'}`
   const starts: Partial<Record<typeof framework, string>> = {
     django: 'python manage.py runserver',

@@ -52,7 +52,7 @@ function seen(screen: string): string[] {
 
 void t.test('a key is asked for without being shown, and saved', { skip }, async (t) => {
   const { at, key, profile } = await start(t)
-  const session = at('login')
+  const session = at('login --key')
   await session.shown('Analyzer key (not shown):')
   session.type(`${key.slice(0, 10)}zz\u007f\u007f${key.slice(10)}\r`) // mistyped and mended
   const { code, screen } = await session.ended
@@ -83,7 +83,7 @@ for (const [name, keys] of [
     { skip },
     async (t) => {
       const { atWithSettings, profile } = await start(t)
-      const session = atWithSettings('login')
+      const session = atWithSettings('login --key')
       await session.shown('Analyzer key (not shown):')
       session.type(keys)
       const { code, screen } = await session.ended
@@ -117,7 +117,7 @@ void t.test('Ctrl-C ends long work, and no half line is left', { skip }, async (
 
 void t.test('a keyboard that is gone is no answer', { skip }, async (t) => {
   const { at } = await start(t)
-  const session = at('login')
+  const session = at('login --key')
   await session.shown('Analyzer key (not shown):')
   session.hangUp()
   t.equal((await session.ended).code, 130)

@@ -1,0 +1,66 @@
+/** The way from nothing to live, step by step, and how far it has come. */
+import { plainText, wrapUnder } from '../../terminal/words.ts'
+import type { Task } from '../command.ts'
+
+const TITLES = {
+  sign_in: 'Sign in',
+  application: 'Find the application',
+  apply: 'Add the middleware',
+  install: 'Install the package',
+  dry_run: 'Dry run',
+  start: 'Start the application',
+  verify: 'Verify',
+  go_live: 'Go live',
+  complete: 'Test one sign-in',
+} as const
+export type StepName = keyof typeof TITLES
+const NAMES = Object.keys(TITLES) as StepName[]
+
+type State = 'done' | 'failed' | 'open'
+
+export interface Steps {
+  /** Shown before somebody is asked, or has to wait. */
+  begin(step: StepName): void
+  done(step: StepName, detail: string): void
+  /** Whatever has begun and did not end. */
+  fail(detail: string): void
+  fields(): { step: StepName; state: State; detail: string }[]
+  /** Those that are not done, as a list. */
+  left(): string
+}
+
+export function createSteps({ show, terminal }: Pick<Task, 'show' | 'terminal'>): Steps {
+  const states = new Map<StepName, { state: State; detail: string }>()
+  let current: StepName = 'sign_in'
+
+  function line(step: StepName): string {
+    const { state, detail } = states.get(step) ?? { state: 'open', detail: '' }
+    const { paint, columns } = terminal
+    const style = ({ done: 'green', failed: 'red', open: 'dim' } as const)[state]
+    const start = `${NAMES.indexOf(step) + 1}/${NAMES.length} ${state.padEnd(6)} `
+    const text = detail === '' ? TITLES[step] : `${TITLES[step]}: ${plainText(detail)}`
+    const indent = ' '.repeat(start.length)
+    return wrapUnder(start, indent, text, columns).replace(state, paint(style, state))
+  }
+
+  return {
+    begin(step) {
+      current = step
+      show(`${NAMES.indexOf(step) + 1}/${NAMES.length}        ${TITLES[step]}`)
+    },
+    done(step, detail) {
+      current = NAMES[NAMES.indexOf(step) + 1] ?? step
+      states.set(step, { state: 'done', detail })
+      show(line(step))
+    },
+    fail(detail) {
+      states.set(current, { state: 'failed', detail })
+    },
+    fields: () =>
+      NAMES.map((step) => ({ step, ...(states.get(step) ?? { state: 'open', detail: '' }) })),
+    left: () =>
+      NAMES.filter((step) => states.get(step)?.state !== 'done')
+        .map(line)
+        .join('\n'),
+  }
+}
