@@ -35,6 +35,7 @@ export function applicationsIn(source: Source, framework: MountedFramework): Mak
   return source.nodes
     .filter((node) => isMaking(source, framework, node))
     .map((call): Making => {
+      if (makingAt(source, call)?.isRouted) return { call, problem: IS_ROUTED }
       const found = follow(source, framework, call)
       if (typeof found !== 'string') return { call, made: found }
       if (loopAround(source, call)) return { call, problem: IN_A_LOOP }
@@ -197,6 +198,7 @@ function ofProperty(
 /** The other way it was made elsewhere, and would stay open. */
 const UNDER_A_CONDITION = 'it is only made under a condition'
 const NO_NAME = 'it has no name where it is made'
+const IS_ROUTED = 'its routes are made with it, and would come first'
 const IN_A_LOOP = 'it is made in a loop'
 
 /** `if (!app) app = express()`: the other way it is there already, and was made elsewhere. */

@@ -2,7 +2,7 @@
  * What names stand for: every declaration with all values that it is ever given, found from any use
  * of it. Assignments are gathered in the whole file, whatever their order: what a name *may* be.
  */
-import type { Expression, File, Identifier, Node } from '@babel/types'
+import type { File, Identifier, Node } from '@babel/types'
 import { isFunction } from './walk.ts'
 
 /** `const { app } = make()` gives `app` the member `app` of the expression `make()`. */
@@ -163,7 +163,7 @@ interface Named {
 }
 
 /** The names of a pattern, with the part of `from` that each is given, and once more with its default. */
-export function namesOf(pattern: Node, from?: Expression | null): Named[] {
+export function namesOf(pattern: Node, from?: Node | null): Named[] {
   const found: Named[] = []
   const waiting: { pattern: Node; members: readonly string[] | null; fallback?: Node }[] = [
     { pattern, members: [] },

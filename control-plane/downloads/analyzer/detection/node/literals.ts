@@ -40,17 +40,21 @@ export function portOf(spot: Spot, tracer: Tracer, depth = 0): number | null {
     case 'CallExpression': {
       // z.coerce.number().default(3000)
       if (methodCall(node)?.name === 'default') return next(node.arguments[0])
-      return portOfCall(source, node, next)
+      return portOfCall(source, node, next) ?? portAmong(spot, tracer, depth)
     }
-    default: {
-      for (const value of tracer.values({ source, node }))
-        if (value.node !== node) {
-          const port = portOf(value, tracer, depth + 1)
-          if (port !== null) return port
-        }
-      return null
-    }
+    default:
+      return portAmong({ source, node }, tracer, depth)
   }
+}
+
+/** Of all that a name or a call stands for, the first that is a port. */
+function portAmong(spot: Spot, tracer: Tracer, depth: number): number | null {
+  for (const value of tracer.values(spot))
+    if (value.node !== spot.node) {
+      const port = portOf(value, tracer, depth + 1)
+      if (port !== null) return port
+    }
+  return null
 }
 
 /** `Number(x)`, `parseInt(x, 10)`, `normalizePort(x)`, `config.get('PORT', 3000)`; `app.set('port', x)` before. */

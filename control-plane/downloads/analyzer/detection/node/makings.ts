@@ -1,7 +1,8 @@
 /** Where a framework's application, or a router of one, is made: `express()`, `new Hono()`, `createServer()`. */
-import type { Node } from '@babel/types'
+import type { CallExpression, Class, NewExpression, Node } from '@babel/types'
 import type { Source } from '../../syntax/parse.ts'
-import { qualifiedName } from '../../syntax/references.ts'
+import { qualifiedName, referenceOf } from '../../syntax/references.ts'
+import { ancestorsOf } from '../../syntax/walk.ts'
 import type { FrameworkName } from '../application.ts'
 
 type NodeFramework = Extract<
@@ -14,23 +15,29 @@ export interface Making {
   /** An application can listen; a router is mounted on one. */
   readonly kind: 'application' | 'router'
   readonly source: Source
-  /** The call, or the `new`. */
+  /** The call, the `new`, or where a class that extends one calls its constructor. */
   readonly node: Node
+  /** Its routes are there as soon as it is: what is added behind it comes too late. */
+  readonly isRouted: boolean
 }
 
 interface Maker {
   readonly framework: NodeFramework
   readonly kind?: 'router'
   readonly isConstructed?: boolean
+  readonly isRouted?: boolean
 }
 
+const EXPRESS: Maker = { framework: 'express' }
 const SERVER: Maker = { framework: 'node' }
 const HONO: Maker = { framework: 'hono', isConstructed: true }
 const KOA_ROUTER: Maker = { framework: 'koa', kind: 'router' }
 
 /** By the module and the way from there; `default` is left out of it. */
 const MAKERS: ReadonlyMap<string, Maker> = new Map<string, Maker>([
-  ['express', { framework: 'express' }],
+  ['express', EXPRESS],
+  ['routing-controllers.createExpressServer', { framework: 'express', isRouted: true }],
+  ['routing-controllers.createKoaServer', { framework: 'koa', isRouted: true }],
   ['express.Router', { framework: 'express', kind: 'router' }],
   ['express-promise-router', { framework: 'express', kind: 'router' }],
   ['fastify', { framework: 'fastify' }],
@@ -58,11 +65,42 @@ const MAKERS: ReadonlyMap<string, Maker> = new Map<string, Maker>([
 ])
 
 export function makingAt(source: Source, node: Node): Making | null {
+  if (isClass(node)) return extended(source, node)
   if (node.type !== 'CallExpression' && node.type !== 'NewExpression') return null
-  const maker = MAKERS.get(qualifiedName(source, node.callee) ?? '')
-  if (maker === undefined) return null
-  const { framework, kind = 'application', isConstructed } = maker
-  return isConstructed && node.type !== 'NewExpression' ? null : { framework, kind, source, node }
+  const maker = MAKERS.get(qualifiedName(source, node.callee) ?? '') ?? given(source, node)
+  if (!maker) return null
+  const { framework, kind = 'application', isConstructed, isRouted = false } = maker
+  return isConstructed && node.type !== 'NewExpression'
+    ? null
+    : { framework, kind, source, node, isRouted }
+}
+
+export function isClass(node: Node): node is Class {
+  return node.type === 'ClassDeclaration' || node.type === 'ClassExpression'
+}
+
+/** `class Server extends Koa`: whatever is made of it is an application. */
+function extended(source: Source, node: Class): Making | null {
+  const name = node.superClass ? qualifiedName(source, node.superClass) : null
+  const maker = MAKERS.get(name ?? '')
+  if (!maker?.isConstructed || maker.kind === 'router') return null
+  const { framework } = maker
+  const made = source.nodes.find((one) => isSuper(one) && classAround(source, one) === node)
+  return { framework, kind: 'application', source, node: made ?? node, isRouted: false }
+}
+
+const isSuper = (node: Node) => node.type === 'CallExpression' && node.callee.type === 'Super'
+
+const classAround = (source: Source, node: Node) => ancestorsOf(source.parents, node).find(isClass)
+
+/** `http2Express(express)`: a package that is given Express itself makes an application of it. */
+function given(
+  source: Source,
+  { callee, arguments: [first, more] }: CallExpression | NewExpression,
+) {
+  if (!first || more || qualifiedName(source, first) !== 'express') return null
+  const by = referenceOf(source, callee)
+  return by?.members.length === 0 && /^[@\w]/.test(by.module) ? EXPRESS : null
 }
 
 export function makingsIn(source: Source): Making[] {

@@ -10,7 +10,10 @@ import { spotsIn, type Reach, type Spot } from './codebase.ts'
 import { portOf } from './literals.ts'
 import type { Tracer } from './trace.ts'
 
-const CALLS: ReadonlySet<string> = new Set(['option', 'options', 'default', 'addOption', 'Option'])
+const CALLS: ReadonlySet<string> = new Set([
+  ...['option', 'options', 'default', 'addOption', 'Option', 'requiredOption'],
+  ...['add_argument', 'addArgument'],
+])
 
 export function declaredPort(
   reach: Reach,
@@ -36,15 +39,16 @@ function portAt(spot: Spot, tracer: Tracer, names: ReadonlySet<string>): number 
   if (node.type === 'CallExpression' || node.type === 'NewExpression') {
     const name = methodCall(node)?.name ?? keyOf(node.callee)
     const [first, ...rest] = node.arguments
-    const said = literal(first)
-    if (!CALLS.has(name ?? '') || said === null) return null
-    const flags = [said, ...[...said.matchAll(/--?([\w-]+)/g)].map(([, flag = '']) => flag)]
+    const said = [first, rest[0]].flatMap((one) => literal(one) ?? [])
+    if (!CALLS.has(name ?? '') || literal(first) === null) return null
+    const flags = [said[0] ?? null, ...flagsIn(said.join(' '))]
     return flags.some(isNamed) ? defaultAmong(rest, inner) : null
   }
-  // port: { default: 3000 }, 'http-port': ['h', 'Port', 'number', 1080]
+  // port: { default: 3000 }, PORT: number({ default: 3000 }), 'http-port': ['h', 'Port', 'number', 1080]
   if (node.type === 'ObjectProperty' && isNamed(keyOf(node.key))) {
     const value = bare(node.value)
     if (value.type === 'ObjectExpression') return defaultOf(value, inner)
+    if (value.type === 'CallExpression') return defaultOfCall(value, inner)
     if (value.type !== 'ArrayExpression') return null
     return defaultAmong(value.elements.filter((one) => one !== null).slice(1), inner)
   }
@@ -57,6 +61,26 @@ function portAt(spot: Spot, tracer: Tracer, names: ReadonlySet<string>): number 
       isNamed(literal(one.value)),
   )
   return isIts ? defaultOf(node, inner) : null
+}
+
+/** `-p, --port <port>`, and what argparse takes as two texts. */
+const flagsIn = (said: string) =>
+  [...said.matchAll(/(?:^|[\s,])--?([\w-]+)/g)].map(([, flag = '']) => flag)
+
+/** `Type.Number({ default: 3000 })`, `z.coerce.number().min(1).default(3000).optional()` */
+function defaultOfCall(call: Node, inner: (node: Node) => number | null): number | null {
+  for (let at = call; at.type === 'CallExpression';) {
+    const method = methodCall(at)
+    const [first] = at.arguments
+    if (method?.name === 'default' && first) return inner(first)
+    for (const one of at.arguments) {
+      const port = one.type === 'ObjectExpression' ? defaultOf(one, inner) : null
+      if (port !== null) return port
+    }
+    if (method === null) return null
+    at = method.object
+  }
+  return null
 }
 
 const SAID = /default\w*[^0-9\n]{0,12}(\d{2,5})\b|[[(](\d{2,5})[\])]/i

@@ -42,7 +42,7 @@ export async function portFinding(
   return (
     (serving && declaredPort(reach, tracer, names)) ??
     (await portOfFiles(codebase, one, reach, ways)) ??
-    (serving && configuredPort(reach, tracer, names)) ??
+    configuredPort(reach, tracer, names) ??
     portBeside(codebase, one)
   )
 }
@@ -56,7 +56,8 @@ const STEPS_MAX = 8
 function waysOf(written: Spot): string[][] {
   const ways: string[][] = []
   const waiting: Node[] = [written.node]
-  for (const waited of waiting.slice(0, STEPS_MAX)) {
+  // it grows while it is walked
+  for (const waited of waiting) {
     const node = bare(waited)
     const way = wayOf(node)
     if (way.length > 0) ways.push(way)

@@ -8,7 +8,7 @@ import type { Source } from '../../syntax/parse.ts'
 import { functionAround } from '../../syntax/walk.ts'
 import type { Reach } from './codebase.ts'
 
-type Call = Node & { type: 'CallExpression' }
+type Call = Node & { type: 'CallExpression' | 'NewExpression' }
 
 export const indexOf = oncePer((source: Source) => {
   /** What each function returns. */
@@ -34,7 +34,8 @@ export const indexOf = oncePer((source: Source) => {
         if (way !== null) add(writes, way, node.right)
         break
       }
-      case 'CallExpression': {
+      case 'CallExpression':
+      case 'NewExpression': {
         const { callee } = node
         const name = keyOf(callee.type === 'MemberExpression' ? callee.property : callee)
         if (name !== null) add(calls, name, node)
@@ -108,8 +109,18 @@ function callsIn(source: Source, name: string, by: 'calls' | 'callsOfModule' = '
   return (indexOf(source)[by].get(name) ?? []).map((call) => ({ source, call }))
 }
 
+export function isConstructor(node: Node): boolean {
+  return node.type === 'ClassMethod' && node.kind === 'constructor'
+}
+
 /** Its own, the variable's that it is given to, the member's that it is. */
 function namesOfFunction(target: Node, source: Source): string[] {
+  // a constructor is called by the name of its class
+  if (isConstructor(target)) {
+    const body = source.parents.get(target)
+    const made = body && source.parents.get(body)
+    return made ? namesOfFunction(made, source) : []
+  }
   const parent = source.parents.get(target)
   const names: (Node | null | undefined)[] = [
     'id' in target ? target.id : null,

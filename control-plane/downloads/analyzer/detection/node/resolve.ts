@@ -138,7 +138,12 @@ export function createResolver(project: Project, packages: Packages): Resolver {
     sourceOf,
     async resolve(from, module) {
       if (module.length > 500 || module.startsWith('node:')) return null
-      if (/^\.{1,2}(?:\/|$)/.test(module)) return fileAt(joined(folderOf(from), module))
+      if (/^\.{1,2}(?:\/|$)/.test(module)) {
+        const path = joined(folderOf(from), module)
+        // require('..') is what the package there says
+        const one = packages.all.find(({ folder, manifest }) => folder === path && manifest.main)
+        return (one && (await sourceOf(one, one.manifest.main ?? ''))) ?? fileAt(path)
+      }
       return (await byAlias(from, module)) ?? byName(module)
     },
   }

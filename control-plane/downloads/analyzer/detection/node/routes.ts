@@ -1,6 +1,7 @@
 /** Where routes are mounted, under which paths, and which of them tells that the application is well. */
 import type { Node } from '@babel/types'
-import { methodCall } from '../../syntax/bindings.ts'
+import { keyOf, methodCall } from '../../syntax/bindings.ts'
+import { literal } from '../../syntax/imports.ts'
 import type { Source } from '../../syntax/parse.ts'
 import { placeOf } from '../../syntax/places.ts'
 import { isFunction, functionAround } from '../../syntax/walk.ts'
@@ -41,8 +42,9 @@ export function routesOf(reach: Reach, tracer: Tracer, made: Making): RoutesFoun
     const called = methodCall(node)
     if (!called?.name || !(MOUNTERS.has(called.name) || VERBS.has(called.name))) continue
     const { name, object, given } = called
-    const path = pathOf(source, given, tracer)
-    const isStatus = path !== null && isPlainStatus(source, path, given)
+    const path = pathOf(reach, source, given, tracer)
+    const isStatus =
+      path !== null && (isPlainStatus(source, path, given) || isHealthSetting(given[0]))
     const isHealth = VERBS.has(name) && path !== null && (isStatus || healthRank(path) !== null)
     const inner = MOUNTERS.has(name) ? innerOf(source, name, given, tracer) : []
     const [first] = inner
@@ -137,10 +139,38 @@ function prefixOption(source: Source, given: Arguments, tracer: Tracer): string 
 }
 
 /** The first argument, or `url` of `fastify.route({ url })`. */
-function pathOf(source: Source, [first]: Arguments, tracer: Tracer): string | null {
+function pathOf(reach: Reach, source: Source, [first]: Arguments, tracer: Tracer): string | null {
   if (first === undefined) return null
   const [url] = propertyOf({ source, node: first }, 'url')
-  if (!url && !/^(?:StringLiteral|TemplateLiteral|Identifier)$/.test(first.type)) return null
-  const path = textAt(url ?? { source, node: first }, tracer)
+  const isName = /^(?:StringLiteral|TemplateLiteral|Identifier)$/.test(first.type)
+  if (!url && !isName && !isHealthSetting(first)) return null
+  const spot = url ?? { source, node: first }
+  const path = textAt(spot, tracer) ?? (isHealthSetting(first) ? settingAt(reach, first) : null)
   return path?.startsWith('/') ? path : null
+}
+
+/** `config.healthCheck.path`: whatever it is set to is meant for it. */
+function isHealthSetting(node: Node | undefined): boolean {
+  return node?.type === 'MemberExpression' && waysTo(node).some((name) => /health/i.test(name))
+}
+
+function waysTo(node: Node): string[] {
+  if (node.type !== 'MemberExpression') return []
+  const key = keyOf(node.property)
+  return key === null ? [] : [...waysTo(node.object), key]
+}
+
+/** The default that some object of settings has at the end of this way. */
+function settingAt(reach: Reach, node: Node): string | null {
+  const [outer, key] = waysTo(node).slice(-2)
+  for (const { source, node: one } of spotsIn(reach)) {
+    if (one.type !== 'ObjectProperty' || keyOf(one.key) !== (key ?? outer)) continue
+    const object = source.parents.get(one)
+    const around = object && source.parents.get(object)
+    if (key && (around?.type !== 'ObjectProperty' || keyOf(around.key) !== outer)) continue
+    const value = one.value.type === 'LogicalExpression' ? one.value.right : one.value
+    const path = literal(value)
+    if (path !== null) return path
+  }
+  return null
 }

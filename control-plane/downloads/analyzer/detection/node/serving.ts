@@ -1,5 +1,5 @@
 /** Which applications answer requests: those that listen, are handed to a server, or given to a platform. */
-import type { Node } from '@babel/types'
+import type { MemberExpression, Node, OptionalMemberExpression } from '@babel/types'
 import { keyOf, methodCall } from '../../syntax/bindings.ts'
 import type { Source } from '../../syntax/parse.ts'
 import { bare, qualifiedName } from '../../syntax/references.ts'
@@ -37,9 +37,9 @@ const TAKERS: ReadonlySet<string> = new Set([
 export function servingsOf(reach: Reach, tracer: Tracer): Serving[] {
   const found: Serving[] = []
   for (const { source, node } of spotsIn(reach)) {
-    if (node.type !== 'CallExpression') continue
+    if (node.type !== 'CallExpression' && node.type !== 'OptionalCallExpression') continue
     const callee = bare(node.callee)
-    if (callee.type === 'MemberExpression' && keyOf(callee.property) === 'listen')
+    if (isMember(callee) && keyOf(callee.property) === 'listen')
       found.push(...listening(source, node, callee.object, tracer))
     // server.listen.apply(server, [port, host])
     else if (
@@ -75,7 +75,11 @@ function isKnown(known: readonly Serving[], node: Node): boolean {
   return known.some(({ making }) => making.node === node)
 }
 
-type Call = Node & { type: 'CallExpression' }
+type Call = Node & { type: 'CallExpression' | 'OptionalCallExpression' }
+
+function isMember(node: Node): node is MemberExpression | OptionalMemberExpression {
+  return node.type === 'MemberExpression' || node.type === 'OptionalMemberExpression'
+}
 
 function listening(source: Source, call: Call, object: Node, tracer: Tracer): Serving[] {
   const [first] = call.arguments

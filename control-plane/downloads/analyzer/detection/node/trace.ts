@@ -5,15 +5,15 @@
  */
 import type { Identifier, Node } from '@babel/types'
 import { LIMITS } from '../../../../../shared/limits.ts'
-import { keyOf } from '../../syntax/bindings.ts'
+import { keyOf, namesOf } from '../../syntax/bindings.ts'
 import { WHOLE } from '../../syntax/exports.ts'
 import { moduleOfCall, specifiedBy } from '../../syntax/imports.ts'
 import type { Source } from '../../syntax/parse.ts'
 import { bare, interopArgument } from '../../syntax/references.ts'
 import { ancestorsOf, functionAround, isFunction } from '../../syntax/walk.ts'
 import type { Reach, Spot } from './codebase.ts'
-import { makingAt, type Making } from './makings.ts'
-import { callersIn, indexOf } from './reach-index.ts'
+import { isClass, makingAt, type Making } from './makings.ts'
+import { callersIn, indexOf, isConstructor } from './reach-index.ts'
 
 export interface Tracer {
   /** Every making that this may be. */
@@ -21,6 +21,10 @@ export interface Tracer {
   /** Every expression without a name of its own that this may be: a literal, a function, a call. */
   values(spot: Spot): Spot[]
 }
+
+const MERGES =
+  /^(?:assign|extend|defaults(?:Deep)?|merge(?:Deep)?|deepmerge|freeze|_objectSpread2?|__assign|_extends)$/
+const nameOf = (callee: Node) => (callee.type === 'MemberExpression' ? callee.property : callee)
 
 /** Of `a.b.c.…`: more is a circle. */
 const MEMBERS_MAX = 10
@@ -61,7 +65,7 @@ export function createTracer(reach: Reach): Tracer {
   /** null: this is as far as it goes. */
   function follow(step: Step): Step[] | null {
     const { source, node, members } = step
-    if (makingAt(source, node) !== null) return null
+    if (makingAt(source, node) !== null && (members.length === 0 || !isClass(node))) return null
     switch (node.type) {
       case 'Identifier':
         return followName(step, node)
@@ -79,6 +83,9 @@ export function createTracer(reach: Reach): Tracer {
         return followCall(step)
       case 'NewExpression': {
         const made = values({ source, node: node.callee })
+        // of a class that extends an application
+        if (members.length === 0)
+          return made.filter(({ source, node }) => makingAt(source, node)).map(whole)
         return made.flatMap((spot) => classMembers(spot, members))
       }
       case 'ConditionalExpression':
@@ -107,7 +114,11 @@ export function createTracer(reach: Reach): Tracer {
     }
     // const app = express(); app.handler = …
     const written = members.length > 0 ? writes(source, `${use.name}.${members[0]}`) : []
-    const passed = binding.kind === 'parameter' ? argumentsFor(source, binding.node, members) : []
+    const inner = namesOf(binding.node, binding.node).find(({ name }) => name === use.name)
+    const passed =
+      binding.kind === 'parameter'
+        ? argumentsFor(source, binding.node, [...(inner?.value?.members ?? []), ...members])
+        : []
     return [
       ...written.map((node) => ({ source, node, members: members.slice(1) })),
       ...binding.values.map((value) => ({
@@ -165,6 +176,13 @@ export function createTracer(reach: Reach): Tracer {
     if (node.type !== 'CallExpression' && node.type !== 'OptionalCallExpression') return []
     const wrapped = interopArgument(node)
     if (wrapped !== null) return [{ source, node: wrapped, members }]
+    // Object.assign({}, defaults, options): a member may be of each of them
+    if (members.length > 0 && MERGES.test(keyOf(nameOf(node.callee)) ?? ''))
+      return node.arguments.map((one) => ({
+        source,
+        node: one.type === 'SpreadElement' ? one.argument : one,
+        members,
+      }))
     const called = values({ source, node: node.callee })
     const functions = called.filter(({ node }) => isFunction(node))
     if (functions.length > 0)
@@ -185,8 +203,10 @@ export function createTracer(reach: Reach): Tracer {
   /** `this.app` in a class, or in an object's method. */
   function followMember({ source, node, members }: Step): Step[] {
     for (const around of ancestorsOf(source.parents, node))
-      if (around.type === 'ClassDeclaration' || around.type === 'ClassExpression')
-        return classMembers({ source, node: around }, members)
+      if (isClass(around))
+        return members.length === 0 && makingAt(source, around) !== null
+          ? [{ source, node: around, members }]
+          : classMembers({ source, node: around }, members)
       else if (around.type === 'ObjectExpression') return [{ source, node: around, members }]
     // Web.prototype.start = function () { this.app.listen() }
     const [name, ...rest] = members
@@ -194,7 +214,7 @@ export function createTracer(reach: Reach): Tracer {
   }
 
   function classMembers({ source, node }: Spot, members: readonly string[]): Step[] {
-    if (node.type !== 'ClassDeclaration' && node.type !== 'ClassExpression')
+    if (!isClass(node))
       // what a function makes of its `this`
       return isFunction(node) && members.length > 0
         ? writes(source, `this.${members[0]}`)
@@ -237,16 +257,14 @@ export function createTracer(reach: Reach): Tracer {
   function argumentsFor(source: Source, parameter: Node, members: readonly string[]): Step[] {
     const around = functionAround(source.parents, parameter)
     if (around === null || !('params' in around)) return []
-    const ways = (around.params as Node[]).map((one) => wayTo(one, parameter))
-    const index = ways.findIndex((way) => way !== null)
-    const whole = [...(ways[index] ?? []), ...members]
+    const index = (around.params as Node[]).findIndex((one) => one === parameter)
     // import('./app.js').then(({ default: app }) => …)
     const call = source.parents.get(around)
     const asked = index === 0 && call?.type === 'CallExpression' ? awaitedBy(source, call) : null
-    if (asked !== null) return exported(source, asked, whole)
+    if (asked !== null) return exported(source, asked, members)
     return [
-      ...calledBack(source, around, index, whole),
-      ...calledWith(source, around, index, whole),
+      ...calledBack(source, around, index, members),
+      ...calledWith(source, around, index, members),
     ]
   }
 
@@ -280,7 +298,10 @@ export function createTracer(reach: Reach): Tracer {
       const given = caller.call.arguments[index]
       if (!given || --stepsLeft < 0) return []
       const called = values({ source: caller.source, node: caller.call.callee })
-      const isOfIt = called.some(({ node }) => node === around)
+      const made = isConstructor(around)
+        ? source.parents.get(source.parents.get(around) ?? around)
+        : around
+      const isOfIt = called.some(({ node }) => node === made)
       return isOfIt ? [{ source: caller.source, node: given, members }] : []
     })
   }
@@ -312,24 +333,13 @@ function isOfConstructor(source: Source, value: Node, constructor: Node): boolea
   return isPrototype(parent) || (around !== null && isPrototype(source.parents.get(around)))
 }
 
-/** The names that lead from a parameter to a name in it: `{ a: { b } }` to `b`. */
-function wayTo(parameter: Node, name: Node): string[] | null {
-  if (parameter === name) return []
-  if (parameter.type === 'AssignmentPattern') return wayTo(parameter.left, name)
-  if (parameter.type !== 'ObjectPattern') return null
-  for (const property of parameter.properties) {
-    const key = property.type === 'ObjectProperty' ? keyOf(property.key) : null
-    const rest = property.type === 'ObjectProperty' ? wayTo(property.value, name) : null
-    if (key !== null && rest !== null) return [key, ...rest]
-  }
-  return null
-}
-
 /** The module of `import('./app.js').then(…)`. */
 function awaitedBy(source: Source, { callee }: Node & { type: 'CallExpression' }): string | null {
   if (callee.type !== 'MemberExpression' || keyOf(callee.property) !== 'then') return null
   return moduleOfCall(source, bare(callee.object))?.module ?? null
 }
+
+const whole = (spot: Spot): Step => ({ ...spot, members: [] })
 
 interface Step extends Spot {
   /** Of what the node stands for, from the outermost on. */

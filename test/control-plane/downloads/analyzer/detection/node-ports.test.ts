@@ -68,6 +68,32 @@ app.set('port', config.get('www:port'))\napp.listen(app.get('port'))`,
 server.on('error', () => server.listen(0))\nserver.listen(process.env.PORT || 9007)`,
       },
     ],
+    'an option of argparse': [
+      '8002 likely',
+      {
+        'a.js': `${APP}parser.add_argument('-p', '--port', { type: 'int', default: process.env.PORT ?? 8002 })
+const { port } = parser.parse_args()\napp.listen(port)`,
+      },
+    ],
+    'the default of a schema': [
+      '8003 likely',
+      {
+        'a.js': `${APP}const schema = Type.Object({ PORT: Type.Number({ default: 8003 }) })\napp.listen(env(schema).PORT)`,
+      },
+    ],
+    'one of several objects that are put together': [
+      '8004 sure',
+      {
+        'a.js': `${APP}const config = Object.assign({}, { port: 8004 }, read())\napp.listen(config.port)`,
+      },
+    ],
+    'what a function returns': [
+      '8005 sure',
+      {
+        'a.js': `${APP}const ports = require('./ports')\napp.listen(ports.getPort())`,
+        'ports.js': `exports.getPort = () => parseInt(process.env.PORT, 10) || 8005`,
+      },
+    ],
     'what the command says': [
       '3010 sure',
       {
@@ -124,6 +150,16 @@ t.test('a status page is no health path', async (t) => {
     await health(`app.get('/status', (q, r) => r.send('ok'))\napp.get('/ping', pong)`),
     '/ping',
   )
+})
+
+t.test('a setting that is called so is the health path, whatever it is set to', async (t) => {
+  const settings = `export default { healthCheck: { path: process.env.HEALTH || '/status' }, home: { path: '/' } }`
+  const found = await first({
+    'a.js': `${APP}app.get(config.healthCheck.path, (q, r) => r.json({ status: 'ok' }))
+const config = require('./settings')(app)\napp.listen(1)`,
+    'settings.js': settings,
+  })
+  t.equal(found?.healthPath, '/status')
 })
 
 t.test('of several applications the one that people mean comes first', async (t) => {

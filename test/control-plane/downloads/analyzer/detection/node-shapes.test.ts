@@ -64,6 +64,36 @@ http.createServer((q, r) => { q.at = Date.now(); app(q, r) }).listen(1000)`,
       'web.js': `const express = require('express')
 const app = express(); module.exports = app`,
     },
+    'by a class that is given it when it is made': {
+      'a.js': `const { Server } = require('./server')\nnew Server(require('./web')).start()`,
+      'server.js': `exports.Server = class {
+  constructor(app) { this.app = app }
+  start() { this.app.listen(1000) }
+}`,
+      'web.js': `const express = require('express')
+module.exports = express()`,
+    },
+    'as one of several things that are given': {
+      'a.js': `const start = require('./server')\nstart({ config: {}, app: require('./web') })`,
+      'server.js': `module.exports = function ({ config, app } = {}) { app.listen(1000) }`,
+      'web.js': `const express = require('express')
+module.exports = express()`,
+    },
+    'where it may not be there yet': {
+      'a.js': `const web = require('./web')\nweb.server?.listen(1000)`,
+      'web.js': `const express = require('express')
+exports.server = express()`,
+    },
+    'by what a package makes of Express': {
+      'a.js': `const app = require('./web')\nrequire('http2').createSecureServer({}, app).listen(1000)`,
+      'web.js': `const http2Express = require('http2-express'), express = require('express')
+module.exports = http2Express(express)`,
+    },
+    'in what a compiler has made of many files': {
+      'a.js': `require('./web').app.listen(1000)`,
+      'web.js': `const express = require('express')
+Object.assign(exports, { app: express() })`,
+    },
     'in what is handed to a callback': {
       'a.js': `const make = require('./web')\nmake({}, (error, server) => { server.listen(1000) })`,
       'web.js': `const express = require('express')
@@ -300,4 +330,46 @@ t.test('a file of fastify-cli is a plugin of the application that it makes', asy
     'app.js': `'use strict'\nmodule.exports = async function (fastify, opts) {\n  fastify.get('/', () => 1)\n}`,
   }
   t.strictSame(await found(files), ['[fastify] app.js → app.js:2 null likely'])
+})
+
+t.test(
+  'a class that extends a framework is an application where it calls its constructor',
+  async (t) => {
+    const manifest = {
+      main: 'lib/index.js',
+      bin: 'bin/run.js',
+      dependencies: { koa: '2' },
+    }
+    t.strictSame(
+      await found({
+        'package.json': JSON.stringify(manifest),
+        'bin/run.js': `const Files = require('..')\nnew Files().run()`,
+        'lib/index.js': `const Koa = require('koa'), http = require('http')
+class Files extends Koa {
+  constructor() {
+    super()
+  }
+  run() { this.listen(1000) }
+  listen(port) {
+    const server = http.createServer()
+    server.on('request', this.callback())
+    server.listen(port)
+  }
+}
+module.exports = Files`,
+      }),
+      ['[koa] bin/run.js → lib/index.js:4 1000 likely'],
+    )
+  },
+)
+
+t.test('what routing-controllers makes is found, with its routes in it', async (t) => {
+  t.strictSame(
+    await found({
+      'package.json': STARTED('a.js', { 'routing-controllers': '0.11' }),
+      'a.js': `const { createExpressServer } = require('routing-controllers')
+createExpressServer({ controllers: [] }).listen(1000)`,
+    }),
+    ['[express] a.js → a.js:2 1000 sure'],
+  )
 })
