@@ -9,7 +9,7 @@ export const DEVICE_CODE_LIMITS = {
   deviceCodesPerSiteMax: 40,
   /** Between two questions of one tool; each that comes sooner adds to it. */
   deviceCodeIntervalSeconds: 2,
-  deviceCodeSlowDownSeconds: 5,
+  deviceCodeSlowDownSeconds: 2,
   deviceCodeIntervalSecondsMax: 60,
   /** Of one address: codes that are asked for, and questions whether one was allowed. */
   rateDeviceCodes: { burst: 20, perSecond: 1 / 30 },

@@ -20,7 +20,7 @@ export function cliEndpoints({ baseUrl }: CliEndpointsWorld, sendLarge: SendLarg
     anyone.get('/api/v1/cli/install', {
       summary: 'A shell script that installs `service-analyzer`: pipe it to `sh`.',
       description:
-        'It verifies the SHA-256 of the download, then installs into `${SERVICE_INSTALL_DIR:-$HOME/.local/bin}`. Set `SERVICE_BASE_URL` to use another address of this service. `| sh -s -- uninstall` removes it.',
+        'It verifies the SHA-256 of the download, then installs into `${SERVICE_INSTALL_DIR:-$HOME/.local/bin}`. Set `SERVICE_BASE_URL` to use another address of this service. `| sh -s -- uninstall` removes it. Then, in the folder of your application: `service-analyzer setup`.',
       answers: { 200: file(SCRIPT_TYPE, 'A POSIX shell script.') },
       handle: async (c) => {
         const { bytes } = await downloads.installer()

@@ -73,7 +73,7 @@ export function requestView(visit: ViewerVisit, shown: RequestShown): View {
             'info',
             html`<b>Did someone send you this link? Deny it.</b> Whoever started the request gets the
               key, and can turn protection on and off with it. Allow it only if you just ran
-              <code>service-analyzer setup</code> yourself.`,
+              <code>service-analyzer</code> yourself.`,
           )}
           ${facts([
             ['Machine', said(machine)],

@@ -35,6 +35,10 @@ interface StepsView {
   readonly nowMs: number
 }
 
+/** From nothing to live; nobody pastes a key for it. */
+export const setupCommand = (baseUrl: string): string =>
+  `curl -fsSL ${baseUrl}/api/v1/cli/install | sh\nservice-analyzer setup`
+
 /** The first one that is not done is what to do next. */
 export function stepsOf(view: StepsView): Step[] {
   const { tenant, checks, trial, baseUrl, nowMs } = view
@@ -93,12 +97,10 @@ function toolStep(checks: readonly CheckRow[], baseUrl: string, nowMs: number): 
       ? reports.length === 0
         ? 'Not needed: the middleware is already mounted.'
         : `The tool reported ${reports.length} ${reports.length === 1 ? 'check' : 'checks'}.`
-      : 'Run these in the folder of your application. The tool asks for the analyzer key and shows every change before making it.',
-    command: isDone
-      ? undefined
-      : `curl -fsSL ${baseUrl}/api/v1/cli/install | sh\nservice-analyzer login\nservice-analyzer analyze\nservice-analyzer apply\nservice-analyzer verify`,
+      : 'Run this in the folder of your application. It signs you in here, shows every change before making it, and goes live when you say so.',
+    command: isDone ? undefined : setupCommand(baseUrl),
     hasCode: !isDone,
-    part: { id: 'keys', label: 'Get the analyzer key' },
+    part: { id: 'keys', label: 'Get the analyzer key for a CI pipeline' },
   }
 }
 

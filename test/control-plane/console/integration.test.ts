@@ -117,8 +117,13 @@ void t.test('code to paste is for the mode and the framework that were chosen', 
   t.match(unknown, { status: 200, text: /import express from/ })
   await services.tenants.patch('acme', { mode: 'sdk' }, ACTOR)
   t.match((await ada.get(PAGE)).text, /import \{ enforce \}/, 'its own mode comes first')
+  t.match(
+    first.text,
+    /cli\/install \| sh\nservice-analyzer setup.*service-analyzer login.*Analyzer key/s,
+    'one command first, the key behind it',
+  )
   for (const [, command] of [...first.text.matchAll(/<code>(service-analyzer [a-z-]+)<\/code>/g)])
-    t.match(command, /login|analyze|apply|verify|undo|complete/)
+    t.match(command, /setup|login|analyze|apply|verify|undo|complete/)
 })
 
 void t.test(

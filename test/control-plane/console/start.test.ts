@@ -13,7 +13,12 @@ t.test('who uses no tool pastes the code, and runs the checks from the list', as
   t.notMatch(draft, 'Or paste the code yourself', 'not before it is its turn')
   await services.tenants.publish('acme', ACTOR)
   const { text } = await ada.get(START)
-  t.match(text, /command-line tool.*Or paste the code yourself.*verifyClaims\(\)/s)
+  t.match(text, /command-line tool.*Or paste the code yourself.*verifyClaims\(/s)
+  t.match(
+    text,
+    /cli\/install \| sh\nservice-analyzer setup<.*analyzer key/s,
+    'one command, then the key',
+  )
   t.match(text, /framework=koa/, 'and for other frameworks')
   t.match(text, new RegExp(`action="${START}/probe"`), 'though the tool has told of nothing')
   const ran = await ada.post(`${START}/probe`)

@@ -26,6 +26,7 @@ import { checksTable, trialTable } from './checks-shown.ts'
 import { chosenOf, codeToPaste } from './code-to-paste.ts'
 import { guideShown } from './guide-shown.ts'
 import { protectionCard } from './protection-routes.ts'
+import { setupCommand } from '../steps.ts'
 import { obstaclesOf } from './readiness.ts'
 import { keysCard } from './secret-routes.ts'
 import type { Attempt } from '../../../pages/blocks/field.ts'
@@ -43,8 +44,8 @@ const word = v.optional(v.string(), '')
 const QUERY = { framework: word, place: word } as const
 
 const PARTS = [
-  ['keys', 'Keys'],
   ['tool', 'Command-line tool'],
+  ['keys', 'Keys'],
   ['code', 'Code to paste'],
   ['guide', 'Guide'],
   ['checks', 'Checks'],
@@ -78,8 +79,8 @@ export function integrationRoutes(world: IntegrationPageWorld): readonly Console
         'On this page',
         PARTS.map(([id, label]) => ({ label, href: `#${id}` })),
       )}
-        ${told ?? ''} ${card('Keys', keysCard(tenant, overlaps), 'keys')}
-        ${card('Command-line tool', toolSteps(baseUrl), 'tool')}
+        ${told ?? ''} ${card('Command-line tool', toolSteps(baseUrl), 'tool')}
+        ${card('Keys', keysCard(tenant, overlaps), 'keys')}
         ${card('Code to paste', codeToPaste(contract, chosen, tenant, baseUrl), 'code')}
         ${card('Guide', guideShown(guide), 'guide')}
         ${card('Checks', html`${checksTable(checks, nowMs)}${checkButtons(visit, here)}`, 'checks')}
@@ -126,27 +127,30 @@ export function integrationRoutes(world: IntegrationPageWorld): readonly Console
 }
 
 /** As it is typed; the address is in the program that is installed. */
-function toolCommands(baseUrl: string) {
-  return [
-    ['Install the tool', `curl -fsSL ${baseUrl}/api/v1/cli/install | sh`],
-    ['Sign in with the analyzer key (once)', 'service-analyzer login'],
-    ['In the folder of your application: preview the changes', 'service-analyzer analyze'],
-    ['Apply the changes (each one is shown first)', 'service-analyzer apply'],
-    ['Restart the application and verify', 'service-analyzer verify'],
-    ['Test a sign-in and go live', 'service-analyzer complete\nservice-analyzer go-live'],
-  ] as const
-}
+const STEP_BY_STEP = [
+  ['Sign in (once)', 'service-analyzer login'],
+  ['In the folder of your application: preview the changes', 'service-analyzer analyze'],
+  ['Apply the changes (each one is shown first)', 'service-analyzer apply'],
+  ['Restart the application and verify', 'service-analyzer verify'],
+  ['Test a sign-in and go live', 'service-analyzer complete\nservice-analyzer go-live'],
+] as const
 
 function toolSteps(baseUrl: string): Html {
   return html`<p>
-      Finds your application, mounts the middleware and checks the result.
+      Run this in the folder of your application. It signs you in here, without a key to paste,
+      shows every change before making it, checks the result and goes live when you say so.
       <code>service-analyzer undo</code> reverts its changes.
     </p>
-    <ol class="numbered">
-      ${toolCommands(baseUrl).map(
-        ([what, command]) => html`<li><p>${what}</p>${copyable(command, what)}</li>`,
-      )}
-    </ol>`
+    ${copyable(setupCommand(baseUrl), 'Install the tool and set up the application')}
+    <details>
+      <summary>Or step by step</summary>
+      <ol class="numbered">
+        ${STEP_BY_STEP.map(
+          ([what, command]) => html`<li><p>${what}</p>${copyable(command, what)}</li>`,
+        )}
+      </ol>
+    </details>
+    <p class="hint">In a CI pipeline, set <code>SERVICE_ANALYZER_KEY</code> instead of signing in.</p>`
 }
 
 function checkButtons(visit: TenantVisit, here: string): Html {

@@ -42,8 +42,8 @@ const KINDS: readonly Kind[] = [
     title: 'Analyzer key',
     noun: 'analyzer key',
     use: () =>
-      html`For <code>service-analyzer login</code>, or as <code>SERVICE_ANALYZER_KEY</code> in a CI
-        pipeline. It can read the guide and turn protection on and off.`,
+      html`For a CI pipeline, as <code>SERVICE_ANALYZER_KEY</code>. It can read the guide and turn
+        protection on and off. <code>service-analyzer setup</code> gets it without you, once you allow it.`,
     hint: 'Gives you time to update your pipelines. No one is signed out.',
     body: AnalyzerKeyRotationBody,
     untilMs: ({ analyzerKeyUntilMs }) => analyzerKeyUntilMs,
