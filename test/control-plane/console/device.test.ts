@@ -127,6 +127,8 @@ void t.test('one chooses among the tenants that one administers', async (t) => {
   const { deviceCode, userCode } = await open()
   t.notMatch((await see(kim, userCode)).text, 'value="other"', 'not what is only looked at')
   t.equal((await allow(kim, userCode, 'other')).status, 403)
+  const asked = (await see(kim, userCode, '&tenant_id=other')).text
+  t.notMatch(asked, 'value="other"', 'nor what the address names')
   await giveRole(services, kim.userId, 'other')
   const both = (await see(kim, userCode)).text
   t.match(both, /<option value="" selected>Choose a tenant</)
