@@ -60,7 +60,8 @@ export const DOTNET: Language = {
       ],
       routes: [
         {
-          calls: /(\w*)\s*\.\s*Map(?:HealthChecks|Get|Methods)\s*\(\s*(?:pattern\s*:\s*)?/,
+          calls:
+            /(\w*)\s*\.\s*(?:(?:Map|Use)HealthChecks|MapGet|MapMethods)\s*\(\s*(?:pattern\s*:\s*)?/,
           nested: [onGroupOf(/\b(\w+)\s*=\s*(\w+)\s*\.\s*MapGroup\s*\(\s*/)],
         },
         // [Route("api/[controller]")] class HealthController { [HttpGet] … }

@@ -28,6 +28,8 @@ interface Serving {
   readonly addressAt: number | null
   /** Metrics and profiles, beside what is served to people. */
   readonly isAside: boolean
+  /** Here the router is made; where it serves is its own affair, or a library's. */
+  readonly isMaking?: true
 }
 
 export interface GoProgram {
@@ -88,13 +90,15 @@ export function servingPrograms(modules: readonly ReadPart[]): GoProgram[] {
   )
   const found = programs.flatMap(({ module, sources: own, folder }) => {
     const sources = broughtAlong(packages, modules, folder)
-    const chosen = choose(own, servingsIn(sources))
+    const servings = servingsIn(sources)
+    const chosen = choose(own, servings.length > 0 ? servings : makings(sources))
     return chosen === null ? [] : [{ module, own, sources, ...chosen }]
   })
   // a package that several programs import does not tell which of them serves
   const isShared = ({ serving }: GoProgram) =>
     found.filter((other) => other.serving.source === serving.source).length > 1
-  return found.map((one) =>
+  const forPeople = found.filter(({ serving }) => !serving.isAside)
+  return (forPeople.length > 0 ? forPeople : found).map((one) =>
     isShared(one) && one.confidence === 'sure' ? { ...one, confidence: 'likely' as const } : one,
   )
 }
@@ -107,13 +111,16 @@ function choose(
   const forPeople = servings.filter(({ isAside }) => !isAside)
   const left = forPeople.length > 0 ? forPeople : servings
   const inProgram = left.filter(({ source }) => own.includes(source))
-  const nearest = inProgram.length > 0 ? inProgram : left
+  const named = left.filter(({ source }) => SERVER_FILE.test(source.path))
+  const nearest = [inProgram, named, left].find(({ length }) => length > 0) ?? []
   const [serving] = nearest
   if (serving === undefined) return null
   const isOneFile = nearest.every(({ source }) => source === serving.source)
   if (forPeople.length === 0 || !isOneFile) return { serving, confidence: 'guess' }
   return { serving, confidence: nearest.length === 1 ? 'sure' : 'likely' }
 }
+
+const SERVER_FILE = /(?:^|\/)\w*(?:serv(?:er|e|ing)|https?|web|router?|api)\w*\.go$/i
 
 function packagesOf(modules: readonly ReadPart[]): Map<string, GoPackage> {
   const packages = new Map<string, GoPackage>()
@@ -210,7 +217,7 @@ function servers(source: Source): Serving[] {
   })
 }
 
-const ASIDE = /metric|prom|pprof|debug|profil|probe|redirect|challenge|autocert/i
+const ASIDE = /metric|prom|pprof|debug|profil|probe|redirect|challenge|autocert|callback|loopback/i
 
 function servingAt(
   source: Source,
@@ -219,11 +226,32 @@ function servingAt(
   words: string,
 ): Serving {
   const address = addressAt === null ? null : stringAt(source, addressAt)
+  const within = hits(source, /^func\s+(?:\([^)]*\)\s*)?(\w+)/m)
+    .filter((head) => head.index < index)
+    .at(-1)?.match[1]
   const isAside =
     ASIDE.test(words) ||
+    ASIDE.test(within ?? '') ||
     /:6060$/.test(address ?? '') ||
     /(?:^|\/)(?:metrics|pprof|debug)\.go$/.test(source.path)
   return { source, index, router: null, addressAt, isAside }
+}
+
+/** Where routers are made that serve by themselves. */
+export function makings(
+  sources: readonly Source[],
+  routers: readonly Router[] = ROUTERS,
+): Serving[] {
+  return routers.flatMap((router) => {
+    if (router.serves === undefined) return []
+    const [makes] = router.serves
+    return sources.flatMap((source) =>
+      hits(source, makes).map(({ index }) => ({
+        ...{ source, index, router, addressAt: null, isMaking: true as const },
+        isAside: /install|setup/i.test(source.path),
+      })),
+    )
+  })
 }
 
 /** `r.Run(":8080")`, where `r` is made by the router or is of its type somewhere in the program. */

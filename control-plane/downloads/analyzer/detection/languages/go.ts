@@ -3,14 +3,24 @@ import type { Place } from '../application.ts'
 import { clue, type Clue } from '../assemble.ts'
 import { isAside } from '../folders.ts'
 import type { Found, Language } from '../reader/language.ts'
-import type { Part } from '../reader/part.ts'
+import type { Part, ReadPart } from '../reader/part.ts'
 import { inBlockOf, onGroupOf, type Nesting } from '../reader/routes.ts'
 import { uncommented } from '../source/blank.ts'
-import { closeOf, firstHit, hits, placeAt, stringAt, stringsBetween } from '../source/source.ts'
-import type { Source } from '../source/source.ts'
+import {
+  closeOf,
+  firstHit,
+  hits,
+  placeAt,
+  stringAt,
+  stringBehind,
+  stringsBetween,
+  type Hit,
+  type Source,
+} from '../source/source.ts'
 import {
   importsOf,
   MAIN,
+  makings,
   ROUTERS,
   servingPrograms,
   type GoProgram,
@@ -57,22 +67,49 @@ export const GO: Language = {
       routes: [
         {
           calls:
-            /(\w+)\s*\.\s*(?:Get|GET|Head|HEAD|Handle|HandleFunc|HandlerFunc|Any|Path)\s*\(\s*/,
-          // net/http since Go 1.22: "GET /healthz"
-          path: (source, { end }) =>
-            stringAt(source, end)
-              ?.replace(/^(?:GET|HEAD)\s+/, '')
-              .replace(/\{\$\}$/, '') ?? null,
+            /(\w+)\s*\.\s*(?:Get|GET|Head|HEAD|Handle|Handler|HandleFunc|HandlerFunc|Any|All|Path|Match|Method|MethodFunc)\s*\(\s*/,
+          path: pathOf,
           nested: [
             inBlockOf(/(\w+)\s*\.\s*(?:Route|Group)\s*(?=\()/),
             onGroupOf(/\b(\w+)\s*:?=\s*(\w+)\s*\.\s*(?:Group|PathPrefix|Route)\s*\(\s*/),
             inMountedFunction,
           ],
         },
+        // a switch over the path, instead of a router
+        { calls: /\bURL\.Path\s*==\s*/, path: pathOf, confidence: 'likely' },
+        // middleware that answers by itself
+        { calls: /\bmiddleware\.Heartbeat\s*\(\s*/, isForHealth: true },
+        { calls: /\b(?:R|rest)\.Ping\b(?!\s*\()/, path: () => '/ping', isForHealth: true },
       ],
       port: ['deployment'],
     },
   ],
+}
+
+/** Behind methods: `[]string{"GET"}, "/health"`; net/http since Go 1.22: `"GET /healthz"`. */
+function pathOf(source: Source, { end }: Hit, { sources }: ReadPart): string | null {
+  const before =
+    /^(?:["'`](?:GET|HEAD)["'`]|\w+\.Method(?:Get|Head)|\[\]string\s*\{[^}]*\})\s*,\s*/.exec(
+      source.text.slice(end, end + 200),
+    )?.[0] ?? ''
+  const path =
+    stringAt(source, end + before.length) ?? constant(sources, source, end + before.length)
+  return path?.replace(/^(?:GET|HEAD)\s+/, '').replace(/\{\$\}$/, '') ?? null
+}
+
+/** `apiHealthPath`, with `apiHealthPath = "/v1/health"` in whichever file. */
+function constant(sources: readonly Source[], source: Source, index: number): string | null {
+  const [, name] =
+    /^(?:\w+\.)?(\w*(?:health|live|ready|ping|alive|heartbeat)\w*)\s*[,)\n&|{]/i.exec(
+      source.code.slice(index, index + 100),
+    ) ?? []
+  if (name === undefined) return null
+  const assigned = new RegExp(String.raw`^\s*(?:(?:const|var)\s+)?${name}\b[\w \t]*=\s*`, 'm')
+  for (const one of sources) {
+    const text = stringBehind(one, assigned)
+    if (text !== null) return text
+  }
+  return null
 }
 
 const SERVED = 'The handler is served here'
@@ -82,7 +119,8 @@ function foundOf(program: GoProgram): Found<Part> {
   const main = own.find((source) => firstHit(source, MAIN) !== null) ?? serving.source
   const router = routerOf(program)
   const name = router?.name ?? 'net/http'
-  const served = placeAt(serving.source, serving.index)
+  const guarded = guardedAt(program)
+  const served = placeAt(guarded.source, guarded.index)
   // an adapter of fasthttp's is not the contract's net/http; a hook of PocketBase's serves by its own
   const mount =
     name === 'fiber' || name === 'pocketbase'
@@ -92,7 +130,14 @@ function foundOf(program: GoProgram): Found<Part> {
           'guess',
           `${SERVED}, but not by net/http: the middleware has to be adapted.`,
         )
-      : clue(name, served, confidence, `${SERVED}: the middleware goes around it.`)
+      : guarded.isMaking
+        ? clue(
+            name,
+            served,
+            confidence,
+            'The router is made here: the middleware goes right behind it.',
+          )
+        : clue(name, served, confidence, `${SERVED}: the middleware goes around it.`)
   const port = portOf(program)
   const detail = `Its requests are served by ${name}.`
   const at = router?.at ?? placeAt(main, firstHit(main, MAIN)?.index ?? 0)
@@ -109,6 +154,13 @@ function foundOf(program: GoProgram): Found<Part> {
       return at ? [clue(value, at, 'sure', 'The code imports it.')] : []
     }),
   }
+}
+
+/** A handler goes around no `Start()` of Echo's own: middleware goes right behind what makes it. */
+function guardedAt({ serving, sources }: GoProgram): GoProgram['serving'] {
+  const { router, source } = serving
+  if (router?.name !== 'echo' && router?.name !== 'fiber') return serving
+  return makings([...new Set([source, ...sources])], [router])[0] ?? serving
 }
 
 function routerOf({ serving, sources }: GoProgram): { name: string; at: Place | null } | null {
@@ -160,7 +212,7 @@ function portOf({ serving, own, sources }: GoProgram): Clue<number> | null {
   const address = addressAt === null ? null : stringAt(source, addressAt)
   const [, literal] = /^(?:[\w.-]*|\[[^\]]*\]):(\d{2,5})$/.exec(address ?? '') ?? []
   if (literal !== undefined) return clue(Number(literal), at, 'sure', 'The code says so.')
-  if (addressAt === null && router?.name === 'gin')
+  if (addressAt === null && router?.name === 'gin' && serving.isMaking !== true)
     return clue(8080, at, 'likely', 'Gin listens there unless told otherwise.')
   if (addressAt === null && router?.name === 'pocketbase')
     return clue(8090, at, 'likely', 'PocketBase listens there unless told otherwise.')
@@ -184,9 +236,12 @@ function settingIn({ path, text, code }: Source): Clue<number> | null {
     const isCode = line.search(/\S/) === (codeLines[index] ?? '').search(/\S/)
     if (OTHERS.test(line) || !isCode) continue
     const [, quoted] =
-      /(?:port|addr|listen|bind)\w*\b.*?["`:](?:[\w.]*:)?(\d{4,5})["`\\]/i.exec(line) ?? []
-    const [, plain] = /(?:port|Port)\w*["`]?\s*(?:,|:?=|:)\s*(\d{4,5})\b/.exec(line) ?? []
-    const port = quoted ?? plain
+      /(?:port|addr|listen|bind)\w*\b.*?["`:=](?:[\w.]*:)?(\d{4,5})["`\\]/i.exec(line) ?? []
+    const [, plain] = /(?:port|Port)\w*["`]?\s*(?:,|:?=|:)\s*(\d{2,5})\b/.exec(line) ?? []
+    const [, address] = /"(?:[\w.]*|\[[^\]]*\]):(\d{2,5})"/.exec(line) ?? []
+    const above = lines.slice(Math.max(0, index - 3), index).join('\n')
+    const isNamed = /listen|addr|bind/i.test(above) && !OTHERS.test(above)
+    const port = quoted ?? plain ?? (isNamed ? address : undefined)
     if (port === undefined) continue
     const detail = 'The code says so, where the environment says nothing.'
     return clue(Number(port), { path, line: index + 1 }, 'likely', detail)

@@ -68,7 +68,7 @@ export const PHP: Language = {
         },
         {
           in: /^routes\//,
-          calls: /\bRoute::(?:get|any|view)\s*\(\s*/,
+          calls: /\bRoute::(?:(?!prefix)\w+\s*\([^()]*\)\s*->\s*)*(?:get|any|view)\s*\(\s*/,
           nested: [inGroups],
           confidence: 'likely',
         },

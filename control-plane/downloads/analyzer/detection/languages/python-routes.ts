@@ -14,6 +14,8 @@ const UNKNOWN = { path: '', isKnown: false, above: null }
 export function onRouter(
   ...[{ sources }, { source, receiver }]: Parameters<Nesting>
 ): ReturnType<Nesting> {
+  const mounted = mountOf(source, receiver)
+  if (mounted !== null) return mounted
   const own = hits(source, PARTS).find(({ match: [, name] }) => name === receiver)
   if (own === undefined) return isImportedPart(source, receiver) ? UNKNOWN : null
   const ownPrefix = prefixIn(sources, source, own.end)
@@ -26,6 +28,18 @@ export function onRouter(
   const isBlueprint = /register_blueprint/.test(call)
   const path = isBlueprint && given !== '' ? given : joinPaths(given, ownPrefix)
   return { path, isKnown: true, above }
+}
+
+/** `app.mount('/api/v1', app=api)`: an application within another. */
+function mountOf(source: Source, name: string): ReturnType<Nesting> {
+  const given = new RegExp(String.raw`^\(\s*[^(),]*,\s*(?:app\s*=\s*)?${name}\s*[,)]`)
+  for (const { index, end, match } of hits(source, /(\w+)\s*\.\s*mount\s*(?=\()/)) {
+    if (match[1] === name || !given.test(source.code.slice(end))) continue
+    const path = stringAt(source, end + 1)
+    const above = { source, index, receiver: match[1] ?? '' }
+    return path === null ? UNKNOWN : { path, isKnown: true, above }
+  }
+  return null
 }
 
 const isImportedPart = (source: Source, name: string) =>

@@ -98,6 +98,8 @@ async function readParts(project: Project): Promise<Parts<PythonPart>> {
   // what lies in no part of the project lies in the root
   const manifests = new Map<string, PythonManifest[]>([['', []]])
   for await (const { path, text, folder } of manifestsOf(project, PYTHON_MANIFEST)) {
+    // a module may be called that as well
+    if (path.endsWith('setup.py') && !/(?<!def )\bsetup\s*\(/.test(text)) continue
     const own = readPythonManifest(text, path, folder)
     manifests.set(folder, [...(manifests.get(folder) ?? []), own])
   }
@@ -147,7 +149,7 @@ function foundOf(
 ): Found<PythonPart> {
   const { made, entry, entrySource, entryConfidence, mountConfidence } = started
   const at = placeAt(made.source, made.index)
-  const port = part.deployment.port ?? portOfRun([entrySource, made.source])
+  const port = part.deployment.port ?? portOfRun([entrySource, made.source], part.sources)
   const inFactory = made.factory === null ? '' : `, in ${made.factory}()`
   return {
     part,
@@ -183,13 +185,14 @@ function onlyDepended(
 }
 
 /** `app.run(port=5001)`, `uvicorn.run(app, port=int(os.environ.get('PORT', 8080)))` */
-function portOfRun(files: readonly Source[]): Clue<number> | null {
+function portOfRun(files: readonly Source[], sources: readonly Source[]): Clue<number> | null {
   for (const source of files)
     for (const { end } of hits(source, /\b(?:run|serve)\s*(?=\()/)) {
       const given = /\bport\s*=\s*/.exec(source.code.slice(end, closeOf(source, end)))
       if (given === null) continue
       const start = end + given.index + given[0].length
-      const found = numberAt(source, start) ?? assigned(source, start)
+      const found =
+        numberAt(source, start) ?? assigned(source, start) ?? setting(sources, source, start)
       if (found !== null) return found
     }
   return null
@@ -205,6 +208,28 @@ function numberAt(source: Source, start: number): Clue<number> | null {
   return /^\d/.test(expression)
     ? clue(Number(port), at, 'sure', 'The code says so.')
     : clue(Number(port), at, 'likely', 'The code says so, where the environment says nothing.')
+}
+
+/** `port=settings.API_PORT`: a number that one class of settings gives that name. */
+function setting(sources: readonly Source[], source: Source, start: number): Clue<number> | null {
+  const [, name] = /^(?:\w+\.)+(\w+)\s*[,)]/.exec(source.code.slice(start)) ?? []
+  if (name === undefined) return null
+  const given = new RegExp(
+    String.raw`^[ \t]+${name}\s*(?::\s*[\w[\] |]+\s*)?=\s*(\d{2,5})\s*$`,
+    'm',
+  )
+  const found = sources.flatMap((one) => {
+    const hit = firstHit(one, given)
+    return hit === null ? [] : [{ port: Number(hit.match[1]), at: placeAt(one, hit.end - 1) }]
+  })
+  const [first] = found
+  if (first === undefined || found.length > 1) return null
+  return clue(
+    first.port,
+    first.at,
+    'likely',
+    'The settings say so, where the environment says nothing.',
+  )
 }
 
 /** `port=port`, with `port = 8080` above. */

@@ -21,11 +21,14 @@ export async function readLanguage<P extends Part>(
   const remarks = [...problems]
   const reading = { parts: await readParts(project, language, parts, remarks), remarks }
   const isOneOfSeveral = parts.length > 1
-  const applications = language.frameworks.flatMap((framework) =>
-    foundBy(framework, reading).flatMap(
+  const applications = language.frameworks.flatMap((framework) => {
+    const found = foundBy(framework, reading).flatMap(
       (one) => describe(language, framework, one, isOneOfSeveral) ?? [],
-    ),
-  )
+    )
+    // beside one that is started: a tool
+    const started = found.filter(({ entry, mount }) => entry !== null || mount !== null)
+    return started.length > 0 ? started : found
+  })
   return { applications, remarks }
 }
 
@@ -59,6 +62,7 @@ async function readParts<P extends Part>(
   const looked = paths.slice(0, LIMITS.detectionSourcesMax)
   if (looked.length < paths.length)
     remarks.push(`Only ${looked.length} of ${paths.length} ${title} files were looked at.`)
+  const isAlone = new Set(looked.map(({ folder }) => folder)).size === 1
   const read: ReadPart<P>[] = []
   for (const part of parts.filter(({ isLibrary }) => isLibrary !== true)) {
     const own = looked.filter(({ folder }) => folder === part.folder).map(({ path }) => path)
@@ -66,7 +70,7 @@ async function readParts<P extends Part>(
       ...part,
       sources: await readSources(project, own),
       settings: await readSettings(project, part.folder, settings),
-      deployment: await readDeployment(project, part.folder),
+      deployment: await readDeployment(project, part.folder, isAlone),
     })
   }
   return read

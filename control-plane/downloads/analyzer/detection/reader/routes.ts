@@ -2,7 +2,15 @@
 import type { Confidence } from '../application.ts'
 import { clue, type Clue } from '../assemble.ts'
 import { bestHealth, healthRank, joinPaths } from '../health.ts'
-import { hits, hitsAround, placeAt, stringAt, type Hit, type Source } from '../source/source.ts'
+import {
+  firstHit,
+  hits,
+  hitsAround,
+  placeAt,
+  stringAt,
+  type Hit,
+  type Source,
+} from '../source/source.ts'
 import type { ReadPart } from './part.ts'
 import { filesOf } from './rules.ts'
 
@@ -28,7 +36,7 @@ export interface RouteRule {
   /** The path stands behind it; group 1 is what it is called on. */
   readonly calls: RegExp
   /** What else than a string is a path. */
-  readonly path?: (source: Source, hit: Hit) => string | null
+  readonly path?: (source: Source, hit: Hit, part: ReadPart) => string | null
   /** The first that applies is taken. */
   readonly nested?: readonly Nesting[]
   /** It says itself what it is for: whatever the path is called, it goes before all others. */
@@ -46,14 +54,15 @@ export function healthOf(part: ReadPart, rules: readonly RouteRule[]): Clue<stri
   const found = rules.flatMap((rule) =>
     filesOf(part, rule.in).flatMap((source) =>
       hits(source, rule.calls).flatMap((hit) => {
-        const own = rule.path === undefined ? stringAt(source, hit.end) : rule.path(source, hit)
+        const own =
+          rule.path === undefined ? stringAt(source, hit.end) : rule.path(source, hit, part)
         if (own === null || !(rule.isForHealth || mayBeHealth(own))) return []
         const receiver = hit.match[1] ?? ''
         const place = { source, index: hit.index, receiver }
         const prefix = prefixOf(part, place, rule.nested ?? [], 0)
         if (prefix === null) return []
-        const path =
-          rule.isAbsolute && own.startsWith('/') ? joinPaths(own) : joinPaths(prefix.path, own)
+        const before = rule.isAbsolute && own.startsWith('/') ? '' : prefix.path
+        const path = own === '' ? joinPaths(before) : joinPaths(before, own)
         return [{ rule, path, source, index: hit.index, isKnown: prefix.isKnown }]
       }),
     ),
@@ -116,15 +125,30 @@ export function onGroupOf(assigned: RegExp): Nesting {
 
 /** `@RequestMapping("/api") class …`: in front of all inside, which alone are routes. */
 export function inClassOf(opens: RegExp, annotation: RegExp): Nesting {
-  return (_, { source, index }) => {
+  return ({ sources }, { source, index }) => {
     const [type] = hitsAround(source, opens, index)
     if (type === undefined) return 'none'
+    const [base] = /(?<=:\s*)\w+/.exec(type.match[0]) ?? []
+    const path = pathAbove(source, type) ?? (base === undefined ? null : inherited(sources, base))
+    const name = (type.match[1] ?? '').toLowerCase()
+    return { path: (path ?? '').replaceAll('[controller]', name), isKnown: true, above: null }
+  }
+
+  function pathAbove(source: Source, type: Hit): string | null {
     const start = source.code.lastIndexOf(';', type.index)
     const above = hits(source, annotation)
       .filter((hit) => hit.index > start && hit.index < type.index)
       .at(-1)
-    const path = (above && stringAt(source, above.end)) ?? ''
-    const name = (type.match[1] ?? '').toLowerCase()
-    return { path: path.replaceAll('[controller]', name), isKnown: true, above: null }
+    return above === undefined ? null : stringAt(source, above.end)
+  }
+
+  /** What stands above the class that it is derived from counts for it as well. */
+  function inherited(sources: readonly Source[], base: string): string | null {
+    const declares = new RegExp(String.raw`\bclass\s+${base}\b`)
+    for (const source of sources) {
+      const type = firstHit(source, declares)
+      if (type !== null) return pathAbove(source, type)
+    }
+    return null
   }
 }

@@ -59,12 +59,12 @@ async function mountParts(
   const router =
     /\b(\w+)\s*:?=\s*(?:gin|chi|echo)\.(?:New|Default|NewRouter|NewMux)\(/.exec(text ?? '')?.[1] ??
     'router'
-  const behind =
-    'Put this right behind the line that makes the router, in front of every other middleware:'
-  if (variant === 'chi' || variant === 'echo') {
-    const guard = `${PACKAGE}.ServiceClaims`
-    const call = variant === 'chi' ? `Use(${guard})` : `Pre(echo.WrapMiddleware(${guard}))`
-    return shown(path, place?.line ?? null, behind, `${imported}${router}.${call}`)
+  const placed = text?.split('\n')[(place?.line ?? 0) - 1] ?? ''
+  if (variant === 'echo' && /\becho\.New\(/.test(placed)) {
+    const call = `${router}.Pre(echo.WrapMiddleware(${PACKAGE}.ServiceClaims))`
+    const behind =
+      'Put this right behind the line that makes the router, in front of every other middleware:'
+    return shown(path, place?.line ?? null, behind, imported + call)
   }
   const line =
     lineOfMatch(text, variant === 'gin' ? /\.Run(?:TLS)?\(|ListenAndServe/ : SERVES) ??
