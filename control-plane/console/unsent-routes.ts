@@ -2,6 +2,7 @@
 import * as v from 'valibot'
 import { Refusal } from '../../shared/errors.ts'
 import { entering } from './access/entering.ts'
+import { isLookedAtOnly } from './access/read-only.ts'
 import { isFreshSignIn } from './access/fresh-sign-in.ts'
 import type { KeptForm } from '../console-access/kept-forms.ts'
 import { signInAddress } from './access/return-address.ts'
@@ -36,6 +37,7 @@ export function unsentRoutes(
         const { declaration, again } = route
         // what they may do is asked anew: a role may have gone since
         const tenant = await entering(declaration.role, kept.parameters, viewer, tenants)
+        if (isLookedAtOnly(declaration, viewer, tenant)) throw new Refusal('role_read_only')
         if (declaration.needsFreshSignIn === true && !isFreshSignIn(viewer, nowMs))
           return new Response(null, {
             status: 303,

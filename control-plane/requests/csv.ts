@@ -76,15 +76,22 @@ function closingQuote(text: string, from: number): number {
   return end
 }
 
-/** With one of these a cell is a formula; behind an apostrophe it is text. */
-const FORMULA = /^[=+\-@\t\r]/
-const GUARDED = /^'(?=[=+\-@\t\r])/
+/**
+ * With one of these a cell is a formula; behind an apostrophe it is text. A spreadsheet of a country
+ * that separates by semicolons begins a cell behind each of them, whatever is quoted around it, and
+ * takes the wide signs of East Asian keyboards for the others.
+ */
+// so few spaces before a sign, that no text of spaces is looked through from each of them
+const BEGINS_CELL = String.raw`(^|[;\t\r\n])`
+const SIGN = String.raw`[=+\-@\uff1d\uff0b\uff0d\uff20]`
+const FORMULA = new RegExp(String.raw`${BEGINS_CELL}(?=[\s"]{0,9}${SIGN})`, 'g')
+const GUARDED = new RegExp(String.raw`${BEGINS_CELL}'(?=[\s"']{0,9}${SIGN})`, 'g')
 
-export const withoutGuard = (cell: string): string => cell.replace(GUARDED, '')
+export const withoutGuard = (cell: string): string => cell.replaceAll(GUARDED, '$1')
 
 export function csvLine(cells: readonly string[]): string {
   const written = cells.map((cell) => {
-    const text = FORMULA.test(cell) ? `'${cell}` : cell
+    const text = cell.replaceAll(FORMULA, "$1'")
     return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
   })
   return `${written.join(',')}\r\n`

@@ -2,7 +2,7 @@
 import type { AuditTrail, AuditSearch } from '../../accounts/audit-trail.ts'
 import type { AuditRow } from '../../store/queries/audit.ts'
 import { LIMITS } from '../../../shared/limits.ts'
-import { csvLine } from '../csv.ts'
+import { csvLine } from '../../requests/csv.ts'
 import { actionText, actorText } from './entry.ts'
 
 export const AUDIT_FORMATS = ['csv', 'jsonl'] as const

@@ -2,7 +2,7 @@
 import t from 'tap'
 import { DAY_MS } from '../../../shared/clock.ts'
 import { LIMITS } from '../../../shared/limits.ts'
-import { csvLine } from '../../../control-plane/console/csv.ts'
+import { csvLine } from '../../../control-plane/requests/csv.ts'
 import { startConsole } from '../../support/console.ts'
 import { movableClock } from '../../support/control-plane.ts'
 
@@ -103,6 +103,9 @@ void t.test(
 void t.test('no cell of a file begins a formula', async (t) => {
   for (const text of ['=1', '+1', '-1', '@SUM(A1)', '\t=1', '\r=1', ' =1'])
     t.match(csvLine([text]), /^"?'/, JSON.stringify(text))
+  for (const text of ['a;=1', 'a; "=1"', 'a\n@x', '\uff1d1', 'a;\uff0b1'])
+    t.match(csvLine([text]), /(?:^"?|;|\n)'[\s"]*[^\s"]/, `${JSON.stringify(text)}: in any country`)
+  t.equal(csvLine(['2026-11-23T09:00:00Z', 'a-b;c']), '2026-11-23T09:00:00Z,a-b;c\r\n')
   t.equal(csvLine(['a', 'b,c', 'say "hi"', 'x\ny']), 'a,"b,c","say ""hi""","x\ny"\r\n')
 })
 

@@ -160,13 +160,42 @@ void t.test('an export holds whom the list shows, and no formula', async (t) => 
   t.equal((await other.get(`${USERS}/export`)).status, 404)
 })
 
+void t.test(
+  'whom the limit of invitations keeps out is told apart from who is skipped',
+  async (t) => {
+    const { services, admin } = await startImport(t)
+    const csv = 'email\nbob@acme.test\n'
+    const said: string[] = []
+    for (let sent = 0; sent <= LIMITS.rateInvitationsOfAddress.burst; sent++) {
+      const done = await admin.post(`${IMPORT}/confirm`, { csv })
+      said.push((await admin.get(done.location)).text)
+      const bob = await services.users.byLogin('acme', 'bob@acme.test')
+      if (bob !== undefined) await services.users.remove('acme', bob.userId, ACTOR)
+    }
+    t.match(said[0], /1 user imported and invited\. </)
+    t.match(said.at(-1), /0 users imported and invited\. 1 over the hourly limit of invitations/)
+  },
+)
+
 void t.test('what is written as CSV is read again as it was', (t) => {
-  const cells = ['plain', 'a,b', 'say "hi"', 'two\r\nlines', '', '=1+1', '@x', "'quoted'", 'ü;ö']
+  const cells = [
+    'plain',
+    'a,b',
+    'say "hi"',
+    'two\r\nlines',
+    '',
+    '=1+1',
+    '@x',
+    "'quoted'",
+    'ü;ö',
+    'a;=1',
+    'a;\n-2',
+  ]
   const read = readCsv(csvLine(cells) + csvLine(cells))
   t.match(read, { kind: 'read' })
   const [first, second] = read.kind === 'read' ? read.lines : []
   t.same(first?.cells.map(withoutGuard), cells)
-  t.same([first?.line, second?.line], [1, 3])
+  t.same([first?.line, second?.line], [1, 4])
   t.match(readCsv('a,b\n"x"y,z'), { kind: 'wrong', line: 2 })
   t.match(readCsv('a,b\nx"y,z'), { kind: 'wrong', line: 2 })
   t.end()

@@ -3,7 +3,7 @@ import t from 'tap'
 import { CSRF_FIELD, FORM_ID_FIELD, isSecret } from '../../../control-plane/console/form-values.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { movableClock } from '../../support/control-plane.ts'
-import { startConsole, takeRole } from '../../support/console.ts'
+import { giveRole, startConsole, takeRole } from '../../support/console.ts'
 
 const NEW = '/console/tenants/new'
 const USERS = '/console/tenants/acme/users/new'
@@ -110,6 +110,20 @@ void t.test('who was signed out gets back what was typed, after signing in', asy
   clock.advance(LIMITS.consoleKeptFormMs + 1)
   t.equal((await (await signedIn(ada.userId)).get(at)).status, 404, 'nor later')
   t.equal(await services.consoleAccess.keptForms.prune(10), 1, 'nothing of it stays')
+})
+
+void t.test('who may only look by now gets no form back', async (t) => {
+  const clock = movableClock()
+  const { services, person, signedIn } = await startConsole(t, { clock })
+  const ada = await person('acme')
+  const open = proofsIn((await ada.get(USERS)).text)
+  clock.advance(LIMITS.consoleIdleMs + 1)
+  const at = returnIn((await ada.post(USERS, { ...BOB, ...open })).text)
+  const back = await signedIn(ada.userId)
+  t.equal((await back.get(at)).status, 200)
+  await takeRole(services, ada.userId, 'acme')
+  await giveRole(services, ada.userId, 'acme', true)
+  t.match(await back.get(at), { status: 403, text: /role_read_only/ })
 })
 
 void t.test('what is kept is sealed, without secrets, and not much of one person', async (t) => {
@@ -225,6 +239,7 @@ const NOTHING_TYPED = [
   '/console/people/{user_id}/role',
   '/console/tenants/{tenant_id}/address-blocks/lift',
   '/console/tenants/{tenant_id}/administrators/{user_id}/role',
+  '/console/tenants/{tenant_id}/integration/go-live',
   '/console/tenants/{tenant_id}/sessions/{sid}/end',
 ]
 

@@ -126,6 +126,7 @@ export function importRoutes({ users, accountMail, store }: ImportWorld): readon
         const language = mailLanguage(visit.request)
         const plan = await planImport(store.read, tenantId, text)
         let imported = 0
+        let late = 0
         for (const { line: _line, ...person } of plan.users) {
           try {
             await users.create(tenantId, { ...person, password: '' }, actor, (change, user) =>
@@ -133,14 +134,23 @@ export function importRoutes({ users, accountMail, store }: ImportWorld): readon
             )
             imported += 1
           } catch (error) {
-            if (!(error instanceof Refusal)) throw error // taken meanwhile: it is counted below
+            if (!(error instanceof Refusal)) throw error
+            if (error.code === 'rate_limited') late += 1 // or taken meanwhile: it is counted below
           }
         }
         accountMail.deliver()
-        const skipped = plan.problems.length + plan.users.length - imported
+        const skipped = plan.problems.length + plan.users.length - imported - late
         return done(
           tenantPath(tenantId, 'users'),
-          `${countOfUsers(imported)} imported and invited.${skipped === 0 ? '' : ` ${skipped} skipped.`}`,
+          [
+            `${countOfUsers(imported)} imported and invited.`,
+            ...(skipped === 0 ? [] : [`${skipped} skipped.`]),
+            ...(late === 0
+              ? []
+              : [
+                  `${late} over the hourly limit of invitations: import the same file again in an hour.`,
+                ]),
+          ].join(' '),
         )
       },
       (visit, attempt) => askedView(visit, attempt),
