@@ -51,7 +51,7 @@ async function rowsOf(stranger: Stranger): Promise<string[]> {
       const said = code.length > 0 ? `edited ${code.map(({ path }) => path).join(' ')}` : 'shown'
       const steps = plan.manual.map(
         ({ path, line, text }) =>
-          `${path}:${line} ${text.replace(/^.*not done for you: /, '').slice(0, 110)}`,
+          `${path}:${line} ${text.replace(/^.*Not done automatically because /, '').slice(0, 110)}`,
       )
       rows.push(
         `${name}@${version} | ${framework} | ${confidence} | ${mount?.path}:${mount?.line} | ${said} | ${steps.join(' ;; ')} | ${tookMs} ms`,

@@ -82,7 +82,7 @@ const HEADERS = [
   ['User-Agent', 'Service-Webhooks/1'],
   ['X-Service-Signature', 't=<unix time of the attempt>,v1=<hex>'],
   ['X-Service-Event', 'The name of the event.'],
-  ['X-Service-Delivery', 'The ID of the delivery, also the <code>id</code> in the body.'],
+  ['X-Service-Delivery', 'The ID of the delivery, also in the body as id.'],
 ] as const
 
 function eventCard({ event, sent_when: when, sent_by: by, data, example }: DescribedEvent): Html {

@@ -56,10 +56,11 @@ export function importPlace(source: Source, style: Style, code: string, user: No
   const anchor = modules === 'esm' ? lastBefore(others, user) : others.at(-1)
   if (anchor === undefined)
     return modules === 'esm'
-      ? { problem: 'it has no other import to stand behind' }
+      ? { problem: 'it has no import to add this after' }
       : 'where it is used'
   const at = lineEndBehind(source, endOf(anchor))
-  if (at === null) return { problem: `line ${anchor.loc?.end.line ?? 1} holds more than an import` }
+  if (at === null)
+    return { problem: `line ${anchor.loc?.end.line ?? 1} contains more than an import` }
   return { kind: 'statements', at, text: `${style.lineBreak}${code}` }
 }
 

@@ -19,14 +19,15 @@ export async function keyPart(
   if (publicKeyPem === null) return before === null ? withoutKey(path, baseUrl) : NO_PARTS
   if (before !== null && areSameKeys(before, publicKeyPem)) return NO_PARTS
   if (before === null && project.has(path)) {
-    const text = 'This file cannot be read. It is to hold the public keys of the service.'
+    const text = 'This file cannot be read. It should contain the public keys of the service.'
     return shown(path, null, text, publicKeyPem)
   }
   if (before !== null && before.replaceAll(PEM, '').trim() !== '') {
-    const text = 'This file holds something besides public keys. Put those of the service into it.'
+    const text =
+      'This file contains something other than public keys. Add the public keys of the service to it.'
     return shown(path, 1, text, publicKeyPem)
   }
-  const why = 'The public keys of the service, by which its signatures are known.'
+  const why = 'The public keys for verifying signatures of the service.'
   const edits = [{ path, before, after: publicKeyPem.trimEnd() + '\n', why }]
   return { ...NO_PARTS, edits, notes: await ignoredNotes(project, folder) }
 }
@@ -59,7 +60,7 @@ async function ignoredNotes(project: Project, folder: string): Promise<string[]>
     const isIgnored = lines.some((line) => /^(?:\*\*\/)?\*\.pem$/.test(line))
     if (isIgnored && !lines.includes(`!${PEM_FILENAME}`))
       notes.push(
-        `${path} leaves out *.pem. The public key is no secret: add the line !${PEM_FILENAME}`,
+        `${path} ignores *.pem. The public key is not a secret: add the line !${PEM_FILENAME}`,
       )
   }
   return notes

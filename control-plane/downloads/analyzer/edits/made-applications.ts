@@ -69,25 +69,25 @@ function follow(source: Source, framework: MountedFramework, call: Node): MadeAp
       case 'MemberExpression':
         // fastify().withTypeProvider() is the same instance
         if (around.object !== node || !framework.sameBehind.includes(keyOf(around.property) ?? ''))
-          return 'what is made is used before it has a name'
+          return 'the application is used before it has a name'
         break
       case 'CallExpression':
-        if (around.callee !== node) return 'what is made is handed to a function first'
-        if (node.type !== 'MemberExpression') return 'what is made is used before it has a name'
+        if (around.callee !== node) return 'the application is passed to a function first'
+        if (node.type !== 'MemberExpression') return 'the application is used before it has a name'
         break
       case 'AssignmentExpression':
         if (around.operator !== '=' || around.right !== node) return UNDER_A_CONDITION
         targets.push(around.left)
         break
       case 'VariableDeclarator':
-        if (around.id.type !== 'Identifier') return 'its name is taken out of something else'
+        if (around.id.type !== 'Identifier') return 'its name comes from destructuring'
         targets.push(around.id)
         break
       case 'VariableDeclaration':
-        if (framework.isAwaited && !isAwaited) return 'it is not awaited where it is made'
+        if (framework.isAwaited && !isAwaited) return 'it is not awaited where it is created'
         return ofDeclaration(source, around, targets, call)
       case 'ExpressionStatement':
-        if (framework.isAwaited && !isAwaited) return 'it is not awaited where it is made'
+        if (framework.isAwaited && !isAwaited) return 'it is not awaited where it is created'
         return ofStatement(source, around, targets, call, endOf(around))
       case 'ClassProperty':
       case 'ClassPrivateProperty':
@@ -116,7 +116,7 @@ function ofDeclaration(
   if (last === undefined || receiver?.type !== 'Identifier') return NO_NAME
   for (const { init } of declaration.declarations.slice(own + 1))
     if (init && isUsedBy(source, receiver.name, init))
-      return 'it is used in the same declaration already'
+      return 'it is already used in the same declaration'
   const parent = source.parents.get(declaration)
   const statement = parent?.type === 'ExportNamedDeclaration' ? parent : declaration
   // a `;` on the next line belongs to that line
@@ -140,7 +140,7 @@ function ofStatement(
   if (dependsOnItself(source, statement, targets)) return UNDER_A_CONDITION
   const block = source.parents.get(statement)
   if (block?.type !== 'Program' && block?.type !== 'BlockStatement')
-    return 'it is made in a place without room for another line'
+    return 'there is no room for another line where it is created'
   if (loopAround(source, statement)) return IN_A_LOOP
   const target =
     targets.findLast(({ type }) => type === 'Identifier') ?? targets.find(isPlainMember)
@@ -172,7 +172,7 @@ function ofProperty(
   for (const other of body.body)
     if (other !== property && /^Class(?:Private|Accessor)?Property$/.test(other.type))
       if (compact(textOf(source, other)).includes(`${receiver}.`))
-        return 'another field of its class uses it already'
+        return 'another field of its class already uses it'
   const made = body.body.find(
     (member) => member.type === 'ClassMethod' && member.kind === 'constructor',
   )
@@ -183,7 +183,7 @@ function ofProperty(
     first?.type === 'ExpressionStatement' &&
     first.expression.type === 'CallExpression' &&
     first.expression.callee.type === 'Super'
-  if (isDerived && !isSuper) return 'its constructor does not begin with super()'
+  if (isDerived && !isSuper) return 'its constructor does not start with super()'
   return {
     call,
     receiver,
@@ -196,10 +196,10 @@ function ofProperty(
 }
 
 /** The other way it was made elsewhere, and would stay open. */
-const UNDER_A_CONDITION = 'it is only made under a condition'
-const NO_NAME = 'it has no name where it is made'
-const IS_ROUTED = 'its routes are made with it, and would come first'
-const IN_A_LOOP = 'it is made in a loop'
+const UNDER_A_CONDITION = 'it is only created under a condition'
+const NO_NAME = 'it has no name where it is created'
+const IS_ROUTED = 'its routes are created with it, and would come first'
+const IN_A_LOOP = 'it is created in a loop'
 
 /** `if (!app) app = express()`: the other way it is there already, and was made elsewhere. */
 function dependsOnItself(source: Source, statement: Node, targets: readonly Node[]): boolean {

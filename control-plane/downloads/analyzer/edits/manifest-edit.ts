@@ -29,14 +29,14 @@ export function withDependency(text: string | null, address: string): ManifestEd
     const isOurs = named.value.type === 'StringLiteral' && named.value.value === address
     if (isOurs && list === 'dependencies') return { kind: 'there already' }
     const problem = isOurs
-      ? `it names ${PACKAGE} under ${list}, and the application needs it under dependencies`
-      : `it names ${PACKAGE} already, from another address than this service's`
+      ? `it lists ${PACKAGE} under ${list}, but the application needs it under dependencies`
+      : `it already lists ${PACKAGE}, but from a different address than this service's`
     return { kind: 'manual', line: named.loc?.start.line ?? 1, problem }
   }
   const after = added(text, whole, address)
   return after !== null && isAsExpected(text, after, address)
     ? { kind: 'edit', after }
-    : { kind: 'manual', line: 1, problem: 'its dependencies are written in an unusual way' }
+    : { kind: 'manual', line: 1, problem: 'its dependencies have an unusual format' }
 }
 
 /** JSON is JavaScript, and the parser tells where each member stands. */

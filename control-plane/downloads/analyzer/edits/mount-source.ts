@@ -63,13 +63,13 @@ export function mountInSource(source: Source, wish: MountWish): Mounting {
       }),
     )
   if (importsPackage(source))
-    return everyOne('service-node is used in this file already, in another way')
+    return everyOne('this file already uses service-node in a different way')
   if (wish.mode === 'sdk' && made.length > 1 && !shareOneBlock(source, made))
     return everyOne(
-      'more than one application is made here, and enforce() is called once per process',
+      'this file creates more than one application, but enforce() must be called once per process',
     )
   const names = freeNames(source, guardOf(wish))
-  if (names === null) return everyOne('every name that would do is taken')
+  if (names === null) return everyOne('all suitable variable names are in use')
 
   const changes = changesFor(source, wish, made, names)
   if ('problem' in changes) return everyOne(changes.problem)
@@ -79,7 +79,7 @@ export function mountInSource(source: Source, wish: MountWish): Mounting {
   const parsed = parseSource(source.path, after.text, wish.packageType)
   const left =
     'problem' in parsed ? null : openIn({ ...parsed.source, services: source.services }, wish)
-  if (left === null || left.length > shown.length) return everyOne('the lines would not do here')
+  if (left === null || left.length > shown.length) return everyOne('the lines would not work here')
   return { kind: 'edit', after: after.text, shown }
 }
 
@@ -94,7 +94,7 @@ function openIn(source: Source, { framework }: MountWish): Making[] | null {
   })
 }
 
-const NOT_FOUND = 'no application is made here in a way that is known'
+const NOT_FOUND = 'no known way of creating an application was found here'
 
 function manual(...shown: readonly Shown[]): Mounting {
   return { kind: 'manual', shown }
@@ -141,7 +141,7 @@ function changesFor(
     }
     lines.push(mountLine(source, style, framework, hasTopLevelAwait, one, names))
     const added = linesBehind(source, style, one, lines)
-    if (added === null) return { problem: 'there is more on its line' }
+    if (added === null) return { problem: 'there is other code on its line' }
     list.push(added)
   }
   const inSight = declared.map(({ block, behindEnd, receiver }) => ({

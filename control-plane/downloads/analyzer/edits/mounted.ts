@@ -41,7 +41,7 @@ export function mountedIn(
     shownStep(at, { path, line: line ?? lineSaid }, problem, receiver, modules),
   )
   if (mounting.kind === 'manual') return together(...steps)
-  const why = 'Every request passes the sign-in protection before anything else of the application.'
+  const why = 'Runs the sign-in protection before everything else in the application.'
   return { ...together(...steps), edits: [{ path, before, after: mounting.after, why }] }
 }
 
@@ -52,7 +52,7 @@ export function shownStep(
   receiver = 'app',
   modules: Source['modules'] = application.modules ?? 'esm',
 ): Parts {
-  const text = `Put the middleware in front of everything else, right behind the place where the application is made. It was not done for you: ${problem}.`
+  const text = `Mount the middleware before everything else, right after the application is created. Not done automatically because ${problem}.`
   const code = snippetFor(application.framework, wishes, receiver, modules)
   return shown(place?.path ?? application.folder, place?.line ?? null, text, code)
 }

@@ -38,7 +38,7 @@ function serverStep(at: Planned, problem: string): Parts {
   const { application, wishes } = at
   const place = application.mount ?? application.entry
   if (place !== null || problem === EXPORTED) return shownStep(at, place, problem)
-  const text = `Start Next.js by a server of your own, whose listener is behind the guard, and have the start script run it. It was not done for you: ${problem}.`
+  const text = `Start Next.js from a custom server with the guard around its listener, and run that server in the start script. Not done automatically because ${problem}.`
   const code = snippetFor('next', wishes, 'app', 'esm')
   return shown(under(application.folder, 'server.mjs'), null, text, code)
 }
@@ -74,13 +74,13 @@ export async function ${isProxy ? 'proxy' : 'middleware'}(request) {
 }`
   const where = isProxy
     ? ''
-    : " It has to run on Node.js: export const config = { runtime: 'nodejs' }."
-  const ask = `Ask the guard before anything else in this file, for every path: a matcher leaves the rest open.${where} A server of your own around the application sees more: next is then guarded before it reads the request.`
+    : " It must run on Node.js: export const config = { runtime: 'nodejs' }."
+  const ask = `Call the guard before anything else in this file, for every path: a matcher would leave the rest open.${where} A custom server protects more: it guards each request before Next.js reads it.`
   return shown(path, Math.max(line, 1), ask, code)
 }
 
 const EXPORTED =
-  'it is exported as files (output: export), and files are guarded by whoever serves them'
+  'it is exported as static files (output: export), so protection belongs to the server of those files'
 
 async function reasonAgainst(
   project: Project,
@@ -90,10 +90,10 @@ async function reasonAgainst(
     const text = (await project.read(under(folder, name))) ?? ''
     if (/\boutput\s*:\s*['"]export['"]/.test(text)) return EXPORTED
     if (/\bpageExtensions\b/.test(text))
-      return 'pageExtensions in its configuration renames what Next.js looks for'
+      return 'pageExtensions in its configuration changes the file names Next.js looks for'
   }
   const version = versionOf(variant)
-  if (version === null) return 'it is not known which version of Next.js this is'
+  if (version === null) return 'the version of Next.js is unknown'
   if (version.major > 15 || (version.major === 15 && version.minor >= 5)) return null
   return 'before version 15.5 Next.js has no hook on the Node.js runtime'
 }
@@ -122,6 +122,6 @@ ${isOlder ? "\nexport const config = { runtime: 'nodejs' }\n" : ''}`
     path: under(folder, isBelowSource ? `src/${name}` : name),
     before: null,
     after,
-    why: 'Every request passes the sign-in protection before Next.js answers it.',
+    why: 'Runs the sign-in protection before Next.js answers.',
   }
 }

@@ -27,7 +27,7 @@ export async function nodeParts(
   const at: Planned = { project, application, wishes, pack }
   const notes = notesFor(application, wishes)
   if (application.confidence === 'guess') {
-    const problem = 'it is not sure that this is an application of its own'
+    const problem = 'this may not be a separate application'
     const step = shownStep(at, application.mount ?? application.entry, problem)
     return together(notes, step, { ...NO_PARTS, commands: [`npm install ${wishes.sdkUrl}`] })
   }
@@ -55,10 +55,11 @@ async function mountedParts(at: Planned): Promise<Parts> {
   const place = application.mount ?? application.entry
   if (framework === 'hono' && !pack.dependencies.has('@hono/node-server')) {
     const problem =
-      'service-node runs on Node.js, and this application is not served by @hono/node-server'
+      'service-node runs on Node.js, but this application does not use @hono/node-server'
     return shownStep(at, place, problem)
   }
-  if (place === null) return shownStep(at, null, 'it is not known where it is made')
+  if (place === null)
+    return shownStep(at, null, 'it was not found where the application is created')
   const parsed = await sourceAt(project, place.path, pack.type)
   if ('problem' in parsed) return shownStep(at, place, `the file ${parsed.problem}`)
   return mountedIn(at, parsed.source, mountedFramework(framework), place.line)
@@ -85,9 +86,9 @@ async function openSteps(
     const code = snippetFor(framework, wishes, receiver, modules)
     const what =
       framework === 'node'
-        ? 'Put what answers here behind the guard'
-        : 'Put the middleware in front of everything else, right behind the place where this application is made'
-    const text = `${what}: ${problem}. If it is meant to be open, say why in the line above: // ${OPEN_MARK}: the reason.`
+        ? 'Put the code that answers here behind the guard'
+        : 'Mount the middleware before everything else, right after this application is created'
+    const text = `${what}: ${problem}. To keep it open on purpose, say why in the line above: // ${OPEN_MARK}: the reason.`
     return [{ path, line, text, code }]
   })
 }
@@ -115,19 +116,19 @@ async function manifestPart({
   const code = `"service-node": "${sdkUrl}"`
   if (manifestPath === null) {
     const text =
-      'There is no package.json. Install service-node where the application finds its packages.'
+      'No package.json found. Install service-node where the application loads its packages from.'
     return shown('package.json', null, text, code)
   }
   const before = await project.read(manifestPath)
   const edit = withDependency(before, sdkUrl)
   if (edit.kind === 'there already') return NO_PARTS
   if (edit.kind === 'edit') {
-    const why = 'The package with the middleware.'
+    const why = 'Adds the package with the middleware.'
     const edits = [{ path: manifestPath, before, after: edit.after, why }]
     const command = installCommand(project, application)
     return { ...NO_PARTS, edits, commands: [command] }
   }
-  const text = `Name the package with the middleware under "dependencies". It was not done for you: ${edit.problem}.`
+  const text = `Add the package with the middleware under "dependencies". Not done automatically because ${edit.problem}.`
   return shown(manifestPath, edit.line, text, code)
 }
 

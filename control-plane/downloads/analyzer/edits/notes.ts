@@ -15,27 +15,30 @@ export function notesFor(application: Application, wishes: Wishes): Parts {
   const secret = 'SERVICE_CLIENT_SECRET (a secret: keep it out of the project)'
   const needed = [...(isInCode ? [] : address), ...(wishes.mode === 'sdk' ? [secret] : [])]
   const notes: string[] = []
-  if (needed.length > 0) notes.push(`Set where the application is started: ${needed.join(', ')}.`)
+  if (needed.length > 0)
+    notes.push(
+      `Set these environment variables where the application starts: ${needed.join(', ')}.`,
+    )
   if (isInCode)
     notes.push(
-      'The code names your service and tenant. SERVICE_BASE_URL and SERVICE_TENANT_ID go first, for another environment.',
+      'The code contains the address of your service and your tenant ID. For other environments, SERVICE_BASE_URL and SERVICE_TENANT_ID override them.',
     )
   if (wishes.mode === 'sdk') return { ...NO_PARTS, notes }
   notes.push(
-    'The public keys are looked for in service_public.pem of the folder that the application is started in; SERVICE_PUBLIC_KEY_FILE names another file.',
+    'The public keys are read from service_public.pem in the folder where the application starts; set SERVICE_PUBLIC_KEY_FILE to use another file.',
   )
   notes.push(isNode(application) ? PASSES_UNNAMED : REFUSES)
   if (healthPath !== null && isNode(application))
     notes.push(
-      `A health check of a load balancer brings no signature: verifyClaims({ excluded: ['${healthPath}'] }) lets it in without one.`,
+      `Load balancer health checks carry no signature: to allow them, use verifyClaims({ excluded: ['${healthPath}'] }).`,
     )
   return { ...NO_PARTS, notes }
 }
 
 const PASSES_UNNAMED =
-  'Until you go live visitors pass as before, without a name; from then on only what comes through the service does. While the application cannot hear from the service it lets nobody in.'
+  'Before go-live, visitors pass through as today, without an identity. After it, only requests through the service are allowed. If the application cannot reach the service, it refuses all requests.'
 const REFUSES =
-  'From its next start the application refuses all that does not come through the service, visitors of today included. Mount it right before you go live.'
+  'From its next start, the application refuses every request that does not come through the service, including current visitors. Restart it right before go-live.'
 
 export function isNode({ framework }: Application): boolean {
   return /^(?:next|nest|fastify|koa|hono|express|node)$/.test(framework)

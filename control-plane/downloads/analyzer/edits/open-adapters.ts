@@ -9,7 +9,7 @@ import { bare } from '../syntax/references.ts'
 import type { GuardedMakings } from './guarded-makings.ts'
 import type { OpenListener } from './open-listeners.ts'
 
-const PROBLEM = 'Nest is put around an adapter here that may answer before it'
+const PROBLEM = 'Nest wraps an adapter here that may answer before it'
 
 /** `new ExpressAdapter(express())`: it answers nothing but what Nest has it answer. */
 export function carriedByNest(sources: readonly Source[], tracer: Tracer): ReadonlySet<Node> {

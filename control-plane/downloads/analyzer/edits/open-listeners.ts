@@ -21,11 +21,11 @@ interface Listeners {
   readonly served: readonly Making[]
 }
 
-const OWN = 'this server answers requests by a listener of its own'
-const AROUND = 'this listener answers before the application that it calls'
-const BESIDE = 'this listener answers requests beside that of the server'
-const UNSURE = 'it is not sure what answers the requests of this server'
-const FACTORY = 'this server is made by a function that is not looked into'
+const OWN = 'this server answers requests with its own listener'
+const AROUND = 'this listener answers before the application it calls'
+const BESIDE = 'this listener answers requests in addition to the one of the server'
+const UNSURE = 'it is unclear what answers the requests of this server'
+const FACTORY = 'this server is created by a function that was not analyzed'
 
 const EVENTS: ReadonlySet<string> = new Set(['request', 'checkContinue', 'checkExpectation'])
 const LISTENS = /^(?:on|once|addListener|prependListener|prependOnceListener)$/

@@ -58,7 +58,7 @@ async function otherParts(
   const { mount, entry, folder } = application
   if (wishes.mode === 'sdk') {
     const place = mount ?? entry
-    const text = `The mode sdk is for applications on Node.js. For this one choose gateway or connector.`
+    const text = `The sdk mode only supports Node.js applications. Choose gateway or connector for this one.`
     return shown(place?.path ?? folder, place?.line ?? null, text, null)
   }
   return together(
@@ -82,7 +82,7 @@ function named(parts: Parts, framework: FrameworkName, wishes: Wishes): Parts {
 async function pastedParts(project: Project, application: Application): Promise<Parts> {
   const parts = (await PARTS[application.framework]?.(project, application)) ?? NO_PARTS
   if (application.confidence !== 'guess') return parts
-  const text = 'Add this file, if this is an application that is served.'
+  const text = 'Add this file if this application serves requests.'
   const files = parts.edits.map(({ path, after }) => ({ path, line: null, text, code: after }))
   return { ...parts, edits: [], manual: [...files, ...parts.manual] }
 }

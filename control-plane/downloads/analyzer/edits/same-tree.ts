@@ -16,7 +16,7 @@ export function applied(
 ): { readonly text: string } | { readonly problem: string } {
   const changed = withChanges(source.text, changes)
   const parsed = parseSource(source.path, changed.text, packageType)
-  if ('problem' in parsed) return { problem: `after the change the file ${parsed.problem}` }
+  if ('problem' in parsed) return { problem: `with the change, the file ${parsed.problem}` }
   try {
     const comparison = new Comparison(changed)
     const isSame = comparison.areSame(source.file.program, parsed.source.file.program)
@@ -26,7 +26,7 @@ export function applied(
   } catch (error) {
     if (!(error instanceof RangeError)) throw error
   }
-  return { problem: 'the change would mean something else in this file' }
+  return { problem: 'the change would alter other code in this file' }
 }
 
 /** Where something stands is not what it is. */

@@ -41,7 +41,7 @@ export interface Unguarded {
 const ANSWERS =
   /\bcreate(?:Secure)?Server\b|\.listen\s*\(|\bserve\s*\(|\bServer\s*\(|\bserverFactory\b|\bcheck(?:Continue|Expectation)\b|NestFactory/
 
-const NOT_MOUNTED = 'this application listens too, and the middleware is not mounted on it'
+const NOT_MOUNTED = 'this application also listens, but the middleware is not mounted on it'
 
 /** `edited`: files as they are going to be, by path; all others are taken as they are. */
 export async function unguardedIn(

@@ -17,7 +17,7 @@ import { upgradeListeners } from './upgrade-listeners.ts'
 import { guardOf, type Wishes } from './wishes.ts'
 
 const WHY =
-  'Node hands a WebSocket past every request handler, so the middleware never sees it, and whoever reaches this application could open one without having signed in.'
+  'Node.js passes WebSockets around all request handlers, so the middleware never sees them, and anyone who reaches this application could open one without signing in.'
 
 const RAW = `const wss = new WebSocketServer({ noServer: true })
 server.on('upgrade', {service}.upgrade((request, socket, head) => {
@@ -47,13 +47,13 @@ const KINDS: readonly Kind[] = [
   {
     modules: ['ws'],
     makers: ['WebSocketServer', 'Server'],
-    text: 'Have the server that is made here accept WebSockets through the guard only.',
+    text: 'Let this server accept WebSockets only through the guard.',
     code: RAW,
   },
   {
     modules: ['socket.io'],
     makers: ['', 'Server'],
-    text: 'Put the guard in front of Socket.IO as well: it answers its own requests before the application does.',
+    text: 'Also put the guard in front of Socket.IO: it answers its own requests before the application does.',
     code: SOCKET_IO,
   },
   {
@@ -68,7 +68,7 @@ const KINDS: readonly Kind[] = [
       'graphql-ws/lib/use/ws',
     ],
     makers: [],
-    text: 'WebSockets are used here. Put their `upgrade` behind the guard.',
+    text: 'This code uses WebSockets. Put their `upgrade` behind the guard.',
     code: "server.on('upgrade', {service}.upgrade((request, socket, head) => { … }))",
   },
 ]
@@ -129,7 +129,7 @@ export async function openWebsockets(
   })
 }
 
-const UPDATE = 'Update socket.io to 4.6 or later first: this one has no io.engine.use.'
+const UPDATE = 'Update socket.io to 4.6 or later first: this version has no io.engine.use.'
 
 /** With the line that makes the middleware, where the file has none yet. */
 function wholeCode(source: Source, code: string, wishes: Looked['wishes']): string {
@@ -138,9 +138,7 @@ function wholeCode(source: Source, code: string, wishes: Looked['wishes']): stri
   const guard = guardOf(wishes)
   const made =
     guard === 'enforce'
-      ? [
-          '// service: the one that enforce() has made, exported from there; there is one per process',
-        ]
+      ? ['// service: the one from enforce(), exported from there; there is one per process']
       : [
           importCode(moduleFormOf(source), STYLE, { guard, local: guard }),
           '',

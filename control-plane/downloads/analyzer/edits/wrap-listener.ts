@@ -30,20 +30,20 @@ export function wrapListeners(
   const servers = serversIn(source)
   const [first] = servers
   if (first === undefined)
-    return manual(null, 'no server of node:http is made here in a way that is known')
+    return manual(null, 'no known way of creating a node:http server was found here')
   const open = servers.filter(
     ({ listener }) => listener === null || !isAdapterCall(source, listener),
   )
   if (open.length === 0) return { kind: 'there already' }
   const line = lineOf(source, open[0]?.call ?? first.call)
   if (importsPackage(source))
-    return manual(line, 'service-node is used in this file already, in another way')
+    return manual(line, 'this file already uses service-node in a different way')
   const unsure = open.find(({ listener }) => listener === null)
   if (unsure !== undefined)
-    return manual(lineOf(source, unsure.call), 'it is not sure what listens to its requests')
+    return manual(lineOf(source, unsure.call), 'it is unclear what handles its requests')
   const other = otherServer(source, servers)
   if (other !== undefined)
-    return manual(lineOf(source, other), 'a server is made here that might listen instead')
+    return manual(lineOf(source, other), 'another server created here might listen instead')
   const changes = changesFor(source, wish, open)
   if ('problem' in changes) return manual(line, changes.problem)
   const after = applied(source, changes.list, wish.packageType)
@@ -62,12 +62,12 @@ function changesFor(
 ): { readonly list: readonly Change[] } | { readonly problem: string } {
   const guard = guardOf(wish)
   const names = freeNames(source, guard)
-  if (names === null) return { problem: 'every name that would do is taken' }
+  if (names === null) return { problem: 'all suitable variable names are in use' }
   const calls = servers.map(({ call }) => call)
   const statement = statementBefore(source, calls)
   const block = statement && source.parents.get(statement)
   const indent = statement ? indentAt(source, startOf(statement)) : null
-  if (!statement || !block || indent === null) return { problem: 'there is more on its line' }
+  if (!statement || !block || indent === null) return { problem: 'there is other code on its line' }
 
   const style = styleOf(source)
   const code = importCode(moduleFormOf(source), style, { guard, local: names.guard })

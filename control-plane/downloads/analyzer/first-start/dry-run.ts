@@ -56,10 +56,10 @@ async function lookAtOne(wish: DryRunWish, edit: DryRunWish['edits'][number]) {
   const fault = (detail: string | null) => void (detail !== null && faults.push({ path, detail }))
   fault(await syntaxFault(root, edit, packageType, environment))
   for (const module of others)
-    if (!isThere(file, module)) fault(`imports ${module}, which is not found from there`)
+    if (!isThere(file, module)) fault(`imports ${module}, which cannot be found from there`)
   if (ours === null || existsSync(join(root, '.pnp.cjs'))) return { faults, isLoaded: false }
   const isFound = isThere(file, PACKAGE)
-  if (!isFound && isInstalled) fault(`imports ${PACKAGE}, which is not found from there`)
+  if (!isFound && isInstalled) fault(`imports ${PACKAGE}, which cannot be found from there`)
   if (!isFound) return { faults, isLoaded: false }
   const keys = wish.edits.find(({ path }) => path.endsWith(PEM_FILENAME))
   const loading = { ...wish, imports: ours, folder: dirname(file) }

@@ -19,8 +19,8 @@ export async function syntaxFault(
   if (ended.code === 0 || ended.code === null) return null
   // JSX, Flow, or modules that a compiler turns into others
   if (before !== null && (await check(before)).code !== 0) return null
-  const [, said = 'it does not say why'] = /^(\w*Error: [^\n]+)/m.exec(ended.err) ?? []
-  return `Node.js cannot read it: ${plainText(said)}`
+  const [, said = 'no reason given'] = /^(\w*Error: [^\n]+)/m.exec(ended.err) ?? []
+  return `Node.js cannot parse it: ${plainText(said)}`
 }
 
 function inputType(path: string, packageType: PackageType): string[] {

@@ -32,16 +32,16 @@ export const callbackFree: LocalCheck = async (at) => {
     whole ??= place
   }
   if (whole === null)
-    return pass('No route of the application takes /service/login, callback, logout or me.')
+    return pass('No route of the application uses /service/login, callback, logout or me.')
   return warn(
-    `${whole} takes all that is under /service: login, callback, logout and me never get there.`,
-    'Move those routes to another prefix; what else is under /service reaches the application.',
+    `${whole} handles everything under /service, but login, callback, logout and me never reach it.`,
+    'Move those routes to another prefix; other paths under /service do reach the application.',
   )
 }
 
 function shadowed(place: string) {
   return fail(
-    `${place} has a route at a path that is the service's own.`,
+    `${place} has a route at a path reserved for the service.`,
     'Move that route: /service/login, /service/callback, /service/logout and /service/me are answered before the application.',
   )
 }

@@ -27,7 +27,7 @@ const PYTHON: Wanted = {
   manifests:
     /(?:^|\/)(?:requirements[\w.-]*\.(?:txt|in)|pyproject\.toml|Pipfile|setup\.(?:py|cfg))$/,
   isNamed: /\bpyjwt\b/i,
-  install: "pip install 'pyjwt[crypto]', and name it in the requirements",
+  install: "pip install 'pyjwt[crypto]', and add it to the requirements",
 }
 
 /** What the snippets of the contract import; the others need nothing but their framework. */
@@ -60,17 +60,17 @@ async function ofNode(at: LookedAt): Promise<CheckResult> {
   const folder = packageFolder(at)
   const { manifestPath, dependencies } = await packageOf(project, { ...application, folder })
   if (!dependencies.has(PACKAGE))
-    return fail(`${manifestPath ?? 'package.json'} does not name ${PACKAGE}.`, add)
+    return fail(`${manifestPath ?? 'package.json'} does not list ${PACKAGE}.`, add)
   const version = await installedVersion(at)
   if (version === null && project.has('.pnp.cjs'))
-    return pass(`${PACKAGE} is named; Plug'n'Play keeps it where it is not looked for.`)
+    return pass(`${PACKAGE} is listed; with Plug'n'Play, whether it is installed is not checked.`)
   if (version === null)
     return fail(
-      `${PACKAGE} is named in ${manifestPath ?? 'package.json'}, but not installed.`,
+      `${PACKAGE} is listed in ${manifestPath ?? 'package.json'}, but not installed.`,
       installCommand(project, application),
     )
   if (version !== VERSION)
-    return warn(`${PACKAGE} ${version} is installed, and the service has ${VERSION}.`, add)
+    return warn(`${PACKAGE} ${version} is installed, but the service has ${VERSION}.`, add)
   return pass(`${PACKAGE} ${version} is installed.`)
 }
 
@@ -92,12 +92,12 @@ async function installedVersion(at: LookedAt): Promise<string | null> {
 
 async function ofOthers({ project, application }: LookedAt): Promise<CheckResult> {
   const wanted = WANTED[application.framework]
-  if (wanted === undefined) return skip('The code to paste needs nothing but the framework.')
+  if (wanted === undefined) return skip('The code to paste only needs the framework.')
   const manifests = filesEnding(project, application, wanted.manifests)
   for (const path of manifests)
     if (wanted.isNamed.test((await project.read(path)) ?? ''))
-      return pass(`${path} names ${wanted.name}.`)
+      return pass(`${path} lists ${wanted.name}.`)
   const [first] = manifests
   const where = first === undefined ? 'No manifest' : `None of the manifests (${first} …)`
-  return fail(`${where} names ${wanted.name}, which the code to paste imports.`, wanted.install)
+  return fail(`${where} lists ${wanted.name}, which the code to paste imports.`, wanted.install)
 }

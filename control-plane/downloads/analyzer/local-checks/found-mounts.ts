@@ -37,8 +37,8 @@ function mountOf(source: Source, call: Call, at: number): Mount {
   if (callee.type !== 'MemberExpression' || !/^(?:use|register)$/.test(method ?? '')) {
     const isRoute = /^(?:get|post|put|patch|delete|del|all|head|options|route)$/.test(method ?? '')
     const text = isRoute
-      ? `guards one route alone with it: all others are not protected`
-      : `hands it to ${nameOf(source, callee)}, and what that guards cannot be told`
+      ? `protects only one route with it; all others stay open`
+      : `hands it to ${nameOf(source, callee)}, and it is unclear what that protects`
     return { source, call, receiver: null, limit: { isSure: isRoute, text } }
   }
   const receiver = callee.object
@@ -66,20 +66,20 @@ function limitOf(source: Source, receiver: Node, before: readonly Node[]): Mount
   if (carries === 'a router')
     return {
       isSure: true,
-      text: `mounts it on the router ${name} alone: all else is not protected`,
+      text: `mounts it only on the router ${name}; everything else stays open`,
     }
   const [path] = before
   if (path !== undefined && !isEverywhere(path)) {
     const isPath = isWrittenPath(source, path)
     const text = isPath
-      ? `mounts it below ${writtenPath(source, path)} alone: all other paths are not protected`
-      : `mounts it behind ${nameOf(source, path)}: where that is a path, all others are not protected, and where it answers, it does so without a sign-in`
+      ? `mounts it below ${writtenPath(source, path)} only; all other paths stay open`
+      : `mounts it behind ${nameOf(source, path)}: if that is a path, all others stay open; if it answers, it does so without a sign-in`
     return { isSure: isPath, text }
   }
   if (carries === 'not known')
     return {
       isSure: false,
-      text: `mounts it on ${name}, which is not made in this file: whether that is the whole application, and nothing stands before, cannot be told`,
+      text: `mounts it on ${name}, which this file does not create, so it is unclear whether that is the whole application and nothing comes before it`,
     }
   return null
 }

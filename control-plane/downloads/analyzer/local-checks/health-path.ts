@@ -10,8 +10,8 @@ export const healthPath: LocalCheck = async (at) => {
   const port = portOf(at)
   if (port === null)
     return skip(
-      'It is not known which port the application listens on.',
-      'Start the application and say its port: PORT=3000 service-analyzer verify',
+      'The port of the application is unknown.',
+      'Start the application and set its port: PORT=3000 service-analyzer verify',
     )
   const answer = await askApplication(at, path)
   if (answer === null)
@@ -23,16 +23,16 @@ export const healthPath: LocalCheck = async (at) => {
   const found = `${url} answers ${status}`
   if (status < 300) return pass(`${found}.`)
   if (status === 401 || status === 403)
-    return pass(`${found} to who brings no claims; the probes of the service are answered.`)
+    return pass(`${found} to requests without claims, but answers the probes of the service.`)
   if (status === 404)
     return warn(
-      `${found}: there is no such path.`,
-      `Give the application a path ${path} that answers 200, or have the operator set the health path that it has.`,
+      `${found}: the path does not exist.`,
+      `Add a path ${path} that answers 200, or ask the operator to set the health path to an existing one.`,
     )
   if (status < 400)
     return warn(
       `${found}: it redirects.`,
-      `Answer ${path} with 200 by itself, or have the operator set a health path that is not redirected.`,
+      `Answer ${path} with 200 by itself, or ask the operator to set a health path that is not redirected.`,
     )
-  return fail(`${found}.`, `Look into the application's own log, then try: curl -i ${url}`)
+  return fail(`${found}.`, `Check the application's log, then try: curl -i ${url}`)
 }

@@ -15,25 +15,25 @@ const KEY_FILE_BYTES_MAX = 64 * 1024
 export const keyInstalled: LocalCheck = async (at) => {
   const { world } = at
   if (world.tenant.mode === 'sdk')
-    return skip('In sdk mode the middleware has its keys from the service.')
+    return skip('In sdk mode the middleware gets its keys from the service.')
   const file = keyFileOf(at)
   const text = await textAt(file.absolute)
   if (text === null) return missing(at, file.shown)
   if (/PRIVATE KEY-----/.test(text))
     return fail(
-      `${file.shown} holds a private key, which belongs to nobody but the service.`,
-      `Delete it, tell the operator to rotate the keys, then: ${download(at, file.shown)}`,
+      `${file.shown} contains a private key, which only the service may have.`,
+      `Delete it, ask the operator to rotate the keys, then: ${download(at, file.shown)}`,
     )
   const installed = readKeys(text)
   if (installed === null || installed.length === 0)
     return fail(
-      `${file.shown} holds no public key that can be read.`,
+      `${file.shown} contains no readable public key.`,
       `Fetch it again: ${download(at, file.shown)}`,
     )
   const published = await publishedKeys(at)
   if (typeof published === 'string')
     return warn(
-      `${file.shown} holds ${counted(installed.length)}, which could not be compared: ${published}.`,
+      `${file.shown} contains ${counted(installed.length)}, but could not be compared: ${published}.`,
       `Try it yourself: curl -i ${world.baseUrl}/tenants/${world.tenant.tenant_id}/public-key`,
     )
   return compare(at, file.shown, installed, published)
@@ -70,10 +70,10 @@ function missing(at: LookedAt, shown: string): CheckResult {
   const fix = download(at, shown)
   return isNode(at.application)
     ? warn(
-        `There is no ${shown}: the keys are fetched when the application starts, and while the service cannot be reached then, nobody gets in.`,
+        `${shown} does not exist: the application fetches the keys when it starts, and if it cannot reach the service then, nobody gets in.`,
         fix,
       )
-    : fail(`There is no ${shown}, and the application does not start without it.`, fix)
+    : fail(`${shown} does not exist, and the application does not start without it.`, fix)
 }
 
 interface PublishedKey {
@@ -86,7 +86,7 @@ async function publishedKeys(at: LookedAt): Promise<readonly PublishedKey[] | st
   const answer = await askService(at, `/tenants/${at.world.tenant.tenant_id}/public-key`)
   if (answer === null) return 'the service cannot be reached'
   if (answer.status === 404) return 'the tenant has no keys before it is published'
-  if (!answer.ok) return `the service answers ${answer.status}`
+  if (!answer.ok) return `the service returned ${answer.status}`
   const { keys } = (await boundedJson(answer, at.world.baseUrl)) ?? {}
   const found = (Array.isArray(keys) ? (keys as Record<string, unknown>[]) : []).flatMap(
     ({ status, pem }) => {
@@ -94,7 +94,7 @@ async function publishedKeys(at: LookedAt): Promise<readonly PublishedKey[] | st
       return key === undefined ? [] : [{ status: String(status), key }]
     },
   )
-  return found.length > 0 ? found : 'the service names no key'
+  return found.length > 0 ? found : 'the service returned no key'
 }
 
 function compare(
@@ -110,13 +110,13 @@ function compare(
   if (absent.includes('current'))
     return fail(
       old.length === installed.length
-        ? `${shown} holds ${counted(old.length)} that the service does not publish: of another tenant, or of long ago.`
+        ? `${shown} contains ${counted(old.length)} that the service does not publish, from another tenant or outdated.`
         : `${shown} lacks the key that the service signs with now.`,
       fix,
     )
   if (old.length > 0)
     return warn(
-      `${shown} holds ${counted(old.length)} that the service no longer publishes: whoever has its private half could sign people in.`,
+      `${shown} contains ${counted(old.length)} that the service no longer publishes: whoever has its private key could sign people in.`,
       fix,
     )
   if (absent.length > 0)
@@ -124,7 +124,7 @@ function compare(
       `${shown} lacks the key that is ${absent.join(' and ')}${isNode(at.application) ? '; the middleware fetches it when it first appears' : ''}.`,
       fix,
     )
-  return pass(`${shown} holds what the service publishes (${counted(installed.length)}).`)
+  return pass(`${shown} matches the published keys (${counted(installed.length)}).`)
 }
 
 function download({ world }: LookedAt, shown: string): string {

@@ -42,7 +42,7 @@ export async function nodeMount(at: LookedAt): Promise<CheckResult> {
   if (first === undefined) return notCalled(at, importing, guard)
   if (!guards.some(({ name }) => name === guard))
     return fail(
-      `${placeOf(first)} calls ${first.name}(), but in ${mode} mode it takes ${guard}().`,
+      `${placeOf(first)} calls ${first.name}(), but ${mode} mode needs ${guard}().`,
       `Call ${guard}() instead, imported from ${PACKAGE}.`,
     )
   // files that have the service from one of those that make it
@@ -51,22 +51,22 @@ export async function nodeMount(at: LookedAt): Promise<CheckResult> {
   const mounts = [...importing, ...users].flatMap(mountsIn)
   if (mounts.length === 0)
     return fail(
-      `${placeOf(first)} makes the middleware, and nothing mounts it.`,
-      `${lineFor(at.world.tenant, at.application.framework)} // right behind the line that makes the application`,
+      `${placeOf(first)} creates the middleware, but nothing mounts it.`,
+      `${lineFor(at.world.tenant, at.application.framework)} // right after the line that creates the application`,
     )
   return judgeMounts(at, mounts, first.name)
 }
 
 function notCalled(at: LookedAt, importing: readonly Source[], guard: string): CheckResult {
   const [source] = importing
-  const where = source === undefined ? 'No file' : `${source.path} names ${PACKAGE}, but no file`
+  const where = source === undefined ? 'No file' : `${source.path} mentions ${PACKAGE}, but no file`
   const isCommonJs = (source?.modules ?? at.application.modules) === 'commonjs'
   const asked = isCommonJs
     ? `const { ${guard} } = require('${PACKAGE}')`
     : `import { ${guard} } from '${PACKAGE}'`
   return fail(
     `${where} calls ${guard}() of ${PACKAGE}.`,
-    `Run: service-analyzer apply. By hand: ${asked}, and ${lineFor(at.world.tenant, at.application.framework)}`,
+    `Run: service-analyzer apply. To do it yourself: ${asked}, and ${lineFor(at.world.tenant, at.application.framework)}`,
   )
 }
 
@@ -99,13 +99,13 @@ async function judgeMounts(
   if (worst) return worst
   if (isFurther)
     return warn(
-      `${place(mount)} mounts ${guard}(), but this application is made in ${home ?? ''}, which does not.`,
-      `If they are two: ${lineFor(at.world.tenant, at.application.framework)} in ${home ?? ''}. The probe of the service tells for sure.`,
+      `${place(mount)} mounts ${guard}(), but this application is created in ${home ?? ''}, which does not.`,
+      `If they are two: ${lineFor(at.world.tenant, at.application.framework)} in ${home ?? ''}. To be certain, run: service-analyzer probe`,
     )
   const left = earlier.flatMap(({ one: { source }, before }) =>
     before.map(({ line, reason }) => ({ path: source.path, line, reason })),
   )
-  return pass(`${place(mount)} mounts ${guard}() before anything that answers.${leftOpen(left)}`)
+  return pass(`${place(mount)} mounts ${guard}() before anything else answers.${leftOpen(left)}`)
 }
 
 /** None of them is of the whole application. */
@@ -115,11 +115,11 @@ function limited(at: LookedAt, mounts: readonly Mount[]): CheckResult {
   return mount?.limit?.isSure === false
     ? warn(
         detail,
-        `Look at ${place(mount)}. What is sure: ${lineFor(at.world.tenant, at.application.framework)}`,
+        `Check ${place(mount)}. This always works: ${lineFor(at.world.tenant, at.application.framework)}`,
       )
     : fail(
         detail,
-        `${lineFor(at.world.tenant, at.application.framework)} // without a path, right behind the line that makes it`,
+        `${lineFor(at.world.tenant, at.application.framework)} // without a path, right after the line that creates it`,
       )
 }
 
@@ -143,16 +143,16 @@ function judged(
     .sort((a, b) => b.weight - a.weight)
   const name = receiver === null ? 'the application' : textOf(source, receiver)
   if (before !== undefined && before.weight > 0) {
-    const what = `${source.path}:${before.line} ${before.text} stands before ${guard}() in line ${lineOf(source, call)}`
-    const fix = `Move line ${lineOf(source, call)} right behind the line that makes ${name}. If ${source.path}:${before.line} is meant to be open, say why in the line above it: // ${OPEN_MARK}: the reason`
+    const what = `${source.path}:${before.line} ${before.text} comes before ${guard}() in line ${lineOf(source, call)}`
+    const fix = `Move line ${lineOf(source, call)} right after the line that creates ${name}. If ${source.path}:${before.line} is meant to be open, say why in the line above it: // ${OPEN_MARK}: the reason`
     return before.weight > 1
       ? fail(`${what}, so it answers without a sign-in.`, fix)
-      : warn(`${what}: what it answers is not protected.`, fix)
+      : warn(`${what}: its answers are not protected.`, fix)
   }
   if (receiver !== null && when.uncalled !== null)
     return warn(
       `${place(mount)} mounts ${guard}() in a function that no line of ${source.path} calls (line ${lineOf(source, when.uncalled)}).`,
-      `See that it is called before anything else is put on ${name}, or move line ${lineOf(source, call)} right behind the line that makes ${name}.`,
+      `Make sure it is called before anything else is added to ${name}, or move line ${lineOf(source, call)} right after the line that creates ${name}.`,
     )
   const condition = when.moments
     .map((moment) => conditionAround(source, moment.at))
@@ -160,7 +160,7 @@ function judged(
   if (condition !== undefined)
     return warn(
       `${place(mount)} mounts ${guard}() under a condition (line ${condition}).`,
-      'Mount it always: before go-live it lets everybody pass anyway.',
+      'Mount it unconditionally: before go-live it lets everyone pass anyway.',
     )
   return null
 }

@@ -90,11 +90,11 @@ export async function pastedMount(at: LookedAt): Promise<CheckResult> {
   const marks = MARKS[application.framework]
   const contract = `${world.baseUrl}/api/v1/contract`
   if (marks === undefined)
-    return warn('This framework is not known here.', `See the snippets in ${contract}.`)
+    return warn('This framework is not supported here.', `See the snippets in ${contract}.`)
   if (world.tenant.mode === 'sdk')
     return fail(
-      'In sdk mode only an application on Node.js can enforce by itself.',
-      'Have the operator change the mode of the tenant to gateway or connector.',
+      'Only Node.js applications can use sdk mode.',
+      'Ask the operator to change the mode of the tenant to gateway or connector.',
     )
   let pasted: string | null = null
   let mounted: { place: string; problem: string | null } | null = null
@@ -115,15 +115,15 @@ export async function pastedMount(at: LookedAt): Promise<CheckResult> {
   }
   if (pasted === null)
     return fail(
-      'Nothing in the code looks at X-Service-Probe and X-Service-Claims.',
-      `Paste the code for ${application.framework} from ${contract}, or run service-analyzer apply, which shows it with its place.`,
+      'Nothing in the code reads X-Service-Probe and X-Service-Claims.',
+      `Paste the code for ${application.framework} from ${contract}, or run service-analyzer apply, which shows where it goes.`,
     )
-  if (mounted === null) return fail(`${pasted} has the code, and nothing mounts it.`, marks.line)
+  if (mounted === null) return fail(`${pasted} has the code, but nothing mounts it.`, marks.line)
   if (mounted.problem !== null) return warn(`${mounted.place} ${mounted.problem}`, marks.line)
   if (without !== null)
     return warn(
-      `${mounted.place} mounts it, and ${without} has a list of its own without it: started with that one, nothing is protected.`,
-      `Look at ${without}. If it is what runs: ${marks.line}`,
+      `${mounted.place} mounts it, but ${without} has its own list without it: started with that one, nothing is protected.`,
+      `Check ${without}. If that is the one in use: ${marks.line}`,
     )
   return pass(`${mounted.place} mounts what ${pasted} does.`)
 }
@@ -138,5 +138,5 @@ function problemOf(
   const end = mount.index + mount[0].length
   const later = behind?.exec(code.slice(end))
   if (problem !== null || !later) return problem
-  return `mounts it, and line ${lineAt(code, end + later.index)} goes in front of it.`
+  return `mounts it, but line ${lineAt(code, end + later.index)} comes before it.`
 }

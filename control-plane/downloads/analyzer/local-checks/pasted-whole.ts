@@ -40,12 +40,12 @@ const WHOLE: Partial<Readonly<Record<FrameworkName, Whole>>> = {
   },
   laravel: ({ text }) =>
     /->prepend\(/.test(text) && !/->prepend\(\s*\[?\s*\\?[\w\\]*ServiceClaims/.test(text)
-      ? 'mounts it behind another one, which is asked first.'
+      ? 'mounts it after another one, which runs first.'
       : null,
   spring: ({ code }) => {
     const narrower = /\b(?:shouldNotFilter|addUrlPatterns|setUrlPatterns|urlPatterns)\b/.exec(code)
     if (narrower === null) return null
-    return `mounts it, and line ${lineAt(code, narrower.index)} leaves paths out: those are not protected.`
+    return `mounts it, and line ${lineAt(code, narrower.index)} excludes paths, which are not protected.`
   },
   go: goWhole,
 }
@@ -64,14 +64,14 @@ function receiverOf({ code, index, text }: MountedLine): string | null {
 }
 
 const branch = (name: string) =>
-  `mounts it on ${name}, which is a branch of the application: all else is not protected.`
+  `mounts it on ${name}, which is only a branch of the application; everything else stays open.`
 
 function notMade({ code }: MountedLine, name: string | null, made: string): string | null {
-  if (name === null) return 'mounts it on what is not known to be the whole application.'
+  if (name === null) return 'mounts it on something that may not be the whole application.'
   const isMade = new RegExp(String.raw`\b${name}\b[^=\n;]*=\s*${made}`).test(code)
   return isMade
     ? null
-    : `mounts it on ${name}, which this file does not make as an application: a part of one leaves all else open.`
+    : `mounts it on ${name}, which this file does not create as an application; if it is only a part, everything else stays open.`
 }
 
 function behind({ code, index }: MountedLine, name: string | null, others: string): string | null {
@@ -96,14 +96,14 @@ function goWhole(mounted: MountedLine): string | null {
   const isServed = [...code.matchAll(LISTENS)].some(([all]) => handler && names(all, handler))
   return isServed
     ? otherListener(code, handler ?? null)
-    : 'puts it around a handler that is not what the server is given: all others are not protected.'
+    : 'wraps a handler that is not the one of the server; all others stay open.'
 }
 
 /** A second server of the same file. */
 function otherListener(code: string, guarded: string | null): string | null {
   for (const { 0: all, index } of code.matchAll(LISTENS))
     if (!/\bServiceClaims\(/.test(all) && !(guarded !== null && names(all, guarded)))
-      return `mounts it, and the server in line ${lineAt(code, index)} is not behind it.`
+      return `mounts it, but the server in line ${lineAt(code, index)} is not behind it.`
   return null
 }
 

@@ -86,8 +86,7 @@ const RULES: Partial<Readonly<Record<FrameworkName, ProxyRules>>> = {
 export const proxyTrust: LocalCheck = async (at) => {
   const { application, world } = at
   const rules = RULES[application.framework]
-  if (rules === undefined)
-    return skip('This framework believes no proxy unless code of its own does.')
+  if (rules === undefined) return skip('This framework trusts no proxy by default.')
   // gin believes everybody until it is told whom to
   const isGin = application.framework === 'go' && application.variant?.includes('gin') === true
   let place: string | null = null
@@ -95,20 +94,17 @@ export const proxyTrust: LocalCheck = async (at) => {
     if (found.pattern === rules.open) return tooOpen(found.place, rules)
     place ??= found.place
   }
-  if (place !== null) return pass(`${place} says whose X-Forwarded-For is believed.`)
-  if (isGin) return tooOpen('gin, until it is told whom to believe,', rules)
-  if (rules.isSafeUnset === true) return pass('Nobody from outside is believed about addresses.')
+  if (place !== null) return pass(`${place} sets whose X-Forwarded-For is trusted.`)
+  if (isGin) return tooOpen('gin, until trusted proxies are set,', rules)
+  if (rules.isSafeUnset === true) return pass('No outside address information is trusted.')
   if (world.tenant.mode === 'sdk')
-    return pass('No proxy is believed, which is right where none is in front.')
+    return pass('No proxy is trusted, which is right if there is none in front.')
   return warn(
-    'No proxy is believed: to the application all visitors come from the gateway, and by http.',
+    'No proxy is trusted: to the application, all visitors seem to come from the gateway, over http.',
     rules.fix,
   )
 }
 
 function tooOpen(place: string, { fix }: ProxyRules): CheckResult {
-  return fail(
-    `${place} believes what anybody writes into X-Forwarded-For.`,
-    `Name the gateways instead: ${fix}`,
-  )
+  return fail(`${place} trusts X-Forwarded-For from anyone.`, `Trust only the gateways: ${fix}`)
 }

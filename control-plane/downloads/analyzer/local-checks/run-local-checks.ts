@@ -51,8 +51,8 @@ async function runOne(name: string, check: LocalCheck, at: Parameters<LocalCheck
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
     return resultsOf(name).fail(
-      `This check could not be made: ${reason}`,
-      'Put that right and run: service-analyzer verify',
+      `This check could not run: ${reason}`,
+      'Fix that and run: service-analyzer verify',
     )
   }
 }

@@ -22,24 +22,24 @@ export const sealedPaths: LocalCheck = async (at) => {
   }
   if (open.length > 0 && tenant.protection === 'on')
     return fail(
-      `Whoever reaches this application around the edge is answered at: ${open.join(', ')}.`,
+      `Requests that bypass the edge get an answer at: ${open.join(', ')}.`,
       'Mount the middleware before everything else, as service-analyzer apply does, and restart the application.',
     )
   const unknown = await unknownIn(at, asked)
   if (unknown.length > 0)
     return warn(
-      `No code of this application names ${unknown.join(', ')}: mistyped, or made at run time?`,
-      'Compare them with the routes of the application, and have the operator correct the sealed paths.',
+      `The code of this application does not mention ${unknown.join(', ')}: a typo, or a path built at run time?`,
+      'Compare them with the routes of the application, and ask the operator to correct the sealed paths.',
     )
   if (!isRunning)
     return skip(
-      `Every sealed path is named in the code (${asked.length}); whether they are closed was not seen, since nothing answers here.`,
+      `The code mentions every sealed path (${asked.length}), but the application is not running here, so they could not be tried.`,
       `Start the application (${howToStart(at)}) and run: service-analyzer verify`,
     )
   return pass(
     open.length === 0
-      ? `Without claims no sealed path is answered (${asked.length} asked).`
-      : `Every sealed path is named in the code; until go-live they are open: ${open.join(', ')}.`,
+      ? `No sealed path answers without claims (${asked.length} tried).`
+      : `The code mentions every sealed path; until go-live they are open: ${open.join(', ')}.`,
   )
 }
 

@@ -35,8 +35,8 @@ export const secretNotCommitted: LocalCheck = async (at) => {
   if (found.length > 0) return committed(found)
   const left = await unignored(at, new Set(tracked))
   if (left !== null) return left
-  const cut = isCut ? ', as far as was looked' : ''
-  return pass(`No tracked file holds a secret of the service${cut}.`)
+  const cut = isCut ? ', as far as checked' : ''
+  return pass(`No tracked file contains a secret of the service${cut}.`)
 }
 
 function committed(found: readonly string[]): CheckResult {
@@ -44,7 +44,7 @@ function committed(found: readonly string[]): CheckResult {
   const more = found.length > NAMED_MAX ? ` and ${found.length - NAMED_MAX} more` : ''
   return fail(
     `A secret of the service is committed in ${found.slice(0, NAMED_MAX).join(', ')}${more}.`,
-    `Have the operator rotate it, since whoever has the repository has it; then take it out (git rm --cached ${quoted(first)}) and keep it in the environment.`,
+    `Ask the operator to rotate it, because everyone with the repository has it; then remove it (git rm --cached ${quoted(first)}) and keep it in the environment.`,
   )
 }
 
@@ -60,7 +60,7 @@ async function unignored(at: LookedAt, tracked: ReadonlySet<string>): Promise<Ch
     const asked = await world.git.ask(project.root, SAFE, [...UNTRACKED, '--', path])
     if (asked.code === 0 && asked.out !== '')
       return warn(
-        `${path} holds a secret of the service and is not ignored: the next "git add ." commits it.`,
+        `${path} contains a secret of the service and is not ignored: the next "git add ." would commit it.`,
         `echo ${quoted(name)} >> .gitignore`,
       )
   }
@@ -72,13 +72,14 @@ async function trackedFiles({
   world,
 }: LookedAt): Promise<readonly string[] | { readonly why: string }> {
   const listed = await world.git.ask(project.root, SAFE, ['ls-files', '-z', '--cached', '--', '.'])
-  if (listed.isCut) return { why: 'Git tracks more files than can be looked at.' }
-  if (listed.code === null) return { why: 'There is no git here to ask which files it tracks.' }
+  if (listed.isCut) return { why: 'Git tracks more files than can be checked.' }
+  if (listed.code === null)
+    return { why: 'git is not installed, so tracked files could not be checked.' }
   if (listed.code !== 0)
     return {
       why: /not a git repository/.test(listed.err)
-        ? 'The project is in no git repository, so nothing is committed.'
-        : `Git does not say which files it tracks: ${listed.err.trim().split('\n')[0] ?? ''}`,
+        ? 'The project is not in a git repository, so nothing is committed.'
+        : `Git could not list its tracked files: ${listed.err.trim().split('\n')[0] ?? ''}`,
     }
   return listed.out.split('\0').filter((path) => path !== '')
 }

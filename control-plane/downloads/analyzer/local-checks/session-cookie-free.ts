@@ -24,7 +24,7 @@ const SETTING: readonly RegExp[] = [
 export const sessionCookieFree: LocalCheck = async (at) => {
   for await (const { place, match } of foundInCode(at, SETTING))
     return fail(
-      `${place} sets a cookie ${match.groups?.['cookie']}: it takes the place of the service's own, and signs everybody out.`,
+      `${place} sets a cookie ${match.groups?.['cookie']}: it overwrites the cookie of the service and signs everyone out.`,
       'Give that cookie another name, for example app_session.',
     )
   return pass('The application sets neither service_session nor service_seen.')

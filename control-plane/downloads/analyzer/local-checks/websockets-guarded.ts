@@ -11,7 +11,7 @@ const { fail, pass, skip } = resultsOf('websockets_guarded')
 /** By what `apply` leaves to be done by hand, so that neither claims what the other denies. */
 export const websocketsGuarded: LocalCheck = async (at) => {
   const { project, application, world } = at
-  if (!isNode(application)) return skip('WebSockets are only looked for in Node.js applications.')
+  if (!isNode(application)) return skip('WebSockets are only checked in Node.js applications.')
   const folder = packageFolder(at)
   const pack = await packageOf(project, { ...application, folder })
   const { baseUrl, tenant } = world
@@ -20,10 +20,10 @@ export const websocketsGuarded: LocalCheck = async (at) => {
   const left = leftOpen(found.map(({ step: { path, line }, reason }) => ({ path, line, reason })))
   const steps = found.flatMap(({ step, reason }) => (reason === null ? [step] : []))
   const [first] = steps
-  if (first === undefined) return pass(`No WebSocket goes past the middleware.${left}`)
+  if (first === undefined) return pass(`No WebSocket bypasses the middleware.${left}`)
   const places = steps.map(({ path, line }) => `${path}:${line}`).join(', ')
   return fail(
-    `${places} accepts WebSockets that go past the middleware, so they open without a sign-in.${left}`,
+    `${places} accepts WebSockets that bypass the middleware, so they open without a sign-in.${left}`,
     `${first.path}:${first.line}: ${first.text.split('. ')[0]}. The code for it: service-analyzer apply --dry-run. ${OR_LEAVE_OPEN}`,
   )
 }

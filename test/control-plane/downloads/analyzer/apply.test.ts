@@ -260,7 +260,7 @@ void t.test('what would crash at its first start is said, and can be taken back'
   t.match(read, {
     problem: {
       code: 'start_fails',
-      advice: ['server.js imports service-node, which is not found from there', String],
+      advice: ['server.js imports service-node, which cannot be found from there', String],
     },
     next_step: { command: 'service-analyzer undo' },
   })

@@ -22,7 +22,7 @@ export async function aspnetParts(project: Project, application: Application): P
   const file =
     problem === null || project.has(path)
       ? await newFile(project, path, code, 'ServiceClaims')
-      : shown(path, null, `Add this file. It was not done for you: ${problem}.`, code)
+      : shown(path, null, `Add this file. Not done automatically because ${problem}.`, code)
   return together(file, await mountParts(project, application))
 }
 
@@ -40,11 +40,10 @@ async function mountParts(project: Project, application: Application): Promise<P
     const built = /\b(\w+)\s*=\s*\w+\.Build\(\)/.exec(text)?.[1]
     const line = lineOfMatch(text, /=\s*\w+\.Build\(\)|void\s+Configure\(\s*IApplicationBuilder/)
     if (line === null) continue
-    const what =
-      'Put this right behind this line, in front of redirects, static files and authorization:'
+    const what = 'Put this right after this line, before redirects, static files and authorization:'
     return shown(path, line, what, built === undefined ? code : code.replace('app', built))
   }
-  const what = 'Put this in front of every other middleware:'
+  const what = 'Put this before all other middleware:'
   return shown(under(application.folder, 'Program.cs'), null, what, code)
 }
 
@@ -54,8 +53,8 @@ async function reasonAgainst(project: Project, application: Application): Promis
   const text = path === undefined ? null : await project.read(path)
   if (text === null) return 'no project file was found'
   if (!/<ImplicitUsings>\s*(?:enable|true)/i.test(text))
-    return 'ImplicitUsings is not switched on in the project'
-  if (!/<Nullable>\s*enable/i.test(text)) return 'Nullable is not switched on in the project'
-  if (/<TreatWarningsAsErrors>\s*true/i.test(text)) return 'the project takes warnings for errors'
+    return 'ImplicitUsings is not enabled in the project'
+  if (!/<Nullable>\s*enable/i.test(text)) return 'Nullable is not enabled in the project'
+  if (/<TreatWarningsAsErrors>\s*true/i.test(text)) return 'the project treats warnings as errors'
   return null
 }

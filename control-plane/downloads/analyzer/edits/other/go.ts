@@ -63,7 +63,7 @@ async function mountParts(
   if (variant === 'echo' && /\becho\.New\(/.test(placed)) {
     const call = `${router}.Pre(echo.WrapMiddleware(${PACKAGE}.ServiceClaims))`
     const behind =
-      'Put this right behind the line that makes the router, in front of every other middleware:'
+      'Put this right after the line that creates the router, before all other middleware:'
     return shown(path, place?.line ?? null, behind, imported + call)
   }
   const line =
@@ -74,6 +74,6 @@ async function mountParts(
     variant === 'gin'
       ? `http.ListenAndServe(":8080", ${PACKAGE}.ServiceClaims(${router})) // in the place of ${router}.Run()`
       : `http.ListenAndServe(addr, ${PACKAGE}.ServiceClaims(handler)) // or Handler: of your http.Server`
-  const around = 'Put the middleware around the handler that the server is given:'
+  const around = 'Wrap the handler of the server in the middleware:'
   return shown(path, line, around, imported + code)
 }

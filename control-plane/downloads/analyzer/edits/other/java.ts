@@ -13,7 +13,7 @@ export async function springParts(project: Project, application: Application): P
   if (snippet === undefined) return NO_PARTS
   const main = await mainClass(project, application)
   if (main === null) {
-    const text = 'Put the filter into the package of your application class:'
+    const text = 'Put the filter in the package of your application class:'
     return shown(under(application.folder, snippet.file), null, text, snippet.code)
   }
   const code = snippet.code.replace('package com.example.demo;', `package ${main.package};`)
@@ -22,7 +22,7 @@ export async function springParts(project: Project, application: Application): P
     return NO_PARTS
   const problem = await reasonAgainst(project, application, main.path)
   if (problem === null) return newFile(project, path, code, FILTER)
-  const text = `Put the filter beside your application class. It was not done for you: ${problem}.`
+  const text = `Put the filter next to your application class. Not done automatically because ${problem}.`
   return shown(path, null, text, code)
 }
 
@@ -52,8 +52,8 @@ async function reasonAgainst(
   const texts = await Promise.all(builds.map((path) => project.read(path)))
   const text = texts.filter((one) => one !== null).join('\n')
   if (!/spring-boot-starter-web(?:mvc)?\b/.test(text))
-    return 'it does not name spring-boot-starter-web'
+    return 'it does not depend on spring-boot-starter-web'
   const major = Number(/^\D*(\d+)\./.exec(variant ?? '')?.[1] ?? NaN)
-  if (!(major >= 3)) return 'it takes Spring Boot 3 or later, and that is not sure here'
+  if (!(major >= 3)) return 'it needs Spring Boot 3 or later, which could not be confirmed'
   return null
 }

@@ -11,10 +11,10 @@ export async function newFile(
   code: string,
   mark: string,
 ): Promise<Parts> {
-  const why = 'Proves the signature of every request, and answers the probes of the service.'
+  const why = 'Verifies the signature of every request and answers the probes of the service.'
   if (!project.has(path)) return { ...NO_PARTS, edits: [{ path, before: null, after: code, why }] }
   if ((await project.read(path))?.includes(mark) === true) return NO_PARTS
-  const text = 'There is another file of this name. Put this where it suits your project:'
+  const text = 'A different file with this name exists. Put this where it suits your project:'
   return shown(path, 1, text, code)
 }
 

@@ -31,6 +31,6 @@ async function mountParts(project: Project, folder: string): Promise<Parts> {
   const text = await project.read(bootstrap)
   if (text?.includes('ServiceClaims') === true) return NO_PARTS
   const line = lineOfMatch(text, /->withMiddleware\(/)
-  const what = 'Put this first into the function that ->withMiddleware() is given:'
+  const what = 'Put this first in the function passed to ->withMiddleware():'
   return shown(bootstrap, line, what, `        $middleware->prepend(${CLASS});`)
 }

@@ -21,7 +21,7 @@ export async function djangoParts(project: Project, application: Application): P
   )
 }
 
-const FIRST = 'Put this first into MIDDLEWARE of the settings, in front of everything else.'
+const FIRST = 'Put this first in MIDDLEWARE of the settings, before everything else.'
 
 /** Every settings module with a list of its own. */
 async function settingsParts(project: Project, application: Application): Promise<Parts> {
@@ -78,7 +78,7 @@ const FLASK: MountedModule = {
   imported: 'sign_in',
   made: 'Flask',
   method: 'before_request',
-  text: 'Import the module, and put this line right behind the place where the application is made:',
+  text: 'Import the module, and put this line right after the application is created:',
 }
 
 const FASTAPI: MountedModule = {
@@ -86,7 +86,7 @@ const FASTAPI: MountedModule = {
   imported: 'ServiceClaims',
   made: 'FastAPI|Starlette',
   method: 'add_middleware',
-  text: 'Import the module, and put this line behind every other add_middleware: what is added last runs first.',
+  text: 'Import the module, and put this line after every other add_middleware: the last one added runs first.',
   lineIn: (text) => lineOfLastMatch(text, /\.add_middleware\(/),
 }
 
@@ -161,7 +161,7 @@ async function requirementParts(project: Project, application: Application): Pro
       const list = named.find((path) => path.endsWith('.txt'))
       if (list === undefined) return command
       const lines = ((await project.read(list)) ?? '').trimEnd().split('\n').length
-      const text = 'Add the library that proves signatures:'
+      const text = 'Add the library that verifies signatures:'
       return together(shown(list, lines, text, REQUIREMENT), command)
     }
   }

@@ -15,6 +15,9 @@ export async function railsParts(project: Project, { folder }: Application): Pro
   const gems = await project.read(gemfile)
   if (gems !== null && /^\s*gem\s*\(?\s*['"]jwt['"]/m.test(gems)) return file
   if (gems === null && !project.has(gemfile))
-    return together(file, shown(gemfile, null, 'Add the gem that proves signatures:', "gem 'jwt'"))
+    return together(
+      file,
+      shown(gemfile, null, 'Add the gem that verifies signatures:', "gem 'jwt'"),
+    )
   return together(file, { ...NO_PARTS, commands: [snippet.install] })
 }

@@ -64,7 +64,7 @@ t.test('what is there is not changed, but told', async (t) => {
   t.match(named('dependencies', 'https://elsewhere.example.test/x'), {
     kind: 'manual',
     line: 3,
-    problem: /from another address/,
+    problem: /from a different address/,
   })
   t.match(named('devDependencies', ADDRESS), { kind: 'manual', problem: /under devDependencies/ })
 })

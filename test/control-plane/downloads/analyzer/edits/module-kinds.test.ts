@@ -85,7 +85,7 @@ for (const type of ['commonjs', 'module'])
         const isModule = /^import /m.test(APPS[app])
         t.match(
           before.nextAction,
-          isModule ? /By hand: import \{/ : /By hand: const \{ .*= require/,
+          isModule ? /To do it yourself: import \{/ : /To do it yourself: const \{ .*= require/,
         )
         const written = Object.fromEntries(edits.map(({ path, after }) => [path, after]))
         t.match(

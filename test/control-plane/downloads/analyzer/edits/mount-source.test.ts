@@ -212,21 +212,21 @@ app.use(service.express()) // before everything else
 t.test('where it is not sure, it says so and changes nothing', async (t) => {
   const express = (code: string) => `const express = require('express')\n${code}\n`
   const rows: readonly (readonly [code: string, said: RegExp, given?: Given])[] = [
-    [express('const app = express(); app.listen(1)'), /^2: there is more on its line$/],
-    [express('const app = given || express()'), /^2: it is only made under a condition/],
-    [express('let app\napp ??= express()'), /^3: it is only made under a condition/],
+    [express('const app = express(); app.listen(1)'), /^2: there is other code on its line$/],
+    [express('const app = given || express()'), /^2: it is only created under a condition/],
+    [express('let app\napp ??= express()'), /^3: it is only created under a condition/],
     [
       express('for (const port of ports) {\n  const app = express()\n}'),
-      /^3: it is made in a loop/,
+      /^3: it is created in a loop/,
     ],
-    [express('const app = make()'), /^null: no application is made here/],
+    [express('const app = make()'), /^null: no known way of creating an application/],
     [
       express("const { verifyClaims } = require('service-node')\nconst app = express()"),
-      /^3: service-node is used in this file already/,
+      /^3: this file already uses service-node/,
     ],
     [
       `import { NestFactory } from '@nestjs/core'\nNestFactory.create(A).then((app) => app.listen(1))`,
-      /^2: what is made is used/,
+      /^2: the application is used/,
       { framework: 'nest' },
     ],
     [
@@ -236,7 +236,7 @@ t.test('where it is not sure, it says so and changes nothing', async (t) => {
     ],
     [
       `require('http').createServer(options)`,
-      /^1: it is not sure what listens/,
+      /^1: it is unclear what handles/,
       { framework: 'node' },
     ],
     [
@@ -247,14 +247,14 @@ if (a) {
 } else {
   server = http.createServer(() => {})
 }`,
-      /^4: a server is made here that might listen instead/,
+      /^4: another server created here might listen instead/,
       { framework: 'node' },
     ],
     [
       express(
         'function a() {\n  const app = express()\n}\nfunction b() {\n  const app = express()\n}',
       ),
-      /^3: more than one application.*once per process/,
+      /^3: this file creates more than one application.*once per process/,
       { mode: 'sdk' },
     ],
   ]

@@ -304,7 +304,7 @@ t.test('Django: first of all middlewares, in every settings module that has a li
   t.same(plan.commands, ["poetry add 'pyjwt[crypto]'"])
   t.same((await again()).edits, [])
   t.match(await planned(t, files, application, { mode: 'sdk' }), {
-    plan: { edits: [], manual: [{ text: /choose gateway or connector/ }] },
+    plan: { edits: [], manual: [{ text: /Choose gateway or connector/ }] },
   })
 })
 
@@ -316,5 +316,5 @@ t.test('what is pasted names the service and the tenant that are known', async (
   const [module] = plan.edits
   t.match(module?.after, "'SERVICE_BASE_URL', 'https://service.example.test'")
   t.match(module?.after, "os.environ.get('SERVICE_TENANT_ID', 'acme')")
-  t.notMatch(plan.notes.join('\n'), /Set where/)
+  t.notMatch(plan.notes.join('\n'), /Set these environment variables where/)
 })

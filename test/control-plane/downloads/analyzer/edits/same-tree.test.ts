@@ -12,7 +12,7 @@ function outcome(text: string, ...changes: Change[]): string {
 }
 
 const statements = (at: number, text: string): Change => ({ kind: 'statements', at, text })
-const OTHERWISE = 'the change would mean something else in this file'
+const OTHERWISE = 'the change would alter other code in this file'
 
 t.test('what only adds is taken, as it is', async (t) => {
   t.equal(outcome('a()\nb()\n', statements(3, '\nadded()')), 'a()\nadded()\nb()\n')
@@ -57,6 +57,6 @@ t.test('what would be read as part of something else is not', async (t) => {
 })
 
 t.test('what cannot be parsed is not taken either', async (t) => {
-  t.match(outcome('a()', statements(1, '(')), /after the change the file cannot be parsed/)
+  t.match(outcome('a()', statements(1, '(')), /with the change, the file cannot be parsed/)
   t.match(outcome('a()', statements(3, '\nawait (')), /cannot be parsed/)
 })

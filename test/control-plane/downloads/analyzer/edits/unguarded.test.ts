@@ -54,7 +54,7 @@ metrics.listen(9090)
 require('http').createServer(app.getRequestHandler()).listen(3000)
 `,
     },
-    /^server\.js: .*a listener of its own/,
+    /^server\.js: .*its own listener/,
   ],
   [
     'a server beside an application',
@@ -64,7 +64,7 @@ require('http').createServer(app.getRequestHandler()).listen(3000)
 require('http').createServer((request, response) => response.end('main')).listen(3000)
 `,
     },
-    /^server\.js: .*a listener of its own/,
+    /^server\.js: .*its own listener/,
   ],
   [
     'a listener around Express',
@@ -104,7 +104,7 @@ const app = require('fastify')({
 app.listen({ port: 3000 })
 `,
     },
-    /^server\.js: .*a listener of its own/,
+    /^server\.js: .*its own listener/,
   ],
   [
     'a fetch around Hono',
@@ -136,7 +136,7 @@ server.prependListener('${event}', (q, s) => s.end('open'))
 server.listen(3000)
 `,
     },
-    /^server\.js: .*beside that of the server/,
+    /^server\.js: .*in addition to the one of the server/,
   ]),
   [
     'a server of another kind in another file',
@@ -145,7 +145,7 @@ server.listen(3000)
       'server.js': `${EXPRESS}app.listen(3000)\nrequire('./admin')\n`,
       'admin.js': `require('node:http').createServer((q, s) => s.end('admin')).listen(3001)\n`,
     },
-    /^admin\.js: .*a listener of its own/,
+    /^admin\.js: .*its own listener/,
   ],
   [
     'an application of another framework in another file',
@@ -154,7 +154,7 @@ server.listen(3000)
       'server.js': `${EXPRESS}app.listen(3000)\nrequire('./admin')\n`,
       'admin.js': `const app = require('fastify')()\napp.listen({ port: 3001 })\n`,
     },
-    /^admin\.js: .*listens too/,
+    /^admin\.js: .*also listens/,
   ],
 ]
 
@@ -248,7 +248,7 @@ staff.listen(3001)
   const { applications } = await detectNode(project)
   const [first] = applications
   if (first === undefined) throw new Error('nothing was detected')
-  t.match(stepsOf([await planFor(project, first, WISHES)]), [/listens too/])
+  t.match(stepsOf([await planFor(project, first, WISHES)]), [/also listens/])
   t.same(stepsOf([await planFor(project, first, WISHES, applications)]), [])
 })
 

@@ -120,18 +120,18 @@ t.test('what would crash is said, with its file', { skip }, async (t) => {
   }
   t.match(
     await fault({ path: 'server.js', after: `${AFTER}const app = 1\n` }),
-    /^server\.js Node\.js cannot read it: SyntaxError: .*'app' has already been declared/,
+    /^server\.js Node\.js cannot parse it: SyntaxError: .*'app' has already been declared/,
   )
   t.equal(
     await fault({
       path: 'server.js',
       after: AFTER.replace('import express', "import x from 'nowhere-x'\nimport express"),
     }),
-    'server.js imports nowhere-x, which is not found from there',
+    'server.js imports nowhere-x, which cannot be found from there',
   )
   t.equal(
     await fault({ path: 'server.js', after: `import './service.js'\n${AFTER}` }),
-    'server.js imports ./service.js, which is not found from there',
+    'server.js imports ./service.js, which cannot be found from there',
   )
   t.match(
     await fault({ path: 'server.js', after: AFTER }, { baseUrl: 'no address' }),
@@ -149,7 +149,7 @@ t.test('what would crash is said, with its file', { skip }, async (t) => {
   )
   t.equal(
     await fault({ path: 'server.js', after: AFTER }, { root: temporaryFolder(t) }),
-    'server.js imports service-node, which is not found from there',
+    'server.js imports service-node, which cannot be found from there',
   )
 })
 

@@ -46,7 +46,7 @@ for (const mode of ['gateway', 'sdk'] as const)
           t.match(after, { status: 'pass' }, `${name} ${application.folder}: ${after.detail}`)
           const others = of('listeners_guarded')
           const isLeft = manual.some(({ text }) =>
-            /^Put (?:what answers|the middleware)/.test(text),
+            /^(?:Put the code that answers|Mount the middleware)/.test(text),
           )
           const said = `${name} ${application.folder}: ${others.detail}`
           t.match(others.status, isLeft ? /fail|warn/ : 'pass', said)

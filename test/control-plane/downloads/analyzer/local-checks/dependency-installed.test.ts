@@ -26,7 +26,7 @@ t.test('service-node is named, installed, and of the version of the service', as
   })
   t.match(await look({ 'package.json': NAMED }), {
     status: 'fail',
-    detail: /named in package\.json, but not installed/,
+    detail: /listed in package\.json, but not installed/,
     nextAction: 'npm install',
   })
   t.match(await look({ 'package.json': NAMED, ...installed('0.0.1') }), {
@@ -73,8 +73,8 @@ t.test(
   'every check says something in an empty folder, within the limits of a report',
   async (t) => {
     const { checks } = await checkAll(folderWith(t, {}))
-    t.equal(checks.length, 10)
-    t.equal(new Set(checks.map(({ check }) => check)).size, 10)
+    t.equal(checks.length, 11)
+    t.equal(new Set(checks.map(({ check }) => check)).size, 11)
     for (const { check, detail, nextAction } of checks) {
       t.match(check, /^[a-z_]{1,64}$/)
       t.match(detail, /\w{3}.*\.$/, check)
@@ -88,6 +88,6 @@ t.test('a check that breaks takes no other along', async (t) => {
   mkdirSync(join(root, 'node_modules'))
   const git = { ask: () => Promise.reject(new Error('the machine is on fire')) }
   const { of } = await checkAll(root, { world: { git } })
-  t.match(of('secret_not_committed'), { status: 'fail', detail: /could not be made: the machine/ })
+  t.match(of('secret_not_committed'), { status: 'fail', detail: /could not run: the machine/ })
   t.match(of('dependency_installed'), { detail: /not installed/ })
 })

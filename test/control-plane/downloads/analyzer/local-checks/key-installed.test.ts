@@ -26,7 +26,7 @@ const FETCH_AGAIN = `curl -fsS -H 'Accept: application/x-pem-file' ${BASE_URL}${
 t.test('what the service publishes is right, and anything else is not', async (t) => {
   const both = { current, next }
   const cases: [string, string, Record<string, string>, string, RegExp][] = [
-    ['all of them', current + next, both, 'pass', /holds what the service publishes \(2 keys\)/],
+    ['all of them', current + next, both, 'pass', /matches the published keys \(2 keys\)/],
     ['the one', current, { current }, 'pass', /\(one key\)/],
     [
       'with text around',
@@ -43,7 +43,7 @@ t.test('what the service publishes is right, and anything else is not', async (t
       /lacks the key that is next; the middleware fetches/,
     ],
     ['without the current', next, both, 'fail', /lacks the key that the service signs with now/],
-    ['of somebody else', foreign, { current }, 'fail', /does not publish: of another tenant/],
+    ['of somebody else', foreign, { current }, 'fail', /does not publish, from another tenant/],
     [
       'with an old one',
       current + foreign,
@@ -66,16 +66,16 @@ t.test('a file that is no public key is told from one that is not there', async 
   const { privateKey } = pair()
   const secret = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
   const found = await check(t, 'key_installed', keyFile(secret), { world })
-  t.match(found, { status: 'fail', detail: /holds a private key/, nextAction: /rotate/ })
+  t.match(found, { status: 'fail', detail: /contains a private key/, nextAction: /rotate/ })
   t.notMatch(JSON.stringify(found), /MII/)
   for (const text of ['', 'hello', '-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n'])
     t.match(await check(t, 'key_installed', keyFile(text), { world }), {
       status: 'fail',
-      detail: /holds no public key that can be read/,
+      detail: /contains no readable public key/,
     })
   t.match(await check(t, 'key_installed', { 'package.json': '{}' }, { world }), {
     status: 'warn',
-    detail: /There is no service_public\.pem: the keys are fetched/,
+    detail: /service_public\.pem does not exist: the application fetches/,
     nextAction: FETCH_AGAIN,
   })
   const application = { framework: 'django', language: 'python' } as const
@@ -102,9 +102,9 @@ t.test('without the service it says what it could not compare', async (t) => {
   })
   const answers: [Response, RegExp][] = [
     [new Response('', { status: 404 }), /before it is published/],
-    [new Response('', { status: 503 }), /answers 503/],
-    [Response.json({ keys: 'x' }), /names no key/],
-    [new Response('x'.repeat(100_000)), /names no key/],
+    [new Response('', { status: 503 }), /returned 503/],
+    [Response.json({ keys: 'x' }), /returned no key/],
+    [new Response('x'.repeat(100_000)), /returned no key/],
   ]
   for (const [answer, detail] of answers) {
     const world = { fetch: (async () => answer) as typeof fetch }

@@ -22,7 +22,7 @@ const OPEN: readonly Row[] = [
   [
     'a second application that listens',
     `${GUARD}app.listen(3000)\nconst internal = express()\ninternal.listen(3001)\n`,
-    /server\.js:6 is open without a sign-in: this application listens too/,
+    /server\.js:6 is open without a sign-in: this application also listens/,
   ],
   [
     'an application of the same name in another function',

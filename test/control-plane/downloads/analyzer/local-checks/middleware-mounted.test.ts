@@ -91,7 +91,7 @@ app.get('/', f)
       'admin.js': '',
     },
     status: 'warn',
-    detail: /^server\.js:4 mounts .* made in admin\.js, which does not/,
+    detail: /^server\.js:4 mounts .* created in admin\.js, which does not/,
     wish: { application: { mount: { path: 'admin.js', line: 1 } } },
   },
   'made in another file': {
@@ -119,12 +119,12 @@ app.get('/', f)
   'named in a comment alone': {
     files: { ...ESM, 'server.js': "// import { verifyClaims } from 'service-node'\n" },
     status: 'fail',
-    detail: /server\.js names service-node, but no file calls/,
+    detail: /server\.js mentions service-node, but no file calls/,
   },
   'made and never mounted': {
     files: server('const service = verifyClaims()\nconst app = express()\n'),
     status: 'fail',
-    detail: /server\.js:3 makes the middleware, and nothing mounts it/,
+    detail: /server\.js:3 creates the middleware, but nothing mounts it/,
   },
   'for WebSockets alone': {
     files: server(
@@ -138,7 +138,7 @@ app.get('/', f)
       'const app = express()\napp.get("/debug", f)\napp.use(verifyClaims().express())\n',
     ),
     status: 'fail',
-    detail: /server\.js:4 \(app\.get\) stands before verifyClaims\(\) in line 5/,
+    detail: /server\.js:4 \(app\.get\) comes before verifyClaims\(\) in line 5/,
   },
   'behind static files': {
     files: server(
@@ -187,7 +187,7 @@ app.get('/', f)
   'below a path': {
     files: server('const app = express()\napp.use("/api", verifyClaims().express())\n'),
     status: 'fail',
-    detail: /below \/api alone/,
+    detail: /below \/api only/,
   },
   'in production alone': {
     files: server(
@@ -199,7 +199,7 @@ app.get('/', f)
   'the other guard': {
     files: server('const app = express()\napp.use(verifyClaims().express())\n'),
     status: 'fail',
-    detail: /calls verifyClaims\(\), but in sdk mode it takes enforce\(\)/,
+    detail: /calls verifyClaims\(\), but sdk mode needs enforce\(\)/,
     wish: { tenant: { mode: 'sdk' } },
   },
   'a file that cannot be parsed': {
@@ -280,7 +280,7 @@ t.test('what the contract has to paste is found mounted, as it stands', async (t
     const none = await check(t, 'middleware_mounted', { ...beside, [`x${file.slice(file.lastIndexOf('.'))}`]: '' }, wish) // prettier-ignore
     t.match(
       none,
-      { status: 'fail', detail: /Nothing in the code looks/, nextAction: /contract/ },
+      { status: 'fail', detail: /Nothing in the code reads/, nextAction: /contract/ },
       framework,
     )
     if (late !== undefined)
@@ -291,7 +291,7 @@ t.test('what the contract has to paste is found mounted, as it stands', async (t
       )
     t.match(
       await check(t, 'middleware_mounted', { [file]: code }, { ...wish, tenant: { mode: 'sdk' } }),
-      { status: 'fail', detail: /only an application on Node/ },
+      { status: 'fail', detail: /Only Node\.js applications/ },
     )
   }
 })
@@ -321,7 +321,7 @@ t.test('what goes in front of pasted code is told', async (t) => {
   const later = fastapi.replace('app.add_middleware(ServiceClaims)', 'app.add_middleware(ServiceClaims)\napp.add_middleware(CORSMiddleware)') // prettier-ignore
   t.match(
     await check(t, 'middleware_mounted', { 'main.py': later }, { application: { framework: 'fastapi' } }), // prettier-ignore
-    { status: 'warn', detail: /goes in front of it/ },
+    { status: 'warn', detail: /comes before it/ },
   )
   const aspnet = table['aspnet']?.edge.code ?? ''
   const behind = aspnet.replace('app.UseMiddleware', 'app.UseStaticFiles();\napp.UseMiddleware')

@@ -15,53 +15,53 @@ const PARTS: readonly Row[] = [
     'one route',
     'const guard = verifyClaims().express()\napp.get("/private", guard, f)\napp.get("/x", f)\n',
     'fail',
-    /server\.js:5 guards one route alone/,
+    /server\.js:5 protects only one route/,
   ],
   [
     'one router',
     'const api = express.Router()\napi.use(verifyClaims().express())\napp.use("/api", api)\n',
     'fail',
-    /server\.js:5 mounts it on the router api alone/,
+    /server\.js:5 mounts it only on the router api/,
   ],
   [
     'a function of whose use nothing is known',
     'wrap(verifyClaims().express())\n',
     'warn',
-    /server\.js:4 hands it to wrap, and what that guards cannot be told/,
+    /server\.js:4 hands it to wrap, and it is unclear what that protects/,
   ],
   [
     'an application that is handed in',
     { 'server.js': `${IMPORT}export function protect(app) {\n  ${GUARD}}\n` },
     'warn',
-    /server\.js:4 mounts it on app, which is not made in this file/,
+    /server\.js:4 mounts it on app, which this file does not create/,
   ],
   [
     'a path that has a name',
     'const P = "/api"\napp.use(P, verifyClaims().express())\n',
     'fail',
-    /server\.js:5 mounts it below P alone/,
+    /server\.js:5 mounts it below P only/,
   ],
-  ['two paths', 'app.use(["/api", "/b"], verifyClaims().express())\n', 'fail', /below \["\/api", "\/b"\] alone/], // prettier-ignore
-  ['a pattern of paths', 'app.use(/^\\/api/, verifyClaims().express())\n', 'fail', /below \/\^.* alone/], // prettier-ignore
-  ['a path in backquotes', 'app.use(`/api`, verifyClaims().express())\n', 'fail', /below `\/api` alone/], // prettier-ignore
+  ['two paths', 'app.use(["/api", "/b"], verifyClaims().express())\n', 'fail', /below \["\/api", "\/b"\] only/], // prettier-ignore
+  ['a pattern of paths', 'app.use(/^\\/api/, verifyClaims().express())\n', 'fail', /below \/\^.* only/], // prettier-ignore
+  ['a path in backquotes', 'app.use(`/api`, verifyClaims().express())\n', 'fail', /below `\/api` only/], // prettier-ignore
   [
     'what may be a path',
     {
       'server.js': `import { P } from './paths.js'\n${MADE}app.use(P, verifyClaims().express())\n`,
     },
     'warn',
-    /server\.js:5 mounts it behind P: where that is a path/,
+    /server\.js:5 mounts it behind P: if that is a path/,
   ],
   [
     'another one of the same call',
     'app.use(log(), verifyClaims().express())\n',
     'warn',
-    /mounts it behind log\(\).* where it answers/,
+    /mounts it behind log\(\).* if it answers/,
   ],
 ]
 
 const ORDERS: readonly Row[] = [
-  ['routes of another file', `routes(app)\n${GUARD}`, 'warn', /server\.js:4 \(routes\) stands before/], // prettier-ignore
+  ['routes of another file', `routes(app)\n${GUARD}`, 'warn', /server\.js:4 \(routes\) comes before/], // prettier-ignore
   ['routes of a file asked for there', `require('./routes')(app)\n${GUARD}`, 'warn', /server\.js:4 \(require/], // prettier-ignore
   ['what is given more than the application', `routes({ app, db })\n${GUARD}`, 'warn', /server\.js:4 /], // prettier-ignore
   ['a class of routes', `new Routes(app)\n${GUARD}`, 'warn', /server\.js:4 \(Routes\)/],
@@ -93,13 +93,13 @@ const ORDERS: readonly Row[] = [
     'routes that come first where the function is called',
     `app.get("/", f)\nprotect()\nfunction protect() {\n  ${GUARD}}\n`,
     'fail',
-    /server\.js:4 \(app\.get\) stands before/,
+    /server\.js:4 \(app\.get\) comes before/,
   ],
   [
     'routes that may come first where it is called back',
     `connect().then(() => {\n  ${GUARD}})\napp.get("/", f)\n`,
     'warn',
-    /server\.js:7 \(app\.get\) stands before/,
+    /server\.js:7 \(app\.get\) comes before/,
   ],
 ]
 

@@ -20,14 +20,14 @@ const ROWS: Readonly<Record<string, Row>> = {
     path: 'main.go',
     code: 'package main\n\nfunc main() {\n\thttp.Handle("/admin", ServiceClaims(http.HandlerFunc(admin)))\n\thttp.HandleFunc("/", open)\n\thttp.ListenAndServe(":8080", nil)\n}\n',
     status: 'warn',
-    detail: /main\.go:4 puts it around a handler that is not what the server is given/,
+    detail: /main\.go:4 wraps a handler that is not the one of the server/,
   },
   'Go: a group of routes': {
     framework: 'go',
     path: 'main.go',
     code: `${MAIN}\tadmin := r.Group("/admin")\n\tadmin.Use(ServiceClaims())\n\tr.Run(":8080")\n}\n`,
     status: 'warn',
-    detail: /main\.go:4 mounts it on admin, which this file does not make/,
+    detail: /main\.go:4 mounts it on admin, which this file does not create/,
   },
   'Go: behind a route of the same router': {
     framework: 'go',
@@ -41,7 +41,7 @@ const ROWS: Readonly<Record<string, Row>> = {
     path: 'main.go',
     code: 'func main() {\n\tgo http.ListenAndServe(":9090", metrics)\n\thttp.ListenAndServe(":8080", ServiceClaims(mux))\n}\n',
     status: 'warn',
-    detail: /main\.go:3 mounts it, and the server in line 2 is not behind it/,
+    detail: /main\.go:3 mounts it, but the server in line 2 is not behind it/,
   },
   'Go: a handler by name, and the server is given it': {
     framework: 'go',
@@ -62,7 +62,7 @@ const ROWS: Readonly<Record<string, Row>> = {
     path: 'app.py',
     code: "app = Flask(__name__)\nbp = Blueprint('admin', __name__)\n\n@bp.before_request\ndef sign_in():\n    pass\n",
     status: 'warn',
-    detail: /app\.py:4 mounts it on bp, which this file does not make/,
+    detail: /app\.py:4 mounts it on bp, which this file does not create/,
   },
   'Flask: a blueprint, by a call': {
     framework: 'flask',
@@ -90,14 +90,14 @@ const ROWS: Readonly<Record<string, Row>> = {
     path: 'Program.cs',
     code: 'var app = builder.Build();\napp.UseWhen(c => c.Request.Path.StartsWithSegments("/admin"), branch => branch.UseMiddleware<ServiceClaims>());\napp.Run();\n',
     status: 'warn',
-    detail: /Program\.cs:2 mounts it on branch, which is a branch/,
+    detail: /Program\.cs:2 mounts it on branch, which is only a branch/,
   },
   'ASP.NET: a branch with the name of the application': {
     framework: 'aspnet',
     path: 'Program.cs',
     code: 'var app = builder.Build();\nhost.Map("/admin", app => {\n  app.UseMiddleware<ServiceClaims>();\n});\n',
     status: 'warn',
-    detail: /Program\.cs:3 mounts it on app, which is a branch/,
+    detail: /Program\.cs:3 mounts it on app, which is only a branch/,
   },
   'ASP.NET: behind an answer': {
     framework: 'aspnet',
@@ -119,21 +119,21 @@ const ROWS: Readonly<Record<string, Row>> = {
     code: "MIDDLEWARE = ['service_claims.ServiceClaims', 'a.B']\n",
     beside: { 'x/settings/prod.py': "from .base import *\nMIDDLEWARE = ['a.B']\n" },
     status: 'warn',
-    detail: /x\/settings\/prod\.py:2 has a list of its own without it/,
+    detail: /x\/settings\/prod\.py:2 has its own list without it/,
   },
   'Laravel: behind another': {
     framework: 'laravel',
     path: 'bootstrap/app.php',
     code: '<?php\n$middleware->prepend([Other::class, ServiceClaims::class]);\n',
     status: 'warn',
-    detail: /bootstrap\/app\.php:2 mounts it behind another one/,
+    detail: /bootstrap\/app\.php:2 mounts it after another one/,
   },
   'Spring: a filter that leaves paths out': {
     framework: 'spring',
     path: 'ServiceClaims.java',
     code: '// X-Service-Probe\n@Order(Ordered.HIGHEST_PRECEDENCE)\nclass ServiceClaims {\n  boolean shouldNotFilter(Request r) { return true; }\n}\n',
     status: 'warn',
-    detail: /ServiceClaims\.java:2 mounts it, and line 4 leaves paths out/,
+    detail: /ServiceClaims\.java:2 mounts it, and line 4 excludes paths/,
   },
 }
 

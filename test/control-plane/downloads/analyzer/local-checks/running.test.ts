@@ -15,9 +15,9 @@ t.test('the health path is asked on this machine', async (t) => {
   t.match(await look(), { status: 'pass', detail: `http://127.0.0.1:${port}/health answers 200.` })
   const told: [number, string, RegExp][] = [
     [204, 'pass', /answers 204/],
-    [401, 'pass', /401 to who brings no claims/],
+    [401, 'pass', /401 to requests without claims/],
     [302, 'warn', /redirects/],
-    [404, 'warn', /no such path/],
+    [404, 'warn', /the path does not exist/],
     [500, 'fail', /answers 500/],
     [503, 'fail', /answers 503/],
   ]
@@ -51,7 +51,10 @@ t.test('where nobody listens it says how to start', async (t) => {
     t.match(found, { status: 'skip', detail: `Nothing answers on port ${port} of this machine.` })
     t.ok(found.nextAction.includes(start), found.nextAction)
   }
-  t.match(await check(t, 'health_path', {}), { status: 'skip', detail: /not known which port/ })
+  t.match(await check(t, 'health_path', {}), {
+    status: 'skip',
+    detail: /port of the application is unknown/,
+  })
 })
 
 t.test('the port is what was told, then PORT, then what the code says', async (t) => {
@@ -81,7 +84,10 @@ t.test('sealed paths are named in the code, and closed once protection is on', a
   const sealed = ['/admin', '/internal/metrics']
   const look = (tenant: object, given = world(port)) =>
     check(t, 'sealed_paths', files, { tenant: { sealed, ...tenant }, world: given })
-  t.match(await look({}), { status: 'pass', detail: /no sealed path is answered \(2 asked\)/ })
+  t.match(await look({}), {
+    status: 'pass',
+    detail: /No sealed path answers without claims \(2 tried\)/,
+  })
   t.strictSame(
     asked.filter((path) => path !== '/health'),
     sealed,
@@ -93,12 +99,12 @@ t.test('sealed paths are named in the code, and closed once protection is on', a
   })
   t.match(await look({ protection: 'on' }), {
     status: 'fail',
-    detail: /around the edge is answered at: \/admin \(200\), \/internal\/metrics \(200\)/,
+    detail: /bypass the edge get an answer at: \/admin \(200\), \/internal\/metrics \(200\)/,
     nextAction: /Mount the middleware before/,
   })
   t.match(await look({ sealed: ['/admni'] }), {
     status: 'warn',
-    detail: /No code of this application names \/admni/,
+    detail: /does not mention \/admni/,
   })
   t.match(await look({}, world(null)), { status: 'skip', nextAction: /npm start/ })
   t.match(await look({ sealed: [] }), { status: 'skip', detail: /no sealed paths/ })

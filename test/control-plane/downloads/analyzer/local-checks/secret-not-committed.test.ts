@@ -62,14 +62,14 @@ t.test('a secret that the next commit would take along is a warning', async (t) 
   )
   t.match(await look(root), {
     status: 'warn',
-    detail: /\.env\.local holds a secret .* not ignored/,
+    detail: /\.env\.local contains a secret .* not ignored/,
     nextAction: 'echo .env.local >> .gitignore',
   })
 })
 
 t.test('without a repository nothing is committed', async (t) => {
   const root = folderWith(t, { '.env': `SERVICE_CLIENT_SECRET=${SECRET}\n` })
-  t.match(await look(root), { status: 'skip', detail: /in no git repository/ })
+  t.match(await look(root), { status: 'skip', detail: /not in a git repository/ })
 })
 
 t.test('nothing of the repository is run, and a link leads nowhere', async (t) => {

@@ -26,7 +26,7 @@ t.test('a WebSocket that goes past the middleware fails, with its place', async 
   const open = await websockets(t, files(`${WS}new WebSocketServer({ server })\n`))
   t.match(open, {
     status: 'fail',
-    detail: /^ws\.js:3 accepts WebSockets that go past the middleware/,
+    detail: /^ws\.js:3 accepts WebSockets that bypass the middleware/,
     nextAction: /service-analyzer apply --dry-run/,
   })
   const io = await websockets(t, files("import { Server } from 'socket.io'\nnew Server(80)\n"))
