@@ -95,6 +95,8 @@ const DETAILS = {
     webhooks_exhausted: 'The maximum number of webhooks is reached. Delete one first.',
     deliveries_exhausted: 'Too many deliveries are queued for this webhook. Try again later.',
     alerts_exhausted: 'The maximum number of alerts is reached. Delete one first.',
+    alert_recipients_exhausted:
+      'The maximum number of addresses for alert emails is reached. Remove one, and try again after 7 days.',
     directory_refused: 'The user directory cannot be used with these settings.',
     directory_account_unusable: 'The user directory has missing or conflicting data for this user.',
   },

@@ -15,6 +15,11 @@ export const REPORT_LIMITS = {
   /** Of one alert, whatever its cooldown. */
   alertEmailEveryMs: 15 * 60_000,
   alertEmailRecipientsMax: 20,
+  /** Addresses of others: of one alert, and of a tenant with those that were asked lately. */
+  alertOtherRecipientsMax: 10,
+  alertRecipientsPerTenantMax: 30,
+  /** So long a link confirms, and nobody is asked again. */
+  alertConfirmationMsMax: 7 * 24 * 3600 * 1000,
   // what gateways tell of refused requests
   /** Rows of one worker: of one tenant, and of all. What is beyond is only counted. */
   refusalsListedPerTenantMinuteMax: 60,

@@ -38,6 +38,7 @@ import { sealedRoutes } from './tenant/sealed-routes.ts'
 import { overviewRoutes } from './tenant/overview-routes.ts'
 import { brandingRoutes } from './tenant/branding/branding-routes.ts'
 import { policiesRoutes } from './tenant/policies/policies-routes.ts'
+import { alertEmailsRoutes } from './alert-emails-routes.ts'
 import { directoryRoutes } from './tenant/directory/directory-routes.ts'
 import { startRoutes } from './tenant/start-routes.ts'
 import { deliveryRoutes } from './tenant/webhooks/delivery-routes.ts'
@@ -57,6 +58,7 @@ export function consoleRoutes(world: ConsoleRoutesWorld): readonly ConsoleRoute[
     ...welcomeRoutes(world),
     ...invitationRoutes(world),
     ...deviceRoutes(world),
+    ...alertEmailsRoutes(world),
     ...receiptRoutes(world),
     ...unsentRoutes(world, () => routes),
     ...searchRoutes(world, () => paths),

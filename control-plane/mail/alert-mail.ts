@@ -1,10 +1,13 @@
 /**
- * An alert by email, on every plan: to those who administer the tenant at that moment and to nobody
- * else, so it brings no mail to strangers; and one alert writes only so often, whatever its cooldown.
+ * An alert by email, on every plan: to those who administer the tenant at that moment and to addresses
+ * that have agreed, so it brings no mail to strangers; and one alert writes only so often, whatever
+ * its cooldown.
  */
 import { LIMITS } from '../../shared/limits.ts'
+import { recipientLink } from './alert-recipients.ts'
 import { letter, mailTextsFor } from './letters.ts'
 import type { Mails } from './mails.ts'
+import { recipientsOf } from '../store/queries/alert-recipients.ts'
 import { administratorEmails } from '../store/queries/administrators.ts'
 import type { AlertRow } from '../store/queries/alerts.ts'
 import { findTenant } from '../store/queries/tenants.ts'
@@ -27,14 +30,26 @@ export const createAlertMail =
     const tenant = await findTenant(change.queries, tenantId)
     const most = LIMITS.alertEmailRecipientsMax
     const recipients = await administratorEmails(change.queries, tenantId, most)
-    const text = mailTextsFor(emailLanguage).alert({
+    const facts = {
       tenant: tenant?.name ?? tenantId,
       what: metric,
       value,
       threshold,
       minutes: Math.max(1, Math.round(windowSeconds / 60)),
       link: `${baseUrl}/console/tenants/${tenantId}/overview`,
-    })
+    }
+    const write = mailTextsFor(emailLanguage).alert
+    const text = write(facts)
     for (const to of recipients) await mails.queue(change, tenantId, letter(to, text))
-    return recipients.length > 0
+    const known = new Set(recipients.map((to) => to.toLowerCase()))
+    const others = await recipientsOf(change.queries, tenantId)
+    const agreed = others.filter(
+      ({ email, confirmedAt }) =>
+        confirmedAt !== null && alert.emailRecipients.includes(email) && !known.has(email),
+    )
+    for (const { email, token } of agreed) {
+      const own = write({ ...facts, stopLink: recipientLink(baseUrl, token) })
+      await mails.queue(change, tenantId, letter(email, own))
+    }
+    return recipients.length + agreed.length > 0
   }

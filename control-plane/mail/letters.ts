@@ -16,7 +16,7 @@ export function mailTextsFor(language: string): MailTexts {
 }
 
 /** All other text is what somebody has typed: names of people and applications, addresses, browsers. */
-const OUR_WORDS: ReadonlySet<string> = new Set(['link', 'ip', 'at', 'what'])
+const OUR_WORDS: ReadonlySet<string> = new Set(['link', 'stopLink', 'ip', 'at', 'what'])
 
 function withPlainWords<Facts extends object>(facts: Facts): Facts {
   const plain = Object.entries(facts).map(([key, fact]: [string, unknown]) => [

@@ -1,6 +1,7 @@
 /** Threshold alerts: what administrators want to be told of, and the round that looks. */
 import { randomUUID } from 'node:crypto'
 import { setImmediate as breathe } from 'node:timers/promises'
+import { isDeepStrictEqual } from 'node:util'
 import { MINUTE_MS, SECOND_MS, type Clock } from '../../shared/clock.ts'
 import { Refusal } from '../../shared/errors.ts'
 import { LIMITS } from '../../shared/limits.ts'
@@ -31,7 +32,7 @@ export type NewAlert = Pick<
   Alert,
   'metric' | 'threshold' | 'windowSeconds' | 'coolDownSeconds' | 'isEnabled'
 > &
-  Partial<Pick<Alert, 'emailLanguage'>>
+  Partial<Pick<Alert, 'emailLanguage' | 'emailRecipients'>>
 export type AlertPatch = Partial<NewAlert>
 
 export type Alerts = ReturnType<typeof createAlerts>
@@ -46,9 +47,32 @@ interface AlertsWorld {
   readonly clock: Clock
   /** Whether an email was written. */
   readonly mailAlert: (change: Change, alert: Alert, value: number) => Promise<boolean>
+  readonly alertRecipients: {
+    /** Each address that has not agreed yet, once in a while. */
+    ask(
+      change: Change,
+      tenantId: string,
+      emails: readonly string[],
+      language: 'en' | 'de',
+    ): Promise<void>
+    confirmedOf(queries: Queries, tenantId: string): Promise<ReadonlySet<string>>
+  }
 }
 
-export function createAlerts({ store, clock, mailAlert }: AlertsWorld) {
+export function createAlerts({ store, clock, mailAlert, alertRecipients }: AlertsWorld) {
+  /** The same mail as administrators get, so in the language of theirs. */
+  async function askOthers(change: Change, alert: AlertRow): Promise<void> {
+    const { tenantId, emailRecipients, emailLanguage } = alert
+    if (emailRecipients.length === 0) return
+    if (emailLanguage === null)
+      throw new Refusal(
+        'field_invalid',
+        { field: 'email_language' },
+        'Choose a language: other addresses get the same email as administrators.',
+      )
+    await alertRecipients.ask(change, tenantId, emailRecipients, emailLanguage)
+  }
+
   async function get(tenantId: string, alertId: string): Promise<Alert> {
     return found(await findAlert(store.read, tenantId, alertId))
   }
@@ -99,6 +123,13 @@ export function createAlerts({ store, clock, mailAlert }: AlertsWorld) {
       return toPage(rows, page.limit, ({ alertId }) => [alertId])
     },
 
+    /** Those of its addresses that have not agreed yet. */
+    async waitingOf({ tenantId, emailRecipients }: Alert): Promise<readonly string[]> {
+      if (emailRecipients.length === 0) return []
+      const confirmed = await alertRecipients.confirmedOf(store.read, tenantId)
+      return emailRecipients.filter((email) => !confirmed.has(email))
+    },
+
     /** What it would have told of in the last day, over what was counted then. */
     async preview(tenantId: string, rule: NewAlert): Promise<AlertPreview> {
       const span = previewSpan(clock.nowMs())
@@ -117,6 +148,7 @@ export function createAlerts({ store, clock, mailAlert }: AlertsWorld) {
         const alert: AlertRow = {
           ...input,
           emailLanguage: input.emailLanguage ?? null,
+          emailRecipients: input.emailRecipients ?? [],
           alertId: `alert_${randomUUID().replaceAll('-', '')}`,
           tenantId,
           createdAt: nowMs,
@@ -126,6 +158,7 @@ export function createAlerts({ store, clock, mailAlert }: AlertsWorld) {
           emailedAt: null,
         }
         await insertAlert(queries, alert)
+        await askOthers(change, alert)
         const content = { alert_id: alert.alertId, ...input }
         await change.audit(actor, { action: 'alert.created', tenantId, content })
         return alert
@@ -141,7 +174,7 @@ export function createAlerts({ store, clock, mailAlert }: AlertsWorld) {
       return store.change(async (change) => {
         const before = found(await findAlert(change.queries, tenantId, alertId))
         const isOther = (name: keyof NewAlert) =>
-          patch[name] !== undefined && patch[name] !== before[name]
+          patch[name] !== undefined && !isDeepStrictEqual(patch[name], before[name])
         const changed = (Object.keys(patch) as (keyof NewAlert)[]).filter(isOther)
         if (changed.length === 0) return before
         await updateAlert(change.queries, tenantId, alertId, {
@@ -149,9 +182,11 @@ export function createAlerts({ store, clock, mailAlert }: AlertsWorld) {
           updatedAt: change.nowMs,
           ...(QUESTION.some(isOther) && { isAbove: false }),
         })
+        const after = found(await findAlert(change.queries, tenantId, alertId))
+        if (isOther('emailRecipients') || isOther('emailLanguage')) await askOthers(change, after)
         const content = { alert_id: alertId, changed }
         await change.audit(actor, { action: 'alert.changed', tenantId, content })
-        return found(await findAlert(change.queries, tenantId, alertId))
+        return after
       })
     },
 

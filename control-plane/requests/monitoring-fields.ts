@@ -3,8 +3,16 @@ import * as v from 'valibot'
 import { LIMITS } from '../../shared/limits.ts'
 import { ALERT_METRIC_NAMES } from '../store/monitoring-names.ts'
 import { flag, oneOf, whole } from './fields.ts'
+import { email } from './people-fields.ts'
 
 const EMAIL_LANGUAGES = ['en', 'de'] as const
+
+const RECIPIENTS_WISH = `a list of at most ${LIMITS.alertOtherRecipientsMax} email addresses`
+const recipients = v.pipe(
+  v.array(v.pipe(email, v.toLowerCase()), RECIPIENTS_WISH),
+  v.maxLength(LIMITS.alertOtherRecipientsMax, RECIPIENTS_WISH),
+  v.transform((emails) => [...new Set(emails)]),
+)
 
 const alert = v.strictObject({
   metric: oneOf(ALERT_METRIC_NAMES),
@@ -13,6 +21,7 @@ const alert = v.strictObject({
   cool_down_seconds: whole(0, LIMITS.alertCoolDownSecondsMax, ' of seconds'),
   is_enabled: flag,
   email_language: v.nullable(oneOf(EMAIL_LANGUAGES)),
+  email_recipients: recipients,
 })
 
 export const NewAlertBody = v.strictObject({
@@ -21,6 +30,7 @@ export const NewAlertBody = v.strictObject({
   cool_down_seconds: v.optional(alert.entries.cool_down_seconds, 3600),
   is_enabled: v.optional(flag, true),
   email_language: v.optional(alert.entries.email_language, null),
+  email_recipients: v.optional(recipients, []),
 })
 
 export const AlertPatchBody = v.partial(alert)

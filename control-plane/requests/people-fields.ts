@@ -7,7 +7,7 @@ import { described } from './described.ts'
 import { flag, name, text } from './fields.ts'
 
 const EMAIL_WISH = 'an email address'
-const email = v.pipe(
+export const email = v.pipe(
   v.string(EMAIL_WISH),
   v.maxLength(LIMITS.emailCharactersMax, EMAIL_WISH),
   v.check(isEmailAddress, EMAIL_WISH),

@@ -1,5 +1,6 @@
 /** What tenants are told without asking: webhooks, alerts, the weekly digest. */
 import { SECOND_MS } from '../../shared/clock.ts'
+import { createAlertRecipients } from '../mail/alert-recipients.ts'
 import { createAlertMail } from '../mail/alert-mail.ts'
 import { createAlerts } from '../monitoring/alerts.ts'
 import { createDigests } from '../monitoring/digests.ts'
@@ -38,7 +39,8 @@ export function createNotices(
   const digests = jobs.tidied('digests', createDigests({ store, clock, log }))
   jobs.follows(digests.send, 'digests wait for the next round')
   const mailAlert = createAlertMail({ mails, baseUrl })
-  const alerts = createAlerts({ store, clock, mailAlert })
+  const alertRecipients = createAlertRecipients({ store, clock, mails, baseUrl })
+  const alerts = createAlerts({ store, clock, mailAlert, alertRecipients })
   jobs.follows(alerts.evaluate, 'looking at alerts failed, trying again later', ALERTS_EVERY_MS)
   return {
     dispatcher,
@@ -47,6 +49,7 @@ export function createNotices(
     webhookQueue: () => readWebhookQueue(store, dispatcher),
     refusals: createRefusals({ store }),
     alerts,
+    alertRecipients,
     mailAlert,
     digests,
   }

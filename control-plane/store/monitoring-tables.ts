@@ -6,7 +6,7 @@ import type {
   KeptStep,
   AlertMetric,
 } from './monitoring-names.ts'
-import { table, text, whole, json, flag, primaryKey, index } from './columns.ts'
+import { table, text, whole, json, flag, primaryKey, index, uniqueIndex } from './columns.ts'
 
 /**
  * How often something was decided, per minute, hour and day (UTC). A count is added to its minute
@@ -97,8 +97,27 @@ export const alerts = table(
     /** In which the tenant's administrators are written to; null: they are not. */
     emailLanguage: text('email_language').$type<'en' | 'de'>(),
     emailedAt: whole('emailed_at'),
+    /** Addresses besides, of which only those that have agreed are written to. */
+    emailRecipients: json('email_recipients').$type<readonly string[]>().notNull(),
   },
   (table) => [index('alerts_tenant').on(table.tenantId, table.alertId)],
+)
+
+export const alertRecipients = table(
+  'alert_recipients',
+  {
+    tenantId: text('tenant_id').notNull(),
+    email: text('email').notNull(),
+    language: text('language').$type<'en' | 'de'>().notNull(),
+    /** In every link that is mailed there; it says yes or no to alerts, and opens nothing. */
+    token: text('token').notNull(),
+    askedAt: whole('asked_at').notNull(),
+    confirmedAt: whole('confirmed_at'),
+  },
+  (table) => [
+    primaryKey({ columns: [table.tenantId, table.email] }),
+    uniqueIndex('alert_recipients_token').on(table.token),
+  ],
 )
 
 /** The weeks that a tenant has had its digest of, by the date of the Monday that ends them. */

@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import { Refusal } from '../../../shared/errors.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import type { Clock } from '../../../shared/clock.ts'
-import type { Alerts } from '../../monitoring/alerts.ts'
+import type { Alert as AlertRow, Alerts } from '../../monitoring/alerts.ts'
 import type { Figures } from '../../monitoring/figures.ts'
 import {
   FIGURE_OUTCOMES,
@@ -16,7 +16,7 @@ import { STEP_MS } from '../../store/queries/figures.ts'
 import type { Tenants } from '../../tenants/tenants.ts'
 import { count, described, time } from '../../requests/described.ts'
 import { endpointsOf, json, nothing, type Endpoint } from '../endpoint.ts'
-import { mapPage, PAGE_QUERY, pageOf } from '../../requests/paging.ts'
+import { PAGE_QUERY, pageOf } from '../../requests/paging.ts'
 import { AlertPatchBody, NewAlertBody, SPAN_QUERY } from '../../requests/monitoring-fields.ts'
 import { fromOutside, iso, viewOf } from '../../requests/field-names.ts'
 
@@ -63,6 +63,11 @@ const Alert = v.strictObject({
     v.nullable(v.picklist(['en', 'de'])),
     'The language of emails to the administrators of the tenant; null: none are sent.',
   ),
+  email_recipients: described(
+    v.array(v.string()),
+    'Who gets the same emails besides, once the address is confirmed by a link that is mailed to it.',
+  ),
+  email_recipients_waiting: described(v.array(v.string()), 'Those that are not confirmed yet.'),
   is_above: described(
     v.boolean(),
     'Whether it has triggered and not fallen below the threshold since.',
@@ -116,6 +121,8 @@ function figuresEndpoint({ tenants, figures, clock }: MonitoringEndpointsWorld):
 }
 
 function alertEndpoints({ tenants, alerts }: MonitoringEndpointsWorld): readonly Endpoint[] {
+  const shown = async (alert: AlertRow) =>
+    alertView({ ...alert, emailRecipientsWaiting: await alerts.waitingOf(alert) })
   const theAlert = { 200: json(Alert, 'The updated alert.') }
   return [
     operator.post(ALERTS, {
@@ -131,10 +138,10 @@ function alertEndpoints({ tenants, alerts }: MonitoringEndpointsWorld): readonly
         cool_down_seconds: 3600,
       },
       answers: { 201: json(Alert, 'The alert.') },
-      refusals: ['alerts_exhausted'],
+      refusals: ['alerts_exhausted', 'alert_recipients_exhausted'],
       handle: async (c, { path, body }) => {
         const alert = await alerts.create(path.tenant_id, fromOutside(body), c.var.actor)
-        return c.json(alertView(alert), 201)
+        return c.json(await shown(alert), 201)
       },
     }),
     operator.get(ALERTS, {
@@ -143,7 +150,8 @@ function alertEndpoints({ tenants, alerts }: MonitoringEndpointsWorld): readonly
       answers: { 200: json(pageOf(Alert), 'One page of alerts.') },
       handle: async (c, { path, query }) => {
         const { tenantId } = await tenants.get(path.tenant_id)
-        return c.json(mapPage(await alerts.list(tenantId, query), alertView))
+        const { items, next } = await alerts.list(tenantId, query)
+        return c.json({ items: await Promise.all(items.map(shown)), next })
       },
     }),
     operator.get(ONE, {
@@ -152,7 +160,7 @@ function alertEndpoints({ tenants, alerts }: MonitoringEndpointsWorld): readonly
       refusals: ['alert_not_found'],
       handle: async (c, { path }) => {
         const { tenantId } = await tenants.get(path.tenant_id)
-        return c.json(alertView(await alerts.get(tenantId, path.alert_id)))
+        return c.json(await shown(await alerts.get(tenantId, path.alert_id)))
       },
     }),
     operator.patch(ONE, {
@@ -161,11 +169,11 @@ function alertEndpoints({ tenants, alerts }: MonitoringEndpointsWorld): readonly
       body: AlertPatchBody,
       example: { threshold: 50, is_enabled: true },
       answers: theAlert,
-      refusals: ['alert_not_found'],
+      refusals: ['alert_not_found', 'alert_recipients_exhausted'],
       handle: async (c, { path, body }) => {
         const { tenantId } = await tenants.get(path.tenant_id)
         const patch = fromOutside(body)
-        return c.json(alertView(await alerts.patch(tenantId, path.alert_id, patch, c.var.actor)))
+        return c.json(await shown(await alerts.patch(tenantId, path.alert_id, patch, c.var.actor)))
       },
     }),
     operator.delete(ONE, {

@@ -43,6 +43,8 @@ const ACTIONS: Readonly<Record<string, string>> = {
   'alert.created': 'Created an alert',
   'alert.changed': 'Changed an alert',
   'alert.removed': 'Deleted an alert',
+  'alert_recipient.confirmed': 'Confirmed alert emails',
+  'alert_recipient.stopped': 'Unsubscribed from alert emails',
   'analysis.run': 'Ran an analysis',
   'certificate.put': 'Uploaded a certificate',
   'device.forgotten': 'Removed a known browser',

@@ -1,5 +1,6 @@
 /** The form of an alert, new or known, and what it would have told of. */
 import { html } from 'hono/html'
+import { LIMITS } from '../../../shared/limits.ts'
 import type { AlertPreview } from '../../monitoring/alert-preview.ts'
 import type { Alert, NewAlert } from '../../monitoring/alerts.ts'
 import {
@@ -10,6 +11,7 @@ import {
 import { chart } from '../blocks/chart.ts'
 import {
   checkField,
+  linesField,
   selectField,
   wholeField,
   type Option,
@@ -37,6 +39,7 @@ export const ALERT_FORM = {
   cool_down_seconds: 'whole',
   is_enabled: 'flag',
   email_language: 'nullable',
+  email_recipients: 'lines',
 } as const
 
 const EMAIL_OPTIONS: readonly Option[] = [
@@ -59,7 +62,14 @@ function durations(known: readonly number[], current: number | undefined): Optio
     }))
 }
 
-export function alertForm(visit: TenantVisit, alert: Alert | undefined, attempt?: Attempt): Html {
+interface FormView {
+  readonly alert: Alert | undefined
+  /** Addresses that have not agreed yet. */
+  readonly waiting: readonly string[]
+  readonly attempt?: Attempt | undefined
+}
+
+export function alertForm(visit: TenantVisit, { alert, waiting, attempt }: FormView): Html {
   const path = tenantPath(visit.tenant.tenantId, 'alerts')
   const typed = (name: string) => {
     const value = attempt?.values.get(name) ?? ''
@@ -71,6 +81,7 @@ export function alertForm(visit: TenantVisit, alert: Alert | undefined, attempt?
     coolDownSeconds = 3600,
     isEnabled = true,
     emailLanguage = null,
+    emailRecipients = [],
   } = alert ?? {}
   return formCard(visit, {
     action: alert === undefined ? `${path}/new` : `${path}/${alert.alertId}`,
@@ -98,6 +109,14 @@ export function alertForm(visit: TenantVisit, alert: Alert | undefined, attempt?
           isFree: true,
           attempt,
         })}
+        ${linesField({
+          name: 'email_recipients',
+          label: 'Also email',
+          hint: `Other addresses, one per line, up to ${LIMITS.alertOtherRecipientsMax}. Each gets a link to confirm first, and can unsubscribe.${waiting.length === 0 ? '' : ` Not confirmed yet: ${waiting.join(', ')}.`}`,
+          isOptional: true,
+          value: emailRecipients.join('\n'),
+          attempt,
+        })}
         ${checkField({ name: 'is_enabled', label: 'Enabled', isOn: isEnabled, attempt })}
         <p>
           <button type="submit" class="button quiet" formaction="${path}/preview">Preview on the last 24 hours</button>
@@ -115,6 +134,7 @@ export function asAttempt(rule: NewAlert): Attempt {
     ['cool_down_seconds', String(rule.coolDownSeconds)],
   ])
   values.set('email_language', rule.emailLanguage ?? '')
+  values.set('email_recipients', (rule.emailRecipients ?? []).join('\n'))
   if (rule.isEnabled) values.set('is_enabled', 'on')
   return { values, choices: new Map(), problems: new Map() }
 }

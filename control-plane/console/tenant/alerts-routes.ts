@@ -48,12 +48,13 @@ export function alertsRoutes({ alerts }: Pick<ConsoleWorld, 'alerts'>): readonly
   ): Promise<View> {
     const { tenantId } = visit.tenant
     const alert = alertId === undefined ? undefined : await alerts.get(tenantId, alertId)
+    const waiting = alert === undefined ? [] : await alerts.waitingOf(alert)
     return {
       title: alert === undefined ? 'New alert' : `Alert: ${METRIC_LABELS[alert.metric]}`,
       here: 'alerts',
       intro:
         'Sends the webhook event alert.triggered, and an email if you wish, each time the threshold is reached.',
-      content: alertForm(visit, alert, attempt),
+      content: alertForm(visit, { alert, waiting, attempt }),
       hasCharts: true,
       calls: [callOf(tenantId, alertId)],
     }
@@ -141,6 +142,7 @@ function toNewAlert(body: v.InferOutput<typeof NewAlertBody>): NewAlert {
     coolDownSeconds: body.cool_down_seconds,
     isEnabled: body.is_enabled,
     emailLanguage: body.email_language,
+    emailRecipients: body.email_recipients,
   }
 }
 
@@ -168,7 +170,7 @@ function list(path: string, items: readonly Alert[]) {
             <span class="hint">${ALERT_METRICS[metric]}</span>`,
       },
       { label: 'Threshold', cell: ruleText },
-      { label: 'Email', cell: ({ emailLanguage }) => (emailLanguage === null ? 'No' : 'Yes') },
+      { label: 'Email', cell: emailText },
       { label: 'Status', cell: stateBadge },
       { label: 'Last triggered', cell: ({ triggeredAt }) => moment(triggeredAt) },
       {
@@ -184,6 +186,12 @@ function list(path: string, items: readonly Alert[]) {
       linkButton(`${path}/new`, 'Create alert'),
     ),
   })
+}
+
+function emailText({ emailLanguage, emailRecipients: { length: others } }: Alert): string {
+  if (emailLanguage === null) return 'No'
+  if (others === 0) return 'Administrators'
+  return `Administrators and ${others === 1 ? '1 other' : `${others} others`}`
 }
 
 function stateBadge({ isEnabled, isAbove }: Alert) {

@@ -123,7 +123,7 @@ function item(visit: TenantVisit, step: Step, isNext: boolean, isToCheck: boolea
       ${isShown && part !== undefined ? html`<p><a href="${tenantPath(visit.tenant.tenantId, 'integration')}#${part.id}">${part.label}</a></p>` : ''}
       ${isShown && step.hasCode === true ? html`<details><summary>Or paste the code yourself</summary>${code}</details>` : ''}
       ${parts.length === 0 ? '' : html`<details ${step.state === 'failed' ? html`open` : ''}><summary>Test sign-in, step by step</summary>${trialTable(parts)}</details>`}
-      ${(isNext || isToCheck || button === 'sign-in-trial') && button !== undefined ? buttonOf(visit, button) : ''}`,
+      ${(isNext || isToCheck || button === 'sign-in-trial') && button !== undefined ? buttonOf(visit, button, isNext) : ''}`,
   )
 }
 
@@ -133,9 +133,9 @@ const BUTTONS = {
   'sign-in-trial': 'Test sign-in',
 } as const
 
-function buttonOf(visit: TenantVisit, button: NonNullable<Step['button']>) {
+function buttonOf(visit: TenantVisit, button: NonNullable<Step['button']>, isNext: boolean) {
   const action = `${tenantPath(visit.tenant.tenantId)}/${button}`
-  return form(visit, { action, submit: BUTTONS[button] })
+  return form(visit, { action, submit: BUTTONS[button], ...(!isNext && { look: 'quiet' }) })
 }
 
 function glance(tenant: Tenant, { edgeUrlFor }: StartWorld) {

@@ -56,6 +56,8 @@ interface AlertFacts {
   readonly threshold: number
   readonly minutes: number
   readonly link: string
+  /** For who administers nothing and has agreed: how to say no. */
+  readonly stopLink?: string
 }
 
 export interface MailTexts {
@@ -69,6 +71,7 @@ export interface MailTexts {
   readonly newDevice: (facts: DeviceFacts) => MailText
   readonly colleague: (facts: ColleagueFacts) => MailText
   readonly alert: (facts: AlertFacts) => MailText
+  readonly alertConfirm: (facts: Pick<AlertFacts, 'tenant' | 'link'>) => MailText
   readonly factorsChanged: (
     facts: MailFacts & NoticeFacts & { readonly what: FactorChange },
   ) => MailText
@@ -183,14 +186,31 @@ export const english: MailTexts = {
       ...lastOf(isLast),
     ],
   }),
-  alert: ({ tenant, what, value, threshold, minutes, link }) => ({
+  alert: ({ tenant, what, value, threshold, minutes, link, stopLink }) => ({
     subject: `Alert for ${tenant}: ${metrics[what]}`,
     lines: [
       'Hello,',
       `${metrics[what]} of ${tenant}: ${value} within ${minutes} min. The threshold is ${threshold}.`,
-      'See what happened:',
+      ...(stopLink === undefined
+        ? [
+            'See what happened:',
+            link,
+            'You get this email because you administer this tenant. Turn it off under Alerts in the console.',
+          ]
+        : [
+            `Whoever administers ${tenant} can see what happened.`,
+            'You get this email because you confirmed this address. Unsubscribe:',
+            stopLink,
+          ]),
+    ],
+  }),
+  alertConfirm: ({ tenant, link }) => ({
+    subject: `Confirm alert emails of ${tenant}`,
+    lines: [
+      'Hello,',
+      `Somebody who administers ${tenant} wants its alerts to be sent to this address. If you want them, confirm within 7 days:`,
       link,
-      'You get this email because you administer this tenant. Turn it off under Alerts in the console.',
+      'If you do not, ignore this email: no alerts are sent to you.',
     ],
   }),
 }

@@ -109,14 +109,31 @@ export const german: MailTexts = {
       ...lastOf(isLast),
     ],
   }),
-  alert: ({ tenant, what, value, threshold, minutes, link }) => ({
+  alert: ({ tenant, what, value, threshold, minutes, link, stopLink }) => ({
     subject: `Alarm für ${tenant}: ${metrics[what]}`,
     lines: [
       'Guten Tag,',
       `${metrics[what]} bei ${tenant}: ${value} innerhalb von ${minutes} min. Der Schwellenwert ist ${threshold}.`,
-      'Sehen Sie nach, was passiert ist:',
+      ...(stopLink === undefined
+        ? [
+            'Sehen Sie nach, was passiert ist:',
+            link,
+            'Sie erhalten diese E-Mail, weil Sie diesen Mandanten verwalten. Abschalten können Sie sie in der Konsole unter „Alerts“.',
+          ]
+        : [
+            `Wer ${tenant} verwaltet, kann nachsehen, was passiert ist.`,
+            'Sie erhalten diese E-Mail, weil Sie diese Adresse bestätigt haben. Abbestellen:',
+            stopLink,
+          ]),
+    ],
+  }),
+  alertConfirm: ({ tenant, link }) => ({
+    subject: `Alarme von ${tenant} bestätigen`,
+    lines: [
+      'Guten Tag,',
+      `jemand, der ${tenant} verwaltet, möchte dessen Alarme an diese Adresse senden lassen. Wenn Sie das möchten, bestätigen Sie es innerhalb von 7 Tagen:`,
       link,
-      'Sie erhalten diese E-Mail, weil Sie diesen Mandanten verwalten. Abschalten können Sie sie in der Konsole unter „Alerts“.',
+      'Wenn nicht, ignorieren Sie diese E-Mail: Sie erhalten keine Alarme.',
     ],
   }),
 }

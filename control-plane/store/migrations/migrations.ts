@@ -31,6 +31,7 @@ import { peopleAtSize } from './0030-people-at-size.ts'
 import { refusedPaths } from './0031-refused-paths.ts'
 import { alertMails } from './0033-alert-mails.ts'
 import { deviceCodes } from './0034-device-codes.ts'
+import { alertRecipients } from './0035-alert-recipients.ts'
 
 /** In this order, each once. A migration that has been released is never edited. */
 export const migrations = [
@@ -67,4 +68,5 @@ export const migrations = [
   refusedPaths,
   alertMails,
   deviceCodes,
+  alertRecipients,
 ] as const

@@ -17,6 +17,7 @@ const AT_ONCE = [
   schema.webhooks,
   schema.webhookEndings,
   schema.alerts,
+  schema.alertRecipients,
   schema.digests,
   schema.guides,
   schema.consoleRoles,

@@ -66,6 +66,8 @@ t.test('an alert is created, shown, changed and removed', async (t) => {
     created_at: '2026-03-01T12:00:00.000Z',
     updated_at: '2026-03-01T12:00:00.000Z',
     email_language: null,
+    email_recipients: [],
+    email_recipients_waiting: [],
   }
   t.strictSame((await operator('GET', `/tenants/acme/alerts/${id}`)).body, made)
   clock.advance(MINUTE_MS)

@@ -1,0 +1,106 @@
+/** Where the links of alert emails lead: for people who have an address, and no account here. */
+import { html } from 'hono/html'
+import * as v from 'valibot'
+import { Refusal } from '../../shared/errors.ts'
+import { ALERT_EMAILS_PATH, type AlertRecipient } from '../mail/alert-recipients.ts'
+import { form } from './blocks/form.ts'
+import { action, page, type View, type Visit } from './route.ts'
+import type { ConsoleWorld } from './world.ts'
+
+const link = v.pipe(v.string(), v.maxLength(200, 'the link from the mail'))
+const LinkBody = v.strictObject({ link })
+
+interface Words {
+  readonly title: string
+  readonly asked: (email: string, tenant: string) => string
+  readonly confirm: string
+  readonly confirmed: (email: string, tenant: string) => string
+  readonly stop: string
+  readonly stopped: (email: string, tenant: string) => string
+  readonly over: string
+}
+
+const ENGLISH: Words = {
+  title: 'Alert emails',
+  asked: (email, tenant) =>
+    `Send alerts of ${tenant} to ${email}? You can unsubscribe at any time.`,
+  confirm: 'Yes, send alerts',
+  confirmed: (email, tenant) => `${email} gets alerts of ${tenant}.`,
+  stop: 'Unsubscribe',
+  stopped: (email, tenant) => `${email} gets no more alerts of ${tenant}.`,
+  over: 'This link has expired or was replaced. If you still want alerts, ask the person who entered your address to add it again.',
+}
+
+const GERMAN: Words = {
+  title: 'Alarme per E-Mail',
+  asked: (email, tenant) =>
+    `Sollen Alarme von ${tenant} an ${email} gehen? Sie können sie jederzeit abbestellen.`,
+  confirm: 'Ja, Alarme senden',
+  confirmed: (email, tenant) => `${email} erhält Alarme von ${tenant}.`,
+  stop: 'Abbestellen',
+  stopped: (email, tenant) => `${email} erhält keine Alarme von ${tenant} mehr.`,
+  over: ENGLISH.over,
+}
+
+const wordsFor = ({ language }: Pick<AlertRecipient, 'language'>) =>
+  language === 'de' ? GERMAN : ENGLISH
+
+export function alertEmailsRoutes({ alertRecipients }: Pick<ConsoleWorld, 'alertRecipients'>) {
+  async function known(secret: string): Promise<AlertRecipient> {
+    const recipient = await alertRecipients.look(secret)
+    if (recipient === undefined) throw new Refusal('ticket_spent', {}, ENGLISH.over)
+    return recipient
+  }
+
+  /** Opening it decides nothing: programs that look at mails open links, too. */
+  function show(visit: Visit, recipient: AlertRecipient, secret: string): View {
+    const { email, tenantName, isConfirmed } = recipient
+    const words = wordsFor(recipient)
+    const hidden = { link: secret }
+    const yes = { action: `${ALERT_EMAILS_PATH}/confirm`, submit: words.confirm, hidden }
+    const no = { action: `${ALERT_EMAILS_PATH}/stop`, submit: words.stop, hidden }
+    return said(
+      recipient,
+      isConfirmed ? words.confirmed(email, tenantName) : words.asked(email, tenantName),
+      html`${isConfirmed ? '' : form(visit, yes)} ${form(visit, { ...no, look: 'quiet' })}`,
+    )
+  }
+
+  return [
+    page(
+      { path: ALERT_EMAILS_PATH, role: 'anyone', query: { link: v.optional(link, '') } },
+      async (visit) => show(visit, await known(visit.query.link), visit.query.link),
+    ),
+    action(
+      {
+        path: `${ALERT_EMAILS_PATH}/confirm`,
+        role: 'anyone',
+        form: { link: 'text' },
+        body: LinkBody,
+      },
+      async (visit, { link: secret }) => {
+        await alertRecipients.confirm(secret, visit.requestId)
+        return show(visit, await known(secret), secret)
+      },
+    ),
+    action(
+      { path: `${ALERT_EMAILS_PATH}/stop`, role: 'anyone', form: { link: 'text' }, body: LinkBody },
+      async (visit, { link: secret }) => {
+        const recipient = await known(secret)
+        await alertRecipients.stop(secret, visit.requestId)
+        const { email, tenantName } = recipient
+        return said(recipient, wordsFor(recipient).stopped(email, tenantName))
+      },
+    ),
+  ]
+}
+
+function said(recipient: AlertRecipient, text: string, more: View['content'] = html``): View {
+  return {
+    title: wordsFor(recipient).title,
+    content: html`<div class="card narrow" lang="${recipient.language}">
+      <p role="status">${text}</p>
+      ${more}
+    </div>`,
+  }
+}

@@ -1,0 +1,21 @@
+import { schema } from '../schema.ts'
+import { allBy, deleteBy, findBy, updateBy, upsertInto } from '../statements.ts'
+import { asc } from '../drizzle.ts'
+
+const table = schema.alertRecipients
+export type AlertRecipientRow = typeof table.$inferSelect
+
+export const findRecipient = findBy(table, 'tenantId', 'email')
+export const findRecipientByToken = findBy(table, 'token')
+/** Bounded by the limit of each tenant. */
+export const recipientsOf = allBy(table, ['tenantId'], asc(table.email))
+export const upsertRecipient = upsertInto(
+  table,
+  ['tenantId', 'email'],
+  'language',
+  'token',
+  'askedAt',
+  'confirmedAt',
+)
+export const updateRecipient = updateBy(table, 'tenantId', 'email')
+export const deleteRecipient = deleteBy(table, 'tenantId', 'email')
