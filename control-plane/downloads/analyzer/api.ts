@@ -1,5 +1,6 @@
 /** The calls of the service that this program makes, and what it reads of their answers. */
 import * as v from 'valibot'
+import { LIMITS } from '../../../shared/limits.ts'
 import { VERSION } from '../../../shared/version.ts'
 import { plainText } from './terminal/words.ts'
 import {
@@ -157,7 +158,12 @@ export function createApi(world: ServiceClientWorld) {
     status: () => ask(VerificationAnswer, { path: '/api/v1/verify/status' }),
 
     async report({ framework, language, checks }: LocalReport): Promise<void> {
-      const body = { cli_version: VERSION, project: { framework, language }, checks }
+      const told = checks.map((one) => ({
+        ...one,
+        detail: reported(one.detail),
+        next_action: reported(one.next_action),
+      }))
+      const body = { cli_version: VERSION, project: { framework, language }, checks: told }
       await send({ method: 'POST', path: '/api/v1/verify/local', body })
     },
 
@@ -231,6 +237,13 @@ export function createApi(world: ServiceClientWorld) {
       return read(AnalysisAnswer, jsonOf(answer, baseUrl))
     },
   }
+}
+
+/** In one line, and no longer than a report takes: what it names comes from files of strangers. */
+function reported(found: string): string {
+  const line = plainText(found)
+  const most = LIMITS.selfReportTextCharactersMax
+  return line.length <= most ? line : `${line.slice(0, most - 1)}…`.toWellFormed()
 }
 
 const PEM = /^(?:-----BEGIN PUBLIC KEY-----\n[A-Za-z0-9+/=\n]+-----END PUBLIC KEY-----\n)+$/

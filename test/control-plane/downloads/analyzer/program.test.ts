@@ -182,6 +182,24 @@ ${more}require('node:http').createServer((request, response) => response.end()).
   },
 )
 
+void t.test('what is found in odd and in many places is reported all the same', async (t) => {
+  const { run, project, call, key } = await start(t)
+  const open = (reason: string) =>
+    `// service-analyzer-open: ${reason}\nrequire('node:http').createServer(f).listen(9090)\n`
+  const many = Array.from({ length: 30 }, (_, at) => open(`${at} ${'x'.repeat(150)}`)).join('')
+  const manifest = { main: 'server.js', dependencies: { express: '4' } }
+  writeFileSync(join(project, 'package.json'), JSON.stringify(manifest))
+  const app = "const app = require('express')()\napp.listen(3000)\n"
+  for (const more of [open('left \u202eto\u2066 right\u0007'), many]) {
+    writeFileSync(join(project, 'server.js'), app + more)
+    t.match(await run(['verify', project]), { code: 1, out: /listeners_guarded/ })
+    const { body } = await call('GET', '/api/v1/verify/status', undefined, { key })
+    const checks = body['checks'] as { check: string }[]
+    const found = checks.find(({ check }) => check === 'listeners_guarded')
+    t.match(found, { status: 'pass', detail: /Open on purpose: server\.js:4/ })
+  }
+})
+
 void t.test('goes live and back, or says what is missing', async (t) => {
   const { run, document, operator, tenantId } = await start(t)
   const refused = await run(['go-live'])
