@@ -10,6 +10,7 @@ import { finding } from '../assemble.ts'
 import { bestHealth, healthRank, routePath, type HealthPath } from '../health.ts'
 import { spotsIn, type Reach, type Spot } from './codebase.ts'
 import { textAt } from './literals.ts'
+import { EACH, elementsAt, loopedOver } from './loops.ts'
 import type { Making } from './makings.ts'
 import { propertyOf } from './serving.ts'
 import type { Tracer } from './trace.ts'
@@ -42,19 +43,24 @@ export function routesOf(reach: Reach, tracer: Tracer, made: Making): RoutesFoun
     const called = methodCall(node)
     if (!called?.name || !(MOUNTERS.has(called.name) || VERBS.has(called.name))) continue
     const { name, object, given } = called
+    const on = () => owners(source, object, tracer)
+    for (const one of unrolled({ source, given }, tracer))
+      take(name, on, placeOf(source, node), one)
+  }
+
+  function take(name: string, on: () => Node[], at: Place, { source, given }: Given) {
     const path = pathOf(reach, source, given, tracer)
     const isStatus =
       path !== null && (isPlainStatus(source, path, given) || isHealthSetting(given[0]))
-    const isHealth = VERBS.has(name) && path !== null && (isStatus || healthRank(path) !== null)
+    // what lies at the root of a router may be meant for it by where that is mounted
+    const mayBeHealth = isStatus || path === '/' || healthRank(path ?? '') !== null
     const inner = MOUNTERS.has(name) ? innerOf(source, name, given, tracer) : []
     const [first] = inner
-    if (!isHealth && first === undefined) continue
-    const at = placeOf(source, node)
-    const on = owners(source, object, tracer)
-    if (isHealth) healths.push({ at, on, path, isStatus })
-    if (first === undefined) continue
+    if (VERBS.has(name) && path !== null && mayBeHealth && first === undefined)
+      healths.push({ at, on: on(), path, isStatus })
+    if (first === undefined) return
     const prefix = path ?? prefixOption(source, given, tracer) ?? ''
-    for (const outer of on)
+    for (const outer of on())
       for (const one of inner.filter(({ node }) => node !== outer))
         mounts.push({ on: outer, inner: one.node, prefix: prefix + one.prefix })
     const detail = `Routes of ${first.source.path} are mounted here.`
@@ -75,6 +81,34 @@ export function routesOf(reach: Reach, tracer: Tracer, made: Making): RoutesFoun
       .map((prefix) => ({ path: routePath(prefix + path), at, isStatus })),
   )
   return { health: bestHealth(found), findings, inner: new Set(mounts.map(({ inner }) => inner)) }
+}
+
+interface Given {
+  readonly source: Source
+  readonly given: Arguments
+}
+
+/** `routes.forEach(({ path, router }) => app.use(path, router))` as the calls that it comes to. */
+function unrolled(written: Given, tracer: Tracer): Given[] {
+  const { source, given } = written
+  const parts = given.flatMap((node) => {
+    const root = node.type === 'MemberExpression' ? node.object : node
+    const binding = root.type === 'Identifier' ? source.bindings.resolve(root) : undefined
+    const looped = binding && loopedOver(source, binding)
+    const key = node.type === 'MemberExpression' ? keyOf(node.property) : null
+    const [name, ...more] = [...(looped?.members ?? []), ...(key === null ? [] : [key])]
+    return looped && name !== undefined && more.length === 0 ? [{ list: looped.list, name }] : []
+  })
+  const [first] = parts
+  if (first === undefined) return [written]
+  const elements = tracer
+    .values({ source, node: first.list })
+    .flatMap((list) => elementsAt(list.node, EACH).map((node) => ({ source: list.source, node })))
+  const calls = elements.map((element) => ({
+    source: element.source,
+    given: parts.flatMap(({ name }) => propertyOf(element, name).map(({ node }) => node)),
+  }))
+  return calls.some(({ given }) => given.length > 0) ? calls : [written]
 }
 
 /** Answers in a few words that it is there; a page of figures is not for strangers. */

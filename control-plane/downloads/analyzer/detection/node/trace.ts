@@ -12,6 +12,7 @@ import type { Source } from '../../syntax/parse.ts'
 import { bare, interopArgument } from '../../syntax/references.ts'
 import { ancestorsOf, functionAround, isFunction } from '../../syntax/walk.ts'
 import type { Reach, Spot } from './codebase.ts'
+import { EACH, elementsAt, listIn, loopedOver } from './loops.ts'
 import { isClass, makingAt, type Making } from './makings.ts'
 import { callersIn, indexOf, isConstructor } from './reach-index.ts'
 
@@ -74,8 +75,10 @@ export function createTracer(reach: Reach): Tracer {
       case 'MemberExpression':
       case 'OptionalMemberExpression': {
         const key = keyOf(node.property)
-        if (key === null || (node.computed && node.property.type === 'Identifier')) return []
-        return [{ source, node: node.object, members: [key, ...members] }]
+        // routers[i] may be each of them
+        const isAny = node.computed && !/Literal$/.test(node.property.type)
+        if (key === null && !isAny) return []
+        return [{ source, node: node.object, members: [isAny ? EACH : (key ?? EACH), ...members] }]
       }
       case 'CallExpression':
       case 'OptionalCallExpression':
@@ -96,6 +99,13 @@ export function createTracer(reach: Reach): Tracer {
         return [{ source, node: node.right, members }]
       case 'ObjectExpression':
         return members.length === 0 ? null : objectMember(step)
+      case 'ArrayExpression':
+        if (members.length === 0) return null
+        return elementsAt(node, members[0]).map((one) => ({
+          source,
+          node: one,
+          members: members.slice(1),
+        }))
       case 'ClassDeclaration':
       case 'ClassExpression':
         return members.length === 0 ? null : classMembers({ source, node }, members)
@@ -119,6 +129,9 @@ export function createTracer(reach: Reach): Tracer {
       binding.kind === 'parameter'
         ? argumentsFor(source, binding.node, [...(inner?.value?.members ?? []), ...members])
         : []
+    const looped = loopedOver(source, binding)
+    if (looped !== null)
+      return [{ source, node: looped.list, members: [EACH, ...looped.members, ...members] }]
     return [
       ...written.map((node) => ({ source, node, members: members.slice(1) })),
       ...binding.values.map((value) => ({
@@ -174,6 +187,8 @@ export function createTracer(reach: Reach): Tracer {
     const asked = moduleOfCall(source, node)
     if (asked !== null) return exported(source, asked.module, members)
     if (node.type !== 'CallExpression' && node.type !== 'OptionalCallExpression') return []
+    const list = members[0] === EACH ? listIn(node) : null
+    if (list !== null) return [{ source, node: list, members }]
     const wrapped = interopArgument(node)
     if (wrapped !== null) return [{ source, node: wrapped, members }]
     // Object.assign({}, defaults, options): a member may be of each of them
@@ -247,7 +262,7 @@ export function createTracer(reach: Reach): Tracer {
     const [name, ...rest] = members
     return node.properties.flatMap((property): Step[] => {
       if (property.type === 'SpreadElement') return [{ source, node: property.argument, members }]
-      if (property.computed || keyOf(property.key) !== name) return []
+      if (name !== EACH && (property.computed || keyOf(property.key) !== name)) return []
       const value = property.type === 'ObjectMethod' ? property : property.value
       return [{ source, node: value, members: rest }]
     })

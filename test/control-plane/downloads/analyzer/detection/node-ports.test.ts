@@ -152,6 +152,37 @@ t.test('a status page is no health path', async (t) => {
   )
 })
 
+t.test(
+  'a health path is followed through lists of routers, each with its own prefix',
+  async (t) => {
+    const routes = {
+      'health.js': `const router = require('express').Router()\nrouter.get('/live', ok)\nmodule.exports = router`,
+      'shop.js': `module.exports = require('express').Router()`,
+    }
+    const health = async (code: string) =>
+      (await first({ ...routes, 'a.js': `${APP}${code}\napp.listen(1)` }))?.healthPath
+    const list = `const all = [{ path: '/shop', route: require('./shop') }, { path: '/health', route: require('./health') }]\n`
+    t.equal(
+      await health(`${list}all.forEach((one) => app.use(one.path, one.route))`),
+      '/health/live',
+    )
+    t.equal(
+      await health(`${list}for (const { path, route } of all) app.use(path, route)`),
+      '/health/live',
+    )
+    t.equal(
+      await health(`const all = [require('./shop'), require('./health')]
+for (let i = 0; i < all.length; i++) app.use(all[i])`),
+      '/live',
+    )
+    t.equal(
+      await health(`const all = { shop: require('./shop'), health: require('./health') }
+Object.values(all).forEach((router) => app.use('/api', router))`),
+      '/api/live',
+    )
+  },
+)
+
 t.test('a setting that is called so is the health path, whatever it is set to', async (t) => {
   const settings = `export default { healthCheck: { path: process.env.HEALTH || '/status' }, home: { path: '/' } }`
   const found = await first({
