@@ -1,16 +1,17 @@
-import { nameOf } from '../detection/folders.ts'
 import { EXIT, Problem } from '../exit.ts'
 import { undo as undoEdits, type Undone } from '../journal/undo.ts'
 import { journalWorld } from '../journal/world.ts'
 import { visibleText, wrap } from '../terminal/words.ts'
 import type { Command, Outcome, Task } from './command.ts'
 import { foreignJournal, problemLines } from './plan-here.ts'
+import { undoRest } from './undo-rest.ts'
 
 export const undo: Command = {
   name: 'undo',
-  summary: 'reverts what apply wrote, byte for byte',
+  summary: 'reverts what setup or apply wrote, byte for byte',
   help: [
     'Files changed since then are only reverted after asking, and a copy is kept next to them. Needs no key and no network.',
+    'At a terminal it also asks whether to run the package manager, so that the package is removed, and whether to turn protection off, if that is on.',
     'A journal from someone else may have come with the repository: undo only shows what it would do, unless you add --foreign.',
   ],
   options: ['foreign'],
@@ -19,6 +20,8 @@ export const undo: Command = {
     restored: 'the paths restored',
     removed: 'the paths deleted again',
     kept: 'copies of later changes',
+    cleaned: 'the files that a line of setup was removed from',
+    protection: 'on, pass-through, or null where that is not known',
   },
   async run(task) {
     const world = journalWorld(task.world.environment, task.world.homeFolder)
@@ -45,18 +48,14 @@ export const undo: Command = {
   },
 }
 
-/** The journal has what apply wrote, and nobody else's work. */
-const NOT_TAKEN_BACK =
-  'Not reverted: manual steps, and what your package manager installed and wrote to its lock file (run its install again to clean up).'
-
-function outcomeOf(task: Task, undone: Undone): Outcome {
+async function outcomeOf(task: Task, undone: Undone): Promise<Outcome> {
   const { columns, paint } = task.terminal
   switch (undone.kind) {
     case 'undone': {
       const { restored, removed, kept } = undone
-      const isManifestRestored = restored.some((path) => nameOf(path) === 'package.json')
       const list = (word: string, paths: readonly string[]) =>
         paths.map((path) => `  ${word.padEnd(9)}${visibleText(path)}`)
+      const { lines, cleaned, protection, next } = await undoRest(task, restored)
       return {
         exit: EXIT.done,
         text: [
@@ -64,19 +63,22 @@ function outcomeOf(task: Task, undone: Undone): Outcome {
           ...list('restored', restored),
           ...list('removed', removed),
           ...list('kept', kept),
-          ...(isManifestRestored ? ['', wrap(NOT_TAKEN_BACK, columns)] : []),
+          ...lines,
         ].join('\n'),
-        fields: { restored, removed, kept },
-        next: { text: 'To apply it again:', command: task.line('apply') },
+        fields: { restored, removed, kept, cleaned, protection },
+        next: next ?? { text: 'To apply it again:', command: task.line('apply') },
       }
     }
-    case 'nothing':
+    case 'nothing': {
+      const { lines, cleaned, protection, next } = await undoRest(task, [])
+      const said = wrap('Nothing is applied here, so there is nothing to undo.', columns)
       return {
         exit: EXIT.done,
-        text: wrap('Nothing is applied here, so there is nothing to undo.', columns),
-        fields: { restored: [], removed: [], kept: [] },
-        next: null,
+        text: [...(cleaned.length === 0 ? [said] : []), ...lines].join('\n'),
+        fields: { restored: [], removed: [], kept: [], cleaned, protection },
+        next,
       }
+    }
     case 'foreign':
       throw foreignJournal(undone.would)
     case 'refused':

@@ -1,14 +1,19 @@
 /** From nothing to live in one command, at a pseudo terminal, with a real application and real npm. */
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { systemClock } from '../../../../shared/clock.ts'
-import { LIMITS } from '../../../../shared/limits.ts'
-import { atTerminal, plainEnvironment, startAnalyzer } from '../../../support/analyzer-program.ts'
+import {
+  atTerminal,
+  plainEnvironment,
+  startAnalyzer,
+  type Session,
+} from '../../../support/analyzer-program.ts'
 import { ACTOR } from '../../../support/control-plane.ts'
 import { CONSOLE_REALM } from '../../../../control-plane/store/reserved.ts'
 import { giveRole } from '../../../support/console.ts'
-import { startNewcomer } from '../../../support/newcomer.ts'
+import { treeOf as wholeTreeOf } from '../../../support/applied.ts'
+import { startNewcomer, until } from '../../../support/newcomer.ts'
 
 // npm, shells and sign-ins, also on a machine that has much else to do
 t.setTimeout(240_000)
@@ -63,6 +68,7 @@ async function start(t: Test) {
   )
   await giveRole(service.services, userId, own.tenantId)
   const environment = { ...plainEnvironment(own.home), ...newcomer.environment, HOME: own.home, PORT: String(newcomer.port) } // prettier-ignore
+  const actor = { name: `console:${email}`, id: userId, requestId: 'req' }
   const line = (words: string) => `'${process.execPath}' '${own.program}' ${words}`
   return {
     ...own,
@@ -71,32 +77,183 @@ async function start(t: Test) {
     at: (words: string) =>
       atTerminal(t, line(words), { columns: 100, environment, folder: newcomer.folder }),
     /** As a person does who has compared the codes. */
+    deny: (userCode: string) => consoleAccess.deviceCodes.deny(userCode, actor),
     allow: (userCode: string, handsSecret = true) =>
-      consoleAccess.deviceCodes.allow(userCode, { tenantId: own.tenantId, handsSecret }, userId, {
-        name: `console:${email}`,
-        id: userId,
-        requestId: 'req',
-      }),
+      consoleAccess.deviceCodes.allow(
+        userCode,
+        { tenantId: own.tenantId, handsSecret },
+        userId,
+        actor,
+      ),
   }
 }
 
+const treeOf = (folder: string) =>
+  wholeTreeOf(folder, ['node_modules', '.git', 'package-lock.json'])
+
+const CODE = /Check that it shows this code: \S+\r/
 const codeOn = (screen: string) => /Check that it shows this code: (\S+)/.exec(screen)?.[1] ?? ''
 
-void t.test('from nothing to live, and back', async (t) => {
-  const { at, allow, newcomer, home } = await start(t)
-  const session = at('setup')
-  await session.shown(/Check that it shows this code: \S+\r/)
-  await allow(codeOn(session.screen()))
-  await session.shown('and run npm install? [y/N]')
-  session.type('y\r')
-  await session.shown(/nothing listens on port \d+ yet: run npm start/)
-  await newcomer.start()
-  await session.shown('requires a sign-in. [y/N]')
-  session.type('y\r')
+/** As a reader sees it, on one line: without colors and what was drawn over. */
+const seen = (screen: string) =>
+  screen.replaceAll(/\u001b\[[\d;?]*[A-Za-z]/g, '').replaceAll(/\s+/g, ' ')
+
+void t.test(
+  'three answers lead from nothing to live, Ctrl-C loses nothing, undo reverts it',
+  async (t) => {
+    const { at, allow, newcomer, home } = await start(t)
+    const before = treeOf(newcomer.folder)
+    const profile = join(home, '.config/service-analyzer/profile.json')
+    const interrupted = async (session: Session) => {
+      session.type('\u0003')
+      t.equal((await session.ended).code, 130)
+    }
+
+    const atCode = at('setup')
+    await atCode.shown(CODE)
+    await interrupted(atCode)
+    t.notOk(existsSync(profile))
+
+    const atChanges = at('setup')
+    await atChanges.shown(CODE)
+    await allow(codeOn(atChanges.screen()))
+    await atChanges.shown('and run npm install? [y/N]')
+    t.match(readFileSync(profile, 'utf8'), /"key": "sak_.*"client_secret": "scs_/s)
+    await interrupted(atChanges)
+    t.strictSame(treeOf(newcomer.folder), before, 'nothing was written')
+
+    const atStart = at('setup')
+    await atStart.shown('and run npm install? [y/N]')
+    t.notMatch(atStart.screen(), CODE, 'who has signed in is not asked again')
+    atStart.type('y\r')
+    await atStart.shown(/nothing listens on port \d+ yet: run npm start/)
+    await interrupted(atStart)
+    const env = readFileSync(join(newcomer.folder, '.env'), 'utf8')
+    t.match(env, /^SERVICE_CLIENT_SECRET=scs_\S+\n$/)
+    t.notMatch(
+      readFileSync(profile, 'utf8'),
+      'client_secret',
+      'where it is needed, and nowhere else',
+    )
+
+    const atLive = at('setup')
+    await atLive.shown(/nothing listens on port \d+ yet: run npm start/)
+    t.match(seen(atLive.screen()), /3\/9 done Add the middleware: already in place/)
+    t.match(seen(atLive.screen()), /5\/9 done Dry run/, 'what was written is looked at again')
+    await newcomer.start()
+    await atLive.shown('requires a sign-in. [y/N]')
+    await interrupted(atLive)
+    t.match((await newcomer.ask('/')).text, 'a stranger', 'it is not live')
+
+    const last = at('setup')
+    await last.shown('requires a sign-in. [y/N]')
+    last.type('y\r')
+    const { code, screen } = await last.ended
+    t.match(seen(screen), /8\/9 done Go live.* 9\/9 done Test one sign-in.* It is live/)
+    t.equal(code, 0)
+    for (const session of [atCode, atChanges, atStart, atLive, last])
+      t.notMatch(session.screen(), /sak_|scs_/, 'no secret is on the screen')
+
+    const again = await at('setup').ended
+    t.match(seen(again.screen), /Go live: protection is already on/)
+    t.equal(again.code, 0, 'all of it is done')
+
+    const undo = at('undo')
+    await undo.shown('Run npm install now? [y/N]')
+    undo.type('y\r')
+    await undo.shown('is still on. Turn it off as well? [y/N]')
+    undo.type('y\r')
+    const undone = await undo.ended
+    t.equal(undone.code, 0)
+    t.match(
+      seen(undone.screen),
+      /restored package\.json.* cleaned \.env .*Protection is off.* logout removes it/,
+    )
+    t.strictSame(treeOf(newcomer.folder), before)
+    t.notOk(existsSync(join(newcomer.folder, 'node_modules/service-node')))
+  },
+)
+
+void t.test('a no at the console, or at a question, ends it with nothing done', async (t) => {
+  const { at, allow, deny, newcomer } = await start(t)
+  const before = treeOf(newcomer.folder)
+  const denied = at('setup')
+  await denied.shown(CODE)
+  await deny(codeOn(denied.screen()))
+  t.match(await denied.ended, { code: 1, screen: /denied in the console/ })
+  const declined = at('setup')
+  await declined.shown(CODE)
+  await allow(codeOn(declined.screen()), false)
+  await declined.shown('and run npm install? [y/N]')
+  declined.type('n\r')
+  const { code, screen } = await declined.ended
+  t.equal(code, 1)
+  t.match(
+    seen(screen),
+    /3\/9 failed Add the middleware.* 4\/9 open Install .*service-analyzer setup/,
+  )
+  t.strictSame(treeOf(newcomer.folder), before)
+})
+
+void t.test('login signs in in the same way, in the browser that is there', async (t) => {
+  const { at, allow, home, environment, tenantId } = await start(t)
+  const opened = join(home, 'opened')
+  mkdirSync(join(home, 'bin'))
+  const program = `#!/bin/sh\n{ echo "$@"; env; } > '${opened}'\n`
+  writeFileSync(join(home, 'bin/xdg-open'), program, { mode: 0o755 })
+  Object.assign(environment, { DISPLAY: ':0', PATH: `${home}/bin:/usr/local/bin:/usr/bin:/bin` })
+  const session = at('login')
+  await session.shown(CODE)
+  await allow(codeOn(session.screen()), false)
   const { code, screen } = await session.ended
-  t.match(screen.replaceAll(/\s+/g, ' '), 'It is live')
   t.equal(code, 0)
-  t.match(readFileSync(join(newcomer.folder, '.env'), 'utf8'), /^SERVICE_CLIENT_SECRET=\S+\n$/)
-  t.ok(existsSync(join(home, '.config/service-analyzer/profile.json')))
-  t.ok(LIMITS.setupLookMs > 0)
+  t.match(seen(screen), `The key of tenant ${tenantId}`)
+  t.match(readFileSync(opened, 'utf8'), /^http:\/\/127\.0\.0\.1:\d+\/console\/device\?code=\S+\n/)
+  rmSync(opened)
+  const quiet = at('login --no-browser')
+  await quiet.shown(CODE)
+  t.notOk(existsSync(opened))
+  quiet.type('\u0003')
+  await quiet.ended
+})
+
+void t.test('without a terminal a key is needed, and consent beforehand', async (t) => {
+  const { document, newcomer, key, operator, tenantId } = await start(t)
+  const folder = newcomer.folder
+  const nobody = await document(['setup', '--yes'], { folder, environment: {} })
+  t.equal(nobody.code, 2)
+  t.match(nobody.read, {
+    problem: { code: 'key_missing' },
+    steps: [{ step: 'sign_in', state: 'failed' }],
+  })
+  const environment = {
+    ...newcomer.environment,
+    SERVICE_ANALYZER_KEY: key,
+    PORT: String(newcomer.port),
+  }
+  const asked = await document(['setup'], { folder, environment })
+  t.equal(asked.code, 2)
+  t.match(asked.read, { problem: { code: 'confirmation_needed' }, written: [] })
+
+  const secret = await operator('POST', `/tenants/${tenantId}/client-secret/rotate`, {})
+  const running = document(['setup', '--yes'], { folder, environment })
+  await until('installed', async () =>
+    existsSync(join(folder, 'node_modules/service-node/index.js')),
+  )
+  await newcomer.start({ SERVICE_CLIENT_SECRET: String(secret.body['client_secret']) })
+  const { code, read, err } = await running
+  t.equal(code, 0, err)
+  t.match(read, {
+    written: ['package.json', 'server.js'],
+    tenant: { protection: 'on' },
+    problem: null,
+  })
+  const steps = read['steps'] as { state: string }[]
+  t.ok(steps.every(({ state }) => state === 'done'))
+
+  const left = await document(['undo'], { folder, environment })
+  t.match(left.read, { protection: 'on', next_step: { command: 'service-analyzer go-back' } })
+  t.match(await document(['undo', '--yes'], { folder, environment }), {
+    read: { protection: 'pass-through' },
+  })
 })
