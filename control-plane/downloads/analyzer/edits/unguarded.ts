@@ -103,8 +103,9 @@ async function startedFiles(
   codebase: Codebase,
   { entry, mount }: Application,
 ): Promise<(path: string) => boolean> {
-  if (entry === null) return () => true
-  const { sources } = await reachFrom(codebase, [entry.path, ...(mount ? [mount.path] : [])])
+  const starts = [entry, mount].flatMap((place) => place?.path ?? [])
+  if (starts.length === 0) return () => true
+  const { sources } = await reachFrom(codebase, starts)
   const loadsAny = [...sources.values()].some((source) => source.nodes.some(isNamedAsItRuns))
   return (path) => loadsAny || sources.has(path)
 }

@@ -127,6 +127,24 @@ t.test(
   },
 )
 
+t.test('where no start is known, what its making leads to is what counts', async (t) => {
+  const files = {
+    'app.js': `import './metrics.js'\n${MADE}${GUARD}export default app\n`,
+    'metrics.js': TOOL['tool.js'],
+    ...TOOL,
+  }
+  const mount = { path: 'app.js', line: 4 }
+  const of = (entry: null, made: typeof mount | null) =>
+    check(t, 'listeners_guarded', filesOf(files), { application: { entry, mount: made } })
+  t.match(await of(null, mount), { status: 'fail', detail: /^metrics\.js:2 .*So are tool\.js:2/ })
+  const { 'metrics.js': _, ...tool } = { ...files, 'app.js': `${MADE}${GUARD}` }
+  const alone = await check(t, 'listeners_guarded', filesOf(tool), {
+    application: { entry: null, mount: { path: 'app.js', line: 3 } },
+  })
+  t.match(alone, { status: 'warn', detail: /^tool\.js:2/ })
+  t.match(await of(null, null), { status: 'fail' }, 'where nothing is known, all of them')
+})
+
 t.test('that the application itself is not mounted is not told here again', async (t) => {
   const found = await listeners(t, 'app.listen(3000)\n')
   t.match(found, { status: 'pass' }, found.detail)
