@@ -202,7 +202,7 @@ pre code { white-space: pre; overflow-wrap: normal; user-select: all }
 .signs { fill: var(--accent); background: var(--accent) } .accepts { fill: var(--tint); background: var(--tint); stroke: var(--field-line); vector-effect: non-scaling-stroke }
 .kid, .age { white-space: nowrap }
 .now { stroke: var(--text); stroke-width: 2; vector-effect: non-scaling-stroke } .swatch.at-now { width: 2px; border: 0; background: var(--text) }
-.swatch { display: inline-block; width: .875rem; height: .875rem; border: 1px solid var(--field-line); border-radius: .25rem; vertical-align: -.125rem; margin-left: .5rem }
+.swatch { display: inline-block; width: .875rem; height: .875rem; border: 1px solid var(--field-line); border-radius: .25rem; vertical-align: -.125rem; margin-left: .5rem } .kept { white-space: nowrap }
 details.calls { margin-top: 2rem; color: var(--quiet) }
 summary { cursor: pointer; width: fit-content; padding: .25rem 0 }
 .diff { margin: 0; display: grid; gap: .375rem }

@@ -20,14 +20,13 @@ const STEPS: readonly (readonly [check: string, step: TrialStep])[] = [
 
 export async function trySignIn(trial: Trial): Promise<CheckResult[]> {
   const results: CheckResult[] = []
-  let stoppedAt: string | undefined
+  let isStopped = false
   for (const [check, step] of STEPS) {
-    const result =
-      stoppedAt === undefined
-        ? await step(trial)
-        : resultsOf(check).skip(`Not tried: it comes behind ${stoppedAt}.`)
+    const result = !isStopped
+      ? await step(trial)
+      : resultsOf(check).skip('Not run: an earlier step has to pass first.')
     results.push(result)
-    if (result.status === 'fail' || result.status === 'skip') stoppedAt ??= check
+    if (result.status === 'fail' || result.status === 'skip') isStopped = true
   }
   return results
 }

@@ -119,7 +119,7 @@ async function entries(
   const details = new Map<AuditRow, Html | string>()
   for (const entry of items) {
     if (details.size % COMPARED_AT_ONCE === 0) await breathe()
-    details.set(entry, differences(differencesOf(entry).map((one) => withSessions(entry, one))))
+    details.set(entry, differences(toldOf(entry)))
   }
   return table({
     caption: 'Changes',
@@ -141,6 +141,12 @@ async function entries(
       : emptyState('No changes yet', 'Changes to settings, users, policies and keys appear here.'),
   })
 }
+
+/** Without the id that the column of targets has already. */
+const toldOf = (entry: AuditRow): Difference[] =>
+  differencesOf(entry)
+    .filter(({ name, about }) => name !== 'user_id' || about !== entry.userId)
+    .map((one) => withSessions(entry, one))
 
 /** From an address on to who is signed in from there. */
 function withSessions({ tenantId }: AuditRow, difference: Difference): Difference {

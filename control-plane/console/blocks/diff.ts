@@ -42,7 +42,17 @@ function written(value: unknown): Html {
   return html`${items.map((item, index) => html`${index === 0 ? '' : html`<br />`}${item}`)}`
 }
 
+/** A record of plain values is read as a list; what is deeper stays as it was written. */
+function isFlat(value: unknown): value is Readonly<Record<string, unknown>> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
+  return Object.values(value).every((one) => typeof one !== 'object' || one === null)
+}
+
 function textOf(value: unknown): string {
+  if (isFlat(value))
+    return Object.entries(value)
+      .map(([name, one]) => `${name}: ${textOf(one)}`)
+      .join(', ')
   if (typeof value === 'string') return value === '' ? '(empty)' : value
   if (value === null) return 'none'
   if (typeof value === 'boolean') return value ? 'yes' : 'no'

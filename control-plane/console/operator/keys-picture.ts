@@ -54,9 +54,9 @@ export function keysPicture(bars: readonly KeyBar[], nowMs: number): Html {
   return html`<figure class="card keys">
     <ol>${bars.map(row)}</ol>
     <figcaption class="hint">
-      <span class="swatch signs" aria-hidden="true"></span> signs
-      <span class="swatch accepts" aria-hidden="true"></span> published and accepted
-      <span class="swatch at-now" aria-hidden="true"></span> now
+      <span class="kept"><span class="swatch signs" aria-hidden="true"></span> signs</span>
+      <span class="kept"><span class="swatch accepts" aria-hidden="true"></span> published and accepted</span>
+      <span class="kept"><span class="swatch at-now" aria-hidden="true"></span> now</span>
     </figcaption>
   </figure>`
 }

@@ -1,6 +1,7 @@
 /** The audit trail on its page: who changed what, as a difference. */
 import t from 'tap'
 import { startConsole } from '../../support/console.ts'
+import { ACTOR } from '../../support/control-plane.ts'
 
 void t.test('a change of a user says what was and what is, and no password', async (t) => {
   const { services, person } = await startConsole(t)
@@ -86,4 +87,19 @@ void t.test('of a list that changed it shows what is told of it, and how many mo
   t.match(text, /<dt>Block<\/dt>[\s\S]*?10\.1\.0\.9[\s\S]*?and 20 more/)
   t.match(text, /<del>[^<]*<span[^>]*>was <\/span>10\.1\.0\.0<\/del>/)
   t.match(text, /<dt>Block<\/dt>\s*<dd>\s*order changed/)
+})
+
+void t.test('details are read without brackets, and do not repeat the target', async (t) => {
+  const { services, person } = await startConsole(t)
+  const user = { username: 'ada', email: 'ada@acme.test', name: 'Ada', password: '' }
+  const { userId } = await services.users.create('acme', user, ACTOR)
+  await services.store.change(async (change) => {
+    const checks = { sign_in_started: 'fail', signed_out: 'skip' }
+    const content = { complete: false, checks }
+    await change.audit(ACTOR, { action: 'integration.checked', tenantId: 'acme', content })
+  })
+  const { text } = await (await person('acme')).get('/console/tenants/acme/audit')
+  t.match(text, 'sign_in_started: fail, signed_out: skip')
+  t.match(text, /Created a user[^]*?#sign-ins"[^>]*>Ada</)
+  t.notMatch(text, new RegExp(`<dd>\\s*${userId}`))
 })

@@ -72,6 +72,14 @@ void t.test('settings stand there to be read, as fields that cannot be changed',
   t.notMatch(text, /<button[^>]*type="submit"[^>]*>\s*Save/)
 })
 
+void t.test('a policy is looked at by who may not edit it', async (t) => {
+  const world = await startConsole(t)
+  const policies = '/console/tenants/acme/policies'
+  const link = (word: string) => new RegExp(`policies/mfa">${word}<span`)
+  t.match((await (await viewerOf(world, 'acme')).get(policies)).text, link('View'))
+  t.match((await (await world.person('acme')).get(policies)).text, link('Edit'))
+})
+
 void t.test('a role is chosen with the invitation, and changed later', async (t) => {
   const mails: { text: string }[] = []
   const send = async (mail: { text: string }) => void mails.push(mail)

@@ -36,7 +36,7 @@ const days = v.pipe(
 export function policiesRoutes(world: PoliciesWorld): readonly ConsoleRoute[] {
   const { policies } = world
   return [
-    page({ path: PATH, role: 'tenant' }, async ({ tenant: { tenantId, name } }) => {
+    page({ path: PATH, role: 'tenant' }, async ({ tenant: { tenantId, name }, proofs }) => {
       const all = await policies.of(tenantId)
       return {
         title: 'Policies',
@@ -51,7 +51,7 @@ export function policiesRoutes(world: PoliciesWorld): readonly ConsoleRoute[] {
                 ${hiddenNotice(one, world)}
                 ${facts(summaryOf(one, all))}
                 <div class="submit">
-                  <a class="button small" href="${`${tenantPath(tenantId, 'policies')}/${one}`}">Edit<span class="unseen"> ${title}</span></a>
+                  <a class="button small" href="${`${tenantPath(tenantId, 'policies')}/${one}`}">${proofs.isReadOnly ? 'View' : 'Edit'}<span class="unseen"> ${title}</span></a>
                 </div>`,
             )
           })}
