@@ -89,7 +89,7 @@ function startGateway(port: number, folder: string) {
   const runtime = createUpstreamRuntime({ clock: systemClock })
   const timeouts = { connectMs: 1_000, firstByteMs: 1_000, idleMs: 1_000 }
   const compiler = createTenantCompiler({
-    openUpstream: (origin) => createUpstream({ origin, runtime, timeouts }),
+    openUpstream: ({ origin }) => createUpstream({ origin, runtime, timeouts }),
   })
   const registry = createTenantRegistry({
     clock: systemClock,

@@ -16,6 +16,10 @@ export function loadGatewaySettings(args: readonly string[]) {
     tlsListen: gateway.tls_listen,
     statusListen: gateway.status_listen,
     workers: gateway.workers,
+    /** Which of them this process is; the primary says so. */
+    worker: Number(process.env['SERVICE_GATEWAY_WORKER'] ?? 1),
+    /** How connectors reach `tlsListen`; null: not at all. */
+    connectAddress: gateway.connect_address,
     fleetUrl: gateway.control_plane,
     /** Of this gateway alone. */
     fleetKey: secrets.SERVICE_FLEET_KEY,

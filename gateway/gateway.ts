@@ -24,6 +24,8 @@ import { createTenantCompiler } from './tenants/compiled.ts'
 import { createTenantRegistry } from './tenants/registry.ts'
 import { followRelay } from './fleet/relay-follower.ts'
 import type { PrimaryPort } from './fleet/relay-messages.ts'
+import { createConnectors } from './connectors/connectors.ts'
+import type { ConnectorDoor } from './tls/tls-listener.ts'
 import { createUpgrades } from './upgrade/upgrades.ts'
 import { createUpstreamRuntime } from './upstream/runtime.ts'
 import { createUpstream } from './upstream/upstream.ts'
@@ -38,12 +40,17 @@ interface GatewayWorld {
   readonly port: PrimaryPort
   readonly log: Logger
   readonly clock: Clock
+  /** Where connectors come in; undefined: nowhere. */
+  readonly door?: Omit<ConnectorDoor, 'accept'> & {
+    readonly gatewayId: string
+    readonly workers: number
+  }
 }
 
 const REALM_CONNECT_MS = 5000
 const REALM_ANSWER_MS = 10_000
 
-export function createGateway({ settings, port, log, clock, lines }: GatewayWorld) {
+export function createGateway({ settings, port, log, clock, lines, door }: GatewayWorld) {
   const { timeouts } = settings
   const upstreamTimeouts = {
     connectMs: timeouts.connect,
@@ -52,10 +59,20 @@ export function createGateway({ settings, port, log, clock, lines }: GatewayWorl
   }
   const runtime = createUpstreamRuntime({ clock })
   const isBalancer = networkList(settings.trustedProxies)
+  const connectors =
+    door &&
+    createConnectors({
+      ...door,
+      tenant: (tenantId) => registry.byId(tenantId)?.tenant,
+      connectMs: timeouts.connect,
+      clock,
+      log,
+    })
   const compiler = createTenantCompiler({
-    openUpstream: (origin) =>
+    openUpstream: ({ tenant_id: tenantId, mode, origin }) =>
       createUpstream({
         origin,
+        ...(mode === 'connector' && connectors && { way: connectors.wayTo(tenantId) }),
         runtime,
         timeouts: upstreamTimeouts,
         isExempt: isBalancer,
@@ -66,6 +83,7 @@ export function createGateway({ settings, port, log, clock, lines }: GatewayWorl
     compile: compiler.compile,
     onRetire(old, next) {
       compiler.retire(old)
+      connectors?.judge(old.tenantId)
       if (old.status !== next?.status) openStreams.judgeSoon()
     },
     onRevoked: () => openStreams.judgeSoon(),
@@ -190,6 +208,7 @@ export function createGateway({ settings, port, log, clock, lines }: GatewayWorl
       return found.served.tenant.certificates.get(host)?.context
     },
     fleetKey: settings.fleetKey,
+    connectors: door && connectors && { ...door, accept: connectors.accept },
     onAbuse: (kind, client) => log.warn({ kind, client }, 'a connection was ended'),
   })
 
@@ -200,6 +219,7 @@ export function createGateway({ settings, port, log, clock, lines }: GatewayWorl
       ...server,
       drain(graceMs?: number) {
         upgrades.drain()
+        connectors?.drain()
         return server.drain(graceMs)
       },
     },
@@ -225,6 +245,7 @@ export function createGateway({ settings, port, log, clock, lines }: GatewayWorl
     },
     async close() {
       openStreams.close()
+      connectors?.close()
       upgrades.close()
       server.close()
       refusals.send()

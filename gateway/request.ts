@@ -86,7 +86,8 @@ function forwardUpgrade(context: RequestContext, outcome: Forward<ProvenSession>
     : exchange.head
   const plan = planOf(context, outcome, tenant.upstream, head)
   const responseLines = plan.responseLines + plan.privateCookieLine
-  const upstream = edge.upgrades.upstream({ exchange, origin, responseLines, ...claim })
+  const { way } = tenant.upstream
+  const upstream = edge.upgrades.upstream({ exchange, origin, way, responseLines, ...claim })
   exchange.forward({ ...plan, upstream })
 }
 

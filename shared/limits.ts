@@ -1,4 +1,5 @@
 import { DEVICE_CODE_LIMITS } from './device-code-limits.ts'
+import { CONNECTOR_LIMITS } from './connector-limits.ts'
 import { EDGE_LIMITS } from './edge-limits.ts'
 import { PEOPLE_LIMITS } from './people-limits.ts'
 import { PROJECT_LIMITS } from './project-limits.ts'
@@ -11,6 +12,7 @@ import { WEBHOOK_LIMITS } from './webhook-limits.ts'
  */
 export const LIMITS = {
   ...DEVICE_CODE_LIMITS,
+  ...CONNECTOR_LIMITS,
   ...EDGE_LIMITS,
   ...PEOPLE_LIMITS,
   ...PROJECT_LIMITS,

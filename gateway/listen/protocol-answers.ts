@@ -12,24 +12,33 @@ import { valuesOf } from '../wire/websocket-request.ts'
 type ProtocolAnswers = Required<Pick<Http1ServerOptions, 'refusalAnswer' | 'failureAnswer'>>
 
 /** Whoever asks may be anybody, so it says nothing about a session. */
-const FAILURE_PAGES = inEveryLanguage(({ upstreamFailed, tryAgain }, language) => {
+const FAILURE_PAGES = inEveryLanguage(({ upstreamFailed, connectorAbsent, tryAgain }, language) => {
   const action = { href: '', label: tryAgain } // this very address
   const pages = UPSTREAM_FAILURE_CODES.map((code) => [
     code,
-    pageHtml({ ...upstreamFailed, language, code, action }),
+    pageHtml({
+      ...(code === 'connector_absent' ? connectorAbsent : upstreamFailed),
+      language,
+      code,
+      action,
+    }),
   ])
   return Object.fromEntries(pages) as Record<UpstreamFailureCode, string>
 })
+
+/** A connector that has lost its way comes back by itself, most often within seconds. */
+const ABSENT_LINES = ['Retry-After: 5']
 
 export function createProtocolAnswers(nextRequestId: () => string): ProtocolAnswers {
   return {
     refusalAnswer: (refusal) => plainAnswer(refusal, [`X-Request-Id: ${nextRequestId()}`]),
     failureAnswer(failure, exchange): OwnAnswer {
       // What was to be forwarded has its lines, the id of the request among them.
-      if (!isNavigation(exchange.head)) return plainAnswer(failure)
+      const lines = failure.code === 'connector_absent' ? ABSENT_LINES : []
+      if (!isNavigation(exchange.head)) return plainAnswer(failure, lines)
       const language = languageOf(valuesOf(exchange.head.keptLines, 'accept-language').join())
       const body = FAILURE_PAGES[language][failure.code]
-      return { status: failure.status, headerLines: PAGE_HEADER_LINES, body }
+      return { status: failure.status, headerLines: [...PAGE_HEADER_LINES, ...lines], body }
     },
   }
 }

@@ -10,7 +10,7 @@ import type { Exchange } from '../wire/exchange.ts'
 import { createHttp1Server } from '../http1/server.ts'
 import type { Http1ServerOptions } from '../http1/world.ts'
 import { createHttp2Server } from '../http2/server.ts'
-import { createTlsListener } from '../tls/tls-listener.ts'
+import { createTlsListener, type ConnectorDoor } from '../tls/tls-listener.ts'
 import { createTicketKeys } from '../tls/ticket-keys.ts'
 
 interface ProtocolsOptions extends Omit<
@@ -22,12 +22,13 @@ interface ProtocolsOptions extends Omit<
   readonly contextFor: (host: string) => SecureContext | undefined
   /** Session tickets are derived from it until there is a secret of the whole fleet. */
   readonly fleetKey: string
+  readonly connectors?: ConnectorDoor | undefined
 }
 
 export type Protocols = ReturnType<typeof createProtocols>
 
 export function createProtocols(options: ProtocolsOptions) {
-  const { contextFor, fleetKey, ...shared } = options
+  const { contextFor, fleetKey, connectors, ...shared } = options
   const { isExempt } = options
   const addresses = createAddressCounts({
     connectionsMax: LIMITS.connectionsPerAddressMax,
@@ -46,6 +47,7 @@ export function createProtocols(options: ProtocolsOptions) {
     clock: options.clock,
     handshakeMs: options.timeouts.headMs,
     tickets,
+    connectors,
   })
   return {
     /** Sockets in the clear. */

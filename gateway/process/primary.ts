@@ -15,6 +15,7 @@ import { checkSnapshot } from '../tenants/compiled.ts'
 import { FIGURES_EVERY_MS } from '../fleet/figures-outbox.ts'
 import { isPlainToElsewhere, ownAddresses, PLAIN_ADVICE } from '../fleet/fleet-address.ts'
 import { startFleetLink } from '../fleet/fleet-link.ts'
+import { passBetween } from '../connectors/passing.ts'
 import { clusterWorkerPort } from '../fleet/ports.ts'
 
 /**
@@ -60,8 +61,9 @@ export function runPrimary(settings: GatewaySettings, log: Logger): Promise<numb
   cluster.setupPrimary({ execArgv: [...process.execArgv, ...WORKER_FLAGS] })
   const supervisor = superviseWorkers({
     size: workers,
-    fork: () => cluster.fork(),
+    fork: (slot) => cluster.fork({ SERVICE_GATEWAY_WORKER: String(slot) }),
     onSpawn(slot, worker) {
+      passBetween(worker, supervisor.servingIn, log)
       link.attachWorker(clusterWorkerPort(worker))
       gatherer.attach(slot, {
         send: (message) => void (worker.isConnected() && worker.send(message, () => {})),

@@ -13,7 +13,7 @@ type RestartCause = 'crash' | 'rolling'
 
 interface WorkerSupervisorOptions {
   readonly size: number
-  readonly fork: () => Worker
+  readonly fork: (slot: number) => Worker
   /** `slot` is 1 to `size`: who takes another's place has its slot. */
   readonly onSpawn: (slot: number, worker: Worker) => void
   /** Once, when all of the first workers listen. */
@@ -61,7 +61,7 @@ export function superviseWorkers(options: WorkerSupervisorOptions) {
     [...members].find((member) => member.slot === slot && member.state === state)
 
   function spawn(slot: number): Member {
-    const worker = options.fork()
+    const worker = options.fork(slot)
     const { promise: settled, resolve: settle } = Promise.withResolvers<boolean>()
     const gone = new Promise<void>((resolve) => {
       worker.once('exit', (code, signal) => {
@@ -165,6 +165,7 @@ export function superviseWorkers(options: WorkerSupervisorOptions) {
   return {
     /** Slots in which a worker listens. */
     serving,
+    servingIn: (slot: number) => of(slot, 'serving')?.worker,
     /** Whether all of them have been. */
     hasStarted: () => hasStarted,
     /** Replaces one worker after the other, each when its successor listens. */

@@ -7,6 +7,8 @@ import { LIMITS } from '../../shared/limits.ts'
 import type { GatewaySettings } from '../config.ts'
 import { createGateway } from '../gateway.ts'
 import { onLife, type FromPrimary, type FromWorker } from './lifecycle.ts'
+import { deriveCertificate } from '../connectors/own-certificate.ts'
+import { createPassing } from '../connectors/passing.ts'
 import { createListeners } from '../listen/listeners.ts'
 import type { LineSink, LineWriter } from '../telemetry/line-writer.ts'
 import { createWorkerReporter } from '../telemetry/worker-report.ts'
@@ -22,7 +24,23 @@ export async function runWorker(
 ): Promise<void> {
   const tell = (message: FromWorker) => process.send?.(message)
   const port = clusterPrimaryPort(process)
-  const gateway = createGateway({ settings, port, log, clock: systemClock, lines })
+  const passing = createPassing(process)
+  const door = settings.connectAddress !== null && {
+    ...deriveCertificate(settings.fleetKey),
+    gatewayId: settings.id,
+    worker: settings.worker,
+    workers: settings.workers,
+    passOn: passing.passOn,
+  }
+  const gateway = createGateway({
+    settings,
+    port,
+    log,
+    clock: systemClock,
+    lines,
+    ...(door && { door }),
+  })
+  if (door) passing.onPassed(gateway.server.acceptTls)
   const reporter = createWorkerReporter(process, gateway.telemetry)
   const listeners = createListeners({
     settings,

@@ -9,10 +9,13 @@ import { compileExcluded, compileSealed } from '../../shared/enforcement/path.ts
 import { deriveKey, type SealingKeys } from '../../shared/enforcement/seen.ts'
 import type { TokenTrust } from '../../shared/enforcement/token.ts'
 import type { SignInTenant } from '../../shared/sign-in/service-request.ts'
+import { importConnectorKey } from '../../shared/connector/handshake.ts'
 import { probeKeyOf } from '../../shared/probe.ts'
 import type { PublicKey, TenantSnapshot } from '../../shared/fleet/snapshot.ts'
 import { checkCertificate, keepCertificates, type HostCertificates } from '../tls/certificates.ts'
 import type { Upstream } from '../wire/upstream-call.ts'
+
+export type ConnectorKeys = ReadonlyMap<string, ReadonlyMap<string, KeyObject>>
 
 export interface CompiledTenant extends TenantRules, SignInTenant {
   readonly revision: number
@@ -20,16 +23,24 @@ export interface CompiledTenant extends TenantRules, SignInTenant {
   /** `https://app.example.com`, by hostname. */
   readonly edgeUrls: ReadonlyMap<string, string>
   readonly origin: string
+  readonly mode: TenantSnapshot['mode']
   readonly health: string
   readonly probeKeys: SealingKeys
   readonly upstream: Upstream
+  /** In connector mode, who may dial in: by connector, by key. */
+  readonly connectors: ConnectorKeys
   /** By hostname; loaded when the host is first asked for. */
   readonly certificates: HostCertificates
 }
 
 const RSA_BITS_MIN = 2048
 
-export function createTenantCompiler(world: { openUpstream: (origin: string) => Upstream }) {
+/** Which application a pool is for. */
+export type UpstreamWanted = Pick<TenantSnapshot, 'tenant_id' | 'mode' | 'origin'>
+
+export function createTenantCompiler(world: {
+  openUpstream: (wanted: UpstreamWanted) => Upstream
+}) {
   /** One pool per tenant and origin, closed when the last state that uses it is retired. */
   const pools = new Map<string, { upstream: Upstream; users: number }>()
   const trusts = new Map<string, { fingerprint: string; trust: TokenTrust }>()
@@ -45,9 +56,9 @@ export function createTenantCompiler(world: { openUpstream: (origin: string) => 
     return trust
   }
 
-  function enter(tenantId: string, origin: string): Upstream {
-    const key = poolKey(tenantId, origin)
-    const pool = pools.get(key) ?? { upstream: world.openUpstream(origin), users: 0 }
+  function enter(wanted: UpstreamWanted): Upstream {
+    const key = poolKey(wanted)
+    const pool = pools.get(key) ?? { upstream: world.openUpstream(wanted), users: 0 }
     pool.users++
     pools.set(key, pool)
     return pool.upstream
@@ -58,18 +69,19 @@ export function createTenantCompiler(world: { openUpstream: (origin: string) => 
     compile(snapshot: TenantSnapshot): CompiledTenant {
       const trust = trustOf(snapshot)
       const state = readSnapshot(snapshot)
-      const { tenant_id: tenantId, origin } = snapshot
+      const { tenant_id: tenantId } = snapshot
       const before = certificatesById.get(tenantId)
       const certificates = keepCertificates(snapshot.certificates, before)
       certificatesById.set(tenantId, certificates)
-      return { ...state, trust, certificates, upstream: enter(tenantId, origin) }
+      return { ...state, trust, certificates, upstream: enter(snapshot) }
     },
     /** The tenant is no longer served with this state. */
     retire(tenant: CompiledTenant) {
       // what replaces it has its own already
       if (certificatesById.get(tenant.tenantId) === tenant.certificates)
         certificatesById.delete(tenant.tenantId)
-      const key = poolKey(tenant.tenantId, tenant.origin)
+      const { tenantId: tenant_id, mode, origin } = tenant
+      const key = poolKey({ tenant_id, mode, origin })
       const pool = pools.get(key)
       if (pool === undefined || --pool.users > 0) return
       pools.delete(key)
@@ -105,6 +117,8 @@ function readSnapshot(snapshot: TenantSnapshot): Stateless {
     hostnames: Object.keys(snapshot.edge_urls),
     edgeUrls: new Map(Object.entries(snapshot.edge_urls)),
     origin: snapshot.origin,
+    mode: snapshot.mode,
+    connectors: connectorKeysOf(snapshot),
     health: snapshot.health,
     sealed: compileSealed(snapshot.sealed),
     excluded: compileExcluded(snapshot.excluded),
@@ -129,6 +143,16 @@ function importKey(jwk: PublicKey): KeyObject {
   return key
 }
 
-function poolKey(tenantId: string, origin: string): string {
-  return `${tenantId} ${origin}`
+function connectorKeysOf({ mode, connectors = [] }: TenantSnapshot): ConnectorKeys {
+  if (mode !== 'connector') return new Map()
+  return new Map(
+    connectors.map(({ connector_id: connectorId, keys }) => [
+      connectorId,
+      new Map(keys.map((key) => [key.key_id, importConnectorKey(key.public_key)])),
+    ]),
+  )
+}
+
+function poolKey({ tenant_id, mode, origin }: UpstreamWanted): string {
+  return `${tenant_id} ${mode} ${origin}`
 }

@@ -43,8 +43,11 @@ export function measureClientHello(start: Buffer): 'whole' | 'other' | number {
   return 'other'
 }
 
-/** Hands on, paused, with all that came put back. Whoever asks limits the time. */
-export function awaitClientHello(socket: Socket, handOn: (isClientHello: boolean) => void): void {
+/** Hands on, paused, with all that came put back, and told. Whoever asks limits the time. */
+export function awaitClientHello(
+  socket: Socket,
+  handOn: (isClientHello: boolean, start: Buffer) => void,
+): void {
   const gathered = new GatheredBytes()
   let wantedBytes = 1
 
@@ -60,7 +63,7 @@ export function awaitClientHello(socket: Socket, handOn: (isClientHello: boolean
     // Paused first: what is put back must wait for its reader.
     socket.off('data', hear).pause()
     socket.unshift(start)
-    handOn(measured === 'whole')
+    handOn(measured === 'whole', start)
   }
 
   // Behind a PROXY header it comes paused.

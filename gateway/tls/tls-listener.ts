@@ -4,7 +4,12 @@
  * default certificate that could speak for somebody else's host.
  */
 import type { Socket } from 'node:net'
-import { createServer, type SecureContext, type TLSSocket } from 'node:tls'
+import {
+  createServer,
+  type SecureContext,
+  type Server as TlsServer,
+  type TLSSocket,
+} from 'node:tls'
 import { hostOfSni } from '../../shared/hosts.ts'
 import type { Clock } from '../../shared/clock.ts'
 import { LIMITS } from '../../shared/limits.ts'
@@ -13,6 +18,8 @@ import { Spending, type Budget } from '../wire/budget.ts'
 import { SiteUse } from '../wire/site-use.ts'
 import { countedAs, countedWidelyAs, withoutMapping } from '../../shared/client-address.ts'
 import { createRateLimits } from '../../shared/rate-limits.ts'
+import { CONNECTOR_ALPN, workerOfAlpn } from '../../shared/connector/handshake.ts'
+import { alpnOf } from './alpn.ts'
 import { TLS_OPTIONS } from './certificates.ts'
 import { awaitClientHello } from './client-hello.ts'
 import { HandshakeQueue, type Queued } from './handshake-queue.ts'
@@ -31,6 +38,17 @@ export interface SecureAccepted {
   readonly sniHost: string
 }
 
+/** Who dials in for an application that has no open port, told apart by what ALPN it names. */
+export interface ConnectorDoor {
+  /** Of this worker. */
+  readonly worker: number
+  readonly certificatePem: string
+  readonly privateKeyPem: string
+  readonly accept: (socket: TLSSocket) => void
+  /** It wants another worker. */
+  readonly passOn: (socket: Socket, worker: number, peerAddress: string, start: Buffer) => void
+}
+
 export interface TlsListenerOptions {
   /** Whatever it throws ends the handshake, and nothing else. */
   readonly contextFor: (host: string) => SecureContext | undefined
@@ -44,6 +62,8 @@ export interface TlsListenerOptions {
   readonly handshakeMs: number
   readonly handshakesPerAddress?: Budget
   readonly tickets: TicketKeys
+  /** Without it connectors are strangers. */
+  readonly connectors?: ConnectorDoor | undefined
   /** No handshake came about: `ERR_SSL_NO_SHARED_CIPHER` for a name without a certificate. */
   readonly onFailure?: (code: string) => void
 }
@@ -52,6 +72,7 @@ interface Handshake extends Queued {
   readonly socket: Socket
   readonly peerAddress: string
   readonly deadline: NodeJS.Timeout
+  isConnector: boolean
 }
 
 export function createTlsListener(options: TlsListenerOptions) {
@@ -83,6 +104,35 @@ export function createTlsListener(options: TlsListenerOptions) {
     options.onFailure?.(error.code ?? 'unknown')
     socket.destroy()
   })
+
+  const connectorServer = options.connectors && openConnectorServer(options.connectors)
+
+  /** A server of its own: no name, one certificate, nothing older than TLS 1.3. */
+  function openConnectorServer({ certificatePem, privateKeyPem }: ConnectorDoor): TlsServer {
+    const opened = createServer(
+      {
+        cert: certificatePem,
+        key: privateKeyPem,
+        minVersion: 'TLSv1.3',
+        ALPNProtocols: [CONNECTOR_ALPN],
+        handshakeTimeout: options.handshakeMs,
+      },
+      handOverConnector,
+    )
+    opened.on('tlsClientError', (error: NodeJS.ErrnoException, socket) => {
+      options.onFailure?.(error.code ?? 'unknown')
+      socket.destroy()
+    })
+    return opened
+  }
+
+  function handOverConnector(socket: TLSSocket): void {
+    const key = keyOf(socket)
+    const handshake = handshakes.get(key)
+    if (handshake === undefined) return void socket.destroy()
+    end(key, handshake)
+    options.connectors!.accept(socket)
+  }
 
   /** Runs inside OpenSSL: an exception would go nowhere good (CVE-2026-21637). */
   function contextFor(name: string): SecureContext | undefined {
@@ -136,6 +186,7 @@ export function createTlsListener(options: TlsListenerOptions) {
       client: countedAs(peerAddress),
       site: siteOf(peerAddress),
       deadline: setTimeout(() => expire(socket), options.handshakeMs),
+      isConnector: false,
     }
     // Who was reset and comes back from the same port is here before the end of its first.
     const before = handshakes.get(key)
@@ -145,8 +196,17 @@ export function createTlsListener(options: TlsListenerOptions) {
     // Who ends in the middle of a handshake has left, and holds no place until the deadline.
     socket.allowHalfOpen = false
     socket.on('error', ignore)
-    awaitClientHello(socket, (isClientHello) => {
+    awaitClientHello(socket, (isClientHello, start) => {
       if (!isClientHello) options.onFailure?.('no_client_hello')
+      else if (options.connectors !== undefined) {
+        const names = alpnOf(start)
+        handshake.isConnector = names.includes(CONNECTOR_ALPN)
+        const wanted = handshake.isConnector ? workerNamed(names) : undefined
+        if (wanted !== undefined && wanted !== options.connectors.worker) {
+          end(key, handshake)
+          return options.connectors.passOn(socket, wanted, peerAddress, start)
+        }
+      }
       const isOne = isClientHello && handshakes.get(key) === handshake
       // Whatever it was, it was looked at.
       if (!mayBegin(peerAddress) || !isOne) return void socket.destroy()
@@ -198,7 +258,8 @@ export function createTlsListener(options: TlsListenerOptions) {
     const keys = tickets.keys()
     if (keys !== ticketKeys) server.setTicketKeys(keys)
     ticketKeys = keys
-    server.emit('connection', next.socket)
+    const isConnector = next.isConnector && connectorServer !== undefined
+    ;(isConnector ? connectorServer : server).emit('connection', next.socket)
   }
 
   /** Those who wait have spent all that their sites may. */
@@ -223,6 +284,14 @@ export function createTlsListener(options: TlsListenerOptions) {
       for (const { socket } of handshakes.values()) socket.destroy()
     },
   }
+}
+
+function workerNamed(names: readonly string[]): number | undefined {
+  for (const name of names) {
+    const worker = workerOfAlpn(name)
+    if (worker !== undefined) return worker
+  }
+  return undefined
 }
 
 /** Both ends of a connection: what a raw socket and the secure one around it have in common. */

@@ -5,7 +5,7 @@
  */
 import { Agent, type ClientRequest, type IncomingMessage } from 'node:http'
 import { Agent as SecureAgent } from 'node:https'
-import { isIP, type LookupFunction } from 'node:net'
+import { isIP, type LookupFunction, type Socket } from 'node:net'
 import { createProxyServer } from 'http-proxy-3'
 import type { UpstreamRequest } from '../wire/upstream-call.ts'
 import type { Tunnel } from './tunnel.ts'
@@ -14,6 +14,8 @@ import type { Tunnel } from './tunnel.ts'
 export interface CarriedCalls {
   /** Before anything is sent. */
   onRequest(call: ClientRequest): void
+  /** http-proxy-3 has begun with it. */
+  onCarried(): void
   onError(error: NodeJS.ErrnoException): void
 }
 
@@ -25,8 +27,17 @@ export function createCarrier({ lookup }: { readonly lookup: LookupFunction }) {
   proxy.on('error', () => {})
 
   return {
-    carry(origin: string, request: UpstreamRequest, tunnel: Tunnel, calls: CarriedCalls): void {
+    /** With a socket, on that one; `origin` is then only a name. */
+    carry(
+      origin: string,
+      request: UpstreamRequest,
+      tunnel: Tunnel,
+      calls: CarriedCalls,
+      socket?: Socket,
+    ): void {
       const target = new URL(origin)
+      if (socket !== undefined) target.protocol = 'http:'
+      const isSecure = target.protocol === 'https:'
       const host = target.hostname.replace(/^\[|\]$/g, '')
       const clean = {
         method: 'GET',
@@ -37,7 +48,7 @@ export function createCarrier({ lookup }: { readonly lookup: LookupFunction }) {
       } as unknown as IncomingMessage
       const options = {
         target,
-        agent: target.protocol === 'https:' ? secureAgent : agent,
+        agent: socket ? new OneSocket(socket) : isSecure ? secureAgent : agent,
         // Node would take the name to verify from the Host header, which is the client's.
         ssl: { servername: isIP(host) === 0 ? host : '' },
         prependPath: false,
@@ -53,11 +64,26 @@ export function createCarrier({ lookup }: { readonly lookup: LookupFunction }) {
       } finally {
         proxy.removeAllListeners('proxyReqWs')
       }
+      calls.onCarried()
     },
     close() {
       agent.destroy()
       secureAgent.destroy()
     },
+  }
+}
+
+/** For one request, on a connection that is there already. */
+class OneSocket extends Agent {
+  readonly #socket: Socket
+
+  constructor(socket: Socket) {
+    super()
+    this.#socket = socket
+  }
+
+  override createConnection(): Socket {
+    return this.#socket
   }
 }
 

@@ -74,6 +74,8 @@ export const ENDINGS = {
   session: { code: 1008, reason: 'session ended' },
   tenant: { code: 1008, reason: 'not available' },
   drain: { code: 1001, reason: 'going away' },
+  /** Its connector goes, and comes back or has others beside it. */
+  restart: { code: 1012, reason: 'service restart' },
 } as const satisfies Record<string, Ending>
 
 /**

@@ -22,12 +22,21 @@ import type { CarriedCalls } from './carrier.ts'
 
 type OnUpgrade = (response: IncomingMessage, upstream: Socket, first: Buffer) => void
 
+export interface HandshakeCalls extends CarriedCalls {
+  /** It goes out on a connection that was there already. */
+  onConnected(): void
+  /** There is no way to the application. */
+  onFailure(reason: UpstreamFailure): void
+  /** Nobody waits for it any more. */
+  isOver(): boolean
+}
+
 interface HandshakeWorld {
   readonly deadlines: Deadlines
   readonly nowMs: () => number
   readonly timeouts: UpstreamTimeouts
-  /** Hands the request to http-proxy-3. */
-  carry(request: UpstreamRequest, calls: CarriedCalls): void
+  /** Hands the request to http-proxy-3, as soon as there is a connection for it. */
+  carry(request: UpstreamRequest, calls: HandshakeCalls): void
   /** The application agrees. `lines`: what of its head goes on. */
   open(upstream: Socket, lines: string): void
   /** No tunnel will come of it. */
@@ -52,9 +61,12 @@ export class Handshake implements UpstreamCall, Deadlined {
     this.#await(world.timeouts.connectMs)
     world.carry(request, {
       onRequest: (call) => this.#watch(call),
+      onCarried: () => this.#request !== null && this.#takeOver(this.#request),
+      onConnected: () => this.#connected(),
       onError: (error) => this.#fail(failureOf(error, this.#isConnected)),
+      onFailure: (reason) => this.#fail(reason),
+      isOver: () => this.#isOver,
     })
-    if (this.#request !== null) this.#takeOver(this.#request)
   }
 
   #await(forMs: number): void {
@@ -65,10 +77,14 @@ export class Handshake implements UpstreamCall, Deadlined {
     this.#request = call
     call.once('socket', (socket) => {
       socket.once('encrypted' in socket ? 'secureConnect' : 'connect', () => {
-        this.#isConnected = true
-        if (!this.#isOver) this.#await(this.#world.timeouts.firstByteMs)
+        this.#connected()
       })
     })
+  }
+
+  #connected(): void {
+    this.#isConnected = true
+    if (!this.#isOver) this.#await(this.#world.timeouts.firstByteMs)
   }
 
   /**

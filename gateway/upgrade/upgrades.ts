@@ -6,11 +6,11 @@ import { countedWidelyAs } from '../../shared/client-address.ts'
 import type { Exchange } from '../wire/exchange.ts'
 import type { Deadlines } from '../wire/deadlines.ts'
 import type { ExchangeOutcome } from '../wire/protocol.ts'
-import type { Upstream } from '../wire/upstream-call.ts'
+import type { Upstream, UpstreamRequest, Way } from '../wire/upstream-call.ts'
 import type { UpstreamTimeouts } from '../upstream/timeouts.ts'
 import { createCarrier } from './carrier.ts'
 import { ENDINGS, type Ending } from './frames.ts'
-import { Handshake } from './handshake.ts'
+import { Handshake, type HandshakeCalls } from './handshake.ts'
 import { Tunnel } from './tunnel.ts'
 
 /** What each limit counts by: a session, a client of a tenant, a tenant, this process. */
@@ -25,6 +25,8 @@ export interface Claim {
 interface UpgradePlan extends Claim {
   readonly exchange: Exchange
   readonly origin: string
+  /** Another way to the application than by its origin. */
+  readonly way?: Way | undefined
   /** Lines that we add to the 101, a CRLF behind each. */
   readonly responseLines: string
 }
@@ -84,7 +86,7 @@ export function createUpgrades(world: UpgradeWorld) {
           deadlines,
           nowMs,
           timeouts,
-          carry: (given, calls) => carrier.carry(plan.origin, given, tunnel, calls),
+          carry: (given, calls) => carry(plan, given, tunnel, calls),
           open(upstream, lines) {
             const head = `${SWITCHING}${lines}${plan.responseLines}\r\n`
             tunnel.attach(exchange.takeSocket!(), upstream, head)
@@ -96,6 +98,26 @@ export function createUpgrades(world: UpgradeWorld) {
         sink,
       )
     }
+  }
+
+  function carry(
+    { origin, way }: UpgradePlan,
+    request: UpstreamRequest,
+    tunnel: Tunnel,
+    calls: HandshakeCalls,
+  ): void {
+    if (way === undefined) return carrier.carry(origin, request, tunnel, calls)
+    way.open({
+      onOpened(socket) {
+        if (calls.isOver()) socket.destroy()
+        else {
+          calls.onConnected()
+          carrier.carry(origin, request, tunnel, calls, socket)
+        }
+        return { retire: () => tunnel.cut(ENDINGS.restart) }
+      },
+      onFailed: (reason) => calls.onFailure(reason),
+    })
   }
 
   function register(exchange: Exchange, tunnel: Tunnel) {

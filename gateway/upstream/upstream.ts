@@ -9,6 +9,7 @@ import type {
   UpstreamCall,
   UpstreamRequest,
   UpstreamStats,
+  Way,
 } from '../wire/upstream-call.ts'
 import { createUpstreamRuntime, type UpstreamRuntime } from './runtime.ts'
 import { FairQueue } from '../wire/fair-queue.ts'
@@ -17,7 +18,6 @@ import type { UpstreamTimeouts } from './timeouts.ts'
 import type { ConnectionPool } from './connection-pool.ts'
 import { openByAddress, openedAs, type OpenConnection } from './open-connection.ts'
 import { UpstreamConnection } from './upstream-connection.ts'
-import type { Way } from './way.ts'
 
 export interface UpstreamOptions {
   /** `http://127.0.0.1:9000` or `https://app.example`. */
@@ -59,7 +59,7 @@ class PooledUpstream implements Upstream, CallQueue, ConnectionPool<UpstreamConn
   readonly timeouts: UpstreamTimeouts
   readonly runtime: UpstreamRuntime
   readonly #openByAddress: OpenConnection
-  readonly #way: Way | undefined
+  readonly way: Way | undefined
   readonly #limits: EdgeLimits
   readonly #ownsRuntime: boolean
   readonly #sockets = new Set<UpstreamConnection>()
@@ -83,7 +83,7 @@ class PooledUpstream implements Upstream, CallQueue, ConnectionPool<UpstreamConn
     this.#ownsRuntime = options.runtime === undefined
     this.runtime = options.runtime ?? createUpstreamRuntime({})
     this.#openByAddress = openByAddress({ url, runtime: this.runtime, ca: options.ca })
-    this.#way = options.way
+    this.way = options.way
     this.#isExempt = options.isExempt ?? (() => false)
   }
 
@@ -101,10 +101,10 @@ class PooledUpstream implements Upstream, CallQueue, ConnectionPool<UpstreamConn
     if (pooled !== undefined) return pooled.begin(call)
     if (this.#isClosing)
       return call.failLater(failure('upstream_closed', 'the upstream is closing'))
-    if (this.#sockets.size < this.#limits.upstreamSocketsMax && this.#way === undefined)
+    if (this.#sockets.size < this.#limits.upstreamSocketsMax && this.way === undefined)
       return this.#connect(call)
     this.#wait(call)
-    if (this.#way !== undefined) this.#open(this.#way)
+    if (this.way !== undefined) this.#open(this.way)
   }
 
   /** As many as wait for one, unless they get another one before. */

@@ -1,4 +1,5 @@
 /** One request to an upstream and the answer to it: the words between the pool and the wires. */
+import type { Socket } from 'node:net'
 import type { ResponseHead } from './response-head.ts'
 
 export interface UpstreamRequest {
@@ -30,6 +31,7 @@ export interface UpstreamFailure {
 const UPSTREAM_FAILURES = {
   upstream_closed: 503,
   upstream_busy: 503,
+  connector_absent: 503,
   upstream_unresolved: 502,
   upstream_refused: 502,
   upstream_unreachable: 502,
@@ -82,10 +84,29 @@ export interface UpstreamCall {
   abort(): void
 }
 
+/** A connection that is in use. */
+export interface InUse {
+  /** No further request on it: it ends when it is free. */
+  retire(): void
+}
+
+/** What becomes of the wish for a connection: one of both, once, never within the call. */
+export interface Opening {
+  onOpened(socket: Socket): InUse
+  onFailed(failure: UpstreamFailure): void
+}
+
+/** Another way to an application than by its address: connections that come about elsewhere. */
+export interface Way {
+  open(opening: Opening): void
+}
+
 export interface Upstream {
   readonly origin: string
   /** What the Host header towards this origin says: `127.0.0.1:9000`, `app.example`. */
   readonly authority: string
+  /** Where its connections come from, if it does not dial them. */
+  readonly way?: Way | undefined
   request(request: UpstreamRequest, sink: ResponseSink): UpstreamCall
   /** Idle connections close now, busy ones when their request is answered. */
   close(): Promise<void>

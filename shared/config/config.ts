@@ -53,6 +53,10 @@ function read<T>(wish: string, parse: (value: string) => T | undefined) {
 }
 
 const listen = read('host:port', parseListen)
+const connectAddress = read('host:port, as connectors reach it', (value) => {
+  const address = parseListen(value)
+  return address === undefined || address.port === 0 ? undefined : value
+})
 const duration = read('a duration like 10s, 250ms or 5m', parseDurationMs)
 const httpBase = read('an http:// or https:// address without a path', (value) =>
   isHttpBase(value) ? value.replace(/\/+$/, '') : undefined,
@@ -125,6 +129,7 @@ const ConfigSchema = v.strictObject(
       listen: v.optional(listen, '127.0.0.1:8000'),
       tls_listen: v.optional(v.nullable(listen), null),
       status_listen: v.optional(v.nullable(listen), null),
+      connect_address: v.optional(v.nullable(connectAddress), null),
       workers: v.optional(whole(1, 256), 1),
       id: v.optional(v.nullable(gatewayId), null),
       control_plane: v.optional(v.nullable(httpBase), null),
@@ -186,8 +191,18 @@ export function parseConfig(yamlText: string, fileName: string): Config {
   const content: unknown = document.toJS() ?? {}
   if (Array.isArray(content)) throw new ConfigError(`${fileName}: expected settings, got a list`)
   const result = v.safeParse(ConfigSchema, content, { abortEarly: true })
-  if (result.success) return withAddresses(result.output)
+  if (result.success) return withAddresses(checked(result.output, fileName))
   throw new ConfigError(`${fileName}: ${describe(result.issues[0])}`)
+}
+
+/** What no line is wrong by itself. */
+function checked(written: Written, fileName: string): Written {
+  const { connect_address: address, tls_listen: tls } = written.gateway
+  if (address !== null && tls === null)
+    throw new ConfigError(
+      `${fileName}: gateway.connect_address: connectors arrive over TLS, so set gateway.tls_listen too`,
+    )
+  return written
 }
 
 /** Who moves a listener moves what points to it: a key is never sent to whoever took the old port. */

@@ -75,6 +75,21 @@ export const TenantSnapshotSchema = v.object({
   certificates: v.array(
     v.object({ hostname, certificate_pem: text(64 * 1024), private_key_pem: text(16 * 1024) }),
   ),
+  /** In connector mode: who may dial in for it, known by which public keys of Ed25519. */
+  connectors: v.optional(
+    v.pipe(
+      v.array(
+        v.object({
+          connector_id: text(100),
+          keys: v.pipe(
+            v.array(v.object({ key_id: text(100), public_key: text(43) })),
+            v.maxLength(LIMITS.connectorKeysMax),
+          ),
+        }),
+      ),
+      v.maxLength(LIMITS.connectorsPerTenantMax),
+    ),
+  ),
 })
 export type TenantSnapshot = v.InferOutput<typeof TenantSnapshotSchema>
 

@@ -40,11 +40,13 @@ export async function startEdge(
   timeouts: { idle?: number; connect?: number; first_byte?: number } = {},
   {
     nowMs = systemClock.nowMs,
+    door,
     ...settings
   }: {
     trustedProxies?: readonly string[]
     accessLogSample?: number
     nowMs?: () => number
+    door?: Parameters<typeof createGateway>[0]['door']
   } = {},
 ) {
   const ports = createPortPair()
@@ -68,6 +70,7 @@ export async function startEdge(
       ...settings,
     },
     port: ports.primary,
+    ...(door && { door }),
     log,
     clock,
     lines: {

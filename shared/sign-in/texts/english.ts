@@ -79,6 +79,10 @@ export const english = {
     title: 'The application is not responding',
     text: 'Try again in a moment.',
   },
+  connectorAbsent: {
+    title: 'The application is offline',
+    text: 'It has no connection to this address right now. Try again in a moment.',
+  },
   tryAgain: 'Try again',
 
   signInUnavailable: {

@@ -66,6 +66,10 @@ export const german: Texts = {
     title: 'Die Anwendung antwortet nicht',
     text: 'Versuchen Sie es gleich noch einmal.',
   },
+  connectorAbsent: {
+    title: 'Die Anwendung ist offline',
+    text: 'Sie ist gerade nicht mit dieser Adresse verbunden. Versuchen Sie es gleich noch einmal.',
+  },
   tryAgain: 'Erneut versuchen',
 
   signInUnavailable: {

@@ -1,0 +1,285 @@
+/**
+ * What this connector has with one worker of one gateway: a control connection, opened again for as
+ * long as the connector runs, and as many connections as the worker wants to have waiting.
+ */
+import type { TLSSocket } from 'node:tls'
+import { readLines } from '../../../../shared/connector/lines.ts'
+import {
+  GatewayWordSchema,
+  OK,
+  notOpened,
+  readWord,
+  type ConnectorWord,
+  type GatewayWord,
+} from '../../../../shared/connector/messages.ts'
+import { LIMITS } from '../../../../shared/limits.ts'
+import { backoffMs } from './backoff.ts'
+import { dial, type Dialling, type GatewayAddress } from './dial.ts'
+import { greet, type ConnectorIdentity } from './greet.ts'
+import { openApplication, type ApplicationAddress } from './splice.ts'
+
+export interface TunnelWorld {
+  readonly identity: ConnectorIdentity
+  readonly application: ApplicationAddress
+  readonly dialling: Dialling
+  readonly random: () => number
+  readonly nowMs: () => number
+  /** Until the application has taken a connection. */
+  readonly applicationMs: number
+  readonly onEvent: (event: TunnelEvent) => void
+}
+
+export type TunnelEvent =
+  | { readonly type: 'connected'; readonly gateway: string; readonly worker: number }
+  | {
+      readonly type: 'lost'
+      readonly gateway: string
+      readonly worker: number
+      readonly reason: string
+    }
+  | { readonly type: 'refused'; readonly gateway: string; readonly reason: string }
+  | { readonly type: 'opened'; readonly isReached: boolean; readonly reason?: string }
+  | { readonly type: 'checked'; readonly isReached: boolean; readonly reason?: string | undefined }
+
+export class WorkerLink {
+  readonly worker: number
+  readonly #to: GatewayAddress
+  readonly #world: TunnelWorld
+  readonly #onWorkers: (workers: number) => void
+  #control: TLSSocket | undefined
+  #retry: NodeJS.Timeout | undefined
+  #silence: NodeJS.Timeout | undefined
+  readonly #spares = new Set<TLSSocket>()
+  readonly #used = new Set<TLSSocket>()
+  #dialling = 0
+  #wanted = 0
+  #failures = 0
+  #checks = 0
+  #isClosed = false
+  isWelcome = false
+  lastProblem = ''
+
+  constructor(
+    to: GatewayAddress,
+    worker: number,
+    world: TunnelWorld,
+    onWorkers: (workers: number) => void,
+  ) {
+    this.#to = to
+    this.worker = worker
+    this.#world = world
+    this.#onWorkers = onWorkers
+    void this.#connect()
+  }
+
+  get connections(): number {
+    return this.#spares.size + this.#used.size
+  }
+
+  get inUse(): number {
+    return this.#used.size
+  }
+
+  async #connect(): Promise<void> {
+    if (this.#isClosed) return
+    try {
+      const socket = await dial(this.#to, this.worker, this.#world.dialling)
+      const { hello, left } = await greet(socket, 'control', this.#world.identity)
+      if (this.#isClosed) return void socket.destroy()
+      this.#onWorkers(hello.workers)
+      this.#take(socket, left)
+    } catch (error) {
+      this.#comeBack((error as Error).message)
+    }
+  }
+
+  #comeBack(reason: string): void {
+    if (this.#isClosed || this.#retry !== undefined) return
+    if (reason !== this.lastProblem || this.isWelcome)
+      this.#world.onEvent({
+        type: 'lost',
+        gateway: this.#to.gateway_id,
+        worker: this.worker,
+        reason,
+      })
+    this.lastProblem = reason
+    this.isWelcome = false
+    const waitMs = backoffMs(this.#failures++, this.#world.random)
+    this.#retry = setTimeout(() => {
+      this.#retry = undefined
+      void this.#connect()
+    }, waitMs)
+  }
+
+  #take(control: TLSSocket, left: Buffer): void {
+    this.#control = control
+    const lines = readLines(control, {
+      bytesMax: LIMITS.connectorMessageBytesMax,
+      onLine: (line) => this.#hear(control, readWord(GatewayWordSchema, line)),
+      onTooLong: () => control.destroy(),
+    })
+    control.on('close', () => this.#lost(control))
+    control.on('end', () => control.destroy())
+    this.#listenOn(control)
+    if (left.length > 0) control.emit('data', left)
+    void lines
+  }
+
+  /** Silent for too long: the network is gone without a word. */
+  #listenOn(control: TLSSocket): void {
+    clearTimeout(this.#silence)
+    this.#silence = setTimeout(() => control.destroy(), LIMITS.connectorSilentMsMax)
+  }
+
+  #lost(control: TLSSocket): void {
+    if (this.#control !== control) return
+    this.#control = undefined
+    clearTimeout(this.#silence)
+    this.#wanted = 0
+    for (const spare of this.#spares) spare.destroy()
+    this.#comeBack('the gateway has closed the connection')
+  }
+
+  #say(word: ConnectorWord): void {
+    this.#control?.write(`${JSON.stringify(word)}\n`)
+  }
+
+  #hear(control: TLSSocket, word: GatewayWord | undefined): void {
+    if (word === undefined || this.#control !== control) return // a later version's
+    this.#listenOn(control)
+    switch (word.say) {
+      case 'welcome':
+        this.#failures = 0
+        this.isWelcome = true
+        this.lastProblem = ''
+        return this.#world.onEvent({
+          type: 'connected',
+          gateway: this.#to.gateway_id,
+          worker: this.worker,
+        })
+      case 'wanted':
+        this.#wanted = Math.min(word.spare, LIMITS.connectorConnectionsMax)
+        return this.#fill()
+      case 'ping':
+        return this.#say({ say: 'pong' })
+      case 'checked':
+        return this.#world.onEvent({
+          type: 'checked',
+          isReached: word.is_reached,
+          reason: word.reason,
+        })
+      case 'drain':
+        return this.#leaveDraining(control)
+      case 'refused':
+        this.#world.onEvent({ type: 'refused', gateway: this.#to.gateway_id, reason: word.reason })
+        return void control.destroy()
+    }
+  }
+
+  /** It finishes what it has; whoever takes its place is dialled at once. */
+  #leaveDraining(control: TLSSocket): void {
+    this.#control = undefined
+    clearTimeout(this.#silence)
+    this.#wanted = 0
+    for (const spare of this.#spares) spare.destroy()
+    control.on('error', () => undefined)
+    void this.#connect()
+  }
+
+  #fill(): void {
+    const room = LIMITS.connectorConnectionsMax - this.connections
+    const missing = Math.min(this.#wanted - this.#spares.size, room) - this.#dialling
+    for (let count = 0; count < missing; count++) void this.#addSpare()
+  }
+
+  async #addSpare(): Promise<void> {
+    const control = this.#control
+    this.#dialling++
+    try {
+      const socket = await dial(this.#to, this.worker, this.#world.dialling)
+      const { left } = await greet(socket, 'data', this.#world.identity)
+      this.#dialling--
+      if (this.#isClosed || this.#control !== control) return void socket.destroy()
+      this.#spares.add(socket)
+      socket.once('close', () => {
+        this.#used.delete(socket)
+        if (this.#spares.delete(socket) && this.#control !== undefined) this.#fillSoon()
+      })
+      const lines = readLines(socket, {
+        bytesMax: LIMITS.connectorAnswerBytesMax,
+        onLine: (line) => {
+          const first = lines.stop()
+          if (line !== 'OPEN' || first.length > 0) return void socket.destroy()
+          this.#open(socket)
+        },
+        onTooLong: () => socket.destroy(),
+      })
+      socket.once('end', endSpare)
+      if (left.length > 0) socket.emit('data', left)
+    } catch {
+      this.#dialling--
+      this.#fillSoon()
+    }
+  }
+
+  #fillTimer: NodeJS.Timeout | undefined
+  #fillSoon(): void {
+    if (this.#isClosed) return
+    this.#fillTimer ??= setTimeout(
+      () => {
+        this.#fillTimer = undefined
+        this.#fill()
+      },
+      backoffMs(2, this.#world.random),
+    )
+  }
+
+  #open(socket: TLSSocket): void {
+    socket.off('end', endSpare)
+    this.#spares.delete(socket)
+    this.#used.add(socket)
+    this.#fill()
+    const { application, applicationMs, onEvent } = this.#world
+    socket.pause()
+    openApplication(application, applicationMs, (answer) => {
+      if (typeof answer === 'string') {
+        onEvent({ type: 'opened', isReached: false, reason: answer })
+        this.#say({ say: 'application', is_reached: false, reason: answer })
+        return void socket.end(notOpened(answer))
+      }
+      onEvent({ type: 'opened', isReached: true })
+      if (socket.destroyed) return
+      socket.write(OK)
+      answer.spliceWith(socket)
+      socket.resume()
+    })
+  }
+
+  /** Whether a request would reach the application; the answer is an event. */
+  check(): void {
+    this.#say({ say: 'check', id: ++this.#checks })
+  }
+
+  /** No new requests; settles when those under way have ended, or with the time. */
+  async drain(withinMs: number): Promise<void> {
+    this.#say({ say: 'drain' })
+    const isOver = () => this.#used.size === 0
+    const until = this.#world.nowMs() + withinMs
+    while (!isOver() && this.#world.nowMs() < until)
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    this.close()
+  }
+
+  close(): void {
+    this.#isClosed = true
+    clearTimeout(this.#retry)
+    clearTimeout(this.#silence)
+    clearTimeout(this.#fillTimer)
+    this.#control?.destroy()
+    for (const socket of [...this.#spares, ...this.#used]) socket.destroy()
+  }
+}
+
+function endSpare(this: TLSSocket): void {
+  this.destroy()
+}

@@ -1,0 +1,143 @@
+/**
+ * The connectors of all tenants at one worker: each dials, says who it is, and from then on its
+ * connections are the tenant's pool. What a tenant's newest snapshot does not name is cut off.
+ */
+import type { TLSSocket } from 'node:tls'
+import type { Logger } from 'pino'
+import type { Clock } from '../../shared/clock.ts'
+import { LIMITS } from '../../shared/limits.ts'
+import type { ConnectorHello } from '../../shared/connector/handshake.ts'
+import type { HandshakeRefusal } from '../../shared/connector/messages.ts'
+import type { Way } from '../wire/upstream-call.ts'
+import type { CompiledTenant } from '../tenants/compiled.ts'
+import { admit, sayRefused, type Admitted } from './admission.ts'
+import { Member } from './member.ts'
+import { TenantConnectors } from './tenant-connectors.ts'
+
+interface ConnectorsWorld {
+  readonly gatewayId: string
+  readonly worker: number
+  readonly workers: number
+  readonly tenant: (tenantId: string) => Pick<CompiledTenant, 'connectors'> | undefined
+  readonly connectMs: number
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+export type Connectors = ReturnType<typeof createConnectors>
+
+export function createConnectors(world: ConnectorsWorld) {
+  const { clock, log, connectMs } = world
+  const byTenant = new Map<string, TenantConnectors>()
+  const nowMs = () => clock.nowMs()
+  const pinging = setInterval(look, LIMITS.connectorPingMs).unref()
+
+  function at(tenantId: string): TenantConnectors {
+    let found = byTenant.get(tenantId)
+    if (found === undefined)
+      byTenant.set(tenantId, (found = new TenantConnectors({ nowMs, connectMs })))
+    return found
+  }
+
+  const keyOf = ({ tenant_id, connector_id, key_id }: ConnectorHello) =>
+    world.tenant(tenant_id)?.connectors.get(connector_id)?.get(key_id)
+
+  function onRefused(reason: HandshakeRefusal | 'malformed' | 'timeout', client: string) {
+    log.warn({ reason, client }, 'a connector was refused')
+  }
+
+  function enter(socket: TLSSocket, { hello, left }: Admitted): void {
+    if (left.length > 0) return void socket.destroy() // it speaks before it is asked
+    const connectors = at(hello.tenant_id)
+    if (hello.kind === 'control') return join(socket, hello, connectors)
+    const member = connectors.of(hello.connector_id)
+    // Its control connection may be on its way, or gone.
+    if (member === undefined || member.isDraining) return void socket.destroy()
+    member.addSpare(socket)
+  }
+
+  function join(socket: TLSSocket, hello: ConnectorHello, connectors: TenantConnectors): void {
+    const { connector_id: connectorId, key_id: keyId, program, tenant_id: tenantId } = hello
+    const isNew = connectors.of(connectorId) === undefined
+    if (isNew && connectors.size >= LIMITS.connectorsPerTenantMax) return sayRefused(socket, 'many')
+    const member = new Member(
+      socket,
+      { connectorId, keyId, program, nowMs: nowMs() },
+      {
+        onSpare: () => connectors.serveWaiting(),
+        onWord(word) {
+          member.heardMs = nowMs()
+          if (word.say === 'drain' || (word.say === 'application' && word.is_reached))
+            connectors.serveWaiting()
+          if (word.say === 'check') check(member, word.id)
+        },
+        onGone() {
+          connectors.remove(member)
+          log.info({ tenant_id: tenantId, connector_id: connectorId }, 'a connector has left')
+        },
+      },
+    )
+    connectors.add(member)
+    log.info({ tenant_id: tenantId, connector_id: connectorId, program }, 'a connector is here')
+  }
+
+  /** What the way to the application looks like from here. */
+  function check(member: Member, id: number): void {
+    const isBegun = member.open(nowMs(), connectMs, (answer, socket) => {
+      socket.destroy()
+      const isReached = answer === 'opened'
+      member.tell({
+        say: 'checked',
+        id,
+        is_reached: isReached,
+        ...(!isReached && { reason: answer }),
+      })
+    })
+    if (!isBegun) member.tell({ say: 'checked', id, is_reached: false, reason: 'no_connection' })
+  }
+
+  function look(): void {
+    for (const [tenantId, connectors] of byTenant) {
+      if (connectors.size === 0 && world.tenant(tenantId) === undefined) byTenant.delete(tenantId)
+      connectors.trim()
+      for (const member of connectors.members()) {
+        if (nowMs() - member.heardMs > LIMITS.connectorSilentMsMax) member.end()
+        else member.tell({ say: 'ping' })
+      }
+    }
+  }
+
+  return {
+    /** A connection whose TLS handshake is done. */
+    accept(socket: TLSSocket): void {
+      socket.on('error', () => socket.destroy())
+      socket.setNoDelay(true)
+      admit(socket, { ...world, keyOf, onRefused }, (admitted) => enter(socket, admitted))
+    },
+    wayTo: (tenantId: string): Way => at(tenantId),
+    /** A tenant has changed, or is gone: who is no longer named has no connection left. */
+    judge(tenantId: string): void {
+      const allowed = world.tenant(tenantId)?.connectors
+      for (const member of byTenant.get(tenantId)?.members() ?? [])
+        if (allowed?.get(member.connectorId)?.has(member.keyId) !== true) {
+          member.tell({ say: 'refused', reason: 'revoked' })
+          member.end()
+        }
+    },
+    /** How many are here of a tenant, for people. */
+    *present(): Generator<{ tenantId: string; member: Member }> {
+      for (const [tenantId, connectors] of byTenant)
+        for (const member of connectors.members()) yield { tenantId, member }
+    },
+    /** They come again, and find another worker. */
+    drain(): void {
+      for (const connectors of byTenant.values())
+        for (const member of connectors.members()) member.tell({ say: 'drain' })
+    },
+    close(): void {
+      clearInterval(pinging)
+      for (const connectors of byTenant.values())
+        for (const member of [...connectors.members()]) member.end()
+    },
+  }
+}

@@ -1,0 +1,201 @@
+/** One connector at this worker: its control connection, what waits to be used, and what is used. */
+import type { TLSSocket } from 'node:tls'
+import { LIMITS } from '../../shared/limits.ts'
+import { readLines } from '../../shared/connector/lines.ts'
+import {
+  ConnectorWordSchema,
+  OPEN,
+  readOpenAnswer,
+  readWord,
+  type ConnectorWord,
+  type GatewayWord,
+  type OpenFailure,
+} from '../../shared/connector/messages.ts'
+import type { InUse } from '../wire/upstream-call.ts'
+
+export interface MemberEvents {
+  /** A connection waits to be used. */
+  onSpare(): void
+  onWord(word: ConnectorWord): void
+  /** Its control connection has ended, and with it all others. */
+  onGone(): void
+}
+
+/** `lost`: the connection has broken before it was opened; nothing has been sent on it. */
+export type OpenAnswer = 'opened' | OpenFailure | 'lost'
+
+export class Member {
+  readonly connectorId: string
+  readonly keyId: string
+  readonly program: string
+  /** As the connector has said it last. */
+  isReached = true
+  /** It wants no more requests. */
+  isDraining = false
+  heardMs: number
+  usedMs = -Infinity
+  readonly #control: TLSSocket
+  readonly #events: MemberEvents
+  readonly #spares: TLSSocket[] = []
+  readonly #used = new Map<TLSSocket, InUse | null>()
+  /** Asked, and without an answer so far; the oldest is the first. */
+  readonly #asked = new Map<TLSSocket, number>()
+  #wanted = 0
+  #isGone = false
+
+  constructor(
+    control: TLSSocket,
+    who: { connectorId: string; keyId: string; program: string; nowMs: number },
+    events: MemberEvents,
+  ) {
+    this.#control = control
+    this.connectorId = who.connectorId
+    this.keyId = who.keyId
+    this.program = who.program
+    this.heardMs = who.nowMs
+    this.#events = events
+    readLines(control, {
+      bytesMax: LIMITS.connectorMessageBytesMax,
+      onLine: (line) => this.#hear(line),
+      onTooLong: () => this.end(),
+    })
+    control.on('close', () => this.end())
+    this.tell({ say: 'welcome' })
+    this.want(LIMITS.connectorSparesIdle)
+  }
+
+  get spares(): number {
+    return this.#spares.length
+  }
+
+  get connections(): number {
+    return this.#spares.length + this.#used.size
+  }
+
+  get inUse(): number {
+    return this.#used.size
+  }
+
+  get wanted(): number {
+    return this.#wanted
+  }
+
+  #hear(line: string): void {
+    const word = readWord(ConnectorWordSchema, line)
+    // What a later version says is passed over; what is none of its words ends it.
+    if (word === undefined) return isJson(line) ? undefined : this.end()
+    if (word.say === 'drain') this.#drain()
+    if (word.say === 'application') this.isReached = word.is_reached
+    this.#events.onWord(word)
+  }
+
+  tell(word: GatewayWord): void {
+    if (!this.#isGone) this.#control.write(`${JSON.stringify(word)}\n`)
+  }
+
+  /** How many connections are to wait here. What is too many is given back. */
+  want(spare: number): void {
+    if (spare !== this.#wanted) this.tell({ say: 'wanted', spare })
+    this.#wanted = spare
+    while (this.#spares.length > spare) this.#spares.shift()!.destroy()
+  }
+
+  addSpare(socket: TLSSocket): void {
+    if (this.#isGone || this.connections >= LIMITS.connectorConnectionsMax)
+      return void socket.destroy()
+    this.#spares.push(socket)
+    socket.on('close', () => this.#forget(socket))
+    // Nobody has asked it: whatever it says must not become an answer.
+    socket.on('data', ended)
+    this.#events.onSpare()
+  }
+
+  #forget(socket: TLSSocket): void {
+    const index = this.#spares.indexOf(socket)
+    if (index !== -1) this.#spares.splice(index, 1)
+    this.#used.delete(socket)
+  }
+
+  /** Whether it answers, and reaches its application, as far as anybody knows. */
+  isWell(nowMs: number): boolean {
+    const [oldestMs = nowMs] = this.#asked.values()
+    return this.isReached && nowMs - oldestMs < LIMITS.connectorAnswerMsMax
+  }
+
+  /** False without a connection to do it on. */
+  open(
+    nowMs: number,
+    withinMs: number,
+    onAnswer: (answer: OpenAnswer, socket: TLSSocket) => void,
+  ): boolean {
+    const socket = this.#spares.pop()
+    if (socket === undefined) return false
+    this.#ask(socket, nowMs, withinMs, onAnswer)
+    return true
+  }
+
+  #ask(
+    socket: TLSSocket,
+    nowMs: number,
+    withinMs: number,
+    onAnswer: (answer: OpenAnswer, socket: TLSSocket) => void,
+  ): void {
+    this.#used.set(socket, null)
+    this.#asked.set(socket, nowMs)
+    socket.off('data', ended)
+    const lost = () => settle('lost')
+    const deadline = setTimeout(() => settle('timeout'), withinMs)
+    const lines = readLines(socket, {
+      bytesMax: LIMITS.connectorAnswerBytesMax,
+      onLine: (line) => settle(readOpenAnswer(line) ?? 'lost'),
+      onTooLong: lost,
+    })
+    const asked = this.#asked
+    socket.once('close', lost)
+    socket.write(OPEN)
+
+    function settle(answer: OpenAnswer): void {
+      asked.delete(socket)
+      clearTimeout(deadline)
+      socket.off('close', lost)
+      const early = lines.stop()
+      // An answer to what nobody has asked yet.
+      const isOpened = answer === 'opened' && early.length === 0 && !socket.destroyed
+      if (!isOpened) socket.destroy()
+      onAnswer(isOpened ? 'opened' : answer === 'opened' ? 'lost' : answer, socket)
+    }
+  }
+
+  /** Who uses it, so that it can be asked to come to an end. */
+  use(socket: TLSSocket, inUse: InUse): void {
+    if (this.#used.has(socket)) this.#used.set(socket, inUse)
+    if (this.isDraining) inUse.retire()
+  }
+
+  #drain(): void {
+    this.isDraining = true
+    this.want(0)
+    for (const inUse of [...this.#used.values()]) inUse?.retire()
+  }
+
+  end(): void {
+    if (this.#isGone) return
+    this.#isGone = true
+    this.#control.destroy()
+    for (const socket of [...this.#spares, ...this.#used.keys()]) socket.destroy()
+    this.#events.onGone()
+  }
+}
+
+function ended(this: TLSSocket): void {
+  this.destroy()
+}
+
+function isJson(line: string): boolean {
+  try {
+    JSON.parse(line)
+    return true
+  } catch {
+    return false
+  }
+}

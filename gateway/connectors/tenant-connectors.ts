@@ -1,0 +1,139 @@
+/** All connectors of one tenant at this worker, and which of them gets the next request. */
+import type { TLSSocket } from 'node:tls'
+import { LIMITS } from '../../shared/limits.ts'
+import type { OpenFailure } from '../../shared/connector/messages.ts'
+import { failure, type Opening, type UpstreamFailure, type Way } from '../wire/upstream-call.ts'
+import type { Member, OpenAnswer } from './member.ts'
+
+const FAILURES: Record<OpenFailure, UpstreamFailure> = {
+  refused: failure('upstream_refused', 'the application refuses its connector'),
+  timeout: failure(
+    'upstream_connect_timeout',
+    'the connector could not reach the application in time',
+  ),
+  unresolved: failure('upstream_unresolved', 'the connector finds no address of the application'),
+  unreachable: failure('upstream_unreachable', 'the connector cannot reach the application'),
+}
+const ABSENT = failure('connector_absent', 'no connector is connected')
+
+interface TenantConnectorsOptions {
+  readonly nowMs: () => number
+  /** Until a connector has reached its application. */
+  readonly connectMs: number
+}
+
+export class TenantConnectors implements Way {
+  readonly #options: TenantConnectorsOptions
+  readonly #members = new Map<string, Member>()
+  /** Until there is a connection for them. */
+  #waiting: Opening[] = []
+
+  constructor(options: TenantConnectorsOptions) {
+    this.#options = options
+  }
+
+  members(): Iterable<Member> {
+    return this.#members.values()
+  }
+
+  of(connectorId: string): Member | undefined {
+    return this.#members.get(connectorId)
+  }
+
+  get size(): number {
+    return this.#members.size
+  }
+
+  add(member: Member): void {
+    const before = this.#members.get(member.connectorId)
+    this.#members.set(member.connectorId, member)
+    before?.end() // it has come back: what it had before is dead
+  }
+
+  remove(member: Member): void {
+    if (this.#members.get(member.connectorId) === member) this.#members.delete(member.connectorId)
+    if (this.#isAbsent()) for (const opening of this.#waiting.splice(0)) opening.onFailed(ABSENT)
+  }
+
+  #isAbsent(): boolean {
+    for (const member of this.#members.values()) if (!member.isDraining) return false
+    return true
+  }
+
+  open(opening: Opening): void {
+    if (this.#isAbsent()) return void process.nextTick(() => opening.onFailed(ABSENT))
+    if (!this.#begin(opening)) this.#waiting.push(opening)
+  }
+
+  /** A connection has come: for whoever waits for one. */
+  serveWaiting(): void {
+    while (this.#waiting.length > 0 && this.#begin(this.#waiting[0]!)) this.#waiting.shift()
+  }
+
+  /** One that is well, and of these the least busy. */
+  #next(): Member | undefined {
+    const nowMs = this.#options.nowMs()
+    let best: Member | undefined
+    let isBestWell = false
+    for (const member of this.#members.values()) {
+      if (member.isDraining) continue
+      this.#askForMore(member)
+      if (member.spares === 0) continue
+      const isWell = member.isWell(nowMs)
+      const isBetter =
+        best === undefined || (isWell === isBestWell ? member.inUse < best.inUse : isWell)
+      if (!isBetter) continue
+      best = member
+      isBestWell = isWell
+    }
+    return best
+  }
+
+  #begin(opening: Opening): boolean {
+    const member = this.#next()
+    if (member === undefined) return false
+    const nowMs = this.#options.nowMs()
+    const { connectMs } = this.#options
+    // One that is silent is not waited for where another one could do it.
+    const withinMs = this.#isOtherWell(member)
+      ? Math.min(connectMs, LIMITS.connectorAnswerMsMax)
+      : connectMs
+    member.usedMs = nowMs
+    return member.open(nowMs, withinMs, (answer, socket) =>
+      this.#answered(member, opening, answer, socket),
+    )
+  }
+
+  #isOtherWell(member: Member): boolean {
+    const nowMs = this.#options.nowMs()
+    for (const other of this.#members.values())
+      if (other !== member && !other.isDraining && other.isWell(nowMs)) return true
+    return false
+  }
+
+  #answered(member: Member, opening: Opening, answer: OpenAnswer, socket: TLSSocket): void {
+    if (answer === 'opened') return member.use(socket, opening.onOpened(socket))
+    // Nothing was sent on it: the next one is as good.
+    if (answer === 'lost') return this.open(opening)
+    member.isReached = false
+    if (this.#isOtherWell(member)) this.open(opening)
+    else opening.onFailed(FAILURES[answer])
+  }
+
+  /** More ahead of demand: a few with the first request, twice as many whenever none was left. */
+  #askForMore(member: Member): void {
+    const { connectorSparesBusy, connectorSparesMax, connectorConnectionsMax } = LIMITS
+    const isShort = member.spares <= 1 && this.#waiting.length > 0
+    const twice = isShort ? 2 * member.wanted : member.wanted
+    const wanted = Math.min(connectorSparesMax, Math.max(connectorSparesBusy, twice))
+    member.want(Math.max(0, Math.min(wanted, connectorConnectionsMax - member.inUse)))
+  }
+
+  /** What nobody has needed lately is given back. */
+  trim(): void {
+    const nowMs = this.#options.nowMs()
+    for (const member of this.#members.values())
+      if (!member.isDraining && nowMs - member.usedMs > LIMITS.connectorSparesKeptMs)
+        member.want(LIMITS.connectorSparesIdle)
+  }
+}

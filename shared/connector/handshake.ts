@@ -1,0 +1,99 @@
+/**
+ * How a connector says who it is: a line of the gateway's, a line of its own, and a signature over
+ * both ends of this one TLS connection. What is signed is good nowhere else and never again, and no
+ * clock has a part in it.
+ */
+import { createPublicKey, sign, verify, type KeyObject } from 'node:crypto'
+import * as v from 'valibot'
+import { TENANT_ID } from '../fleet/snapshot.ts'
+
+/** Told apart from browsers on the same port by ALPN. */
+export const CONNECTOR_ALPN = 'service-connector/1'
+/** Newest first. */
+export const CONNECTOR_VERSIONS = [1] as const
+
+/** Which of a gateway's workers is wanted, said beside `CONNECTOR_ALPN` and never chosen. */
+export const workerAlpn = (worker: number): string => `${CONNECTOR_ALPN}/worker-${worker}`
+
+/** Undefined for a name that asks for no worker. */
+export function workerOfAlpn(name: string): number | undefined {
+  const match = /^service-connector\/1\/worker-([1-9]\d{0,2})$/.exec(name)
+  return match === null ? undefined : Number(match[1])
+}
+
+const EXPORTER_LABEL = 'EXPORTER-service-connector'
+const EXPORTER_BYTES = 32
+const SIGNED_LABEL = 'service-connector handshake 1'
+
+const worker = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(256))
+const name = v.pipe(v.string(), v.regex(/^[A-Za-z0-9_.-]{1,100}$/))
+/** 32 bytes. */
+const nonce = v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{43}$/))
+const signature = v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{86}$/))
+
+export const GatewayHelloSchema = v.object({
+  nonce,
+  versions: v.pipe(v.array(v.number()), v.minLength(1), v.maxLength(10)),
+  gateway_id: name,
+  /** Who has answered, of how many. Each of them is to have connections of its own. */
+  worker,
+  workers: worker,
+})
+export type GatewayHello = v.InferOutput<typeof GatewayHelloSchema>
+
+const CONNECTION_KINDS = ['control', 'data'] as const
+export type ConnectionKind = (typeof CONNECTION_KINDS)[number]
+
+export const ConnectorHelloSchema = v.object({
+  tenant_id: v.pipe(v.string(), v.regex(TENANT_ID)),
+  connector_id: name,
+  key_id: name,
+  kind: v.picklist(CONNECTION_KINDS),
+  version: v.number(),
+  /** Of the program, for people. */
+  program: v.pipe(v.string(), v.regex(/^[\w.+-]{1,50}$/)),
+  signature,
+})
+export type ConnectorHello = v.InferOutput<typeof ConnectorHelloSchema>
+
+/** What a TLS socket has of it. */
+export interface Exporting {
+  exportKeyingMaterial(length: number, label: string, context?: Buffer): Buffer
+}
+
+/** Fields cannot run into each other: none of them holds a line feed. */
+function signedBytes(
+  hello: GatewayHello,
+  answer: Omit<ConnectorHello, 'signature'>,
+  connection: Exporting,
+): Buffer {
+  const { tenant_id, connector_id, key_id, kind, version, program } = answer
+  const fields = [SIGNED_LABEL, hello.nonce, hello.gateway_id, hello.worker, tenant_id]
+  const text = [...fields, connector_id, key_id, kind, version, program].join('\n')
+  const exported = connection.exportKeyingMaterial(EXPORTER_BYTES, EXPORTER_LABEL, Buffer.alloc(0))
+  return Buffer.concat([Buffer.from(`${text}\n`), exported])
+}
+
+export function signHello(
+  hello: GatewayHello,
+  answer: Omit<ConnectorHello, 'signature'>,
+  connection: Exporting,
+  key: KeyObject,
+): ConnectorHello {
+  const signed = sign(null, signedBytes(hello, answer, connection), key)
+  return { ...answer, signature: signed.toString('base64url') }
+}
+
+export function isSignedBy(
+  hello: GatewayHello,
+  { signature: given, ...answer }: ConnectorHello,
+  connection: Exporting,
+  key: KeyObject,
+): boolean {
+  return verify(null, signedBytes(hello, answer, connection), key, Buffer.from(given, 'base64url'))
+}
+
+/** Throws for what is no public key of Ed25519: 32 bytes in base64url. */
+export function importConnectorKey(x: string): KeyObject {
+  return createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' })
+}

@@ -1,0 +1,50 @@
+/** Lines of a stream, each within a bound, however they are cut. */
+import type { Duplex } from 'node:stream'
+
+interface LineOptions {
+  readonly bytesMax: number
+  readonly onLine: (line: string) => void
+  /** Longer than it may be: nothing more is read. */
+  readonly onTooLong: () => void
+}
+
+const LINE_FEED = 10
+
+/** Reads the stream until `stop`, which gives back what has come and belongs to no line yet. */
+export function readLines(stream: Duplex, { bytesMax, onLine, onTooLong }: LineOptions) {
+  /** The beginning of a line. */
+  let pieces: Buffer[] = []
+  let bytes = 0
+  let isStopped = false
+
+  function hear(chunk: Buffer): void {
+    let rest = chunk
+    for (;;) {
+      const end = rest.indexOf(LINE_FEED)
+      const piece = end === -1 ? rest : rest.subarray(0, end)
+      bytes += piece.length
+      pieces.push(piece)
+      if (bytes > bytesMax) {
+        stop()
+        return onTooLong()
+      }
+      if (end === -1) return
+      const line = Buffer.concat(pieces).toString('utf8')
+      rest = rest.subarray(end + 1)
+      pieces = []
+      bytes = 0
+      onLine(line)
+      if (isStopped) return void pieces.push(rest)
+      if (rest.length === 0) return
+    }
+  }
+
+  function stop(): Buffer {
+    isStopped = true
+    stream.off('data', hear)
+    return Buffer.concat(pieces)
+  }
+
+  stream.on('data', hear)
+  return { stop }
+}

@@ -1,0 +1,210 @@
+/** Who dials in without being a connector of this tenant, or without being this connection's own. */
+import { connect as connectTls, type TLSSocket } from 'node:tls'
+import t, { type Test } from 'tap'
+import {
+  CONNECTOR_ALPN,
+  signHello,
+  type ConnectorHello,
+  type GatewayHello,
+} from '../../../shared/connector/handshake.ts'
+import { readLines } from '../../../shared/connector/lines.ts'
+import { LIMITS } from '../../../shared/limits.ts'
+import {
+  ask,
+  dialIn,
+  newConnectorKeys,
+  openDoor,
+  TENANT,
+  type ConnectorKeyPair,
+  type Door,
+} from '../../support/dialled-in.ts'
+import { startOrigin } from '../../support/wire.ts'
+
+interface Stranger {
+  readonly socket: TLSSocket
+  readonly hello: GatewayHello
+  /** What the gateway says from then on. */
+  readonly said: string[]
+  readonly gone: Promise<void>
+}
+
+async function knock(t: Test, door: Door): Promise<Stranger> {
+  const socket = connectTls({
+    port: door.port,
+    host: '127.0.0.1',
+    ALPNProtocols: [CONNECTOR_ALPN],
+    rejectUnauthorized: false,
+  })
+  t.teardown(() => socket.destroy())
+  socket.on('error', () => undefined)
+  const gone = new Promise<void>((resolve) => socket.once('close', () => resolve()))
+  const said: string[] = []
+  const first = Promise.withResolvers<string>()
+  readLines(socket, {
+    bytesMax: 64 * 1024,
+    onLine: (line) => (said.length === 0 ? first.resolve(line) : undefined, said.push(line)),
+    onTooLong: () => undefined,
+  })
+  const hello = JSON.parse(await first.promise) as GatewayHello
+  return { socket, hello, said, gone }
+}
+
+const claimOf = (change: Partial<ConnectorHello> = {}): Omit<ConnectorHello, 'signature'> => ({
+  tenant_id: TENANT,
+  connector_id: 'con_1',
+  key_id: 'k1',
+  kind: 'control',
+  version: 1,
+  program: '0.0.0',
+  ...change,
+})
+
+function answer(
+  stranger: Pick<Stranger, 'socket' | 'hello'>,
+  keys: ConnectorKeyPair,
+  change: Partial<ConnectorHello> = {},
+): string {
+  const signed = signHello(stranger.hello, claimOf(change), stranger.socket, keys.privateKey)
+  return `${JSON.stringify(signed)}\n`
+}
+
+async function withConnector(t: Test) {
+  const origin = await startOrigin(t)
+  const door = await openDoor(t)
+  const keys = newConnectorKeys()
+  door.allow({ con_1: keys })
+  await dialIn(t, door, keys, { origin: origin.url }).until('connected')
+  const isServed = async () => t.match(await ask(door.upstream), { status: 200, body: 'ok' })
+  const refusals = () => door.logged.filter(({ msg }) => msg === 'a connector was refused').length
+  return { door, keys, isServed, refusals }
+}
+
+t.test('who signs with another key, or for somebody else', async (t) => {
+  const { door, keys, isServed, refusals } = await withConnector(t)
+  const other = newConnectorKeys()
+  const cases: [string, ConnectorKeyPair, Partial<ConnectorHello>][] = [
+    ['another key', other, {}],
+    ['another connector', keys, { connector_id: 'con_2' }],
+    ['another tenant', keys, { tenant_id: 'globex' }],
+    ['another key id', keys, { key_id: 'k2' }],
+    ['a name of every object', keys, { connector_id: 'constructor' }],
+  ]
+  for (const [name, pair, change] of cases) {
+    const before = refusals()
+    const stranger = await knock(t, door)
+    stranger.socket.write(answer(stranger, pair, change))
+    await stranger.gone
+    t.same(JSON.parse(stranger.said[1]!), { say: 'refused', reason: 'unknown' }, name)
+    t.equal(refusals(), before + 1, 'and it is logged once')
+  }
+  await isServed()
+})
+
+t.test('what was signed for another connection', async (t) => {
+  const { door, keys, isServed } = await withConnector(t)
+  const [one, two] = [await knock(t, door), await knock(t, door)]
+  const line = answer(one, keys)
+  two.socket.write(line)
+  await two.gone
+  t.match(two.said[1], /unknown/, 'replayed')
+  const three = await knock(t, door)
+  // Somebody in between, who hands on what the gateway has said.
+  three.socket.write(answer({ socket: one.socket, hello: three.hello }, keys))
+  await three.gone
+  t.match(three.said[1], /unknown/, 'relayed')
+  const four = await knock(t, door)
+  four.socket.write(
+    answer({ socket: four.socket, hello: { ...four.hello, gateway_id: 'x' } }, keys),
+  )
+  await four.gone
+  t.match(four.said[1], /unknown/, 'for another gateway')
+  const five = await knock(t, door)
+  five.socket.write(answer(five, keys, { kind: 'data' }).replace('"data"', '"control"'))
+  await five.gone
+  t.match(five.said[1], /unknown/, 'for another kind')
+  await isServed()
+})
+
+t.test('what is no hello', async (t) => {
+  const { door, keys, isServed } = await withConnector(t)
+  const broken = [
+    'GET / HTTP/1.1\r\n\r\n',
+    '{}\n',
+    'null\n',
+    '[]\n',
+    '\n',
+    `${'x'.repeat(LIMITS.connectorHandshakeBytesMax + 1)}`,
+    '{"__proto__":{"kind":"control"}}\n',
+  ]
+  for (const text of broken) {
+    const stranger = await knock(t, door)
+    stranger.socket.write(text)
+    await stranger.gone
+    t.equal(stranger.said.length, 1, JSON.stringify(text.slice(0, 30)))
+  }
+  const later = await knock(t, door)
+  later.socket.write(answer(later, keys, { version: 2 }))
+  await later.gone
+  t.match(later.said[1], /version/)
+  await isServed()
+})
+
+t.test('a hello that comes byte by byte is one', async (t) => {
+  const { door, keys } = await withConnector(t)
+  const stranger = await knock(t, door)
+  for (const byte of Buffer.from(answer(stranger, keys))) stranger.socket.write(Buffer.of(byte))
+  while (stranger.said.length < 2) await new Promise((next) => setTimeout(next, 5))
+  t.match(stranger.said[1], /welcome/)
+})
+
+t.test('who says nothing has five seconds', async (t) => {
+  t.equal(LIMITS.connectorHandshakeMsMax, 5000)
+  const { door } = await withConnector(t)
+  const setTimeoutReal = globalThis.setTimeout
+  t.teardown(() => (globalThis.setTimeout = setTimeoutReal))
+  globalThis.setTimeout = ((work: () => void, ms: number) =>
+    setTimeoutReal(work, ms === LIMITS.connectorHandshakeMsMax ? 50 : ms)) as typeof setTimeout
+  const stranger = await knock(t, door)
+  globalThis.setTimeout = setTimeoutReal
+  await stranger.gone
+  t.equal(stranger.said.length, 1)
+})
+
+t.test('a connector that says what nobody asked for', async (t) => {
+  const { door, keys, isServed } = await withConnector(t)
+  const early = await knock(t, door)
+  early.socket.write(`${answer(early, keys, { kind: 'data' })}HTTP/1.1 200 OK\r\n\r\n`)
+  await early.gone
+  const idle = await knock(t, door)
+  idle.socket.write(answer(idle, keys, { kind: 'data' }))
+  await new Promise((next) => setTimeout(next, 50))
+  idle.socket.write('HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil')
+  await idle.gone
+  await isServed()
+  const noise = await knock(t, door)
+  noise.socket.write(answer(noise, keys))
+  noise.socket.write('{"say":"something of later","x":1}\nthis is no JSON\n')
+  await noise.gone
+  t.match(noise.said[1], /welcome/)
+})
+
+t.test('no more connections than one connector may have', async (t) => {
+  t.equal(LIMITS.connectorConnectionsMax, 256)
+  t.equal(LIMITS.connectorMessageBytesMax, 64 * 1024)
+  const { door, keys } = await withConnector(t)
+  const control = await knock(t, door)
+  control.socket.write(answer(control, keys))
+  while (control.said.length < 2) await new Promise((next) => setTimeout(next, 5))
+  control.socket.write(`{"say":"pong","x":"${'x'.repeat(LIMITS.connectorMessageBytesMax)}"}\n`)
+  await control.gone
+})
+
+t.test('who is not the gateway that was named gets nothing', async (t) => {
+  const [named, other] = [await openDoor(t), await openDoor(t, { gatewayId: 'gateway-2' })]
+  const keys = newConnectorKeys()
+  other.allow({ con_1: keys })
+  const to = { address: other.address, certificate: named.certificate }
+  const connector = dialIn(t, to, keys, { origin: 'http://127.0.0.1:1' })
+  t.match(await connector.until('lost'), { reason: /not gateway gateway-1.*another certificate/ })
+  t.same([...other.connectors.present()], [])
+})

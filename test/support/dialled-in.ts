@@ -1,0 +1,235 @@
+/** One worker's door for connectors, its pool, and real connectors that dial in over TLS. */
+import { generateKeyPairSync, type KeyObject } from 'node:crypto'
+import { createServer, type AddressInfo, type Socket } from 'node:net'
+import { pino } from 'pino'
+import type { Test } from 'tap'
+import { Tunnel } from '../../control-plane/downloads/connector/tunnel/tunnel.ts'
+import type {
+  TunnelEvent,
+  TunnelWorld,
+} from '../../control-plane/downloads/connector/tunnel/worker-link.ts'
+import { applicationAddress } from '../../control-plane/downloads/connector/tunnel/splice.ts'
+import { createConnectors } from '../../gateway/connectors/connectors.ts'
+import { deriveCertificate } from '../../gateway/connectors/own-certificate.ts'
+import { createTicketKeys } from '../../gateway/tls/ticket-keys.ts'
+import { createTlsListener } from '../../gateway/tls/tls-listener.ts'
+import { createUpstreamRuntime } from '../../gateway/upstream/runtime.ts'
+import { createUpstream } from '../../gateway/upstream/upstream.ts'
+import { createAddressCounts } from '../../gateway/wire/address-counts.ts'
+import { importConnectorKey } from '../../shared/connector/handshake.ts'
+import { systemClock, type Clock } from '../../shared/clock.ts'
+
+export const TENANT = 'acme'
+const FLEET_KEY = 'a fleet key that is only good for tests'
+
+export interface ConnectorKeyPair {
+  readonly privateKey: KeyObject
+  readonly publicKey: string
+}
+
+export function newConnectorKeys(): ConnectorKeyPair {
+  const { privateKey, publicKey } = generateKeyPairSync('ed25519')
+  return { privateKey, publicKey: publicKey.export({ format: 'jwk' }).x! }
+}
+
+interface Logged {
+  readonly msg: string
+  readonly reason?: string
+}
+
+export interface Door {
+  readonly port: number
+  readonly address: string
+  readonly certificate: string
+  /** The tenant's connectors from now on. */
+  allow(connectors: Record<string, ConnectorKeyPair>): void
+  readonly connectors: ReturnType<typeof createConnectors>
+  readonly upstream: ReturnType<typeof createUpstream>
+  readonly logged: readonly Logged[]
+  /** Raw connections that are open. */
+  readonly sockets: ReadonlySet<Socket>
+}
+
+export async function openDoor(
+  t: Test,
+  options: {
+    readonly gatewayId?: string
+    readonly connectMs?: number
+    readonly clock?: Clock
+  } = {},
+): Promise<Door> {
+  const { gatewayId = 'gateway-1', connectMs = 2000, clock = systemClock } = options
+  const logged: Logged[] = []
+  const log = pino(
+    { level: 'info' },
+    { write: (line: string) => void logged.push(JSON.parse(line) as Logged) },
+  )
+  const own = deriveCertificate(`${FLEET_KEY} ${gatewayId}`)
+  let allowed = new Map<string, Map<string, KeyObject>>()
+  const connectors = createConnectors({
+    gatewayId,
+    worker: 1,
+    workers: 1,
+    tenant: (tenantId) => (tenantId === TENANT ? { connectors: allowed } : undefined),
+    connectMs,
+    clock,
+    log,
+  })
+  const listener = createTlsListener({
+    contextFor: () => undefined,
+    onHttp1: (socket) => socket.destroy(),
+    onHttp2: (socket) => socket.destroy(),
+    addresses: createAddressCounts({ connectionsMax: 1000 }),
+    isExempt: () => true,
+    clock,
+    handshakeMs: 2000,
+    tickets: createTicketKeys({ fleetKey: FLEET_KEY, clock }),
+    connectors: {
+      worker: 1,
+      ...own,
+      accept: connectors.accept,
+      passOn: (socket) => socket.destroy(),
+    },
+  })
+  const sockets = new Set<Socket>()
+  const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+    listener.accept(socket)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  const runtime = createUpstreamRuntime({ clock })
+  const upstream = createUpstream({
+    origin: 'http://application.internal',
+    way: connectors.wayTo(TENANT),
+    runtime,
+    timeouts: { connectMs, firstByteMs: 5000, idleMs: 5000 },
+  })
+  t.teardown(async () => {
+    connectors.close()
+    listener.close()
+    for (const socket of sockets) socket.destroy()
+    server.close()
+    await upstream.close()
+    runtime.close()
+  })
+  return {
+    port,
+    address: `127.0.0.1:${port}`,
+    certificate: own.certificate,
+    connectors,
+    upstream,
+    logged,
+    sockets,
+    allow(now) {
+      allowed = new Map(
+        Object.entries(now).map(([id, { publicKey }]) => [
+          id,
+          new Map([['k1', importConnectorKey(publicKey)]]),
+        ]),
+      )
+      connectors.judge(TENANT)
+    },
+  }
+}
+
+export interface DialledIn {
+  readonly tunnel: Tunnel
+  readonly events: TunnelEvent[]
+  /** Settles with the first event of the type, from now on or before. */
+  until<Type extends TunnelEvent['type']>(type: Type): Promise<TunnelEvent & { type: Type }>
+}
+
+export function dialIn(
+  t: Test,
+  door: Pick<Door, 'address' | 'certificate'>,
+  keys: ConnectorKeyPair,
+  options: {
+    readonly origin: string
+    readonly connectorId?: string
+    readonly tenantId?: string
+    readonly gatewayId?: string
+    readonly world?: Partial<TunnelWorld>
+  },
+): DialledIn {
+  const events: TunnelEvent[] = []
+  const waiting: { type: string; settle: (event: TunnelEvent) => void }[] = []
+  const tunnel = new Tunnel({
+    identity: {
+      tenantId: options.tenantId ?? TENANT,
+      connectorId: options.connectorId ?? 'con_1',
+      keyId: 'k1',
+      privateKey: keys.privateKey,
+      program: '0.0.0',
+    },
+    application: applicationAddress(options.origin),
+    dialling: { timeoutMs: 2000 },
+    random: () => 0.1,
+    nowMs: () => Date.now(),
+    applicationMs: 1500,
+    onEvent(event) {
+      events.push(event)
+      for (const one of waiting.splice(0))
+        if (one.type === event.type) one.settle(event)
+        else waiting.push(one)
+    },
+    ...options.world,
+  })
+  t.teardown(() => tunnel.close())
+  tunnel.follow([
+    {
+      gateway_id: options.gatewayId ?? 'gateway-1',
+      address: door.address,
+      certificate: door.certificate,
+    },
+  ])
+  return {
+    tunnel,
+    events,
+    until<Type extends TunnelEvent['type']>(type: Type) {
+      return new Promise<TunnelEvent & { type: Type }>((resolve) => {
+        const settle = (event: TunnelEvent) => resolve(event as TunnelEvent & { type: Type })
+        const before = events.find((event) => event.type === type)
+        if (before) settle(before)
+        else waiting.push({ type, settle })
+      })
+    },
+  }
+}
+
+/** One whole answer through the pool. */
+export function ask(
+  upstream: Door['upstream'],
+  wish: { method?: string; target?: string; body?: string } = {},
+): Promise<{ status: number; body: string; failure: string }> {
+  const { method = 'GET', target = '/', body = '' } = wish
+  return new Promise((resolve) => {
+    let status = 0
+    let text = ''
+    upstream.request(
+      {
+        method,
+        target,
+        lines: 'Host: a\r\n',
+        bodyLength: body.length,
+        hasLength: body !== '',
+        firstBody: body,
+        isBodyWhole: true,
+        isRawChunked: false,
+      },
+      {
+        wantsRawChunks: false,
+        onInformational: () => undefined,
+        onHead: (head) => (status = head.status),
+        onData: (buffer, from, to) => (text += buffer.toString('latin1', from, to)),
+        onText: (piece) => (text += piece),
+        onReadEnd: () => undefined,
+        onEnd: () => resolve({ status, body: text, failure: '' }),
+        onError: (failure) =>
+          resolve({ status: failure.status, body: text, failure: failure.code }),
+        onDrain: () => undefined,
+      },
+    )
+  })
+}
