@@ -13,6 +13,7 @@ import { nextOf, type NextFound } from './next.ts'
 import { manifestPlace, packageManagerOf, type NodePackage } from './packages.ts'
 import { indexOf } from './reach-index.ts'
 import { portBeside, portFinding } from './ports.ts'
+import { routesOf } from './routes.ts'
 import type { Served } from './served.ts'
 import { signInOf } from './sign-in.ts'
 import { createTracer } from './trace.ts'
@@ -117,11 +118,21 @@ export async function describePlugin(
   if (plugin === undefined) return null
   const mount = placeOf(plugin.source, plugin.node)
   const made = 'fastify-cli makes the application, and this plugin is its first.'
+  const custom = 'fastify-cli listens on 3000 unless it is told otherwise.'
+  const asked = `${entry.said} names the port ${entry.port}.`
+  const routes = routesOf(reach, tracer, plugin)
   return whole(codebase, one, entry, reach, {
     framework: 'fastify',
     mount,
     confidence: weakest('likely', asideConfidence(one, entry.path ?? '')),
-    findings: [finding('mount', 'fastify', mount, 'likely', made), await portBeside(codebase, one)],
+    findings: [
+      finding('mount', 'fastify', mount, 'likely', made),
+      entry.port === null
+        ? ((await portBeside(codebase, one)) ?? finding('port', 3000, null, 'likely', custom))
+        : finding('port', entry.port, entry.at, 'sure', asked),
+      healthFinding(routes.health),
+      ...routes.findings,
+    ],
     modules: source.modules,
   })
 }

@@ -8,7 +8,7 @@ export type Run =
   /** The project of a nest-cli.json; null is its own. */
   | { readonly kind: 'nest'; readonly project: string | null }
   /** fastify-cli makes the application; the file is a plugin of it. */
-  | { readonly kind: 'plugin'; readonly path: string }
+  | { readonly kind: 'plugin'; readonly path: string; readonly port?: number }
 
 const WORDS_MAX = 200
 const DEPTH_MAX = 4
@@ -65,10 +65,7 @@ function runsOfWords(words: readonly string[], depth: number): Run[] {
     return /^(?:start|dev)$/.test(rest[0] ?? 'dev') ? [{ kind: 'next', port: portFlag(rest) }] : []
   if (name === 'nest')
     return rest[0] === 'start' ? [{ kind: 'nest', project: bare(rest)[1] ?? null }] : []
-  if (name === 'fastify')
-    return rest[0] === 'start'
-      ? rest.filter(isFileName).map((path) => ({ kind: 'plugin', path }) as const)
-      : []
+  if (name === 'fastify') return rest[0] === 'start' ? pluginRuns(rest) : []
   if (/^(?:concurrently|conc)$/.test(name)) return bare(rest).flatMap((line) => many(line, depth))
   if (/^(?:npm-run-all2?|run-p|run-s)$/.test(name))
     return bare(rest).map((name) => ({ kind: 'script', name }))
@@ -142,6 +139,13 @@ function fileRuns(words: readonly string[]): (Run & { kind: 'file' })[] {
   const named = words.filter(isFileName)
   const chosen = named.length > 0 ? named : words.filter((word) => /^\.$|\/|^[\w-]+$/.test(word))
   return chosen.slice(0, 3).map((path) => ({ kind: 'file', path }))
+}
+
+function pluginRuns(words: readonly string[]): Run[] {
+  const port = portFlag(words)
+  return words
+    .filter(isFileName)
+    .map((path) => ({ kind: 'plugin', path, ...(port === null ? {} : { port }) }))
 }
 
 function isFileName(word: string): boolean {

@@ -62,7 +62,7 @@ export async function entriesOf(codebase: Codebase, one: NodePackage): Promise<E
         (written.startsWith('/') ? await fromRoot(written) : null) ??
         (inside === null ? null : await resolver.sourceOf(one, inside))
       const framework = run.kind === 'plugin' ? 'fastify-cli' : null
-      const port = (run.kind === 'file' && run.port) || null
+      const port = ((run.kind === 'file' || run.kind === 'plugin') && run.port) || null
       if (path !== null) found.push({ path, framework, by, said, at, port })
     }
   }

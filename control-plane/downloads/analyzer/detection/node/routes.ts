@@ -35,7 +35,7 @@ interface Mount {
 
 type Arguments = readonly Node[]
 
-export function routesOf(reach: Reach, tracer: Tracer, made: Making): RoutesFound {
+export function routesOf(reach: Reach, tracer: Tracer, made: Pick<Making, 'node'>): RoutesFound {
   const mounts: Mount[] = []
   const findings: Finding[] = []
   const healths: { at: Place; on: readonly Node[]; path: string; isStatus: boolean }[] = []

@@ -329,7 +329,23 @@ t.test('a file of fastify-cli is a plugin of the application that it makes', asy
     }),
     'app.js': `'use strict'\nmodule.exports = async function (fastify, opts) {\n  fastify.get('/', () => 1)\n}`,
   }
-  t.strictSame(await found(files), ['[fastify] app.js → app.js:2 null likely'])
+  t.strictSame(await found(files), ['[fastify] app.js → app.js:2 3000 likely'])
+  const told = JSON.stringify({
+    scripts: { start: 'fastify start -p 4100 app.js' },
+    dependencies: { fastify: '5' },
+  })
+  t.strictSame(await found({ ...files, 'package.json': told }), [
+    '[fastify] app.js → app.js:2 4100 likely',
+  ])
+  const { applications } = await detectNode(
+    projectWith({
+      ...files,
+      'app.js': `module.exports = async function (fastify) {
+  fastify.register(require('./inner'), { prefix: '/v1' })\n}`,
+      'inner.js': `module.exports = async (fastify) => { fastify.get('/health', async () => 'ok') }`,
+    }),
+  )
+  t.equal(applications[0]?.healthPath, '/v1/health')
 })
 
 t.test(
