@@ -68,12 +68,11 @@ function readKeys(text: string): KeyObject[] | null {
 
 function missing(at: LookedAt, shown: string): CheckResult {
   const fix = download(at, shown)
-  return isNode(at.application)
-    ? warn(
-        `${shown} does not exist: the application fetches the keys when it starts, and if it cannot reach the service then, nobody gets in.`,
-        fix,
-      )
-    : fail(`${shown} does not exist, and the application does not start without it.`, fix)
+  const when = isNode(at.application) ? 'when it starts' : 'with its first request'
+  return warn(
+    `${shown} does not exist: the application fetches the keys ${when}, and if it cannot reach the service then, nobody gets in.`,
+    fix,
+  )
 }
 
 interface PublishedKey {

@@ -8,7 +8,7 @@ import { blank, type SourceLanguage } from '../detection/source/blank.ts'
 import { lineAt } from '../syntax/places.ts'
 import { codeFiles } from './code-files.ts'
 import type { LookedAt } from './looked-at.ts'
-import { notWhole } from './pasted-whole.ts'
+import { notWhole, type Problem } from './pasted-whole.ts'
 
 const { fail, pass, warn } = resultsOf('middleware_mounted')
 const PROBE = /X-Service-Probe|HTTP_X_SERVICE_PROBE/i
@@ -96,30 +96,40 @@ export async function pastedMount(at: LookedAt): Promise<CheckResult> {
       'Only Node.js applications can use sdk mode.',
       'Ask the operator to change the mode of the tenant to gateway or connector.',
     )
+  const { mount: whole } = application
+  const placed = whole === null ? '' : ` It belongs in ${whole.path}:${whole.line}.`
   let pasted: string | null = null
-  let mounted: { place: string; problem: string | null } | null = null
+  let mounted: { place: string; problem: Problem | null } | null = null
   let without: string | null = null
   for await (const { path, text } of codeFiles(at, marks.extension)) {
     const code = blank(text, marks.language)
     const probe = PROBE.exec(text)
     if (probe !== null) pasted ??= `${path}:${lineAt(text, probe.index)}`
-    const mount = marks.mount.exec(marks.inStrings ? text : code)
-    const isMount = mount !== null && (probe !== null || !marks.isMountedByItself)
-    const other = isMount ? null : (marks.others?.exec(code) ?? null)
+    const isPossible = probe !== null || !marks.isMountedByItself
+    const mounts = isPossible ? [...mountsIn(marks.inStrings ? text : code, marks)] : []
+    const other = mounts.length > 0 ? null : (marks.others?.exec(code) ?? null)
     if (other !== null) without ??= `${path}:${lineAt(code, other.index)}`
-    if (!isMount || mounted?.problem === null) continue
-    mounted = {
-      place: `${path}:${lineAt(text, mount.index)}`,
-      problem: problemOf(application.framework, marks, code, mount),
+    for (const mount of mounts) {
+      if (mounted?.problem === null) break
+      mounted = {
+        place: `${path}:${lineAt(text, mount.index)}`,
+        problem:
+          problemOf(application.framework, marks, code, mount) ?? elsewhere(application, path),
+      }
     }
   }
   if (pasted === null)
     return fail(
       'Nothing in the code reads X-Service-Probe and X-Service-Claims.',
-      `Paste the code for ${application.framework} from ${contract}, or run service-analyzer apply, which shows where it goes.`,
+      `Paste the code for ${application.framework} from ${contract}, or run service-analyzer apply, which shows where it goes.${placed}`,
     )
-  if (mounted === null) return fail(`${pasted} has the code, but nothing mounts it.`, marks.line)
-  if (mounted.problem !== null) return warn(`${mounted.place} ${mounted.problem}`, marks.line)
+  if (mounted === null)
+    return fail(`${pasted} has the code, but nothing mounts it.${placed}`, marks.line)
+  if (mounted.problem !== null)
+    return (mounted.problem.isSure ? fail : warn)(
+      `${mounted.place} ${mounted.problem.text}`,
+      marks.line,
+    )
   if (without !== null)
     return warn(
       `${mounted.place} mounts it, but ${without} has its own list without it: started with that one, nothing is protected.`,
@@ -128,15 +138,30 @@ export async function pastedMount(at: LookedAt): Promise<CheckResult> {
   return pass(`${mounted.place} mounts what ${pasted} does.`)
 }
 
+const mountsIn = (code: string, { mount }: Marks) =>
+  code.matchAll(new RegExp(mount, [...new Set(`${mount.flags}g`)].join('')))
+
 function problemOf(
   framework: FrameworkName,
   { behind }: Marks,
   code: string,
   mount: RegExpExecArray,
-): string | null {
+): Problem | null {
   const problem = notWhole(framework, { code, index: mount.index, text: mount[0] })
   const end = mount.index + mount[0].length
   const later = behind?.exec(code.slice(end))
   if (problem !== null || !later) return problem
-  return `mounts it, but line ${lineAt(code, end + later.index)} comes before it.`
+  const line = lineAt(code, end + later.index)
+  return { isSure: false, text: `mounts it, but line ${line} comes before it.` }
+}
+
+/** These make what they are mounted on in the same file: another file's is another application. */
+function elsewhere(
+  { framework, mount, confidence }: LookedAt['application'],
+  path: string,
+): Problem | null {
+  if (framework !== 'flask' && framework !== 'fastapi') return null
+  if (mount === null || mount.path === path) return null
+  const text = `mounts it on another application than the one created in ${mount.path}:${mount.line}, which stays open.`
+  return { isSure: confidence !== 'guess', text }
 }

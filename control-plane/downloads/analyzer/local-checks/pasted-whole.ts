@@ -12,7 +12,16 @@ interface MountedLine {
   readonly text: string
 }
 
-type Whole = (mounted: MountedLine) => string | null
+/** The rest of a sentence; `isSure`: something is open, whatever else the code says. */
+export interface Problem {
+  readonly text: string
+  readonly isSure: boolean
+}
+
+type Whole = (mounted: MountedLine) => Problem | null
+
+const maybe = (text: string): Problem => ({ text, isSure: false })
+const surely = (text: string): Problem => ({ text, isSure: true })
 
 const WHOLE: Partial<Readonly<Record<FrameworkName, Whole>>> = {
   flask: (mounted) => {
@@ -22,8 +31,13 @@ const WHOLE: Partial<Readonly<Record<FrameworkName, Whole>>> = {
       behind(mounted, name, String.raw`before_request\b`)
     )
   },
-  fastapi: (mounted) =>
-    notMade(mounted, receiverOf(mounted), String.raw`(?:\w+\.)?(?:FastAPI|Starlette)\(`),
+  fastapi: (mounted) => {
+    const name = receiverOf(mounted)
+    return (
+      notMade(mounted, name, String.raw`(?:\w+\.)?(?:FastAPI|Starlette)\(`) ??
+      mountedIn(mounted, name)
+    )
+  },
   aspnet: (mounted) => {
     const name = receiverOf(mounted)
     const isHandedIn =
@@ -40,17 +54,19 @@ const WHOLE: Partial<Readonly<Record<FrameworkName, Whole>>> = {
   },
   laravel: ({ text }) =>
     /->prepend\(/.test(text) && !/->prepend\(\s*\[?\s*\\?[\w\\]*ServiceClaims/.test(text)
-      ? 'mounts it after another one, which runs first.'
+      ? maybe('mounts it after another one, which runs first.')
       : null,
   spring: ({ code }) => {
     const narrower = /\b(?:shouldNotFilter|addUrlPatterns|setUrlPatterns|urlPatterns)\b/.exec(code)
     if (narrower === null) return null
-    return `mounts it, and line ${lineAt(code, narrower.index)} excludes paths, which are not protected.`
+    return maybe(
+      `mounts it, and line ${lineAt(code, narrower.index)} excludes paths, which are not protected.`,
+    )
   },
   go: goWhole,
 }
 
-export function notWhole(framework: FrameworkName, mounted: MountedLine): string | null {
+export function notWhole(framework: FrameworkName, mounted: MountedLine): Problem | null {
   return WHOLE[framework]?.(mounted) ?? null
 }
 
@@ -64,26 +80,53 @@ function receiverOf({ code, index, text }: MountedLine): string | null {
 }
 
 const branch = (name: string) =>
-  `mounts it on ${name}, which is only a branch of the application; everything else stays open.`
+  surely(
+    `mounts it on ${name}, which is only a branch of the application; everything else stays open.`,
+  )
 
-function notMade({ code }: MountedLine, name: string | null, made: string): string | null {
-  if (name === null) return 'mounts it on something that may not be the whole application.'
+const PART = String.raw`[\w.]*(?:Blueprint|APIRouter|Group|PathPrefix|MapGroup|Route|With)\(`
+
+function notMade({ code }: MountedLine, name: string | null, made: string): Problem | null {
+  if (name === null) return maybe('mounts it on something that may not be the whole application.')
+  if (new RegExp(String.raw`\b${name}\b[^=\n;]*=\s*${PART}`).test(code))
+    return surely(
+      `mounts it on ${name}, which is only a part of the application; everything else stays open.`,
+    )
   const isMade = new RegExp(String.raw`\b${name}\b[^=\n;]*=\s*${made}`).test(code)
   return isMade
     ? null
-    : `mounts it on ${name}, which this file does not create as an application; if it is only a part, everything else stays open.`
+    : maybe(
+        `mounts it on ${name}, which this file does not create as an application; if it is only a part, everything else stays open.`,
+      )
 }
 
-function behind({ code, index }: MountedLine, name: string | null, others: string): string | null {
+/** `app.mount('/api', api)`: an application in another, which is then the whole. */
+function mountedIn({ code }: MountedLine, name: string | null): Problem | null {
+  const given = new RegExp(
+    String.raw`\b(\w+)\.mount\(\s*[^(),]*,\s*(?:app\s*=\s*)?${name ?? ''}\s*[,)]`,
+  )
+  const around = given.exec(code)
+  if (around === null) return null
+  return surely(
+    `mounts it on ${name ?? ''}, which line ${lineAt(code, around.index)} puts into ${around[1] ?? 'another'}; everything else stays open.`,
+  )
+}
+
+function behind({ code, index }: MountedLine, name: string | null, others: string): Problem | null {
   const earlier = new RegExp(String.raw`\b${name ?? ''}\.${others}`).exec(code.slice(0, index))
-  return earlier && `mounts it behind line ${lineAt(code, earlier.index)}, which answers first.`
+  return (
+    earlier && maybe(`mounts it behind line ${lineAt(code, earlier.index)}, which answers first.`)
+  )
 }
 
 const LISTENS = /\bhttp\.(?:ListenAndServe|Serve)(?:TLS)?\(([^\n]*)|\bHandler:\s*([^\n]*)/g
 const IS_ROUTER = String.raw`(?:gin|chi|echo|mux|fiber)\.(?:New|Default|NewRouter|NewMux)\(`
 
+/** `http.Handle("/admin", ServiceClaims(admin))` */
+const ONE_HANDLER = /\.(?:Handle|HandleFunc|Handler|Get|GET|Post|POST|Any|Method|Mount)\(\s*"/
+
 /** `http.ListenAndServe(address, ServiceClaims(router))`, `router.Use(ServiceClaims)`. */
-function goWhole(mounted: MountedLine): string | null {
+function goWhole(mounted: MountedLine): Problem | null {
   const { code, index } = mounted
   const line = code.slice(code.lastIndexOf('\n', index - 1) + 1, lineEnd(code, index))
   const router = /(\w+)\.(?:Use|Pre)\(/.exec(line)?.[1]
@@ -96,14 +139,16 @@ function goWhole(mounted: MountedLine): string | null {
   const isServed = [...code.matchAll(LISTENS)].some(([all]) => handler && names(all, handler))
   return isServed
     ? otherListener(code, handler ?? null)
-    : 'wraps a handler that is not the one of the server; all others stay open.'
+    : (ONE_HANDLER.test(line) ? surely : maybe)(
+        'wraps a handler that is not the one of the server; all others stay open.',
+      )
 }
 
 /** A second server of the same file. */
-function otherListener(code: string, guarded: string | null): string | null {
+function otherListener(code: string, guarded: string | null): Problem | null {
   for (const { 0: all, index } of code.matchAll(LISTENS))
     if (!/\bServiceClaims\(/.test(all) && !(guarded !== null && names(all, guarded)))
-      return `mounts it, but the server in line ${lineAt(code, index)} is not behind it.`
+      return maybe(`mounts it, but the server in line ${lineAt(code, index)} is not behind it.`)
   return null
 }
 

@@ -1,13 +1,18 @@
 /** Pasted code that guards a part of an application: only the shape of the contract is believed. */
 import t from 'tap'
-import type { FrameworkName } from '../../../../../control-plane/downloads/analyzer/detection/application.ts'
+import type {
+  FrameworkName,
+  Place,
+} from '../../../../../control-plane/downloads/analyzer/detection/application.ts'
 import { check } from './project-here.ts'
 
 interface Row {
   readonly framework: FrameworkName
   readonly path: string
   readonly code: string
-  readonly status: 'pass' | 'warn'
+  readonly status: 'pass' | 'warn' | 'fail'
+  /** Where the application is made. */
+  readonly mount?: Place
   readonly detail: RegExp
   readonly beside?: Readonly<Record<string, string>>
 }
@@ -19,15 +24,15 @@ const ROWS: Readonly<Record<string, Row>> = {
     framework: 'go',
     path: 'main.go',
     code: 'package main\n\nfunc main() {\n\thttp.Handle("/admin", ServiceClaims(http.HandlerFunc(admin)))\n\thttp.HandleFunc("/", open)\n\thttp.ListenAndServe(":8080", nil)\n}\n',
-    status: 'warn',
+    status: 'fail',
     detail: /main\.go:4 wraps a handler that is not the one of the server/,
   },
   'Go: a group of routes': {
     framework: 'go',
     path: 'main.go',
     code: `${MAIN}\tadmin := r.Group("/admin")\n\tadmin.Use(ServiceClaims())\n\tr.Run(":8080")\n}\n`,
-    status: 'warn',
-    detail: /main\.go:4 mounts it on admin, which this file does not create/,
+    status: 'fail',
+    detail: /main\.go:4 mounts it on admin, which is only a part/,
   },
   'Go: behind a route of the same router': {
     framework: 'go',
@@ -61,8 +66,8 @@ const ROWS: Readonly<Record<string, Row>> = {
     framework: 'flask',
     path: 'app.py',
     code: "app = Flask(__name__)\nbp = Blueprint('admin', __name__)\n\n@bp.before_request\ndef sign_in():\n    pass\n",
-    status: 'warn',
-    detail: /app\.py:4 mounts it on bp, which this file does not create/,
+    status: 'fail',
+    detail: /app\.py:4 mounts it on bp, which is only a part/,
   },
   'Flask: a blueprint, by a call': {
     framework: 'flask',
@@ -85,18 +90,50 @@ const ROWS: Readonly<Record<string, Row>> = {
     status: 'warn',
     detail: /main\.py:2 mounts it on router/,
   },
+  'FastAPI: the application that line 3 puts into another': {
+    framework: 'fastapi',
+    path: 'main.py',
+    code: "app = FastAPI()\napi = FastAPI()\napp.mount('/api', app=api)\napi.add_middleware(ServiceClaims)\n",
+    status: 'fail',
+    detail: /main\.py:4 mounts it on api, which line 3 puts into app/,
+  },
+  'Flask: a part and the whole': {
+    framework: 'flask',
+    path: 'app.py',
+    code: "app = Flask(__name__)\nbp = Blueprint('admin', __name__)\nbp.before_request(sign_in)\napp.before_request(sign_in)\n",
+    status: 'pass',
+    detail: /app\.py:4 mounts/,
+  },
+  'Flask: another application than the one that is started': {
+    framework: 'flask',
+    path: 'tools/app.py',
+    code: 'app = Flask(__name__)\napp.before_request(sign_in)\n',
+    mount: { path: 'shop/__init__.py', line: 7 },
+    status: 'fail',
+    detail:
+      /tools\/app\.py:2 mounts it on another application than the one created in shop\/__init__\.py:7/,
+  },
+  'Flask: nothing mounts it': {
+    framework: 'flask',
+    path: 'shop/__init__.py',
+    code: 'app = Flask(__name__)\n',
+    mount: { path: 'shop/__init__.py', line: 1 },
+    status: 'fail',
+    detail:
+      /service_claims\.py:1 has the code, but nothing mounts it\. It belongs in shop\/__init__\.py:1\./,
+  },
   'ASP.NET: a branch for some paths': {
     framework: 'aspnet',
     path: 'Program.cs',
     code: 'var app = builder.Build();\napp.UseWhen(c => c.Request.Path.StartsWithSegments("/admin"), branch => branch.UseMiddleware<ServiceClaims>());\napp.Run();\n',
-    status: 'warn',
+    status: 'fail',
     detail: /Program\.cs:2 mounts it on branch, which is only a branch/,
   },
   'ASP.NET: a branch with the name of the application': {
     framework: 'aspnet',
     path: 'Program.cs',
     code: 'var app = builder.Build();\nhost.Map("/admin", app => {\n  app.UseMiddleware<ServiceClaims>();\n});\n',
-    status: 'warn',
+    status: 'fail',
     detail: /Program\.cs:3 mounts it on app, which is only a branch/,
   },
   'ASP.NET: behind an answer': {
@@ -146,11 +183,14 @@ const PASTED: Readonly<Partial<Record<FrameworkName, readonly [string, string]>>
   laravel: ['app/ServiceClaims.php', "<?php\n$probe = 'X-Service-Probe';\n"],
 }
 
-for (const [name, { framework, path, code, status, detail, beside }] of Object.entries(ROWS))
+for (const [
+  name,
+  { framework, path, code, status, detail, beside, mount = null },
+] of Object.entries(ROWS))
   t.test(`${name}: ${status}`, async (t) => {
     const [file, text] = PASTED[framework] ?? []
     const files = { ...(file && { [file]: text ?? '' }), [path]: code, ...beside }
-    const wish = { application: { framework, language: 'x' } }
+    const wish = { application: { framework, language: 'x', mount } }
     const found = await check(t, 'middleware_mounted', files, wish)
     t.match(found, { status, detail }, found.detail)
     if (status !== 'pass') t.match(found.nextAction, /\w{3}/, 'with what to do')
