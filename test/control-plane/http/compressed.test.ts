@@ -1,6 +1,7 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import t from 'tap'
 import { compressed, encodedFor } from '../../../control-plane/http/compressed.ts'
+import { startConsole } from '../../support/console.ts'
 import { startApi } from '../../support/api.ts'
 
 t.test('each asks for a coding and gets one that they named, or none', async (t) => {
@@ -41,4 +42,21 @@ t.test('the documents of the API are small on their way', async (t) => {
       t.ok(bytes < 80_000, `${path} ${coding}: ${bytes}`)
       t.comment(`${path} ${coding}: ${bytes} of ${await bytesOf(path, '')}`)
     }
+})
+
+t.test('no page of the console is, whoever reads it: there are secrets on them', async (t) => {
+  const { routes, ask, person } = await startConsole(t)
+  const { cookie } = await person('operator')
+  const headers = { 'accept-encoding': 'gzip, br' }
+  let count = 0
+  for (const { declaration } of routes) {
+    const path = declaration.path.replaceAll('{tenant_id}', 'acme')
+    if (declaration.method !== 'GET' || path.includes('{')) continue
+    count += 1
+    for (const reader of [cookie, '']) {
+      const answer = await ask(path, reader, { headers })
+      t.equal(answer.headers.get('content-encoding'), null, path)
+    }
+  }
+  t.ok(count > 30)
 })
