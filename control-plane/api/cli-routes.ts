@@ -30,7 +30,7 @@ export function cliEndpoints({ baseUrl }: CliEndpointsWorld, sendLarge: SendLarg
       },
     }),
     anyone.get('/api/v1/cli/service-analyzer.mjs', {
-      summary: 'The command line tool: a single file for Node 20 and later.',
+      summary: 'The command-line tool: a single file for Node 20 and later.',
       answers: { 200: file(PROGRAM_TYPE, 'The program.') },
       handle: async (c) => {
         const { bytes } = await downloads.program()

@@ -42,12 +42,9 @@ const DeviceTokenAnswer = v.strictObject({
   tenant_id: v.string(),
   mode: v.picklist(MODES),
   hostname: described(v.nullable(v.string()), 'The first one of the tenant.'),
-  origin: described(v.string(), 'Where the application itself is.'),
+  origin: described(v.string(), 'Where the application runs.'),
   integration_url: described(v.string(), 'Its page in the console.'),
-  client_secret: described(
-    v.optional(v.string()),
-    'In sdk mode, if the person allowed that as well.',
-  ),
+  client_secret: described(v.optional(v.string()), 'In sdk mode, if that was approved too.'),
 })
 
 export function deviceCodeEndpoints(world: DeviceCodeEndpointsWorld): readonly Endpoint[] {
@@ -58,12 +55,12 @@ export function deviceCodeEndpoints(world: DeviceCodeEndpointsWorld): readonly E
 
   return [
     anyone.post('/api/v1/cli/device-codes', {
-      summary: 'Starts a sign-in of the command line tool, so that nobody pastes a key.',
+      summary: 'Starts a browser sign-in for the command-line tool.',
       description:
-        'As in RFC 8628: show `user_code`, open `verification_uri_complete`, poll `device-tokens`. Both names are shown to whoever allows it.',
+        'As in RFC 8628: show `user_code`, open `verification_uri_complete`, poll `device-tokens`. The approval page shows both names.',
       body: DeviceCodeBody,
       example: { machine: 'kims-laptop', application: 'shop' },
-      answers: { 201: json(DeviceCodeAnswer, 'To be allowed within ten minutes.') },
+      answers: { 201: json(DeviceCodeAnswer, 'The codes, valid for ten minutes.') },
       handle: async (c, { body }) => {
         const { machine = '', application = '' } = body
         const address = addressOf(c)
@@ -81,12 +78,12 @@ export function deviceCodeEndpoints(world: DeviceCodeEndpointsWorld): readonly E
       },
     }),
     anyone.post('/api/v1/cli/device-tokens', {
-      summary: 'Hands out the analyzer key, once, when somebody has allowed it.',
+      summary: 'Returns the analyzer key once the sign-in is approved. Works once.',
       description:
-        'Polling faster than `interval` answers `slow_down` with a longer one. `access_denied` and `expired_token` are final; if the key got lost on its way, start again.',
+        'Polling faster than `interval` answers `slow_down` with a longer one. `access_denied` and `expired_token` are final; if the response was lost, start over.',
       body: DeviceTokenBody,
       example: { device_code: 'sdc_from_device_codes' },
-      answers: { 200: json(DeviceTokenAnswer, 'The key of the tenant that was chosen.') },
+      answers: { 200: json(DeviceTokenAnswer, 'The key of the chosen tenant.') },
       refusals: ['authorization_pending', 'slow_down', 'access_denied', 'expired_token'],
       handle: async (c, { body }) => {
         const address = addressOf(c)

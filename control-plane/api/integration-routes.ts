@@ -71,7 +71,7 @@ export function integrationEndpoints(world: IntegrationEndpointsWorld): readonly
       handle: async (c) => c.json(factsView(c.var.tenant, world)),
     }),
     verification.post('/api/v1/verify/local', {
-      summary: 'Records what the command line tool found on a local machine.',
+      summary: 'Records what the command-line tool found on a local machine.',
       description:
         'Stored as a self-report: `verify/status` labels it so, it never counts toward go-live (a failure can hold it back) and never hides what the platform itself saw. The newest result of each check counts.',
       body: SelfReportBody,

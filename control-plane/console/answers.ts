@@ -130,17 +130,17 @@ export function isForScripts(c: ApiContext): boolean {
 }
 
 const TITLES: Readonly<Record<number, string>> = {
-  400: 'That could not be read',
+  400: 'Invalid request',
   401: 'You are not signed in',
-  403: 'That was not let through',
-  404: 'There is nothing here',
-  409: 'That cannot be done now',
-  410: 'This link is over',
-  413: 'That was too large',
-  415: 'That could not be read',
+  403: 'Access denied',
+  404: 'Page not found',
+  409: 'This cannot be done now',
+  410: 'This link has expired',
+  413: 'Request too large',
+  415: 'Invalid request',
   429: 'Too many requests',
   500: 'Something went wrong on our side',
-  503: 'Not at the moment',
+  503: 'Temporarily unavailable',
 }
 
 function refusalView(c: ApiContext, refusal: Refusal, keptAt: string | undefined): View {
@@ -160,7 +160,7 @@ function refusalView(c: ApiContext, refusal: Refusal, keptAt: string | undefined
 
 function sentenceOf({ status, detail }: Refusal): string {
   return status === 404
-    ? 'Either it does not exist, or it is not for you to see. Whoever administers it can let you in.'
+    ? 'It does not exist, or you don’t have access. An administrator can give you access.'
     : detail
 }
 

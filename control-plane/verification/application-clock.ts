@@ -29,11 +29,11 @@ export function whatToDoAboutTheClock(aheadSeconds: ClockOffset, hasEdge: boolea
   const seconds = Math.abs(aheadSeconds)
   const tolerated = LIMITS.issuedAheadSecondsMax
   const until = !hasEdge
-    ? "the middleware judges by the service's time, and the rest of the application by a wrong one"
+    ? 'the middleware uses the time of the service, but the rest of the application uses a wrong one'
     : aheadSeconds > 0
       ? `sessions end ${seconds} s too early`
       : seconds > tolerated
-        ? `whoever signs in is refused for the first ${seconds - tolerated} s`
+        ? `people are refused for the first ${seconds - tolerated} s after signing in`
         : `sessions last ${seconds} s too long`
-  return `Synchronise the clock of the machine that the application runs on (NTP; on Linux: sudo timedatectl set-ntp true). Until then ${until}.`
+  return `Synchronize the clock of the machine that the application runs on (NTP; on Linux: sudo timedatectl set-ntp true). Until then ${until}.`
 }

@@ -30,22 +30,22 @@ export function feedPolled(
   if (instances.length === 0)
     return fail(
       'No instance of the application has polled the enforcement feed yet, so nothing is enforced.',
-      `Start the application with enforce() mounted and the client secret set; from its machine this must answer 200: ${tryIt}`,
+      `Start the application with enforce() mounted and the client secret set; from its machine this must return 200: ${tryIt}`,
     )
   const newestFirst = [...instances].sort((a, b) => a.polledAgoMs - b.polledAgoMs)
   const goneMs = goneAfterMs(pollAfterMs)
   const alive = newestFirst.filter(({ polledAgoMs }) => polledAgoMs <= goneMs)
   if (alive.length === 0)
     return fail(
-      `Nobody polls the enforcement feed any more: ${listOf(newestFirst)}.`,
-      `Start the application again, or find what keeps it from asking; from its machine this must answer 200: ${tryIt}`,
+      `The enforcement feed is no longer polled: ${listOf(newestFirst)}.`,
+      `Restart the application, or find out why it does not poll; from its machine this must return 200: ${tryIt}`,
     )
   const detail = `${listOf(alive)}.`
   const behind = alive.filter(({ hasNewestState }) => !hasNewestState)
   if (behind.length > 0)
     return warn(
       detail,
-      `Wait ${Math.ceil(pollAfterMs / SECOND_MS)} s for the next poll and probe again; who still has an older state then does not take the new one: look at the log of ${nameOf(behind[0])}.`,
+      `Wait ${Math.ceil(pollAfterMs / SECOND_MS)} s for the next poll and probe again. If the state is still old then, check the log of ${nameOf(behind[0])}.`,
     )
   const clock = clockOf(seen.addresses[0]?.answer)
   const wrong = alive.find(({ clockAheadMs }) => clockOffsetOf(clockAheadMs) !== undefined)
@@ -63,8 +63,8 @@ export function feedPolled(
 function listOf(instances: readonly InstanceObservation[]): string {
   const named = instances.slice(0, NAMED_MAX).map((instance) => {
     const { sdkVersion, polledAgoMs, hasNewestState } = instance
-    const version = sdkVersion === '' ? 'version not told' : `version ${sdkVersion}`
-    const state = hasNewestState ? 'has the newest state' : 'has an older state'
+    const version = sdkVersion === '' ? 'unknown version' : `version ${sdkVersion}`
+    const state = hasNewestState ? 'has the current state' : 'has an older state'
     return `${nameOf(instance)} (${version}) polled ${agoOf(polledAgoMs)} ago and ${state}`
   })
   const more = instances.length - named.length

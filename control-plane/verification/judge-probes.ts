@@ -10,35 +10,35 @@ export function middlewareMounted(seen: Observations): CheckResult {
   const contractUrl = `${seen.baseUrl}/api/v1/contract`
   if (keys.some(({ forged }) => statusOf(forged) === 204))
     return fail(
-      'The application answers 204 to a probe that was signed with a foreign key: it believes anything, so anybody could sign in as anybody.',
-      `Verify the signature of X-Service-Probe and X-Service-Claims (RS256, with the keys from ${keysUrlOf(seen)}) before anything in them is believed; the snippets in ${contractUrl} do.`,
+      'The application answers 204 to a probe signed with a foreign key: it trusts anything, so anyone could sign in as anyone.',
+      `Verify the signature of X-Service-Probe and X-Service-Claims (RS256, with the keys from ${keysUrlOf(seen)}) before trusting anything in them, as the snippets in ${contractUrl} do.`,
     )
   if (keys.some((key) => isAccepted(key) && statusOf(key.forged) === 401))
     return pass('The middleware accepts a genuine probe and refuses a forged one.')
   if (keys.some(isRefusedByMiddleware))
-    return pass('The middleware answers probes, but accepts no genuine one: see key_installed.')
+    return pass('The middleware answers probes but rejects genuine ones: see key_installed.')
   const lenient = keys.find(isAccepted)
   if (lenient !== undefined)
     return fail(
       `A genuine probe is accepted, but a forged one is answered ${describe(lenient.forged)} instead of 401.`,
-      `Answer 401 on ${health} as soon as the signature of X-Service-Probe does not verify, before any route sees the request.`,
+      `Answer 401 on ${health} if the signature of X-Service-Probe is invalid, before any route sees the request.`,
     )
   const key = keys.find(({ isCurrent }) => isCurrent) ?? keys[0]
   const status = statusOf(key?.genuine)
   if (status === 401)
     return fail(
-      `${health} answers 401 to a genuine probe, and not as our middleware does (there is no X-Service-Probe-Reply).`,
-      `Mount the middleware in front of whatever asks for a sign-in on ${health}, with the keys from ${keysUrlOf(seen)}; the snippets in ${contractUrl} show where.`,
+      `${health} answers 401 to a genuine probe, but without X-Service-Probe-Reply, so the answer is not from the middleware.`,
+      `Mount the middleware before anything that asks for a sign-in on ${health}, with the keys from ${keysUrlOf(seen)}; the snippets in ${contractUrl} show where.`,
     )
   if (status !== undefined && status >= 300 && status < 400)
     return fail(
       `${health} answers a genuine probe with a redirect (${status}) instead of 204.`,
-      `Mount the middleware in front of what redirects ${health} (to a sign-in, to https, to a language), or have the operator set a health path that is not redirected.`,
+      `Mount the middleware in front of what redirects ${health} (to a sign-in, to https, to a language), or ask the operator to set a health path that is not redirected.`,
     )
   if (status === 204)
     return fail(
       `${health} answers 204, but without the nonce of the probe in X-Service-Probe-Reply.`,
-      `Answer a genuine probe with its claim "nonce" in the header X-Service-Probe-Reply, and let no proxy take that header away; the snippets in ${contractUrl} do it.`,
+      `Answer a genuine probe with its claim "nonce" in the header X-Service-Probe-Reply, and make sure no proxy removes that header; see the snippets in ${contractUrl}.`,
     )
   return fail(
     `${health} answers a genuine probe ${describe(key?.genuine)} instead of 204: nothing there looks at X-Service-Probe.`,
@@ -81,5 +81,5 @@ function isRefusedByMiddleware({ genuine, forged }: KeyObservation): boolean {
 function describe(answer: Answer | undefined): string {
   if (answer === undefined) return 'not at all'
   if (answer.kind === 'unanswered') return `not at all (${PROBLEMS[answer.problem]})`
-  return answer.status === 204 ? '204 without the right reply' : String(answer.status)
+  return answer.status === 204 ? '204 without the expected reply' : String(answer.status)
 }

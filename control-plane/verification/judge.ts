@@ -30,18 +30,20 @@ function hostnameRouted(seen: Observations): CheckResult {
   if (addresses.length === 0)
     return fail(
       'The tenant has no hostname.',
-      `Have the operator give it one: PATCH ${operatorUrlOf(seen)} with {"hostnames": ["app.example.com"]}.`,
+      `Ask the operator to add one: PATCH ${operatorUrlOf(seen)} with {"hostnames": ["app.example.com"]}.`,
     )
-  const leftOut = unaskedAddresses === 0 ? '' : ` ${unaskedAddresses} more were not asked.`
+  const leftOut = unaskedAddresses === 0 ? '' : ` ${unaskedAddresses} more were not checked.`
   if (first === undefined)
-    return pass(`${addresses.map(({ url }) => url).join(', ')}: carried by a gateway.${leftOut}`)
-  const others = wrong.length > 1 ? ` So it is with ${wrong.length - 1} more.` : ''
+    return pass(
+      `${addresses.map(({ url }) => url).join(', ')}: routed through a gateway.${leftOut}`,
+    )
+  const others = wrong.length > 1 ? ` The same goes for ${wrong.length - 1} more.` : ''
   const { url, answer } = first
   const { hostname } = new URL(url)
   if (answer.kind === 'answered')
     return fail(
-      `${url} answers ${answer.status}, but no gateway of this service carried the request.${others}`,
-      `Point the DNS record of ${hostname} at the gateways (dig +short ${hostname} tells where it points now). If it does, a gateway is behind: see ${seen.baseUrl}/api/v1/operator/gateways.`,
+      `${url} answers ${answer.status}, but the request did not go through a gateway of this service.${others}`,
+      `Point the DNS record of ${hostname} at the gateways (dig +short ${hostname} shows where it points now). If it does, a gateway lags behind: see ${seen.baseUrl}/api/v1/operator/gateways.`,
     )
   return fail(`${url}: ${PROBLEMS[answer.problem]}.${others}`, wayToEdge(answer.problem, url))
 }
@@ -54,13 +56,13 @@ function wayToEdge(problem: Problem, url: string): string {
     case 'refused':
       return `Start the gateway that listens at ${origin}, or correct the DNS record of ${hostname} (dig +short ${hostname}).`
     case 'unreachable':
-      return `Open the way to ${origin} in the firewall, or correct the DNS record of ${hostname} (dig +short ${hostname}).`
+      return `Allow connections to ${origin} in the firewall, or correct the DNS record of ${hostname} (dig +short ${hostname}).`
     case 'tls':
-      return `Give the gateways a certificate for ${hostname} from a CA that is trusted here; openssl s_client -connect ${hostname}:${port || 443} -servername ${hostname} shows what is there.`
+      return `Give the gateways a certificate for ${hostname} from a trusted CA; openssl s_client -connect ${hostname}:${port || 443} -servername ${hostname} shows the current one.`
     case 'timeout':
-      return `Look at what holds the answer back: curl -v ${url}. If the gateway answers other paths, the application does not answer on its health path.`
+      return `Find out why there is no response: curl -v ${url}. If the gateway answers other paths, the application does not answer on its health path.`
     case 'broken':
-      return `See what answers instead of a gateway: curl -v ${url}.`
+      return `Find out what answers instead of a gateway: curl -v ${url}.`
   }
 }
 
@@ -71,14 +73,14 @@ function applicationReached(seen: Observations): CheckResult {
   if (isSuspended)
     return fail(
       'The tenant is suspended, so nothing reaches the application.',
-      `Have the operator activate it: POST ${operatorUrlOf(seen)}/activate.`,
+      `Ask the operator to activate it: POST ${operatorUrlOf(seen)}/activate.`,
     )
   if (first === undefined)
-    return fail('There is no address to ask.', 'Make hostname_routed pass first.')
+    return fail('There is no address to check.', 'Make hostname_routed pass first.')
   const { url, answer, isCarried } = first
   if (hasEdge && !isCarried)
     return fail(
-      `${url} does not lead through a gateway, so the application cannot be told from others.`,
+      `${url} does not go through a gateway, so it is unclear whether the application answers there.`,
       'Make hostname_routed pass first.',
     )
   if (answer.kind === 'unanswered')
@@ -113,7 +115,7 @@ function sealedHidden({ sealed, hasEdge, addresses }: Observations): CheckResult
   const found = shown.map(({ path, answer }) => `${path} (${describe(answer)})`).join(', ') + more
   const base = addresses[0] === undefined ? '' : new URL(addresses[0].url).origin
   return fail(
-    `Not answered with 404: ${found}.`,
+    `These do not return 404: ${found}.`,
     hasEdge
       ? `Make hostname_routed pass, then try curl -i ${base}${first.path}: it must answer 404 as soon as every gateway has applied the newest revision.`
       : `Make feed_polled pass, and mount enforce() in front of the routes under ${first.path}: curl -i ${base}${first.path} must answer 404.`,
@@ -125,4 +127,7 @@ function describe(answer: Observations['addresses'][number]['answer']): string {
 }
 
 const unreached = (check: string) =>
-  resultsOf(check).fail('The application was not reached.', 'Make application_reached pass first.')
+  resultsOf(check).fail(
+    'The application could not be reached.',
+    'Make application_reached pass first.',
+  )

@@ -23,11 +23,11 @@ export type Answer =
 /** As they complete «https://app.example.com/health: …». */
 export const PROBLEMS = {
   unresolved: 'the name does not resolve',
-  refused: 'the connection is refused',
-  unreachable: 'no connection is made',
-  timeout: 'there is no answer in time',
+  refused: 'the connection was refused',
+  unreachable: 'no connection could be made',
+  timeout: 'there was no response in time',
   tls: 'the TLS certificate is not accepted',
-  broken: 'the answer is not HTTP, or breaks off',
+  broken: 'the response is not valid HTTP, or incomplete',
 } as const
 export type Problem = keyof typeof PROBLEMS
 

@@ -25,7 +25,7 @@ export function createSelfReports({ store }: { readonly store: Store }) {
       const { cliVersion, framework, language, checks } = report
       const names = checks.map(({ check }) => check)
       if (new Set(names).size < names.length)
-        throw new Refusal('field_invalid', { field: 'checks' }, 'A check is named twice.')
+        throw new Refusal('field_invalid', { field: 'checks' }, 'A check appears twice.')
       await store.change(async (change) => {
         const { queries, nowMs } = change
         const source = 'self_report' as const

@@ -13,23 +13,23 @@ export async function identityReceived(trial: Trial): Promise<CheckResult> {
   const page = await trial.browser.open(trial.page?.location ?? `${base}/`)
   const found = `With a session, ${page.url} ${describePage(page)}.`
   if (page.kind === 'no_page')
-    return fail(found, `Look at the log of the application: curl -v ${base}/`)
+    return fail(found, `Check the log of the application: curl -v ${base}/`)
   if (isSentToSignIn(trial, page))
     return fail(
-      `${found} So the session that was just opened is not accepted.`,
-      `Run service-analyzer probe: application_reached tells whether a clock is off, key_installed whether a key is missing (POST ${baseUrl}/api/v1/verify/probe).`,
+      `${found} So the application does not accept the new session.`,
+      `Run service-analyzer probe: application_reached shows whether a clock is off, key_installed whether a key is missing (POST ${baseUrl}/api/v1/verify/probe).`,
     )
   if (page.status === 401 || page.status === 403)
     return fail(
       found,
-      `Let the application accept who X-Service-Claims names, as the snippets in ${baseUrl}/api/v1/contract show: a person whom it has not seen before is to be let in, or created.`,
+      `Make the application accept the user in X-Service-Claims, as the snippets in ${baseUrl}/api/v1/contract show. Users it has not seen before must be accepted or created.`,
     )
   if (page.status >= 500)
-    return fail(found, 'Look at the log of the application: it fails for a signed-in person.')
+    return fail(found, 'Check the log of the application: it fails for a signed-in user.')
   if (page.status === 404)
     return warn(
       found,
-      `Serve a page at / : it is where people arrive after signing in (curl -i ${base}/).`,
+      `Serve a page at /: people arrive there after signing in (curl -i ${base}/).`,
     )
   return pass(found)
 }
@@ -43,8 +43,8 @@ export async function signedOut(trial: Trial): Promise<CheckResult> {
   const isDone = left?.kind === 'page' && left.status < 400
   if (!isDone || browser.cookie(`${base}/`, 'service_session') !== undefined)
     return fail(
-      `${logoutUrl} ${left === undefined ? 'leads in a circle' : describePage(left)}${isDone ? ', and leaves the session cookie in the browser' : ''}.`,
-      `Let nothing in front of /service/* answer it, or change its cookies: curl -i ${logoutUrl}`,
+      `${logoutUrl} ${left === undefined ? 'redirects in a loop' : describePage(left)}${isDone ? ', and leaves the session cookie in the browser' : ''}.`,
+      `Make sure nothing in front of /service/* answers it or changes its cookies: curl -i ${logoutUrl}`,
     )
   const isRefused = isFrontGuarded(trial)
     ? async () => isWithoutSession(trial, await old.open(`${base}/`))
@@ -53,13 +53,13 @@ export async function signedOut(trial: Trial): Promise<CheckResult> {
     return pass(
       isFrontGuarded(trial)
         ? 'After the sign-out the old session is refused.'
-        : 'After the sign-out the session has ended. (Nothing is refused while the front page is open to all.)',
+        : 'After the sign-out the session has ended. (The front page is open to everyone, so nothing was refused.)',
     )
   return fail(
     `The old session still opened ${base}/ some seconds after the sign-out.`,
     trial.tenant.mode === 'sdk'
-      ? 'Make feed_polled pass: an instance that does not poll does not hear of ended sessions.'
-      : `See whether every gateway is connected and up to date: ${trial.baseUrl}/api/v1/operator/gateways.`,
+      ? 'Make feed_polled pass: an instance that does not poll never learns about ended sessions.'
+      : `Check that every gateway is connected and up to date: ${trial.baseUrl}/api/v1/operator/gateways.`,
   )
 }
 

@@ -25,17 +25,17 @@ export async function signInStarted(trial: Trial): Promise<CheckResult> {
   const page = await trial.browser.open(start)
   if (page.kind === 'page' && leadsTo(page.location, issuer)) {
     trial.page = page
-    return pass(`${base} sends whoever is not signed in to ${issuer}.`)
+    return pass(`${base} redirects visitors without a session to ${issuer}.`)
   }
   if (tenant.licenceBlocksSignin) return licenceBlocks(results, trial)
-  const found = `${loginUrl} ${describePage(page)}, instead of leading to ${issuer}.`
+  const found = `${loginUrl} ${describePage(page)} instead of redirecting to ${issuer}.`
   if (page.kind === 'no_page') return fail(found, probeFirst(trial))
   if (page.status >= 500) {
     const whose = tenant.mode === 'sdk' ? 'application' : 'gateway'
     const discovery = `${issuer}/.well-known/openid-configuration`
     return fail(
       found,
-      `Let the ${whose} reach the realm; from its machine this must answer 200: curl -i ${discovery}`,
+      `Let the ${whose} reach the realm; from its machine this must return 200: curl -i ${discovery}`,
     )
   }
   return fail(
@@ -54,7 +54,7 @@ function frontOpen(trial: Trial, front: Page | NoPage): CheckResult {
   if (tenant.sealed.includes('/'))
     return fail(
       `${base}/ ${describePage(front)}: the path / is sealed, and with it every other.`,
-      `Have the operator seal less: PATCH ${operatorUrlOf({ baseUrl: trial.baseUrl, tenantId: tenant.tenantId })} with {"sealed": ["/internal"]}.`,
+      `Ask the operator to seal fewer paths: PATCH ${operatorUrlOf({ baseUrl: trial.baseUrl, tenantId: tenant.tenantId })} with {"sealed": ["/internal"]}.`,
     )
   return fail(
     found,
@@ -70,8 +70,8 @@ function licenceBlocks(
 ): CheckResult {
   const { tenantId, licence } = tenant
   return fail(
-    `The licence (${licence}) blocks sign-ins, so the page only says that.`,
-    `Have the operator renew it: PUT ${operatorUrlOf({ baseUrl, tenantId })}/licence with {"state": "active"}.`,
+    `The license (${licence}) blocks sign-ins, so the sign-in page only says that.`,
+    `Ask the operator to renew it: PUT ${operatorUrlOf({ baseUrl, tenantId })}/licence with {"state": "active"}.`,
   )
 }
 
@@ -83,10 +83,10 @@ export async function signInPageShown(trial: Trial): Promise<CheckResult> {
   const asked = new URL(start?.location ?? issuer).searchParams.get('redirect_uri')
   if (asked !== callback)
     return fail(
-      `The sign-in would return to ${asked ?? 'nowhere'}, and only ${callback} is registered.`,
+      `The sign-in would return to ${asked ?? 'nowhere'}, but only ${callback} is registered.`,
       tenant.mode === 'sdk'
-        ? `Start the middleware with the public address ${base}, or have the operator correct "origin": PATCH ${operatorUrlOf({ baseUrl: trial.baseUrl, tenantId: tenant.tenantId })}.`
-        : 'Set edge_url in the configuration of the control plane to what browsers use.',
+        ? `Start the middleware with the public address ${base}, or ask the operator to correct "origin": PATCH ${operatorUrlOf({ baseUrl: trial.baseUrl, tenantId: tenant.tenantId })}.`
+        : 'Set edge_url in the configuration of the control plane to the address that browsers use.',
     )
   // a middleware of before the enforcers refused it themselves
   if (tenant.licenceBlocksSignin) return licenceBlocks(results, trial)
@@ -97,22 +97,22 @@ export async function signInPageShown(trial: Trial): Promise<CheckResult> {
   }
   if (page === undefined || page.kind === 'no_page')
     return fail(
-      `${issuer} ${page === undefined ? 'leads nowhere' : describePage(page)}.`,
-      `Let the control plane reach its own base_url; from its machine this must answer 200: curl -i ${issuer}/.well-known/openid-configuration`,
+      `${issuer} ${page === undefined ? 'redirects nowhere' : describePage(page)}.`,
+      `Let the control plane reach its own base_url; from its machine this must return 200: curl -i ${issuer}/.well-known/openid-configuration`,
     )
   return fail(
-    `Behind ${issuer} there is no form for user name and password: it ${describePage(page)}.`,
-    `Open ${base}/service/login in a browser: the page says what is wrong, with a request id for the operator.`,
+    `${issuer} shows no form for username and password: it ${describePage(page)}.`,
+    `Open ${base}/service/login in a browser: the page explains the problem, with a request ID for the operator.`,
   )
 }
 
 /** What only a person, a device or a place can bring along. */
 const NEEDS_A_PERSON: Partial<Record<AttemptReason, string>> = {
-  second_factor_needed: 'the policy asks for a second factor, which only a person has',
-  enrolment_needed: 'the policy asks for a second factor, which only a person has',
-  device_not_enrolled: 'the device policy lets in enrolled devices only',
-  network_denied: 'the network policy keeps out the address of the service itself',
-  network_not_allowed: 'the network policy does not name the address of the service itself',
+  second_factor_needed: 'the policy requires a second factor, which only a real person has',
+  enrolment_needed: 'the policy requires a second factor, which only a real person has',
+  device_not_enrolled: 'the device policy only allows enrolled devices',
+  network_denied: 'the network policy blocks the address of the service itself',
+  network_not_allowed: 'the network policy does not allow the address of the service itself',
 }
 
 export async function signInCompleted(trial: Trial): Promise<CheckResult> {
@@ -120,11 +120,11 @@ export async function signInCompleted(trial: Trial): Promise<CheckResult> {
   const { base, issuer, page: shown, tenant } = trial
   if (trial.hasDirectory)
     return skip(
-      "Not tried: the users are in the tenant's own database, where the service adds nobody. Sign in once yourself.",
+      "Not tried: the users are in the tenant's own database, where the service cannot add a test user. Sign in once yourself.",
     )
   const form = shown && formOf(shown)
   if (shown === undefined || !leadsTo(form, issuer))
-    return fail('The form of the sign-in page leads elsewhere.', probeFirst(trial))
+    return fail('The form of the sign-in page submits to another address.', probeFirst(trial))
   trial.person = await trial.people.create(tenant.tenantId)
   const { username, password } = trial.person
   const answered = await trial.browser.open(form, { username, password })
@@ -142,7 +142,7 @@ export async function signInCompleted(trial: Trial): Promise<CheckResult> {
     `${base}/service/callback ${describePage(back)}${hasSession ? '' : ', without a session cookie'}.`,
     tenant.mode === 'sdk'
       ? `Give the application the client secret of this tenant (SERVICE_CLIENT_SECRET), and let it reach the realm: curl -i ${discovery} from its machine.`
-      : `Let the gateway reach the realm, from its machine this must answer 200: curl -i ${discovery}`,
+      : `Let the gateway reach the realm, from its machine this must return 200: curl -i ${discovery}`,
   )
 }
 
@@ -151,16 +151,16 @@ async function refused(trial: Trial, page: Page | NoPage | undefined): Promise<C
   const { person, tenant, baseUrl } = trial
   const reason = person && (await trial.people.outcomeOf(person))
   const need = reason === undefined || reason === 'signed_in' ? undefined : NEEDS_A_PERSON[reason]
-  if (need !== undefined) return skip(`Not tried to its end: ${need}. Sign in once yourself.`)
+  if (need !== undefined) return skip(`Not tried to the end: ${need}. Sign in once yourself.`)
   const operatorUrl = operatorUrlOf({ baseUrl, tenantId: tenant.tenantId })
   if (reason === 'address_blocked' || reason === 'user_paused')
     return fail(
-      'Too many failed sign-ins came from the address of the service itself, so it is paused.',
-      `Wait for the pause to end, or have the operator lift it: see ${operatorUrl}/address-blocks.`,
+      'Too many failed sign-ins came from the address of the service itself, so it is blocked.',
+      `Wait for the block to end, or ask the operator to lift it: see ${operatorUrl}/address-blocks.`,
     )
   return fail(
-    `The right password was not enough: the sign-in page ${page === undefined ? 'leads in a circle' : describePage(page)}${reason === undefined ? '' : ` (${reason})`}.`,
-    `Open ${trial.base}/service/login in a browser and sign in: the page says what is wrong, with a request id for the operator.`,
+    `The correct password was not enough: the sign-in page ${page === undefined ? 'redirects in a loop' : describePage(page)}${reason === undefined ? '' : ` (${reason})`}.`,
+    `Open ${trial.base}/service/login in a browser and sign in: the page explains the problem, with a request ID for the operator.`,
   )
 }
 

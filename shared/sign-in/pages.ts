@@ -96,11 +96,11 @@ interface FrameView {
 
 const DATE_TIME = { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' } as const
 const FORMATS: Readonly<Record<Language, Intl.DateTimeFormat>> = {
-  en: new Intl.DateTimeFormat('en-GB', DATE_TIME),
+  en: new Intl.DateTimeFormat('en-US', DATE_TIME),
   de: new Intl.DateTimeFormat('de-DE', DATE_TIME),
 }
 
-/** `2026-11-21T04:01:22.000Z` → `21 Nov 2026, 04:01 UTC`. */
+/** `2026-11-21T04:01:22.000Z` → `Nov 21, 2026, 4:01 AM UTC`, as the realm's account page has it. */
 export function readable(iso: string, language: Language): string {
   return `${FORMATS[language].format(new Date(iso))} UTC`
 }

@@ -1,4 +1,4 @@
-/** What README.md has somebody type is typed, in its order, into one shell. */
+/** What README.md and the tool's own README have somebody type is typed, in its order, into one shell. */
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -35,6 +35,11 @@ const CURL = `#!/bin/sh
 case $1 in -f*) ;; *) set -- --fail-with-body "$@" ;; esac
 exec /usr/bin/curl "$@"
 `
+
+const TOOL_README = join(ROOT, 'control-plane/downloads/analyzer/README.md')
+/** Of the tool: what asks a person or needs a key of theirs is typed in newcomer.test.ts. */
+const ASKS =
+  /^service-analyzer (?:setup|login|apply|verify|go-live|complete)\b|^export |^npm install +#/
 
 interface Block {
   readonly language: string
@@ -122,6 +127,18 @@ t.test('every command of the README does what it says', async (t) => {
       if (known === undefined) t.equal(code, 0, told)
       else t.match(output, known[1], told)
       if (/go-live/.test(command)) await greets(t, `http://acme.localhost:${service.ports.edge}`)
+    }
+  }
+
+  const baseUrl = `http://localhost:${service.ports.public}`
+  const prefix = join(newcomer.home, 'npm')
+  await type(`export npm_config_prefix=${prefix} PATH=${prefix}/bin:$PATH`)
+  for (const { language, text } of blocksOf(readFileSync(TOOL_README, 'utf8'))) {
+    if (language !== 'sh') continue
+    for (const command of commandsOf(text.replaceAll('{base_url}', baseUrl))) {
+      if (ASKS.test(command)) continue
+      const { code, output } = await type(command.replace('my-application', `'${newcomer.folder}'`))
+      t.equal(code, 0, `${command.trim()}\n${output.slice(0, 500)}`)
     }
   }
 })

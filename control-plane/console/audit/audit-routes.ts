@@ -163,7 +163,7 @@ function actorCell({ actor, actorId, tenantId }: AuditRow, names: ReadonlyMap<st
   const text = actorText(actor)
   return actorId === null
     ? text
-    : html`${text} <span class="hint" title="${actorId}">${shortId(actorId)}</span>`
+    : html`<span>${text} <span class="hint" title="${actorId}">${shortId(actorId)}</span></span>`
 }
 
 function targetCell({ userId, tenantId }: AuditRow, names: ReadonlyMap<string, string>) {

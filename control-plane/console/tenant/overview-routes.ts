@@ -77,7 +77,7 @@ function latestCard(
         { label: 'IP address', cell: ({ ip }) => (ip === null ? null : fromAddress(tenantId, ip)) },
       ],
       empty: emptyState(
-        'No refusals yet',
+        'Nothing blocked yet',
         'Requests for sealed paths and sign-ins denied by a policy appear here.',
       ),
     }),

@@ -104,7 +104,7 @@ void t.test('sessions that are alive are counted, and the latest refusals shown'
   const actor = { name: 'test', requestId: 'test' }
   const bob = await services.users.create('acme', account, actor)
   const ada = await person('acme')
-  t.match((await ada.get(OVERVIEW)).text, /No refusals yet.*No data in this period/s)
+  t.match((await ada.get(OVERVIEW)).text, /Nothing blocked yet.*No data in this period/s)
   const issued = { tenantId: 'acme', userId: bob.userId, ip: '192.0.2.1', userAgent: 'test' }
   for (const [sid, ms] of [
     ['alive', 3_600_000],

@@ -36,7 +36,7 @@ void t.test('a middleware that accepts what is forged fails, however it says so'
   const believing = async (answer: Answer) => {
     scene.scene.application = answer
     const check = await found(scene, 'middleware_mounted')
-    t.match(check, { status: 'fail', detail: /believes anything/ })
+    t.match(check, { status: 'fail', detail: /trusts anything/ })
     t.match(check.next_action, /Verify the signature.*RS256.*\/tenants\/acme\/public-key/)
     t.match(await scene.customer('POST', 'go-live'), { status: 409 })
   }
@@ -65,7 +65,7 @@ void t.test(
     }
     scene.scene.application = lenient(scene, (_request, response) => response.destroy())
     t.match(await found(scene, 'middleware_mounted'), {
-      detail: 'a forged one is answered not at all (the answer is not HTTP, or breaks off)',
+      detail: 'a forged one is answered not at all (the response is not valid HTTP, or incomplete)',
     })
   },
 )
@@ -85,8 +85,8 @@ void t.test('each answer to a genuine probe says what stands in its way', async 
     ],
     [
       (_request, response) => response.writeHead(401).end(),
-      /answers 401 to a genuine probe, and not as our middleware does/,
-      /in front of whatever asks for a sign-in on \/healthz/,
+      /answers 401 to a genuine probe, but without X-Service-Probe-Reply/,
+      /before anything that asks for a sign-in on \/healthz/,
     ],
     [
       (request, response) =>
@@ -146,16 +146,19 @@ void t.test('an application in sdk mode that cannot be reached is told why', asy
     t.match(statuses, { middleware_mounted: 'fail', key_installed: 'fail' })
     t.match(check('key_installed'), { next_action: 'Make application_reached pass first.' })
   }
-  await at('http://127.0.0.1:1', /the connection is refused/)
+  await at('http://127.0.0.1:1', /the connection was refused/)
   await at('http://nobody.invalid', /the name does not resolve/)
   const nonsense = await raw(t, (socket: { end(text: string): unknown }) =>
     socket.end('220 mail\r\n'),
   )
-  await at(`http://127.0.0.1:${nonsense}`, /the answer is not HTTP, or breaks off/)
+  await at(`http://127.0.0.1:${nonsense}`, /the response is not valid HTTP, or incomplete/)
   const silent = await raw(t, () => {})
-  await at(`http://127.0.0.1:${silent}`, /there is no answer in time/)
+  await at(`http://127.0.0.1:${silent}`, /there was no response in time/)
   const plain = await listen(t, (_request, response) => response.end())
-  await at(`https://127.0.0.1:${(plain.address() as AddressInfo).port}`, /TLS certificate|not HTTP/)
+  await at(
+    `https://127.0.0.1:${(plain.address() as AddressInfo).port}`,
+    /TLS certificate|not valid HTTP/,
+  )
 })
 
 void t.test('a hostname that leads nowhere is told how to see it', async (t) => {
@@ -174,7 +177,7 @@ void t.test('a hostname that leads nowhere is told how to see it', async (t) => 
   scene.scene.edgeSecret = undefined
   t.match(await found(scene, 'hostname_routed'), {
     detail:
-      /answers 200, but no gateway of this service carried the request\. So it is with 1 more/,
+      /answers 200, but the request did not go through a gateway of this service\. The same goes for 1 more/,
     next_action: /dig \+short acme\.localhost/,
   })
 })

@@ -74,7 +74,7 @@ void t.test('people who are in another database are not invented there', async (
   t.match(checks['sign_in_page_shown'], { status: 'pass' })
   t.match(checks['sign_in_completed'], {
     status: 'skip',
-    detail: /in the tenant's own database, where the service adds nobody/,
+    detail: /in the tenant's own database, where the service cannot add a test user/,
   })
   t.match(checks['signed_out'], { status: 'skip' })
 })
@@ -84,12 +84,12 @@ void t.test('silence ends a step, and the whole of it', async (t) => {
   silent.add('/')
   t.match((await run({ trialMsMax: 30_000, pageMsMax: 1000 }))['identity_received'], {
     status: 'fail',
-    detail: /cannot be opened: there is no answer in time/,
+    detail: /cannot be opened: there was no response in time/,
   })
   silent.add('/service/callback')
   t.match((await run({ trialMsMax: 3000, pageMsMax: 60_000 }))['sign_in_completed'], {
     status: 'fail',
-    detail: /\/service\/callback cannot be opened: there is no answer in time/,
+    detail: /\/service\/callback cannot be opened: there was no response in time/,
   })
   t.ok(LIMITS.signInTrialPageMsMax < LIMITS.signInTrialMsMax)
 })

@@ -166,7 +166,7 @@ void t.test(
     const { scene, probe } = await startScene(t)
     scene.application = () => {}
     const silent = await probe()
-    t.match(JSON.stringify(silent.body), /no answer in time/)
+    t.match(JSON.stringify(silent.body), /no response in time/)
     t.equal(silent.statuses['hostname_routed'], 'fail')
 
     let pieces = 0

@@ -140,7 +140,7 @@ void t.test('one sign-in from end to end', async (t) => {
     await failing('identity_received', /answers 500/)
     application.answer = (_request, response) =>
       response.writeHead(302, { Location: '/service/login' }).end()
-    await failing('identity_received', /session that was just opened is not accepted/)
+    await failing('identity_received', /does not accept the new session/)
     application.answer = undefined
     application.clockAheadSeconds = -300
     await failing('identity_received', /answers 401/)
@@ -148,7 +148,7 @@ void t.test('one sign-in from end to end', async (t) => {
 
     await operator('PUT', '/licence', { state: 'expired', blocks_signin: true })
     await fleet.settled()
-    await failing('sign_in_started', /licence \(expired\) blocks sign-ins/)
+    await failing('sign_in_started', /license \(expired\) blocks sign-ins/)
     await operator('PUT', '/licence', { state: 'active' })
     await fleet.settled()
     application.answer = (_request, response) =>
@@ -168,13 +168,13 @@ void t.test('one sign-in from end to end', async (t) => {
       t.match(at('sign_in_completed'), { detail: reason })
       nothingLeft(t, 'policies')
     }
-    await skips('mfa', { mode: 'required' }, /second factor, which only a person has/)
+    await skips('mfa', { mode: 'required' }, /second factor, which only a real person has/)
     await operator('PUT', '/policies/mfa', { mode: 'off' })
-    await skips('network', { allow: ['192.0.2.0/24'] }, /network policy does not name/)
-    await skips('network', { deny: ['127.0.0.0/8', '::1'] }, /network policy keeps out/)
+    await skips('network', { allow: ['192.0.2.0/24'] }, /network policy does not allow/)
+    await skips('network', { deny: ['127.0.0.0/8', '::1'] }, /network policy blocks/)
     await operator('PUT', '/policies/network', {})
     await skips('device', { require: 'known' }, /second factor/)
-    await skips('device', { require: 'enrolled' }, /enrolled devices only/)
+    await skips('device', { require: 'enrolled' }, /only allows enrolled devices/)
     await operator('PUT', '/policies/device', { require: 'any' })
     t.match(await complete(), { status: 200, statuses: ALL_PASS })
   })

@@ -80,7 +80,7 @@ void t.test('sdk mode from end to end', async (t) => {
     t.match(mounted.body, { status: 'pass' }, JSON.stringify(mounted.body))
     t.match(mounted.at('feed_polled'), {
       status: 'pass',
-      detail: /^web-1 \(version [\d.]+\) polled \d s ago and has the newest state\.$/,
+      detail: /^web-1 \(version [\d.]+\) polled \d s ago and has the current state\.$/,
     })
     const open = await complete()
     t.match(open, { status: 200 }, JSON.stringify(open.body))
@@ -133,20 +133,20 @@ void t.test('sdk mode from end to end', async (t) => {
       next_action: /^Let the application reach the realm; from its machine .*openid-configuration/,
     })
     await meddle('/service/login', answering(302, { Location: '/home' }), 'sign_in_started', {
-      detail: /leads to http:\/\/127\.0\.0\.1:\d+\/home, instead of leading to/,
+      detail: /leads to http:\/\/127\.0\.0\.1:\d+\/home instead of redirecting to/,
       next_action: /^Mount enforce\(\)/,
     })
     const issuer = `${baseUrl}/auth/realms/meddled`
     const elsewhere = `${issuer}/authorize?redirect_uri=https%3A%2F%2Fother.example%2Fcallback`
     await meddle('/service/login', answering(302, { Location: elsewhere }), 'sign_in_page_shown', {
       detail:
-        /would return to https:\/\/other\.example\/callback, and only .*\/service\/callback is/,
+        /would return to https:\/\/other\.example\/callback, but only .*\/service\/callback is/,
       next_action: /^Start the middleware with the public address .*"origin": PATCH/,
     })
     const callback = encodeURIComponent(`${place.origin}/service/callback`)
     const unknown = `${issuer}/authorize?client_id=nobody&redirect_uri=${callback}`
     await meddle('/service/login', answering(302, { Location: unknown }), 'sign_in_page_shown', {
-      detail: /there is no form for user name and password: it answers 400/,
+      detail: /shows no form for username and password: it answers 400/,
     })
     await meddle('/service/callback', answering(502), 'sign_in_completed', {
       detail: /\/service\/callback answers 502, without a session cookie/,

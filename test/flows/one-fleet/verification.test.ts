@@ -53,17 +53,17 @@ void t.test('through the real edge', async (t) => {
       const probe = await start('late', application.origin)
       for (const [seconds, side, until] of [
         [300, 'ahead of', /sessions end (?:299|300|301) s too early/],
-        [-300, 'behind', /whoever signs in is refused for the first (?:239|240|241) s/],
+        [-300, 'behind', /people are refused for the first (?:239|240|241) s after signing in/],
       ] as const) {
         application.clockAheadSeconds = seconds
         const { overall, at } = await probe()
         t.equal(overall, 'fail')
         const clock = new RegExp(`Its clock is (?:299|300|301) s ${side} `)
         t.match(at('application_reached'), { status: 'warn', detail: clock })
-        t.match(at('application_reached')?.next_action, /^Synchronise the clock .*NTP/)
+        t.match(at('application_reached')?.next_action, /^Synchronize the clock .*NTP/)
         t.match(at('application_reached')?.next_action, until)
         t.match(at('middleware_mounted'), { status: 'pass' }, 'it does answer probes')
-        t.match(at('key_installed'), { status: 'fail', detail: clock, next_action: /^Synchronise/ })
+        t.match(at('key_installed'), { status: 'fail', detail: clock, next_action: /^Synchronize/ })
       }
       application.clockAheadSeconds = 45 // beyond half a minute, within what a probe allows
       const { overall, at } = await probe()
@@ -80,7 +80,7 @@ void t.test('through the real edge', async (t) => {
   await t.test('an application that is down is told from a gateway that is', async (t) => {
     const probe = await start('down', 'http://127.0.0.1:1')
     const { at } = await probe()
-    t.match(at('hostname_routed'), { status: 'pass', detail: /carried by a gateway/ })
+    t.match(at('hostname_routed'), { status: 'pass', detail: /routed through a gateway/ })
     t.match(at('application_reached'), {
       status: 'fail',
       detail: /answers 502: there is no answer from the application at http:\/\/127\.0\.0\.1:1/,
@@ -92,7 +92,7 @@ void t.test('through the real edge', async (t) => {
     const off = await probe()
     t.match(off.at('hostname_routed'), {
       status: 'fail',
-      detail: /the connection is refused/,
+      detail: /the connection was refused/,
       next_action: /^Start the gateway that listens at http:\/\/down\.localhost:\d+/,
     })
     t.match(off.at('application_reached'), { next_action: 'Make hostname_routed pass first.' })

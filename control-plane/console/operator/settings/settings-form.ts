@@ -57,7 +57,7 @@ type Setting = keyof typeof LABELS
 
 export const MODE_LABELS = {
   gateway: 'Gateway: in front of the application',
-  connector: 'Connector: the application dials out to the gateway',
+  connector: 'Connector: the application connects out to the gateway',
   sdk: 'SDK: middleware inside the application',
 } as const satisfies Record<Tenant['mode'], string>
 

@@ -109,7 +109,7 @@ function accountFacts(user: User) {
           : html`since ${moment(passwordChangedAt)}`,
     ],
     ['Last sign-in', user.lastSignInAt === 0 ? 'never' : html`${moment(user.lastSignInAt)}`],
-    ['Second factor', user.isFactorRequired ? 'required' : 'as the MFA policy says'],
+    ['Second factor', user.isFactorRequired ? 'required' : 'set by the policy'],
     ['Created', moment(user.createdAt)],
     ['ID', user.userId],
   ])

@@ -61,7 +61,7 @@ const SUMMARIES: { readonly [Name in PolicyName]: (policy: Policies[Name]) => Fa
       : []),
   ],
   network: ({ allow, deny }) => [
-    ['Allow only', listed(allow, 'everywhere')],
+    ['Allowed', listed(allow, 'all')],
     ['Block', listed(deny, 'none')],
   ],
   device: ({ require: demand, notify_new }) => [
