@@ -47,10 +47,7 @@ export const verify: Command = {
         fields: { ...refused.fields, ...fields },
       }
     }
-    // what a probe sees from outside says nothing of what only this project shows
-    const hasFailed = checks.some((check) => check.status === 'fail')
-    const status = hasFailed ? 'fail' : answer.done.status
-    return verificationOutcome(task, { ...answer.done, status }, fields)
+    return verificationOutcome(task, answer.done, fields)
   },
 }
 
@@ -67,7 +64,11 @@ export async function verified(
     const { framework, language } = here.application
     await api.report({ framework, language, checks })
   }
-  return { checks, answer: await probed(task, api) }
+  const answer = await probed(task, api)
+  // what a probe sees from outside says nothing of what only this project shows
+  const hasFailed = checks.some(({ status }) => status === 'fail')
+  if ('refused' in answer || !hasFailed) return { checks, answer }
+  return { checks, answer: { done: { ...answer.done, status: 'fail' as const } } }
 }
 
 export async function checkHere(
