@@ -63,7 +63,8 @@ export function runPrimary(settings: GatewaySettings, log: Logger): Promise<numb
     size: workers,
     fork: (slot) => cluster.fork({ SERVICE_GATEWAY_WORKER: String(slot) }),
     onSpawn(slot, worker) {
-      passBetween(worker, supervisor.servingIn, log)
+      // workers spawn before there is a supervisor to ask
+      passBetween(worker, (slot) => supervisor.servingIn(slot), log)
       link.attachWorker(clusterWorkerPort(worker))
       gatherer.attach(slot, {
         send: (message) => void (worker.isConnected() && worker.send(message, () => {})),
