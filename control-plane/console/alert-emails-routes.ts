@@ -2,6 +2,7 @@
 import { html } from 'hono/html'
 import * as v from 'valibot'
 import { Refusal } from '../../shared/errors.ts'
+import { languageOf } from '../../shared/sign-in/language.ts'
 import { ALERT_EMAILS_PATH, type AlertRecipient } from '../mail/alert-recipients.ts'
 import { form } from './blocks/form.ts'
 import { action, page, type View, type Visit } from './route.ts'
@@ -39,16 +40,18 @@ const GERMAN: Words = {
   confirmed: (email, tenant) => `${email} erhält Alarme von ${tenant}.`,
   stop: 'Abbestellen',
   stopped: (email, tenant) => `${email} erhält keine Alarme von ${tenant} mehr.`,
-  over: ENGLISH.over,
+  over: 'Dieser Link ist abgelaufen oder wurde ersetzt. Wenn Sie weiterhin Alarme möchten, bitten Sie die Person, die Ihre Adresse eingetragen hat, sie noch einmal einzutragen.',
 }
 
 const wordsFor = ({ language }: Pick<AlertRecipient, 'language'>) =>
   language === 'de' ? GERMAN : ENGLISH
 
 export function alertEmailsRoutes({ alertRecipients }: Pick<ConsoleWorld, 'alertRecipients'>) {
-  async function known(secret: string): Promise<AlertRecipient> {
+  /** Nobody's link has no language of its own: then the browser's. */
+  async function known({ request }: Visit, secret: string): Promise<AlertRecipient> {
     const recipient = await alertRecipients.look(secret)
-    if (recipient === undefined) throw new Refusal('ticket_spent', {}, ENGLISH.over)
+    const language = languageOf(request.headers.get('accept-language') ?? '')
+    if (recipient === undefined) throw new Refusal('ticket_spent', {}, wordsFor({ language }).over)
     return recipient
   }
 
@@ -69,7 +72,7 @@ export function alertEmailsRoutes({ alertRecipients }: Pick<ConsoleWorld, 'alert
   return [
     page(
       { path: ALERT_EMAILS_PATH, role: 'anyone', query: { link: v.optional(link, '') } },
-      async (visit) => show(visit, await known(visit.query.link), visit.query.link),
+      async (visit) => show(visit, await known(visit, visit.query.link), visit.query.link),
     ),
     action(
       {
@@ -80,13 +83,13 @@ export function alertEmailsRoutes({ alertRecipients }: Pick<ConsoleWorld, 'alert
       },
       async (visit, { link: secret }) => {
         await alertRecipients.confirm(secret, visit.requestId)
-        return show(visit, await known(secret), secret)
+        return show(visit, await known(visit, secret), secret)
       },
     ),
     action(
       { path: `${ALERT_EMAILS_PATH}/stop`, role: 'anyone', form: { link: 'text' }, body: LinkBody },
       async (visit, { link: secret }) => {
-        const recipient = await known(secret)
+        const recipient = await known(visit, secret)
         await alertRecipients.stop(secret, visit.requestId)
         const { email, tenantName } = recipient
         return said(recipient, wordsFor(recipient).stopped(email, tenantName))

@@ -50,6 +50,14 @@ nav { display: flex; gap: 1.5rem }
 a { color: var(--accent); font-weight: 600; text-underline-offset: .25em }
 `
 
+/** As the token names them (RFC 8176), for people. */
+const WAYS: Record<string, string> = {
+  pwd: 'password',
+  otp: 'one-time code',
+  hwk: 'passkey',
+  mfa: 'two factors',
+}
+
 function greeting(claims: TokenClaims) {
   const until = new Date(claims.exp * 1000).toUTCString()
   const page = html`<!doctype html>
@@ -67,7 +75,7 @@ function greeting(claims: TokenClaims) {
       <dl>
         <div><dt>User</dt><dd>${claims.sub}</dd></div>
         <div><dt>Email</dt><dd>${claims.email}</dd></div>
-        <div><dt>Signed in with</dt><dd>${claims.amr.join(', ')}</dd></div>
+        <div><dt>Signed in with</dt><dd>${claims.amr.map((way) => WAYS[way] ?? way).join(', ')}</dd></div>
         <div><dt>Session ends</dt><dd><time>${until}</time></dd></div>
       </dl>
       <nav>

@@ -83,7 +83,7 @@ t.test('a tenant at a glance, hour by hour, and what was refused', OPTIONS, asyn
   t.ok((await paintedColours(page)) >= 3, 'drawn anew in the light')
   t.same(await violations(page), [], 'light')
   await page.getByRole('link', { name: '203.0.113.9' }).click()
-  await page.getByRole('heading', { name: 'Events', level: 1 }).waitFor()
+  await page.getByRole('heading', { name: 'Sessions', level: 1 }).waitFor()
   t.same(complaints, [], 'the browser had nothing to complain about')
 
   const phone = await open('acme', `${TENANT}/overview?range=hour`, { viewport: PHONE })

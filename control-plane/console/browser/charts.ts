@@ -93,7 +93,12 @@ function draw(block: HTMLElement, { times, lines, timeZone = VIEWERS }: Plotted)
 /** The date where a day begins and on the first tick, hours and minutes between. */
 function ticks(timeZone: string) {
   const day = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', timeZone })
-  const time = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', timeZone })
+  const time = new Intl.DateTimeFormat(undefined, {
+    hour: '2-digit',
+    minute: '2-digit',
+    hourCycle: 'h23', // as everywhere in the console
+    timeZone,
+  })
   return (_: uPlot, splits: number[], __: number, ___: number, step: number) =>
     splits.map((seconds, index) => {
       const at = new Date(seconds * 1000)

@@ -109,7 +109,7 @@ const TOOL_TITLE = 'Project analyzed with the command-line tool'
 function checkStep(
   check: string,
   row: CheckRow | undefined,
-  { tenantId, status, mode }: StepsView['tenant'],
+  { status, mode }: StepsView['tenant'],
   baseUrl: string,
 ): Step {
   const isOpen = row === undefined || row.status === 'skip'
@@ -120,7 +120,7 @@ function checkStep(
     title: checkTitle(check),
     state: isOpen ? 'open' : isGood ? 'done' : 'failed',
     text: isOpen || isGood ? found : `${found} ${row.nextAction}`.trim(),
-    command: isMounting ? mountCommand(tenantId, mode, baseUrl) : undefined,
+    command: isMounting ? mountCommand(mode, baseUrl) : undefined,
     part: isMounting ? PASTE : undefined,
     button: isGood || (isOpen && status === 'draft') ? undefined : 'probe',
     seenAtMs: isOpen ? undefined : row.at,
@@ -129,13 +129,10 @@ function checkStep(
 
 const PASTE = { id: 'code', label: 'Code for your framework' }
 
-function mountCommand(tenantId: string, mode: Tenant['mode'], baseUrl: string): string {
-  const secret = mode === 'sdk' ? '\nexport SERVICE_CLIENT_SECRET=…' : ''
-  return (
-    `npm install ${baseUrl}/api/v1/sdk/node\n` +
-    `export SERVICE_BASE_URL=${baseUrl} SERVICE_TENANT_ID=${tenantId}${secret}`
-  )
-}
+/** The code itself names service and tenant. */
+const mountCommand = (mode: Tenant['mode'], baseUrl: string): string =>
+  `npm install ${baseUrl}/api/v1/sdk/node` +
+  (mode === 'sdk' ? '\nexport SERVICE_CLIENT_SECRET=…' : '')
 
 function signInStep(
   { integrationCompletedAt, status }: StepsView['tenant'],

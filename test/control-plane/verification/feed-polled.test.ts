@@ -68,7 +68,10 @@ void t.test('tells who polls, with what, how long ago and how far they are', asy
   t.match(await check(), { status: 'pass' }, 'a hiccup')
   clock.advance(3_600_000)
   const gone = await check()
-  t.match(gone, { status: 'fail', detail: /^The enforcement feed is no longer polled.* polled 60 min ago/ })
+  t.match(gone, {
+    status: 'fail',
+    detail: /^The enforcement feed is no longer polled.* polled 60 min ago/,
+  })
   t.match(gone.next_action, /Restart the application/)
   await poll('web-3', { 'x-service-sdk-version': '' })
   const one = await check()

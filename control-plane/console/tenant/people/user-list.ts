@@ -157,12 +157,12 @@ function selectable(visit: TenantVisit, path: string, users: Html, count: number
     submit: 'Continue',
     look: 'quiet',
     content: html`${users}
-    ${selectField({
+    <div class="narrow">${selectField({
       name: 'change',
       label: 'With the selected users',
       hint: `Up to ${LIMITS.usersChangedAtOnceMax} at a time. You confirm on the next page.`,
       options: Object.entries(CHANGES).map(([value, { label }]) => ({ value, label })),
-    })}`,
+    })}</div>`,
   })
 }
 
