@@ -59,7 +59,7 @@ t.test('without the demo, the same command starts an empty service', async (t) =
   const { file, edge } = await ownConfig()
   const service = npmStart(t, file, '--no-demo')
   await service.isUp
-  t.notMatch(service.output(), 'sign in as')
+  t.notMatch(service.output(), 'Demo application')
   const browser = new Browser()
   t.after(() => browser.close())
   t.match(await browser.fetch(`${edge}/`), { status: 404 })

@@ -235,6 +235,8 @@ void t.test(
 
 /** Nothing is typed there: an id that the page has put in. */
 const NOTHING_TYPED = [
+  '/console/alert-emails/confirm',
+  '/console/alert-emails/stop',
   '/console/people/{user_id}/remove',
   '/console/people/{user_id}/role',
   '/console/tenants/{tenant_id}/address-blocks/lift',
