@@ -1,7 +1,7 @@
 /** How much of what is right about an application is found. */
 import { WISHES } from '../../control-plane/downloads/analyzer/edits/projects.ts'
-import { writePlan } from '../../support/applied.ts'
-import { copyOf, faultsOf, lookAt, type Looked } from '../stranger.ts'
+import { lookAt } from '../stranger.ts'
+import { editVerdict } from './edit-verdict.ts'
 import type { Expected } from './expected.ts'
 
 export const ASPECTS = ['framework', 'mount', 'entry', 'port', 'health', 'edit'] as const
@@ -11,6 +11,8 @@ export interface Scored {
   readonly name: string
   /** What is wrong, and what was found instead. */
   readonly wrong: ReadonlyMap<Aspect, string>
+  /** null: there is nothing to edit, or what is done about it is wrong. */
+  readonly edit: 'written' | 'shown' | null
 }
 
 /** The first that is found counts: it is what a person is offered first. */
@@ -30,30 +32,29 @@ export async function scoreOf(
     wrong.set('entry', String(found?.entry?.path))
   if ((found?.port ?? null) !== port) wrong.set('port', String(found?.port))
   if ((found?.healthPath ?? null) !== health) wrong.set('health', String(found?.healthPath))
-  const faults = first === undefined ? [] : await faultsIn(first, folder, copy)
-  if (faults.length > 0) wrong.set('edit', faults.join('; '))
-  return { name, wrong }
-}
-
-/** An edit is right when it can be written and what it wrote can still be read by Node. */
-async function faultsIn({ plan }: Looked, folder: string, copy: string): Promise<string[]> {
-  if (plan.edits.length === 0) return []
-  copyOf(folder, copy)
-  try {
-    await writePlan(copy, plan, WISHES.sdkUrl)
-    return await faultsOf(copy, plan)
-  } catch (error) {
-    return [(error as Error).message]
+  const verdict = first && (await editVerdict(first, folder, copy))
+  if (verdict?.kind === 'wrong') wrong.set('edit', verdict.why)
+  else if (verdict === undefined && framework !== null) wrong.set('edit', 'nothing was found')
+  return {
+    name,
+    wrong,
+    edit: verdict === undefined || verdict.kind === 'wrong' ? null : verdict.kind,
   }
 }
 
-export type Score = Readonly<Record<Aspect | 'everything', number>>
+export type Score = Readonly<Record<Aspect | 'written' | 'shown' | 'everything', number>>
 
 export function countRight(scored: readonly Scored[]): Score {
   const right = (aspect: Aspect) => scored.filter(({ wrong }) => !wrong.has(aspect)).length
   const counts = ASPECTS.map((aspect) => [aspect, right(aspect)] as const)
   const everything = scored.filter(({ wrong }) => wrong.size === 0).length
-  return { ...(Object.fromEntries(counts) as Record<Aspect, number>), everything }
+  const edited = (kind: Scored['edit']) => scored.filter(({ edit }) => edit === kind).length
+  return {
+    ...(Object.fromEntries(counts) as Record<Aspect, number>),
+    written: edited('written'),
+    shown: edited('shown'),
+    everything,
+  }
 }
 
 /** A line for each aspect, and one for each application that is not all right. */

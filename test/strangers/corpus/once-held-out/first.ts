@@ -1,7 +1,7 @@
-/** Public applications that were held out once, and that detection is developed with since. */
-import type { Expected } from './expected.ts'
+/** The first public applications that were held out, and that detection is developed with since. */
+import type { Expected } from '../expected.ts'
 
-export const ONCE_HELD_OUT: readonly Expected[] = [
+export const FIRST_HELD_OUT: readonly Expected[] = [
   {
     name: 'cloudcmd',
     version: '19.19.1',
