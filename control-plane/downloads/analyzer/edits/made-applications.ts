@@ -36,6 +36,7 @@ export function applicationsIn(source: Source, framework: MountedFramework): Mak
     .filter((node) => isMaking(source, framework, node))
     .map((call): Making => {
       if (makingAt(source, call)?.isRouted) return { call, problem: IS_ROUTED }
+      if (framework.isConstructed && call.type !== 'NewExpression') return { call, problem: IS_OLD }
       const found = follow(source, framework, call)
       if (typeof found !== 'string') return { call, made: found }
       if (loopAround(source, call)) return { call, problem: IN_A_LOOP }
@@ -46,7 +47,8 @@ export function applicationsIn(source: Source, framework: MountedFramework): Mak
 }
 
 function isMaking(source: Source, { name, isConstructed }: MountedFramework, node: Node): boolean {
-  if (node.type !== (isConstructed ? 'NewExpression' : 'CallExpression')) return false
+  const isCalled = node.type === 'CallExpression'
+  if (!isCalled && !(isConstructed && node.type === 'NewExpression')) return false
   const making = makingAt(source, node)
   return making?.framework === name && making.kind === 'application'
 }
@@ -199,6 +201,8 @@ function ofProperty(
 const UNDER_A_CONDITION = 'it is only created under a condition'
 const NO_NAME = 'it has no name where it is created'
 const IS_ROUTED = 'its routes are created with it, and would come first'
+const IS_OLD =
+  'it is created without new, as in Koa 1, which only takes generators and cannot run the middleware'
 const IN_A_LOOP = 'it is created in a loop'
 
 /** `if (!app) app = express()`: the other way it is there already, and was made elsewhere. */

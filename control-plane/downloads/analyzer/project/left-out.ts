@@ -99,7 +99,10 @@ export function isLeftOut(name: string, neighbours: Iterable<string>): boolean {
 
 /** What a build makes lies in them, and may be all that there is of a package that was published. */
 const BUILDS: ReadonlySet<string> = new Set(['dist', 'build', 'out'])
-const OF_SOURCES = /^(?:\.git|src|source|sources|tsconfig(?:\.[\w-]+)?\.json)$/
+const OF_SOURCES = /^(?:\.git|tsconfig(?:\.[\w-]+)?\.json)$/
+/** Where sources lie by custom; a package may leave others than code in them. */
+export const SOURCE_FOLDERS = ['src', 'source', 'sources'] as const
+export const IS_CODE = /\.(?:[cm]?[jt]sx?|coffee|vue|svelte)$/
 
 /** Whether the package.json beside it may start it, and nothing beside it tells what it was made of. */
 export function mayBePublished(name: string, neighbours: readonly string[]): boolean {

@@ -7,7 +7,14 @@ import { lstatSync, type Dirent } from 'node:fs'
 import { opendir, realpath, stat } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
 import type { LIMITS } from '../../../../shared/limits.ts'
-import { isLeftOut, isStarted, MARKS_ENVIRONMENT, mayBePublished } from './left-out.ts'
+import {
+  IS_CODE,
+  isLeftOut,
+  isStarted,
+  MARKS_ENVIRONMENT,
+  mayBePublished,
+  SOURCE_FOLDERS,
+} from './left-out.ts'
 import type { ProjectFile } from './project.ts'
 import { isInside, readText } from './read-text.ts'
 import type { Unread } from './unread.ts'
@@ -22,6 +29,7 @@ export interface WalkProgress {
 }
 
 const ENTRIES_PER_REPORT = 1000
+const SOURCE_ENTRIES_MAX = 2000
 /** Names that a terminal or a diff would not show as they are. */
 const UNPRINTABLE = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u
 
@@ -98,6 +106,8 @@ export async function walk(
   /** A package that was published without what it was built from is its build. */
   async function isAllThereIs(path: string, name: string, neighbours: readonly string[]) {
     if (!mayBePublished(name, neighbours)) return false
+    for (const sources of SOURCE_FOLDERS)
+      if (neighbours.includes(sources) && (await holdsCode(under(path, sources)))) return false
     try {
       const manifest = under(path, 'package.json')
       const { text } = await readText(root, manifest, limits.projectFileBytesMax)
@@ -105,6 +115,19 @@ export async function walk(
     } catch {
       return false
     }
+  }
+
+  /** Past so many entries it is taken to hold some. */
+  async function holdsCode(folder: string): Promise<boolean> {
+    const waiting = [folder]
+    let left = SOURCE_ENTRIES_MAX
+    // it grows while it is walked
+    for (const path of waiting)
+      for await (const entry of entriesOf(path)) {
+        if (--left < 0 || (entry.isFile() && IS_CODE.test(entry.name))) return true
+        if (entry.isDirectory()) waiting.push(under(path, entry.name))
+      }
+    return false
   }
 
   async function* entriesOf(path: string): AsyncGenerator<Dirent> {

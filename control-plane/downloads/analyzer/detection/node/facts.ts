@@ -4,6 +4,7 @@ import type { Finding } from '../application.ts'
 import { finding } from '../assemble.ts'
 import { healthRank, type HealthPath } from '../health.ts'
 import { importedIn, spotsIn, type Reach } from './codebase.ts'
+import { routedHealth } from './controllers.ts'
 import { nestHealth } from './nest.ts'
 import type { Served } from './served.ts'
 
@@ -16,8 +17,12 @@ export function integrationOf(reach: Reach): Finding | null {
   return null
 }
 
-export function healthOf(reach: Reach, { framework, tracer, routes }: Served): Finding | null {
+export function healthOf(
+  reach: Reach,
+  { framework, making, tracer, routes }: Served,
+): Finding | null {
   if (framework === 'node') return healthFinding(comparedPath(reach), 'likely')
+  if (making.isRouted) return healthFinding(routedHealth(reach, tracer, making))
   return healthFinding(framework === 'nest' ? nestHealth(reach, tracer) : routes.health)
 }
 

@@ -25,6 +25,8 @@ interface Maker {
   readonly framework: NodeFramework
   readonly kind?: 'router'
   readonly isConstructed?: boolean
+  /** In an older version it is called without `new`. */
+  readonly isAlsoCalled?: boolean
   readonly isRouted?: boolean
 }
 
@@ -42,7 +44,7 @@ const MAKERS: ReadonlyMap<string, Maker> = new Map<string, Maker>([
   ['express-promise-router', { framework: 'express', kind: 'router' }],
   ['fastify', { framework: 'fastify' }],
   ['fastify.fastify', { framework: 'fastify' }],
-  ['koa', { framework: 'koa', isConstructed: true }],
+  ['koa', { framework: 'koa', isConstructed: true, isAlsoCalled: true }],
   ['koa-router', KOA_ROUTER],
   ['@koa/router', KOA_ROUTER],
   ['@koa/router.Router', KOA_ROUTER],
@@ -69,8 +71,8 @@ export function makingAt(source: Source, node: Node): Making | null {
   if (node.type !== 'CallExpression' && node.type !== 'NewExpression') return null
   const maker = MAKERS.get(qualifiedName(source, node.callee) ?? '') ?? given(source, node)
   if (!maker) return null
-  const { framework, kind = 'application', isConstructed, isRouted = false } = maker
-  return isConstructed && node.type !== 'NewExpression'
+  const { framework, kind = 'application', isRouted = false } = maker
+  return maker.isConstructed && !maker.isAlsoCalled && node.type !== 'NewExpression'
     ? null
     : { framework, kind, source, node, isRouted }
 }
@@ -91,7 +93,8 @@ function extended(source: Source, node: Class): Making | null {
 
 const isSuper = (node: Node) => node.type === 'CallExpression' && node.callee.type === 'Super'
 
-const classAround = (source: Source, node: Node) => ancestorsOf(source.parents, node).find(isClass)
+export const classAround = (source: Source, node: Node) =>
+  ancestorsOf(source.parents, node).find(isClass)
 
 /** `http2Express(express)`: a package that is given Express itself makes an application of it. */
 function given(

@@ -40,7 +40,7 @@ export async function portFinding(
   const ways = written === null ? [] : waysOf(written)
   const names = new Set(ways.map((way) => way.at(-1) ?? ''))
   return (
-    (serving && declaredPort(reach, tracer, names)) ??
+    declaredPort(reach, tracer, serving === null ? new Set(['port']) : names) ??
     (await portOfFiles(codebase, one, reach, ways)) ??
     configuredPort(reach, tracer, names) ??
     portBeside(codebase, one)

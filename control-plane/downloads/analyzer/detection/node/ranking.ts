@@ -1,6 +1,7 @@
 /** Which of several applications of one start is the one that people mean. */
 import { methodCall } from '../../syntax/bindings.ts'
 import type { Source } from '../../syntax/parse.ts'
+import { ancestorsOf } from '../../syntax/walk.ts'
 import type { Making } from './makings.ts'
 
 /** Runs once, or beside the application: to set it up, to look after it. */
@@ -10,8 +11,18 @@ const BESIDE =
 /** The others stay in their order, which is the distance from what is started. */
 export function byImportance(makings: readonly Making[]): Making[] {
   const rank = (making: Making) =>
-    (BESIDE.test(making.source.path) ? 2 : 0) + (onlyRedirects(making) ? 1 : 0)
+    (BESIDE.test(making.source.path) ? 2 : 0) +
+    (onlyRedirects(making) || isOneOfMany(making) ? 1 : 0)
   return makings.toSorted((a, b) => rank(a) - rank(b))
+}
+
+/** Made for each of a list: of tenants, of proxies, of parts. */
+function isOneOfMany({ source, node }: Making): boolean {
+  return [...ancestorsOf(source.parents, node)].some((around) => {
+    if (/^(?:For\w*|While|DoWhile)Statement$/.test(around.type)) return true
+    const called = methodCall(around)
+    return /^(?:forEach|map|each)$/.test(called?.name ?? '')
+  })
 }
 
 /** From http to https: `app.use((req, res) => res.redirect(…))` and nothing else. */

@@ -19,6 +19,8 @@ export const indexOf = oncePer((source: Source) => {
   const calls = new Map<string, Call[]>()
   /** `require('./routes')(app)`, by the module. */
   const callsOfModule = new Map<string, Call[]>()
+  /** `super(…)` of constructors. */
+  const superCalls: Call[] = []
   for (const node of source.nodes)
     switch (node.type) {
       case 'ReturnStatement': {
@@ -37,6 +39,7 @@ export const indexOf = oncePer((source: Source) => {
       case 'CallExpression':
       case 'NewExpression': {
         const { callee } = node
+        if (callee.type === 'Super') superCalls.push(node)
         const name = keyOf(callee.type === 'MemberExpression' ? callee.property : callee)
         if (name !== null) add(calls, name, node)
         const asked = moduleOfCall(source, node.callee)
@@ -45,7 +48,7 @@ export const indexOf = oncePer((source: Source) => {
       }
       default:
     }
-  return { exports: exportsOf(source), returns, writes, calls, callsOfModule }
+  return { exports: exportsOf(source), returns, writes, calls, callsOfModule, superCalls }
 })
 
 function add<K, V>(lists: Map<K, V[]>, key: K, value: V): void {
@@ -94,6 +97,9 @@ export function callersIn(reach: Reach): (target: Node, source: Source) => Calle
     for (const module of indexOf(source).callsOfModule.keys()) of(module)?.modules.push(module)
     for (const [target, importer] of byTarget) add(importers, target, importer)
   }
+  const ofSuper = [...reach.sources.values()].flatMap((source) =>
+    indexOf(source).superCalls.map((call) => ({ source, call })),
+  )
   return (target, source) => {
     const names = namesOfFunction(target, source)
     const own = names.flatMap((name) => callsIn(source, name))
@@ -101,7 +107,10 @@ export function callersIn(reach: Reach): (target: Node, source: Source) => Calle
       ...[...names, ...one.names].flatMap((name) => callsIn(one.source, name)),
       ...one.modules.flatMap((module) => callsIn(one.source, module, 'callsOfModule')),
     ])
-    return [...new Map([...own, ...others].map((caller) => [caller.call, caller])).values()]
+    const made = isConstructor(target) ? ofSuper : []
+    return [
+      ...new Map([...own, ...others, ...made].map((caller) => [caller.call, caller])).values(),
+    ]
   }
 }
 

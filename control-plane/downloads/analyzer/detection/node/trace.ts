@@ -13,7 +13,7 @@ import { bare, interopArgument } from '../../syntax/references.ts'
 import { ancestorsOf, functionAround, isFunction } from '../../syntax/walk.ts'
 import type { Reach, Spot } from './codebase.ts'
 import { EACH, elementsAt, listIn, loopedOver } from './loops.ts'
-import { isClass, makingAt, type Making } from './makings.ts'
+import { classAround, isClass, makingAt, type Making } from './makings.ts'
 import { callersIn, indexOf, isConstructor } from './reach-index.ts'
 
 export interface Tracer {
@@ -72,6 +72,10 @@ export function createTracer(reach: Reach): Tracer {
         return followName(step, node)
       case 'ThisExpression':
         return followMember(step)
+      case 'Super': {
+        const superClass = classAround(source, node)?.superClass
+        return superClass ? [{ source, node: superClass, members }] : []
+      }
       case 'MemberExpression':
       case 'OptionalMemberExpression': {
         const key = keyOf(node.property)
@@ -309,13 +313,11 @@ export function createTracer(reach: Reach): Tracer {
     index: number,
     members: readonly string[],
   ): Step[] {
+    const made = isConstructor(around) ? classAround(source, around) : around
     return callers(around, source).flatMap((caller) => {
       const given = caller.call.arguments[index]
       if (!given || --stepsLeft < 0) return []
       const called = values({ source: caller.source, node: caller.call.callee })
-      const made = isConstructor(around)
-        ? source.parents.get(source.parents.get(around) ?? around)
-        : around
       const isOfIt = called.some(({ node }) => node === made)
       return isOfIt ? [{ source: caller.source, node: given, members }] : []
     })

@@ -27,6 +27,18 @@ t.test('a port counts if it reaches listen, however it is told', async (t) => {
         'a.js': `${APP}const argv = require('yargs').options({ port: { default: 3050, alias: 'p' } }).argv\napp.listen(argv.port)`,
       },
     ],
+    'an option of a program that is given to a server of others': [
+      '3052 likely',
+      {
+        'a.js': `${APP}program.option('-p, --port <port>', 'where', 3052)\nrequire('engine')({ port: program.port, routes: () => app })`,
+      },
+    ],
+    'a setting, and not that of a network that it asks': [
+      '9007 likely',
+      {
+        'a.js': `${APP}const irc = { network: { port: 6697 } }\nconst settings = { port: 9007 }\napp.listen(load(settings).port)`,
+      },
+    ],
     'an option with a default of its own': [
       '3051 likely',
       {
@@ -131,6 +143,22 @@ const redis = { port: 6379 }\napp.listen(settings.port)`,
     t.equal(await portIn(files), expected, name)
 })
 
+t.test('a health path of decorated classes stands behind the prefix of all of them', async (t) => {
+  const health = async (options: string) =>
+    (
+      await first({
+        'a.js': `import './b.ts'\nimport { createExpressServer } from 'routing-controllers'
+createExpressServer({ ${options} }).listen(1000)`,
+        'b.ts': `import { Get, JsonController } from 'routing-controllers'
+@JsonController('/v1')
+export class Wellness { @Get('/health') show() { return 'ok' } }`,
+      })
+    )?.healthPath
+  t.equal(await health(''), '/v1/health')
+  t.equal(await health(`routePrefix: '/api'`), '/api/v1/health')
+  t.equal(await health(`routePrefix: process.env.PREFIX`), null, 'nobody knows where it is')
+})
+
 t.test('a status page is no health path', async (t) => {
   const health = async (code: string) =>
     (await first({ 'a.js': `${APP}${code}\napp.listen(1)` }))?.healthPath
@@ -212,6 +240,15 @@ app.get('/', page)
 app.listen(8080)`,
   })
   t.equal(redirected?.mount?.line, 5, 'not the one that sends people to https')
+  const several = await first({
+    'a.js': `const express = require('express')
+for (const target of targets) engine.add(() => express().use(proxy(target)))
+targets.forEach((target) => engine.add(() => express()))
+const app = express()
+app.get('/', page)
+engine.start(app)`,
+  })
+  t.equal(several?.mount?.line, 4, 'not one of many that are made for a list')
 })
 
 t.test('what a package offers to be run is its entry', async (t) => {

@@ -53,6 +53,18 @@ export default e()`,
       'web.js': `const express = require('express')
 module.exports = async () => { const app = express(); return { app, db: await 1 } }`,
     },
+    'in a class that has its port from the constructor of one below it': {
+      'a.js': `const { Shop } = require('./web')\nnew Shop(1000).begin()`,
+      'web.js': `const express = require('express')
+class Web { constructor(name, port) { this.port = port; this.app = express() } begin() { this.app.listen(this.port) } }
+exports.Shop = class Shop extends Web { constructor(port) { super('shop', port) } }`,
+    },
+    'by a method of the class above': {
+      'a.js': `const { Shop } = require('./web')\nnew Shop().begin(1000)`,
+      'web.js': `const express = require('express')
+class Web { app = express(); begin(port) { this.app.listen(port) } }
+exports.Shop = class Shop extends Web { begin(port) { super.begin(port) } }`,
+    },
     'in a server that is told later': {
       'a.js': `const s = require('http').createServer()\ns.on('request', require('./web'))\ns.listen(1000)`,
       'web.js': `const express = require('express')
@@ -378,14 +390,3 @@ module.exports = Files`,
     )
   },
 )
-
-t.test('what routing-controllers makes is found, with its routes in it', async (t) => {
-  t.strictSame(
-    await found({
-      'package.json': STARTED('a.js', { 'routing-controllers': '0.11' }),
-      'a.js': `const { createExpressServer } = require('routing-controllers')
-createExpressServer({ controllers: [] }).listen(1000)`,
-    }),
-    ['[express] a.js → a.js:2 1000 sure'],
-  )
-})

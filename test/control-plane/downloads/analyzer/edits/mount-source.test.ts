@@ -318,6 +318,24 @@ ${own}
     )
 })
 
+t.test(
+  'an application that cannot take the middleware as its first is shown, and why',
+  async (t) => {
+    const routed = `import { createExpressServer } from 'routing-controllers'
+const app = createExpressServer({ controllers: [] })
+app.listen(3000)
+`
+    t.match(mounted(routed), {
+      kind: 'manual',
+      shown: [{ line: 2, problem: /routes are created/ }],
+    })
+    t.match(mounted(`var koa = require('koa')\nvar app = koa()\n`, { framework: 'koa' }), {
+      kind: 'manual',
+      shown: [{ line: 2, problem: /Koa 1/ }],
+    })
+  },
+)
+
 t.test('what is only made unless it is there already is shown', async (t) => {
   for (const made of ['if (!app) app = express()', 'if (!app) {\n  app = express()\n}'])
     t.match(

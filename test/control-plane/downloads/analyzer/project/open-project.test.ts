@@ -91,6 +91,12 @@ t.test('reads the build of a package that was published without its sources', as
       ),
       `it is built from ${beside}`,
     )
+  t.ok(
+    (await paths({ 'package.json': main, 'dist/index.js': '', 'src/sql/a.sql': '' })).includes(
+      'dist/index.js',
+    ),
+    'of sources without code nothing is built',
+  )
   const files = JSON.stringify({ files: ['dist'] })
   t.notOk((await paths({ 'package.json': files, 'dist/index.js': '' })).includes('dist/index.js'))
   t.notOk((await paths({ 'package.json': '{', 'dist/index.js': '' })).includes('dist/index.js'))
