@@ -9,6 +9,8 @@ export const CONNECTOR_LIMITS = {
   connectorAnswerBytesMax: 256,
   /** Of a connector that was asked for its application, while another one could be. */
   connectorAnswerMsMax: 1000,
+  /** By requests, while a worker has just begun. */
+  connectorsAwaitedMsMax: 3000,
   connectorPingMs: 5000,
   connectorSilentMsMax: 15_000,
   /** Not asked for yet, at one worker: while nobody comes, with the first request, and in a burst. */

@@ -22,20 +22,32 @@ interface ConnectorsWorld {
   readonly connectMs: number
   readonly clock: Clock
   readonly log: Logger
+  /** How long requests wait for a first connector while this worker begins. */
+  readonly awaitedMs?: number
 }
+
+/** Of refusals: a flood of them is one line, with its number. */
+const COMPLAINT_MS = 100
 
 export type Connectors = ReturnType<typeof createConnectors>
 
 export function createConnectors(world: ConnectorsWorld) {
-  const { clock, log, connectMs } = world
-  const byTenant = new Map<string, TenantConnectors>()
+  const { clock, log, connectMs, awaitedMs = LIMITS.connectorsAwaitedMsMax } = world
   const nowMs = () => clock.nowMs()
+  const byTenant = new Map<string, TenantConnectors>()
+  let refused = 0
+  let complainedMs = -Infinity
+  const beginningUntilMs = nowMs() + awaitedMs
+  const isBeginning = () => nowMs() < beginningUntilMs
+  const begun = setTimeout(() => {
+    for (const connectors of byTenant.values()) connectors.judgeWaiting()
+  }, awaitedMs + 1).unref()
   const pinging = setInterval(look, LIMITS.connectorPingMs).unref()
 
   function at(tenantId: string): TenantConnectors {
     let found = byTenant.get(tenantId)
     if (found === undefined)
-      byTenant.set(tenantId, (found = new TenantConnectors({ nowMs, connectMs })))
+      byTenant.set(tenantId, (found = new TenantConnectors({ nowMs, connectMs, isBeginning })))
     return found
   }
 
@@ -43,7 +55,12 @@ export function createConnectors(world: ConnectorsWorld) {
     world.tenant(tenant_id)?.connectors.get(connector_id)?.get(key_id)
 
   function onRefused(reason: HandshakeRefusal | 'malformed' | 'timeout', client: string) {
-    log.warn({ reason, client }, 'a connector was refused')
+    refused++
+    const now = nowMs()
+    if (now - complainedMs < COMPLAINT_MS) return
+    complainedMs = now
+    log.warn({ reason, client, refused }, 'a connector was refused')
+    refused = 0
   }
 
   function enter(socket: TLSSocket, { hello, left }: Admitted): void {
@@ -51,8 +68,9 @@ export function createConnectors(world: ConnectorsWorld) {
     const connectors = at(hello.tenant_id)
     if (hello.kind === 'control') return join(socket, hello, connectors)
     const member = connectors.of(hello.connector_id)
-    // Its control connection may be on its way, or gone.
-    if (member === undefined || member.isDraining) return void socket.destroy()
+    // Its control connection may be on its way, or gone, or another key's.
+    const isOfMember = member !== undefined && member.keyId === hello.key_id
+    if (!isOfMember || member.isDraining) return void socket.destroy()
     member.addSpare(socket)
   }
 
@@ -67,8 +85,8 @@ export function createConnectors(world: ConnectorsWorld) {
         onSpare: () => connectors.serveWaiting(),
         onWord(word) {
           member.heardMs = nowMs()
-          if (word.say === 'drain' || (word.say === 'application' && word.is_reached))
-            connectors.serveWaiting()
+          if (word.say === 'drain') connectors.judgeWaiting()
+          if (word.say === 'application' && word.is_reached) connectors.serveWaiting()
           if (word.say === 'check') check(member, word.id)
         },
         onGone() {
@@ -108,11 +126,15 @@ export function createConnectors(world: ConnectorsWorld) {
   }
 
   return {
-    /** A connection whose TLS handshake is done. */
-    accept(socket: TLSSocket): void {
+    /** A connection whose TLS handshake is done. Judged, it is a stranger's no longer, or gone. */
+    accept(socket: TLSSocket, onJudged: () => void): void {
       socket.on('error', () => socket.destroy())
+      socket.once('close', onJudged)
       socket.setNoDelay(true)
-      admit(socket, { ...world, keyOf, onRefused }, (admitted) => enter(socket, admitted))
+      admit(socket, { ...world, keyOf, onRefused }, (admitted) => {
+        onJudged()
+        enter(socket, admitted)
+      })
     },
     wayTo: (tenantId: string): Way => at(tenantId),
     /** A tenant has changed, or is gone: who is no longer named has no connection left. */
@@ -136,6 +158,7 @@ export function createConnectors(world: ConnectorsWorld) {
     },
     close(): void {
       clearInterval(pinging)
+      clearTimeout(begun)
       for (const connectors of byTenant.values())
         for (const member of [...connectors.members()]) member.end()
     },

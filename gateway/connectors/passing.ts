@@ -19,8 +19,15 @@ interface Passed {
 const isPassed = (message: unknown): message is Passed =>
   (message as { channel?: unknown } | null)?.channel === 'connector'
 
+/**
+ * Under way to the primary. What is said to workers waits behind sockets that are handed over, and a
+ * revocation may not wait long.
+ */
+const PASSING_MAX = 16
+
 /** In a worker. */
 export function createPassing(channel: NodeJS.Process) {
+  let underWay = 0
   return {
     /** It is no longer this worker's. */
     passOn(socket: Socket, worker: number, peerAddress: string, start: Buffer): void {
@@ -32,8 +39,11 @@ export function createPassing(channel: NodeJS.Process) {
       }
       socket.removeAllListeners()
       socket.on('error', () => socket.destroy())
-      if (!channel.connected || channel.send === undefined) return void socket.destroy()
+      const isBusy = underWay >= PASSING_MAX
+      if (isBusy || !channel.connected || channel.send === undefined) return void socket.destroy()
+      underWay++
       channel.send(passed, socket, {}, (error) => {
+        underWay--
         if (error !== null) socket.destroy()
       })
     },

@@ -15,11 +15,14 @@ const FAILURES: Record<OpenFailure, UpstreamFailure> = {
   unreachable: failure('upstream_unreachable', 'the connector cannot reach the application'),
 }
 const ABSENT = failure('connector_absent', 'no connector is connected')
+const BUSY = failure('upstream_busy', 'too many requests wait for a connector')
 
 interface TenantConnectorsOptions {
   readonly nowMs: () => number
   /** Until a connector has reached its application. */
   readonly connectMs: number
+  /** A worker that has just begun is one that connectors are on their way to. */
+  readonly isBeginning: () => boolean
 }
 
 export class TenantConnectors implements Way {
@@ -52,22 +55,35 @@ export class TenantConnectors implements Way {
 
   remove(member: Member): void {
     if (this.#members.get(member.connectorId) === member) this.#members.delete(member.connectorId)
+    this.judgeWaiting()
+  }
+
+  /** Who waits for somebody who does not come is told so. */
+  judgeWaiting(): void {
     if (this.#isAbsent()) for (const opening of this.#waiting.splice(0)) opening.onFailed(ABSENT)
   }
 
   #isAbsent(): boolean {
+    if (this.#options.isBeginning()) return false
     for (const member of this.#members.values()) if (!member.isDraining) return false
     return true
   }
 
   open(opening: Opening): void {
     if (this.#isAbsent()) return void process.nextTick(() => opening.onFailed(ABSENT))
-    if (!this.#begin(opening)) this.#waiting.push(opening)
+    if (this.#begin(opening)) return
+    if (this.#waiting.length >= LIMITS.upstreamWaitingMax)
+      this.#waiting = this.#waiting.filter((waiting) => waiting.isWanted())
+    if (this.#waiting.length < LIMITS.upstreamWaitingMax) this.#waiting.push(opening)
+    else process.nextTick(() => opening.onFailed(BUSY))
   }
 
   /** A connection has come: for whoever waits for one. */
   serveWaiting(): void {
-    while (this.#waiting.length > 0 && this.#begin(this.#waiting[0]!)) this.#waiting.shift()
+    for (let next = this.#waiting[0]; next !== undefined; next = this.#waiting[0]) {
+      if (next.isWanted() && !this.#begin(next)) return
+      this.#waiting.shift()
+    }
   }
 
   /** One that is well, and of these the least busy. */
@@ -112,7 +128,10 @@ export class TenantConnectors implements Way {
   }
 
   #answered(member: Member, opening: Opening, answer: OpenAnswer, socket: TLSSocket): void {
-    if (answer === 'opened') return member.use(socket, opening.onOpened(socket))
+    if (answer === 'opened') {
+      member.isReached = true
+      return member.use(socket, opening.onOpened(socket))
+    }
     // Nothing was sent on it: the next one is as good.
     if (answer === 'lost') return this.open(opening)
     member.isReached = false

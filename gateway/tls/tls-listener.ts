@@ -44,7 +44,8 @@ export interface ConnectorDoor {
   readonly worker: number
   readonly certificatePem: string
   readonly privateKeyPem: string
-  readonly accept: (socket: TLSSocket) => void
+  /** `onJudged` is called when it is known who that is, or when it has left: at least once. */
+  readonly accept: (socket: TLSSocket, onJudged: () => void) => void
   /** It wants another worker. */
   readonly passOn: (socket: Socket, worker: number, peerAddress: string, start: Buffer) => void
 }
@@ -131,7 +132,14 @@ export function createTlsListener(options: TlsListenerOptions) {
     const handshake = handshakes.get(key)
     if (handshake === undefined) return void socket.destroy()
     end(key, handshake)
-    options.connectors!.accept(socket)
+    // Until it has said who it is, it holds a place of its address.
+    const { peerAddress } = handshake
+    if (!addresses.enter(peerAddress)) return void socket.destroy()
+    let isJudged = false
+    options.connectors!.accept(socket, () => {
+      if (!isJudged) addresses.leave(peerAddress)
+      isJudged = true
+    })
   }
 
   /** Runs inside OpenSSL: an exception would go nowhere good (CVE-2026-21637). */
@@ -198,18 +206,14 @@ export function createTlsListener(options: TlsListenerOptions) {
     socket.on('error', ignore)
     awaitClientHello(socket, (isClientHello, start) => {
       if (!isClientHello) options.onFailure?.('no_client_hello')
-      else if (options.connectors !== undefined) {
-        const names = alpnOf(start)
-        handshake.isConnector = names.includes(CONNECTOR_ALPN)
-        const wanted = handshake.isConnector ? workerNamed(names) : undefined
-        if (wanted !== undefined && wanted !== options.connectors.worker) {
-          end(key, handshake)
-          return options.connectors.passOn(socket, wanted, peerAddress, start)
-        }
-      }
       const isOne = isClientHello && handshakes.get(key) === handshake
       // Whatever it was, it was looked at.
       if (!mayBegin(peerAddress) || !isOne) return void socket.destroy()
+      const wanted = options.connectors && connectorsWorker(start, handshake)
+      if (wanted !== undefined && wanted !== options.connectors?.worker) {
+        end(key, handshake)
+        return options.connectors?.passOn(socket, wanted, peerAddress, start)
+      }
       waiting.add(handshake)
       beginSoon()
     })
@@ -286,7 +290,11 @@ export function createTlsListener(options: TlsListenerOptions) {
   }
 }
 
-function workerNamed(names: readonly string[]): number | undefined {
+/** Which worker a connector wants; undefined for browsers, and for who takes any. */
+function connectorsWorker(start: Buffer, handshake: Handshake): number | undefined {
+  const names = alpnOf(start)
+  handshake.isConnector = names.includes(CONNECTOR_ALPN)
+  if (!handshake.isConnector) return undefined
   for (const name of names) {
     const worker = workerOfAlpn(name)
     if (worker !== undefined) return worker

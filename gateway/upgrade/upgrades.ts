@@ -108,6 +108,7 @@ export function createUpgrades(world: UpgradeWorld) {
   ): void {
     if (way === undefined) return carrier.carry(origin, request, tunnel, calls)
     way.open({
+      isWanted: () => !calls.isOver(),
       onOpened(socket) {
         if (calls.isOver()) socket.destroy()
         else {

@@ -115,12 +115,20 @@ class PooledUpstream implements Upstream, CallQueue, ConnectionPool<UpstreamConn
     )
     for (; this.#openings < wanted; this.#openings++)
       way.open({
+        isWanted: () => this.#isOpeningWanted(),
         onOpened: (socket) => this.#opened(socket),
         onFailed: (reason) => {
           this.#openings--
           this.#nextWaiting()?.fail(reason)
         },
       })
+  }
+
+  /** Whoever waited for it may have had another one, or have left. */
+  #isOpeningWanted(): boolean {
+    if (this.#openings <= this.#waiting.size) return true
+    this.#openings--
+    return false
   }
 
   #opened(socket: Socket): UpstreamConnection {

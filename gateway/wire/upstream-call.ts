@@ -92,6 +92,8 @@ export interface InUse {
 
 /** What becomes of the wish for a connection: one of both, once, never within the call. */
 export interface Opening {
+  /** Asked before anything is done for it. False: it is given up, and hears nothing more. */
+  isWanted(): boolean
   onOpened(socket: Socket): InUse
   onFailed(failure: UpstreamFailure): void
 }

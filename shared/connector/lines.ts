@@ -31,10 +31,12 @@ export function readLines(stream: Duplex, { bytesMax, onLine, onTooLong }: LineO
       if (end === -1) return
       const line = Buffer.concat(pieces).toString('utf8')
       rest = rest.subarray(end + 1)
+      // Who stops with this line gets what stands behind it.
+      pieces = [rest]
+      onLine(line)
+      if (isStopped) return
       pieces = []
       bytes = 0
-      onLine(line)
-      if (isStopped) return void pieces.push(rest)
       if (rest.length === 0) return
     }
   }
@@ -42,7 +44,9 @@ export function readLines(stream: Duplex, { bytesMax, onLine, onTooLong }: LineO
   function stop(): Buffer {
     isStopped = true
     stream.off('data', hear)
-    return Buffer.concat(pieces)
+    const left = Buffer.concat(pieces)
+    pieces = []
+    return left
   }
 
   stream.on('data', hear)

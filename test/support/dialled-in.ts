@@ -42,7 +42,11 @@ export interface Door {
   readonly address: string
   readonly certificate: string
   /** The tenant's connectors from now on. */
-  allow(connectors: Record<string, ConnectorKeyPair>): void
+  /** Under `k1`; and some under `k0`, as before a rotation. */
+  allow(
+    connectors: Record<string, ConnectorKeyPair>,
+    before?: Record<string, ConnectorKeyPair>,
+  ): void
   readonly connectors: ReturnType<typeof createConnectors>
   readonly upstream: ReturnType<typeof createUpstream>
   readonly logged: readonly Logged[]
@@ -55,10 +59,11 @@ export async function openDoor(
   options: {
     readonly gatewayId?: string
     readonly connectMs?: number
+    readonly awaitedMs?: number
     readonly clock?: Clock
   } = {},
 ): Promise<Door> {
-  const { gatewayId = 'gateway-1', connectMs = 2000, clock = systemClock } = options
+  const { gatewayId = 'gateway-1', connectMs = 2000, awaitedMs = 0, clock = systemClock } = options
   const logged: Logged[] = []
   const log = pino(
     { level: 'info' },
@@ -72,6 +77,7 @@ export async function openDoor(
     workers: 1,
     tenant: (tenantId) => (tenantId === TENANT ? { connectors: allowed } : undefined),
     connectMs,
+    awaitedMs,
     clock,
     log,
   })
@@ -122,12 +128,14 @@ export async function openDoor(
     upstream,
     logged,
     sockets,
-    allow(now) {
+    allow(now, before = {}) {
       allowed = new Map(
-        Object.entries(now).map(([id, { publicKey }]) => [
-          id,
-          new Map([['k1', importConnectorKey(publicKey)]]),
-        ]),
+        Object.entries(now).map(([id, { publicKey }]) => {
+          const keys = new Map([['k1', importConnectorKey(publicKey)]])
+          const old = before[id]
+          if (old !== undefined) keys.set('k0', importConnectorKey(old.publicKey))
+          return [id, keys]
+        }),
       )
       connectors.judge(TENANT)
     },

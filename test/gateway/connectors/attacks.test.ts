@@ -90,6 +90,7 @@ t.test('who signs with another key, or for somebody else', async (t) => {
     ['a name of every object', keys, { connector_id: 'constructor' }],
   ]
   for (const [name, pair, change] of cases) {
+    await new Promise((next) => setTimeout(next, 110)) // a flood of them is one line
     const before = refusals()
     const stranger = await knock(t, door)
     stranger.socket.write(answer(stranger, pair, change))
@@ -207,4 +208,16 @@ t.test('who is not the gateway that was named gets nothing', async (t) => {
   const connector = dialIn(t, to, keys, { origin: 'http://127.0.0.1:1' })
   t.match(await connector.until('lost'), { reason: /not gateway gateway-1.*another certificate/ })
   t.same([...other.connectors.present()], [])
+})
+
+t.test('a data connection is of the key that its control connection has', async (t) => {
+  const origin = await startOrigin(t)
+  const door = await openDoor(t)
+  const [old, now] = [newConnectorKeys(), newConnectorKeys()]
+  door.allow({ con_1: now }, { con_1: old })
+  await dialIn(t, door, now, { origin: origin.url }).until('connected')
+  const stolen = await knock(t, door)
+  stolen.socket.write(answer(stolen, old, { kind: 'data', key_id: 'k0' }))
+  await stolen.gone
+  t.equal(stolen.said.length, 1, 'it is never asked for anything')
 })

@@ -53,6 +53,22 @@ t.test('without a connector, and with one that finds no application', async (t) 
   t.match(await event('opened'), { isReached: false, reason: 'refused' })
 })
 
+t.test(
+  'while a worker begins, requests wait for the connectors that are on their way',
+  async (t) => {
+    t.equal(LIMITS.connectorsAwaitedMsMax, 3000)
+    const origin = await startOrigin(t)
+    const keys = newConnectorKeys()
+    const door = await openDoor(t, { awaitedMs: LIMITS.connectorsAwaitedMsMax })
+    door.allow({ con_1: keys })
+    const early = ask(door.upstream)
+    dialIn(t, door, keys, { origin: origin.url })
+    t.match(await early, { status: 200 })
+    const lonely = await openDoor(t, { awaitedMs: 50 })
+    t.match(await ask(lonely.upstream), { status: 503, failure: 'connector_absent' })
+  },
+)
+
 t.test('the least busy of several, and only those that reach their application', async (t) => {
   const [one, two] = [await startOrigin(t), await startOrigin(t)]
   const door = await openDoor(t)

@@ -22,6 +22,8 @@ export function applicationAddress(origin: string): ApplicationAddress {
 export interface Opened {
   /** From here on its bytes go to the gateway, and back. */
   spliceWith(tunnel: TLSSocket): void
+  /** Nobody wants it any more. */
+  close(): void
 }
 
 /** Calls back once. */
@@ -42,7 +44,7 @@ export function openApplication(
         tunnel !== undefined && tunnel.write(Buffer.from(view.subarray(0, bytes))),
     },
   }
-  const ready = () => settle({ spliceWith })
+  const ready = () => settle({ spliceWith, close: () => application.destroy() })
   const application: Socket = isSecure
     ? connectTls({ ...options, servername: host }, ready)
     : connectTcp(options, ready)

@@ -55,6 +55,8 @@ export class WorkerLink {
   #wanted = 0
   #failures = 0
   #checks = 0
+  #isReached = true
+  #looking: NodeJS.Timeout | undefined
   #isClosed = false
   isWelcome = false
   lastProblem = ''
@@ -145,7 +147,8 @@ export class WorkerLink {
   }
 
   #hear(control: TLSSocket, word: GatewayWord | undefined): void {
-    if (word === undefined || this.#control !== control) return // a later version's
+    if (word?.say === 'ping') control.write(PONG)
+    if (word === undefined || this.#control !== control) return // a later version's, or one that goes
     this.#listenOn(control)
     switch (word.say) {
       case 'welcome':
@@ -161,7 +164,7 @@ export class WorkerLink {
         this.#wanted = Math.min(word.spare, LIMITS.connectorConnectionsMax)
         return this.#fill()
       case 'ping':
-        return this.#say({ say: 'pong' })
+        return // answered, also where the gateway's worker is about to go
       case 'checked':
         return this.#world.onEvent({
           type: 'checked',
@@ -244,15 +247,37 @@ export class WorkerLink {
     openApplication(application, applicationMs, (answer) => {
       if (typeof answer === 'string') {
         onEvent({ type: 'opened', isReached: false, reason: answer })
-        this.#say({ say: 'application', is_reached: false, reason: answer })
+        this.#tellReached(false, answer)
         return void socket.end(notOpened(answer))
       }
       onEvent({ type: 'opened', isReached: true })
-      if (socket.destroyed) return
+      this.#tellReached(true)
+      if (socket.destroyed) return answer.close()
       socket.write(OK)
       answer.spliceWith(socket)
       socket.resume()
     })
+  }
+
+  /** While it is not there it is looked for, so that requests come here again once it is. */
+  #tellReached(isReached: boolean, reason?: string): void {
+    clearTimeout(this.#looking)
+    if (isReached !== this.#isReached || !isReached)
+      this.#say({
+        say: 'application',
+        is_reached: isReached,
+        ...(reason !== undefined && { reason }),
+      })
+    this.#isReached = isReached
+    if (isReached || this.#isClosed) return
+    this.#looking = setTimeout(() => {
+      const { application, applicationMs } = this.#world
+      openApplication(application, applicationMs, (answer) => {
+        if (typeof answer === 'string') return this.#tellReached(false, answer)
+        answer.close()
+        this.#tellReached(true)
+      })
+    }, LOOKED_FOR_MS)
   }
 
   /** Whether a request would reach the application; the answer is an event. */
@@ -275,10 +300,15 @@ export class WorkerLink {
     clearTimeout(this.#retry)
     clearTimeout(this.#silence)
     clearTimeout(this.#fillTimer)
+    clearTimeout(this.#looking)
     this.#control?.destroy()
     for (const socket of [...this.#spares, ...this.#used]) socket.destroy()
   }
 }
+
+const PONG = `${JSON.stringify({ say: 'pong' } satisfies ConnectorWord)}\n`
+/** Until an application that was not there is tried again. */
+const LOOKED_FOR_MS = 2000
 
 function endSpare(this: TLSSocket): void {
   this.destroy()
