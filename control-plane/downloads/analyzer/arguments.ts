@@ -25,6 +25,7 @@ export const OPTIONS = {
   install: { text: 'also runs the package manager' },
   rules: { text: 'uses the built-in rules, even if a guide is stored' },
   foreign: { text: 'trusts a journal that was not written here by you' },
+  'go-back': { text: 'also turns protection off, once the files are reverted' },
   anyway: { text: 'goes live even if the latest verify found something open; audited' },
   full: { text: 'shows long edits in full' },
   key: { text: 'prompts for the key instead of signing in with the browser' },

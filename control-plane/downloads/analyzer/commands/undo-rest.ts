@@ -21,7 +21,9 @@ interface Rest {
 const NOT_REVERTED =
   'Not reverted: manual steps, and what your package manager installed and wrote to its lock file (run its install again to clean up).'
 
-export async function undoRest(task: Task, restored: readonly string[]): Promise<Rest> {
+/** `undone` is null where nothing was applied. */
+export async function undoRest(task: Task, undone: readonly string[] | null): Promise<Rest> {
+  const restored = undone ?? []
   const { columns } = task.terminal
   const root = await files.realpath(task.folder).catch(() => task.folder)
   const cleaned = await envLinesOf({ ...task.world, files }).takeOut(root)
@@ -29,7 +31,7 @@ export async function undoRest(task: Task, restored: readonly string[]): Promise
   const lines = cleaned.map((path) => `  cleaned  ${visibleText(path)}`)
   if (isManifestRestored && !(await isUninstalled(task, restored)))
     lines.push('', wrap(NOT_REVERTED, columns))
-  const protection = await protectionLeft(task)
+  const protection = await protectionLeft(task, undone !== null)
   if (protection === 'turned off')
     lines.push('', wrap('Protection is off: every request passes through again.', columns))
   if (await isKeySaved(task))
@@ -58,16 +60,26 @@ async function isUninstalled(task: Task, restored: readonly string[]): Promise<b
   return command !== null && !isFailed
 }
 
-/** null: nobody knows without a key, and nobody is asked for one. */
-async function protectionLeft(task: Task): Promise<'on' | 'pass-through' | 'turned off' | null> {
-  const { access, terminal, isAgreed } = task
+/**
+ * null: nobody knows without a key, and nobody is asked for one. The key may be of another project's
+ * tenant, so only who was asked about this one, or says so by a flag, turns it off; a yes to the files
+ * is none to that.
+ */
+async function protectionLeft(
+  task: Task,
+  isReverted: boolean,
+): Promise<'on' | 'pass-through' | 'turned off' | null> {
+  const { access, terminal, isAgreed, given } = task
   try {
     const api = await access.apiIfKeyKnown()
     if (api === null) return null
     const { protection, tenant_id: id } = await api.facts()
     if (protection !== 'on') return protection
-    const question = `Protection of ${id} is still on. Turn it off as well?`
-    if (!isAgreed && !(terminal.isInteractive && (await terminal.confirm(question)))) return 'on'
+    if (!isReverted) return 'on'
+    const question = `Protection of tenant ${id} is still on. Turn it off as well?`
+    const isWanted = given.flags.has('go-back')
+    const mayAsk = terminal.isInteractive && !isAgreed
+    if (!isWanted && !(mayAsk && (await terminal.confirm(question)))) return 'on'
     const answer = await api.goBack()
     return 'done' in answer ? 'turned off' : 'on'
   } catch (error) {

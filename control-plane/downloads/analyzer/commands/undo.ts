@@ -12,9 +12,10 @@ export const undo: Command = {
   help: [
     'Files changed since then are only reverted after asking, and a copy is kept next to them. Needs no key and no network.',
     'At a terminal it also asks whether to run the package manager, so that the package is removed, and whether to turn protection off, if that is on.',
+    '--yes leaves protection as it is. Only --go-back turns it off without asking, and only if something was reverted here.',
     'A journal from someone else may have come with the repository: undo only shows what it would do, unless you add --foreign.',
   ],
-  options: ['foreign'],
+  options: ['foreign', 'go-back'],
   takesFolder: true,
   documented: {
     restored: 'the paths restored',
@@ -70,7 +71,7 @@ async function outcomeOf(task: Task, undone: Undone): Promise<Outcome> {
       }
     }
     case 'nothing': {
-      const { lines, cleaned, protection, next } = await undoRest(task, [])
+      const { lines, cleaned, protection, next } = await undoRest(task, null)
       const said = wrap('Nothing is applied here, so there is nothing to undo.', columns)
       return {
         exit: EXIT.done,

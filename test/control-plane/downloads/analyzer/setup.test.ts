@@ -1,5 +1,6 @@
 /** From nothing to live in one command, at a pseudo terminal, with a real application and real npm. */
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { systemClock } from '../../../../shared/clock.ts'
@@ -251,9 +252,19 @@ void t.test('without a terminal a key is needed, and consent beforehand', async 
   const steps = read['steps'] as { state: string }[]
   t.ok(steps.every(({ state }) => state === 'done'))
 
-  const left = await document(['undo'], { folder, environment })
-  t.match(left.read, { protection: 'on', next_step: { command: 'service-analyzer go-back' } })
-  t.match(await document(['undo', '--yes'], { folder, environment }), {
-    read: { protection: 'pass-through' },
+  const nothing = { removed: [], restored: [] }
+  const stillOn = { protection: 'on', next_step: { command: 'service-analyzer go-back' } }
+  const elsewhere = { folder: t.testdir({}), environment }
+  for (const flag of ['--yes', '--go-back'])
+    t.match((await document(['undo', flag], elsewhere)).read, { ...nothing, ...stillOn }, flag)
+  appendFileSync(join(folder, 'server.js'), '// mine\n')
+  const refused = await document(['undo'], { folder, environment })
+  t.match(refused.read, { problem: { code: 'edits_refused' } })
+  const left = await document(['undo', '--yes'], { folder, environment })
+  t.match(left.read, { restored: ['package.json', 'server.js'], ...stillOn }, 'a yes to the files')
+  execFileSync('git', ['checkout', '-q', 'package-lock.json'], { cwd: folder })
+  t.equal((await document(['apply', '--yes'], { folder, environment })).code, 0)
+  t.match(await document(['undo', '--go-back'], { folder, environment }), {
+    read: { restored: ['package.json', 'server.js'], protection: 'pass-through' },
   })
 })
