@@ -95,7 +95,7 @@ t.test('one command, three answers, and it is live', { skip: WITHOUT_CHROMIUM },
   t.match(welcome.text, `Welcome, ${ada}`)
   t.notMatch(screen + fleet.logs(), /sak_[\w-]{16}/, 'no key is on the screen or in a log')
 
-  const undo = atTerminal(t, `service-analyzer undo --yes`, wish)
+  const undo = atTerminal(t, `service-analyzer undo --yes --go-back`, wish)
   t.match(await undo.ended, { code: 0, screen: /Protection is off/ })
   t.equal(await newcomer.git('status', '--porcelain', '--', 'server.js', 'package.json'), '')
 })
