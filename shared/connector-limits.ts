@@ -23,4 +23,21 @@ export const CONNECTOR_LIMITS = {
   connectorSparesKeptMs: 60_000,
   connectorsPerTenantMax: 50,
   connectorKeysMax: 2,
+  // join tokens, and what the program asks of the control plane
+  connectorTokensPerTenantMax: 50,
+  connectorTokenUsesMax: 50,
+  connectorTokenSecondsMin: 60,
+  connectorTokenSecondsDefault: 24 * 3600,
+  connectorTokenSecondsMax: 30 * 24 * 3600,
+  connectorNameCharactersMax: 100,
+  connectorChallengeMs: 60_000,
+  connectorPollSeconds: 60,
+  /** Written down again no sooner, though it asks every minute. */
+  connectorSeenEveryMs: 5 * 60_000,
+  /** Named to connectors after their last word; and how many of them at most. */
+  connectorGatewayKeptMs: 3600 * 1000,
+  connectorGatewaysMax: 50,
+  /** Of an address: a whole data center comes back at once. */
+  rateConnectorJoin: { burst: 60, perSecond: 1 / 10 },
+  rateConnectorState: { burst: 2000, perSecond: 50 },
 } as const

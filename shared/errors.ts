@@ -18,6 +18,10 @@ const DETAILS = {
   401: {
     operator_key_invalid: 'The operator key is missing or wrong.',
     analyzer_key_invalid: 'The analyzer key is missing or wrong.',
+    connector_token_invalid:
+      'This join token is unknown, was used, or has expired. Create a new one on the Connectors page of the tenant.',
+    connector_refused:
+      'This connector is unknown or was revoked, or its signature is not valid. Join again with a new token.',
     client_credentials_invalid: 'The client id or the client secret is missing or wrong.',
     console_session_over: 'Your console session has ended. Sign in again; nothing was changed.',
   },
@@ -40,6 +44,9 @@ const DETAILS = {
     invitation_not_found: 'Invitation not found. It may have been accepted, withdrawn or expired.',
     device_code_not_found:
       'No command-line tool is waiting with this code. Codes expire after 10 minutes. Check the code in your terminal, or run service-analyzer setup again.',
+    connector_not_found: 'Connector not found for this tenant.',
+    connector_token_not_found:
+      'Join token not found for this tenant. It may have been used, deleted or expired.',
     hostname_not_found: 'Hostname not found for this tenant.',
     webhook_not_found: 'Webhook not found for this tenant.',
     delivery_not_found: 'Delivery not found for this webhook.',
@@ -77,6 +84,10 @@ const DETAILS = {
     email_taken: 'Another user of this tenant already has this email address.',
     tenant_draft: 'This tenant is not published yet. An operator must publish it first.',
     mode_not_sdk: 'This tenant is in gateway mode. This call is for sdk mode only.',
+    mode_not_connector:
+      'This tenant is not in connector mode. Change its mode to `connector` first.',
+    connectors_full: 'This tenant has the maximum number of connectors. Revoke one first.',
+    connector_tokens_full: 'This tenant has the maximum number of join tokens. Delete one first.',
     tenant_suspended: 'This tenant is suspended. Activate it first.',
     key_taken: 'This signing key is already in use.',
     rotation_state: 'This step is not possible in the current state of the key rotation.',

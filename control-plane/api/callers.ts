@@ -85,7 +85,7 @@ export function createCallers({ operatorKey, tenants, clients, rates }: CallersW
  * The scheme in any case, exactly one token behind it. RFC 6750, section 2.1 allows fewer
  * characters, but an operator may set a key of any visible ones, and has to get in with it.
  */
-function bearerOf(c: ApiContext): string | undefined {
+export function bearerOf(c: ApiContext): string | undefined {
   const match = /^Bearer ([\x21-\x7e]+)$/i.exec(c.req.header('authorization') ?? '')
   return boundedSecret(match?.[1])
 }

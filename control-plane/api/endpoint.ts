@@ -32,11 +32,13 @@ import { readQuery, type QueryFields, type QueryValues } from '../http/query.ts'
 /** In the order of the page. */
 export const GROUPS = {
   integration: 'Integration',
+  connector: 'Connector program',
   analysis: 'Analysis',
   verification: 'Verification and go-live',
   enforcement: 'Enforcement feed',
   events: 'Events and webhooks',
   tenants: 'Operator: tenants',
+  connectors: 'Operator: connectors',
   keys: 'Operator: keys, secrets and certificates',
   people: 'Operator: users and sessions',
   policies: 'Operator: policies',

@@ -1,6 +1,7 @@
 /** The one table of endpoints: what is not named here does not exist. How to add one: endpoint.ts. */
 import { analysisEndpoints, type AnalysisEndpointsWorld } from './analysis-routes.ts'
 import { cliEndpoints, type CliEndpointsWorld } from './cli-routes.ts'
+import { connectorEndpoints, type ConnectorEndpointsWorld } from './connector-routes.ts'
 import { contractEndpoints } from './contract-routes.ts'
 import { deviceCodeEndpoints, type DeviceCodeEndpointsWorld } from './device-code-routes.ts'
 import { downloadEndpoints } from './download-routes.ts'
@@ -22,6 +23,7 @@ type EndpointsWorld = OperatorEndpointsWorld &
   AnalysisEndpointsWorld &
   CliEndpointsWorld &
   DeviceCodeEndpointsWorld &
+  ConnectorEndpointsWorld &
   FeedEndpointsWorld &
   HealthEndpointsWorld
 
@@ -32,6 +34,7 @@ export function apiEndpoints(world: EndpointsWorld): readonly Endpoint[] {
     ...publicKeyEndpoints(world),
     ...cliEndpoints(world, sendLarge),
     ...deviceCodeEndpoints(world),
+    ...connectorEndpoints(world),
     ...downloadEndpoints(sendLarge),
     ...verificationEndpoints(world),
     ...integrationEndpoints(world),

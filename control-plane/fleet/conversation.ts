@@ -5,7 +5,12 @@
 import type { Logger } from 'pino'
 import type { RawData, WebSocket } from 'ws'
 import { parseFleetMessage } from '../../shared/fleet/parse.ts'
-import { FLEET_FORMAT, UpMessageSchema, type UpMessage } from '../../shared/fleet/snapshot.ts'
+import {
+  FLEET_FORMAT,
+  UpMessageSchema,
+  type GatewayDoor,
+  type UpMessage,
+} from '../../shared/fleet/snapshot.ts'
 import type { FleetTiming } from './fleet-timing.ts'
 import type { GatewayLink } from './gateway-link.ts'
 import { write } from './outgoing.ts'
@@ -17,6 +22,7 @@ export interface Hello {
   readonly version: string
   readonly epoch: string
   readonly revision: number
+  readonly connect: GatewayDoor | undefined
 }
 
 interface ConversationOptions {
@@ -82,13 +88,13 @@ export function converse(options: ConversationOptions): void {
     clearTimeout(helloTimer)
     if (hello.format !== FLEET_FORMAT)
       return refuse(`format ${hello.format} is not spoken here, only ${FLEET_FORMAT}`)
-    const { id, version, epoch, revision } = hello
+    const { id, version, epoch, revision, connect } = hello
     gatewayId = id
     const refusal = await refusalOf(id)
     if (refusal !== undefined) return refuse(refusal)
     log = log.child({ gateway_id: id, version })
     log.info({ epoch, revision }, 'gateway connected')
-    link = await welcome({ socket, log, id, version, epoch, revision })
+    link = await welcome({ socket, log, id, version, epoch, revision, connect })
   }
 
   function refuse(reason: string) {

@@ -11,6 +11,7 @@ import type {
   DecisionFigures,
   EnforcementEvent,
   FleetSettings,
+  GatewayDoor,
   Revoked,
   SessionActivity,
   UpMessage,
@@ -52,6 +53,8 @@ export interface FleetHubOptions {
   readonly log: Logger
   readonly settings: FleetSettings
   readonly onActivity?: (gatewayId: string, sessions: SessionActivity[]) => void | Promise<void>
+  /** It has come in, and says where connectors dial it, if anywhere. */
+  readonly onDoor?: (gatewayId: string, door: GatewayDoor | undefined) => void | Promise<void>
   /** Once it has settled, the gateway forgets these events; it may see a batch twice. */
   readonly onEvents?: (gatewayId: string, events: EnforcementEvent[]) => void | Promise<void>
   /** The same; it sees a batch twice, too, and has to tell. */
@@ -210,6 +213,10 @@ export function createFleetHub(options: FleetHubOptions) {
       registry.disconnected(id)
       acknowledgements.check()
     })
+    // what it is to serve does not wait for it
+    await Promise.try(() => options.onDoor?.(id, hello.connect)).catch((error: unknown) =>
+      hello.log.error({ error }, 'where connectors dial this gateway could not be kept'),
+    )
     if (index.current() === undefined) void index.rebuild().then(compareAll)
     return link
   }

@@ -30,7 +30,7 @@ interface GatewayKeysWorld {
   readonly tickets: Pick<TicketSecret, 'replace'>
   /** Called after the commit: whoever has come in with them goes out, and the others share anew. */
   readonly onRevoked: (keyIds: readonly string[], ticketSecret: string) => void
-  readonly onRemoved: (gatewayId: string) => void
+  readonly onRemoved: (gatewayId: string) => void | Promise<void>
 }
 
 /** Found by search engines for secrets, and told from other keys by people. */
@@ -99,7 +99,7 @@ export function createGatewayKeys(world: GatewayKeysWorld) {
     /** The gateway is no part of the fleet any more. */
     async remove(gatewayId: string, actor: Actor): Promise<void> {
       await revoke(gatewayId, actor, () => true)
-      onRemoved(gatewayId)
+      await onRemoved(gatewayId)
     },
   }
 }

@@ -1,6 +1,7 @@
 /** Who enforces what tenants decide: gateways, told by the fleet link, and instances, which poll. */
 import { SECOND_MS } from '../../shared/clock.ts'
 import { LIMITS } from '../../shared/limits.ts'
+import { createGatewayDoors } from '../connectors/gateway-doors.ts'
 import { createEnforcement } from '../events/enforcement.ts'
 import { createLogoutNotices } from '../events/logout-notices.ts'
 import { createSealedPaths } from '../events/sealed-paths.ts'
@@ -40,6 +41,12 @@ export async function openEnforcement(world: ServicesWorld, below: TenantService
   const figures = jobs.tidied('figures', createFigures({ store, clock }))
   const enforcement = jobs.tidied('enforcement', createEnforcement({ store, clock }))
   const tickets = createTicketSecret({ store, vault })
+  const gatewayDoors = createGatewayDoors({ store, clock })
+  jobs.tidies('gatewayDoors', async (limit) => {
+    const connected = fleet.gateways().filter((gateway) => gateway.connected)
+    await gatewayDoors.refresh(connected.map(({ gateway_id }) => gateway_id))
+    return gatewayDoors.prune(limit)
+  })
   const gatewayKeys = createGatewayKeys({
     store,
     vault,
@@ -48,7 +55,10 @@ export async function openEnforcement(world: ServicesWorld, below: TenantService
       fleet.cut(keyIds)
       fleet.changeSettings({ base_url: baseUrl, ticket_secret })
     },
-    onRemoved: (gatewayId) => fleet.forget(gatewayId),
+    onRemoved(gatewayId) {
+      fleet.forget(gatewayId)
+      return gatewayDoors.forget(gatewayId)
+    },
   })
   const fleetSource = createFleetSource({ store, vault, revocations, baseUrl, edgeUrlFor })
   const fleet = createFleetHub({
@@ -63,6 +73,7 @@ export async function openEnforcement(world: ServicesWorld, below: TenantService
       sessions.seen(
         seen.map(({ tenant_id, sid, at }) => ({ tenantId: tenant_id, sid, atMs: at * SECOND_MS })),
       ),
+    onDoor: (gatewayId, door) => gatewayDoors.connected(gatewayId, door),
     onEvents: (gatewayId, events) => enforcement.receive(gatewayId, events),
     onFigures: (gatewayId, counted) => figures.receive(gatewayId, counted),
   })
@@ -85,6 +96,7 @@ export async function openEnforcement(world: ServicesWorld, below: TenantService
     enforcement,
     eventLog: createEventLog({ store }),
     sealedPaths: createSealedPaths({ store }),
+    gatewayDoors,
     gatewayKeys,
     fleetSource,
     fleet,

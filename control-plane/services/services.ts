@@ -3,6 +3,7 @@ import { createConsoleAccess } from '../console-access/console-access.ts'
 import { createRealms } from '../realm/realms.ts'
 import { deleteRealmRecordsExpiredBefore } from '../store/queries/revocations.ts'
 import { pruneWith } from '../store/statements.ts'
+import { createConnectorServices } from './connectors.ts'
 import { openEnforcement } from './enforcement.ts'
 import { createIntegrations } from './integration.ts'
 import { createJobs } from './jobs.ts'
@@ -22,6 +23,7 @@ export async function createServices(world: ServicesWorld) {
   const notices = createNotices(world, { ...ofTenants, ...people }, jobs)
   const below = { baseUrl, edgeUrlFor, clock, log, ...ofTenants, ...people, ...enforcement }
   const integrations = createIntegrations(world, below, jobs)
+  const ofConnectors = createConnectorServices(below, jobs)
   const realms = createRealms(below)
   const { store, directories } = below
   jobs.tidies('realmRecords', pruneWith(store, deleteRealmRecordsExpiredBefore, 0))
@@ -30,6 +32,7 @@ export async function createServices(world: ServicesWorld) {
     ...below,
     ...notices,
     ...integrations,
+    ...ofConnectors,
     jobs,
     realms,
     consoleAccess: jobs.tidied('consoleAccess', createConsoleAccess(below)),

@@ -3,6 +3,7 @@
  * the master key; ones that end in `_hash` cannot be turned back.
  */
 import * as analysis from './analysis-tables.ts'
+import * as connector from './connector-tables.ts'
 import * as ofConsole from './console-tables.ts'
 import * as core from './core-tables.ts'
 import * as feed from './feed-tables.ts'
@@ -12,6 +13,7 @@ import * as webhook from './webhook-tables.ts'
 
 export const schema = {
   ...analysis,
+  ...connector,
   ...ofConsole,
   ...core,
   ...feed,

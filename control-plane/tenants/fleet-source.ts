@@ -8,6 +8,7 @@ import type { Revocations } from '../sessions/revocations.ts'
 import { toVerifyingKey } from '../keys/signing-keys.ts'
 import type { Vault } from '../keys/vault.ts'
 import { certificatesOfAll } from '../store/queries/certificates.ts'
+import { connectorKeysOfAll } from '../store/queries/connectors.ts'
 import {
   changedTenantsAfter,
   findTombstone,
@@ -40,6 +41,14 @@ export function createFleetSource(world: FleetSourceWorld): FleetSource {
     const keys = Map.groupBy(await signingKeysOfAll(store.read, ids), (row) => row.tenantId)
     const certificates = await certificatesOfAll(store.read, ids)
     const certificatesByTenant = Map.groupBy(certificates, (row) => row.tenantId)
+    const dialled = tenants.filter(({ mode }) => mode === 'connector')
+    const connectorKeys = Map.groupBy(
+      await connectorKeysOfAll(
+        store.read,
+        dialled.map(({ tenantId }) => tenantId),
+      ),
+      (row) => row.tenantId,
+    )
     const versions = await versionsOf(store.read, ids)
 
     function build(tenant: Tenant, version: TenantVersion): TenantChange {
@@ -52,6 +61,7 @@ export function createFleetSource(world: FleetSourceWorld): FleetSource {
           certificates: rows.map((row) => openCertificate(row, vault)),
           // by what is stored and not by the clock: the end of an overlap is a change like others
           clientSecrets: openClientSecrets(version, tenantId, vault, 0),
+          connectorKeys: connectorKeys.get(tenantId) ?? [],
           baseUrl,
           edgeUrlFor,
         })

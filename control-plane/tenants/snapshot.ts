@@ -5,6 +5,7 @@
 import { issuerOf } from '../../shared/issuer.ts'
 import type { TenantSnapshot } from '../../shared/fleet/snapshot.ts'
 import type { VerifyingKey } from '../keys/signing-keys.ts'
+import type { ConnectorKeyRow } from '../store/queries/connectors.ts'
 import type { Tenant } from '../store/queries/tenants.ts'
 import type { OpenCertificate } from './certificates.ts'
 import type { ClientSecrets } from './client-secrets.ts'
@@ -15,6 +16,7 @@ interface SnapshotParts {
   readonly keys: readonly VerifyingKey[]
   readonly certificates: readonly OpenCertificate[]
   readonly clientSecrets: ClientSecrets
+  readonly connectorKeys: readonly ConnectorKeyRow[]
   readonly baseUrl: string
   readonly edgeUrlFor: (hostname: string) => string
 }
@@ -57,5 +59,14 @@ export function buildSnapshot(parts: SnapshotParts): TenantSnapshot | null {
       certificate_pem: certificatePem,
       private_key_pem: privateKeyPem,
     })),
+    // left out elsewhere, so that what was told of others before there were any is the same still
+    ...(mode === 'connector' && { connectors: connectorsOf(parts.connectorKeys) }),
   }
+}
+
+function connectorsOf(rows: readonly ConnectorKeyRow[]) {
+  return [...Map.groupBy(rows, (row) => row.connectorId)].map(([connector_id, keys]) => ({
+    connector_id,
+    keys: keys.map(({ keyId, publicKey }) => ({ key_id: keyId, public_key: publicKey })),
+  }))
 }

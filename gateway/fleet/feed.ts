@@ -12,6 +12,7 @@ import {
   DownMessageSchema,
   FLEET_FORMAT,
   type DownMessage,
+  type GatewayDoor,
   type UpMessage,
 } from '../../shared/fleet/snapshot.ts'
 
@@ -36,6 +37,8 @@ interface FeedOptions {
   readonly log: Logger
   /** 0 ≤ random() < 1, so that a fleet does not come back in one moment. */
   readonly random: () => number
+  /** Where connectors dial it; undefined: nowhere. */
+  readonly connect?: GatewayDoor | undefined
   /** What the gateway surely has. */
   readonly hello: () => { readonly epoch: string; readonly revision: number }
   readonly onMessage: (message: DownMessage) => void
@@ -45,7 +48,7 @@ interface FeedOptions {
 }
 
 export function openFeed(options: FeedOptions) {
-  const { log, fleetKey, gatewayId, version } = options
+  const { log, fleetKey, gatewayId, version, connect: door } = options
   const timing = { ...FEED_TIMING, ...options.timing }
   const url = `${options.controlPlaneUrl.replace(/^http/, 'ws').replace(/\/+$/, '')}/fleet`
   if (!/^[\x20-\x7e]+$/.test(fleetKey))
@@ -81,7 +84,14 @@ export function openFeed(options: FeedOptions) {
     opened.on('open', () => {
       log.info({ url }, 'connected to the control plane')
       lastProblem = ''
-      send({ type: 'hello', id: gatewayId, version, format: FLEET_FORMAT, ...options.hello() })
+      send({
+        type: 'hello',
+        id: gatewayId,
+        version,
+        format: FLEET_FORMAT,
+        ...options.hello(),
+        ...(door && { connect: door }),
+      })
     })
     opened.on('message', (raw, isBinary) => {
       if (socket === opened) hear(opened, raw, isBinary)

@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
 import type { Clock } from '../../shared/clock.ts'
-import type { DecisionCount, TenantSnapshot } from '../../shared/fleet/snapshot.ts'
+import type { DecisionCount, GatewayDoor, TenantSnapshot } from '../../shared/fleet/snapshot.ts'
 import { openFeed, type FeedTiming } from './feed.ts'
 import { openFiguresFile } from './figures-file.ts'
 import { createFiguresOutbox } from './figures-outbox.ts'
@@ -25,6 +25,8 @@ interface FleetLinkOptions {
   readonly previousKey?: string | null
   readonly gatewayId: string
   readonly version: string
+  /** Where connectors dial it; undefined: nowhere. */
+  readonly connect?: GatewayDoor | undefined
   /** `<data_dir>/gateway/<id>` */
   readonly directory: string
   /** Throws for a snapshot that a worker could not compile. */
@@ -93,6 +95,7 @@ export function startFleetLink(options: FleetLinkOptions) {
     fleetKey,
     gatewayId,
     version,
+    connect: options.connect,
     log,
     random,
     hello: () => replica.hello(),

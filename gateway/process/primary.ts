@@ -15,6 +15,7 @@ import { checkSnapshot } from '../tenants/compiled.ts'
 import { FIGURES_EVERY_MS } from '../fleet/figures-outbox.ts'
 import { isPlainToElsewhere, ownAddresses, PLAIN_ADVICE } from '../fleet/fleet-address.ts'
 import { startFleetLink } from '../fleet/fleet-link.ts'
+import { deriveCertificate } from '../connectors/own-certificate.ts'
 import { passBetween } from '../connectors/passing.ts'
 import { clusterWorkerPort } from '../fleet/ports.ts'
 
@@ -24,6 +25,12 @@ import { clusterWorkerPort } from '../fleet/ports.ts'
  * takes half a millisecond so.
  */
 const WORKER_FLAGS = ['--no-parallel-scavenge'] as const
+
+function doorOf({ connectAddress: address, fleetKey }: GatewaySettings) {
+  return address === null
+    ? undefined
+    : { address, certificate: deriveCertificate(fleetKey).certificate }
+}
 
 /** Settles with the exit code when the gateway has stopped. */
 export function runPrimary(settings: GatewaySettings, log: Logger): Promise<number> {
@@ -38,6 +45,7 @@ export function runPrimary(settings: GatewaySettings, log: Logger): Promise<numb
     previousKey: settings.previousFleetKey,
     gatewayId: id,
     version: VERSION,
+    connect: doorOf(settings),
     directory: settings.dataDir,
     validate: checkSnapshot,
     clock: systemClock,

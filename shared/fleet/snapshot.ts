@@ -218,6 +218,15 @@ const DecisionFiguresSchema = v.object({
 })
 export type DecisionFigures = v.InferOutput<typeof DecisionFiguresSchema>
 
+/** How a gateway is dialled by connectors, as it says itself. */
+export const GatewayDoorSchema = v.object({
+  /** `host:port` */
+  address: text(300),
+  /** DER in base64url. */
+  certificate: v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{1,4000}$/)),
+})
+export type GatewayDoor = v.InferOutput<typeof GatewayDoorSchema>
+
 /** Gateway → control plane. */
 export const UpMessageSchema = v.variant('type', [
   /** `epoch` and `revision` are what the gateway surely has; `''` and 0 ask for everything. */
@@ -228,6 +237,8 @@ export const UpMessageSchema = v.variant('type', [
     format: v.number(),
     epoch: v.string(),
     revision,
+    /** Where connectors dial it, and the certificate that they know it by; left out: nowhere. */
+    connect: v.optional(GatewayDoorSchema),
   }),
   /** Every worker serves `revision`; `is_durable` says whether the disk has it too. */
   v.object({

@@ -11,6 +11,8 @@ export const PATH_PARAMETERS = {
   factor_id: { description: 'The ID of the second factor.', example: 'fac_1b9f6c1e2d3a4b5c' },
   invitation_id: { description: 'The ID of the invitation.', example: 'inv_1b9f6c1e2d3a4b5c' },
   alert_id: { description: 'The ID of the alert.', example: 'alert_1b9f6c1e2d3a4b5c' },
+  token_id: { description: 'The ID of the join token.', example: 'cjt_1b9f6c1e2d3a4b5c' },
+  connector_id: { description: 'The ID of the connector.', example: 'con_1b9f6c1e2d3a4b5c' },
   gateway_id: { description: 'The ID of the gateway.', example: 'edge-1' },
   key_id: { description: 'The ID of the key, not the key itself.', example: '1b9f6c1e2d3a' },
   webhook_id: { description: 'The ID of the webhook.', example: 'whk_1b9f6c1e2d3a4b5c' },

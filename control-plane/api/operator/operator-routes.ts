@@ -8,6 +8,10 @@ import { AUDIT_QUERY, toAuditSearch } from '../../requests/audit-fields.ts'
 import { mapPage, PAGE_QUERY, pageOf } from '../../requests/paging.ts'
 import { accountEndpoints, type AccountEndpointsWorld } from './account-routes.ts'
 import { consoleEndpoints, type ConsoleEndpointsWorld } from './console-routes.ts'
+import {
+  operatorConnectorEndpoints,
+  type OperatorConnectorEndpointsWorld,
+} from './connector-routes.ts'
 import { directoryEndpoints, type DirectoryEndpointsWorld } from './directory-routes.ts'
 import { operatorFeedEndpoints, type OperatorFeedEndpointsWorld } from './feed-routes.ts'
 import { gatewayEndpoints, type GatewayEndpointsWorld } from './gateway-routes.ts'
@@ -30,6 +34,7 @@ export type OperatorEndpointsWorld = TenantEndpointsWorld &
   DirectoryEndpointsWorld &
   OperatorFeedEndpointsWorld &
   WebhookEndpointsWorld &
+  OperatorConnectorEndpointsWorld &
   MonitoringEndpointsWorld &
   ConsoleEndpointsWorld &
   PersonEndpointsWorld &
@@ -44,6 +49,7 @@ export function operatorEndpoints(world: OperatorEndpointsWorld): readonly Endpo
     ...signInEndpoints(world),
     ...directoryEndpoints(world),
     ...operatorFeedEndpoints(world),
+    ...operatorConnectorEndpoints(world),
     ...webhookEndpoints(world),
     ...monitoringEndpoints(world),
     ...consoleEndpoints(world),

@@ -32,6 +32,7 @@ import { refusedPaths } from './0031-refused-paths.ts'
 import { alertMails } from './0033-alert-mails.ts'
 import { deviceCodes } from './0034-device-codes.ts'
 import { alertRecipients } from './0035-alert-recipients.ts'
+import { connectors } from './0036-connectors.ts'
 
 /** In this order, each once. A migration that has been released is never edited. */
 export const migrations = [
@@ -69,4 +70,5 @@ export const migrations = [
   alertMails,
   deviceCodes,
   alertRecipients,
+  connectors,
 ] as const

@@ -23,6 +23,9 @@ const AT_ONCE = [
   schema.consoleRoles,
   schema.consoleInvitations,
   schema.deviceCodes,
+  schema.connectorTokens,
+  schema.connectors,
+  schema.connectorKeys,
 ] as const
 
 /** What it has been writing ever since; mails first, as they are still on their way. */

@@ -46,6 +46,7 @@ const SPECIAL: Readonly<Record<string, (prepared: Prepared) => Special>> = {
 }
 
 const OF_PERSON = 'test/control-plane/console/person.test.ts'
+const OF_CONNECTOR = 'test/control-plane/connectors/joining.test.ts'
 const OF_INVITATION = 'test/control-plane/console/administrators.test.ts'
 
 /** Where success takes more than an API: a database of people, an edge with an application. */
@@ -64,6 +65,14 @@ export const ELSEWHERE: Readonly<Record<string, string>> = {
   'POST /api/v1/operator/tenants/{tenant_id}/console-invitations/{invitation_id}/resend':
     OF_INVITATION,
   'DELETE /api/v1/operator/tenants/{tenant_id}/console-invitations/{invitation_id}': OF_INVITATION,
+  'POST /api/v1/operator/tenants/{tenant_id}/connector-tokens': OF_CONNECTOR,
+  'GET /api/v1/operator/tenants/{tenant_id}/connector-tokens': OF_CONNECTOR,
+  'DELETE /api/v1/operator/tenants/{tenant_id}/connector-tokens/{token_id}': OF_CONNECTOR,
+  'GET /api/v1/operator/tenants/{tenant_id}/connectors': OF_CONNECTOR,
+  'DELETE /api/v1/operator/tenants/{tenant_id}/connectors/{connector_id}': OF_CONNECTOR,
+  'POST /api/v1/connector/join': OF_CONNECTOR,
+  'POST /api/v1/connector/state': 'test/control-plane/connectors/keys.test.ts',
+  'POST /api/v1/connector/leave': 'test/control-plane/connectors/keys.test.ts',
   'POST /api/v1/cli/device-tokens': 'test/control-plane/api/device-codes.test.ts',
   'POST /api/v1/go-live': 'test/flows: what verification has confirmed',
   'POST /api/v1/integration-complete': 'test/flows: a sign-in from end to end',

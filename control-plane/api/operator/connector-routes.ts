@@ -1,0 +1,78 @@
+/** Connectors of a tenant in connector mode, and the tokens that they join with. */
+import type { Connectors } from '../../connectors/connectors.ts'
+import type { JoinTokens } from '../../connectors/join-tokens.ts'
+import {
+  ConnectorAnswer,
+  ConnectorTokenAnswer,
+  NewConnectorTokenAnswer,
+  NewConnectorTokenBody,
+} from '../../requests/connector-fields.ts'
+import { fromOutside, viewOf } from '../../requests/field-names.ts'
+import { pageOf } from '../../requests/paging.ts'
+import { endpointsOf, json, nothing, type Endpoint } from '../endpoint.ts'
+
+export interface OperatorConnectorEndpointsWorld {
+  readonly joinTokens: JoinTokens
+  readonly connectors: Pick<Connectors, 'list' | 'revoke'>
+}
+
+const operator = endpointsOf('connectors', 'operator')
+const TENANT = '/api/v1/operator/tenants/{tenant_id}'
+const TOKENS = `${TENANT}/connector-tokens` as const
+const CONNECTORS = `${TENANT}/connectors` as const
+
+export function operatorConnectorEndpoints(
+  world: OperatorConnectorEndpointsWorld,
+): readonly Endpoint[] {
+  const { joinTokens, connectors } = world
+  return [
+    operator.post(TOKENS, {
+      summary: 'Creates a join token for connectors: for one of them and 24 hours by default.',
+      description: 'Give it to `service-connector join --token-file`. Connector mode only.',
+      body: NewConnectorTokenBody,
+      example: { name: 'Berlin' },
+      answers: { 201: json(NewConnectorTokenAnswer, 'The token.') },
+      refusals: ['mode_not_connector', 'connector_tokens_full'],
+      handle: async (c, { path, body }) => {
+        const made = await joinTokens.make(path.tenant_id, fromOutside(body), c.var.actor)
+        return c.json(viewOf(NewConnectorTokenAnswer)(made), 201)
+      },
+    }),
+    operator.get(TOKENS, {
+      summary: 'Lists the join tokens that still work, without the tokens themselves.',
+      answers: { 200: json(pageOf(ConnectorTokenAnswer), 'Every token, oldest first.') },
+      refusals: ['mode_not_connector'],
+      handle: async (c, { path }) => {
+        const items = (await joinTokens.list(path.tenant_id)).map(viewOf(ConnectorTokenAnswer))
+        return c.json({ items, next: null })
+      },
+    }),
+    operator.delete(`${TOKENS}/{token_id}`, {
+      summary: 'Deletes a join token; connectors that joined with it stay.',
+      answers: { 204: nothing('The token is deleted.') },
+      refusals: ['connector_token_not_found'],
+      handle: async (c, { path }) => {
+        await joinTokens.remove(path.tenant_id, path.token_id, c.var.actor)
+        return c.body(null, 204)
+      },
+    }),
+    operator.get(CONNECTORS, {
+      summary: 'Lists the connectors.',
+      answers: { 200: json(pageOf(ConnectorAnswer), 'Every connector, oldest first.') },
+      refusals: ['mode_not_connector'],
+      handle: async (c, { path }) => {
+        const items = (await connectors.list(path.tenant_id)).map(viewOf(ConnectorAnswer))
+        return c.json({ items, next: null })
+      },
+    }),
+    operator.delete(`${CONNECTORS}/{connector_id}`, {
+      summary: 'Revokes a connector: all of its connections are closed.',
+      answers: { 204: nothing('The connector is revoked.') },
+      refusals: ['connector_not_found'],
+      handle: async (c, { path }) => {
+        await connectors.revoke(path.tenant_id, path.connector_id, c.var.actor)
+        return c.body(null, 204)
+      },
+    }),
+  ]
+}

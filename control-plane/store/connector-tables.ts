@@ -1,0 +1,67 @@
+/** Tables of connectors, and of the gateways that they dial. */
+import { flag, index, table, text, uniqueIndex, whole } from './columns.ts'
+
+export const connectorTokens = table(
+  'connector_tokens',
+  {
+    tokenId: text('token_id').primaryKey(),
+    tenantId: text('tenant_id').notNull(),
+    tokenHash: text('token_hash').notNull(),
+    name: text('name').notNull(),
+    uses: whole('uses').notNull(),
+    usesLeft: whole('uses_left').notNull(),
+    createdAt: whole('created_at').notNull(),
+    expiresAt: whole('expires_at').notNull(),
+  },
+  (table) => [
+    uniqueIndex('connector_tokens_hash').on(table.tokenHash),
+    index('connector_tokens_tenant').on(table.tenantId),
+    index('connector_tokens_expiry').on(table.expiresAt),
+  ],
+)
+
+export const connectors = table(
+  'connectors',
+  {
+    connectorId: text('connector_id').primaryKey(),
+    tenantId: text('tenant_id').notNull(),
+    /** With which it has joined: whoever asks again for want of an answer gets the same. */
+    tokenId: text('token_id').notNull(),
+    /** What it says of itself. */
+    name: text('name').notNull(),
+    program: text('program').notNull(),
+    joinedAt: whole('joined_at').notNull(),
+    /** When it last asked for its gateways, to within some minutes. */
+    seenAt: whole('seen_at').notNull(),
+  },
+  (table) => [index('connectors_tenant').on(table.tenantId)],
+)
+
+export const connectorKeys = table(
+  'connector_keys',
+  {
+    keyId: text('key_id').primaryKey(),
+    tenantId: text('tenant_id').notNull(),
+    connectorId: text('connector_id').notNull(),
+    publicKey: text('public_key').notNull(),
+    /** Not used yet; once it is, the other one ends. */
+    isNext: flag('is_next').notNull(),
+    createdAt: whole('created_at').notNull(),
+  },
+  (table) => [
+    index('connector_keys_tenant').on(table.tenantId),
+    index('connector_keys_connector').on(table.connectorId),
+  ],
+)
+
+/** Where gateways are dialled, in their own words. */
+export const gatewayDoors = table(
+  'gateway_doors',
+  {
+    gatewayId: text('gateway_id').primaryKey(),
+    address: text('address').notNull(),
+    certificate: text('certificate').notNull(),
+    seenAt: whole('seen_at').notNull(),
+  },
+  (table) => [index('gateway_doors_seen').on(table.seenAt)],
+)

@@ -1,0 +1,89 @@
+import { and, asc, desc, eq, gt, inArray } from '../drizzle.ts'
+import { schema } from '../schema.ts'
+import type { Queries } from '../sqlite.ts'
+import {
+  allBy,
+  deleteBefore,
+  deleteBy,
+  findBy,
+  insertInto,
+  updateBy,
+  upsertInto,
+} from '../statements.ts'
+
+const { connectorTokens: tokens, connectors: table, connectorKeys: keys } = schema
+const { gatewayDoors: doors } = schema
+
+export type ConnectorTokenRow = typeof tokens.$inferSelect
+export type ConnectorRow = typeof table.$inferSelect
+export type ConnectorKeyRow = typeof keys.$inferSelect
+export type GatewayDoorRow = typeof doors.$inferSelect
+
+export const insertConnectorToken = insertInto(tokens)
+export const findConnectorToken = findBy(tokens, 'tokenHash')
+/** Bounded by the limit of each tenant, as are its connectors. */
+export const connectorTokensOf = allBy(
+  tokens,
+  ['tenantId'],
+  asc(tokens.createdAt),
+  asc(tokens.tokenId),
+)
+export const updateConnectorToken = updateBy(tokens, 'tokenId')
+export const deleteConnectorToken = deleteBy(tokens, 'tenantId', 'tokenId')
+export const deleteConnectorTokensBefore = deleteBefore(tokens.expiresAt)
+
+export const insertConnector = insertInto(table)
+export const findConnector = findBy(table, 'connectorId')
+export const connectorsOf = allBy(table, ['tenantId'], asc(table.joinedAt), asc(table.connectorId))
+export const updateConnector = updateBy(table, 'connectorId')
+
+/** Answers whether there was one. */
+export async function deleteConnector(queries: Queries, tenantId: string, connectorId: string) {
+  const isMeant = and(eq(table.tenantId, tenantId), eq(table.connectorId, connectorId))
+  const gone = await queries.delete(table).where(isMeant).returning({ name: table.name })
+  await queries.delete(keys).where(eq(keys.connectorId, connectorId))
+  return gone[0]
+}
+
+export const insertConnectorKey = insertInto(keys)
+export const connectorKeysOf = allBy(
+  keys,
+  ['connectorId'],
+  asc(keys.isNext),
+  asc(keys.createdAt),
+  asc(keys.keyId),
+)
+export const updateConnectorKey = updateBy(keys, 'keyId')
+export const deleteConnectorKey = deleteBy(keys, 'keyId')
+
+/** In one order, so that the same keys are the same snapshot. */
+export async function connectorKeysOfAll(queries: Queries, tenantIds: readonly string[]) {
+  if (tenantIds.length === 0) return []
+  return await queries
+    .select()
+    .from(keys)
+    .where(inArray(keys.tenantId, [...tenantIds]))
+    .orderBy(asc(keys.connectorId), asc(keys.isNext), asc(keys.keyId))
+}
+
+export const upsertGatewayDoor = upsertInto(
+  doors,
+  ['gatewayId'],
+  'address',
+  'certificate',
+  'seenAt',
+)
+export const updateGatewayDoor = updateBy(doors, 'gatewayId')
+export const deleteGatewayDoor = deleteBy(doors, 'gatewayId')
+export const deleteGatewayDoorsBefore = deleteBefore(doors.seenAt)
+
+/** By name; where there are more, those that were heard of last. */
+export async function gatewayDoorsSince(queries: Queries, sinceMs: number, limit: number) {
+  const rows = await queries
+    .select()
+    .from(doors)
+    .where(gt(doors.seenAt, sinceMs))
+    .orderBy(desc(doors.seenAt), asc(doors.gatewayId))
+    .limit(limit)
+  return rows.sort((a, b) => (a.gatewayId < b.gatewayId ? -1 : 1))
+}

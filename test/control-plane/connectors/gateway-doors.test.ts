@@ -1,0 +1,134 @@
+/** Gateways say where they are dialled, connectors are told, and gateways are told of connectors. */
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { pino } from 'pino'
+import t from 'tap'
+import { startFleetLink } from '../../../gateway/fleet/fleet-link.ts'
+import { systemClock } from '../../../shared/clock.ts'
+import { LIMITS } from '../../../shared/limits.ts'
+import { readDocument, startConnectors } from '../../support/connectors.ts'
+import { FLEET_KEY, temporaryFolder } from '../../support/control-plane.ts'
+import { until } from '../../support/fleet.ts'
+
+const DOOR = { address: 'edge-1.example:443', certificate: 'Y2VydGlmaWNhdGU' }
+const OTHER = { address: 'edge-2.example:443', certificate: 'b3RoZXI' }
+
+type World = Awaited<ReturnType<typeof startConnectors>>
+
+async function listOf(world: Pick<World, 'signed'>, who: Awaited<ReturnType<World['joined']>>) {
+  const { body } = await world.signed('state', who)
+  return (await readDocument(String(body['document']), who.authority)).list
+}
+
+void t.test('the list changes with the gateways, and its number rises then alone', async (t) => {
+  const world = await startConnectors(t)
+  const { services, joined, clock } = world
+  const { gatewayDoors } = services
+  const who = await joined()
+  const none = await listOf(world, who)
+  t.strictSame(none.gateways, [])
+
+  await gatewayDoors.connected('edge-2', OTHER)
+  await gatewayDoors.connected('edge-1', DOOR)
+  const both = await listOf(world, who)
+  const [first, second] = [
+    { gateway_id: 'edge-1', ...DOOR },
+    { gateway_id: 'edge-2', ...OTHER },
+  ]
+  t.strictSame(both.gateways, [first, second])
+  t.ok(both.sequence > none.sequence)
+  await gatewayDoors.connected('edge-1', DOOR)
+  t.strictSame(await listOf(world, who), both)
+
+  clock.advance(LIMITS.connectorGatewayKeptMs / 2)
+  await gatewayDoors.refresh(['edge-1'])
+  clock.advance(LIMITS.connectorGatewayKeptMs / 2)
+  const one = await listOf(world, who)
+  t.strictSame(one.gateways, [first], 'the other one has been away for an hour')
+  t.ok(one.sequence > both.sequence)
+  clock.advance(-2 * LIMITS.connectorGatewayKeptMs)
+  await gatewayDoors.connected('edge-1', undefined)
+  const left = await listOf(world, who)
+  t.notOk(left.gateways.some(({ gateway_id }) => gateway_id === 'edge-1'))
+  t.ok(left.sequence > one.sequence, 'whatever our clock says')
+})
+
+void t.test('a gateway that is removed is named to nobody from then on', async (t) => {
+  const world = await startConnectors(t)
+  const { services, operator, joined } = world
+  const who = await joined()
+  await operator('POST', '/gateways', { gateway_id: 'edge-1' })
+  await services.gatewayDoors.connected('edge-1', DOOR)
+  t.equal((await listOf(world, who)).gateways.length, 1)
+  t.equal((await operator('DELETE', '/gateways/edge-1')).status, 204)
+  t.strictSame((await listOf(world, who)).gateways, [])
+})
+
+void t.test('so many gateways are named, and forgotten after an hour', async (t) => {
+  const world = await startConnectors(t)
+  const { services, joined, clock } = world
+  const { gatewayDoors } = services
+  for (let index = 0; index <= LIMITS.connectorGatewaysMax; index++)
+    await gatewayDoors.connected(`edge-${index}`, DOOR)
+  const list = await listOf(world, await joined())
+  t.equal(list.gateways.length, LIMITS.connectorGatewaysMax)
+  t.equal(await gatewayDoors.prune(1000), 0)
+  clock.advance(LIMITS.connectorGatewayKeptMs + 1)
+  t.equal(await gatewayDoors.prune(1000), LIMITS.connectorGatewaysMax + 1)
+})
+
+void t.test('over the real link: doors go up, connectors and their ends come down', async (t) => {
+  const world = await startConnectors(t)
+  const { services, joined, signed, operator } = world
+  const server = createServer()
+  services.fleet.attach(server)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => server.close())
+  const { port } = server.address() as AddressInfo
+
+  function gateway(gatewayId: string, connect?: typeof DOOR) {
+    const served = new Map<string, readonly string[] | undefined>()
+    const link = startFleetLink({
+      controlPlaneUrl: `http://127.0.0.1:${port}`,
+      fleetKey: FLEET_KEY,
+      gatewayId,
+      version: 'test',
+      connect,
+      directory: temporaryFolder(t),
+      validate: ({ tenant_id, connectors }) =>
+        void served.set(
+          tenant_id,
+          connectors?.map(({ connector_id }) => connector_id),
+        ),
+      clock: systemClock,
+      log: pino({ level: 'silent' }),
+      random: Math.random,
+    })
+    t.teardown(() => link.close())
+    return served
+  }
+
+  const served = gateway('edge-1', DOOR)
+  gateway('edge-old') // of a version that says nothing of it
+  await world.tenant('plain')
+  await operator('POST', '/tenants/plain/publish')
+  await until(() => services.gateways().length === 2 && served.has('acme') && served.has('plain'))
+  t.strictSame(served.get('acme'), [], 'nobody yet')
+  t.equal(served.get('plain'), undefined, 'left out of others')
+
+  const who = await joined()
+  await until(() => served.get('acme')?.includes(who.connector_id) === true)
+  const { gateways } = await listOf(world, who)
+  t.strictSame(gateways, [{ gateway_id: 'edge-1', ...DOOR }])
+  world.clock.advance(LIMITS.connectorGatewayKeptMs + 1)
+  await services.jobs.run()
+  t.strictSame((await listOf(world, who)).gateways, gateways, 'it is connected still')
+  const other = await joined()
+  await until(() => served.get('acme')?.length === 2)
+  await operator('DELETE', `/tenants/acme/connectors/${who.connector_id}`)
+  await until(() => served.get('acme')?.length === 1)
+  t.strictSame(served.get('acme'), [other.connector_id])
+  t.equal((await signed('leave', other)).status, 204)
+  await until(() => served.get('acme')?.length === 0)
+  t.pass('each within the time that a change takes')
+})
