@@ -13,7 +13,7 @@ export function createConnectorServices(
     Pick<EnforcementServices, 'gatewayDoors'>,
   jobs: Jobs,
 ) {
-  const joinTokens = jobs.tidied('connectorTokens', createJoinTokens(world))
+  const joinTokens = jobs.tidied('joinTokens', createJoinTokens(world))
   const authority = createAuthority(world)
   return { joinTokens, connectors: createConnectors({ ...world, joinTokens, authority }) }
 }
