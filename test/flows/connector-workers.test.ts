@@ -1,3 +1,4 @@
+// long: gateways and connectors are replaced, one after the other, under load
 /** A connector and the real gateway with several workers: each has connections of its own. */
 import t, { type Test } from 'tap'
 import { deriveCertificate } from '../../gateway/connectors/own-certificate.ts'

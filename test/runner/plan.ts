@@ -22,7 +22,7 @@ const FILES_MAX = 12
 
 /** Of rooms whose files start programs and browsers, and take a minute each. */
 const LONG_FILES_MAX = 5
-const TAKES_LONG = ['test/browser', 'test/flows', 'test/shared/snippets']
+const TAKES_LONG = ['test/browser', 'test/flows']
 
 /** Begun first, since they take longest; the small ones fill the gaps at the end. */
 const LONGEST = [

@@ -1,3 +1,4 @@
+// long: builds and starts servers, and waits for their promises by the clock
 /** The snippets for sdk mode, each a program of its own: they enforce without an edge. */
 import { execFileSync, spawn } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'

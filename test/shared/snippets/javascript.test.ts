@@ -1,3 +1,4 @@
+// long: builds and starts servers of six frameworks
 import t from 'tap'
 import { JAVASCRIPT } from '../../../shared/integration/snippets/javascript.ts'
 import { javascriptHosts } from './javascript-host.ts'

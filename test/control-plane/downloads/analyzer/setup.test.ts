@@ -1,3 +1,4 @@
+// long: npm installs a real application for each way through it
 /** From nothing to live in one command, at a pseudo terminal, with a real application and real npm. */
 import { execFileSync } from 'node:child_process'
 import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -50,9 +51,9 @@ app.listen(port, () => console.log(\`listening on \${port}\`))
   '.gitignore': 'node_modules/\n.env\n',
 }
 
-async function start(t: Test) {
+async function start(t: Test, { isInstalled = true } = {}) {
   const newcomer = await startNewcomer({ after: (work) => t.after(work) }, SHOP)
-  t.equal((await newcomer.run('npm', ['install'])).code, 0)
+  if (isInstalled) t.equal((await newcomer.run('npm', ['install'])).code, 0)
   await newcomer.git('init', '--quiet')
   await newcomer.git('add', '--all')
   await newcomer.git('commit', '--quiet', '--message', 'a shop')
@@ -176,7 +177,7 @@ void t.test(
 )
 
 void t.test('a no at the console, or at a question, ends it with nothing done', async (t) => {
-  const { at, allow, deny, newcomer } = await start(t)
+  const { at, allow, deny, newcomer } = await start(t, { isInstalled: false })
   const before = treeOf(newcomer.folder)
   const denied = at('setup')
   await denied.shown(CODE)
@@ -197,7 +198,7 @@ void t.test('a no at the console, or at a question, ends it with nothing done', 
 })
 
 void t.test('login signs in in the same way, in the browser that is there', async (t) => {
-  const { at, allow, home, environment, tenantId } = await start(t)
+  const { at, allow, home, environment, tenantId } = await start(t, { isInstalled: false })
   const opened = join(home, 'opened')
   mkdirSync(join(home, 'bin'))
   const program = `#!/bin/sh\n{ echo "$@"; env; } > '${opened}'\n`
