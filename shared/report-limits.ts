@@ -20,6 +20,9 @@ export const REPORT_LIMITS = {
   alertRecipientsPerTenantMax: 30,
   /** So long a link confirms, and nobody is asked again. */
   alertConfirmationMsMax: 7 * 24 * 3600 * 1000,
+  /** So long nobody is asked again who said no, and of so many a tenant remembers it. */
+  alertRefusalMs: 180 * 24 * 3600 * 1000,
+  alertRefusalsPerTenantMax: 500,
   // what gateways tell of refused requests
   /** Rows of one worker: of one tenant, and of all. What is beyond is only counted. */
   refusalsListedPerTenantMinuteMax: 60,

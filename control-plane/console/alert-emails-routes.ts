@@ -3,7 +3,8 @@ import { html } from 'hono/html'
 import * as v from 'valibot'
 import { Refusal } from '../../shared/errors.ts'
 import { languageOf } from '../../shared/sign-in/language.ts'
-import { ALERT_EMAILS_PATH, type AlertRecipient } from '../mail/alert-recipients.ts'
+import { ALERT_EMAILS_PATH } from '../mail/alert-links.ts'
+import type { AlertRecipient } from '../mail/alert-recipients.ts'
 import { form } from './blocks/form.ts'
 import { action, page, type View, type Visit } from './route.ts'
 import type { ConsoleWorld } from './world.ts'
@@ -28,8 +29,9 @@ const ENGLISH: Words = {
   confirm: 'Yes, send alerts',
   confirmed: (email, tenant) => `${email} gets alerts of ${tenant}.`,
   stop: 'Unsubscribe',
-  stopped: (email, tenant) => `${email} gets no more alerts of ${tenant}.`,
-  over: 'This link has expired or was replaced. If you still want alerts, ask the person who entered your address to add it again.',
+  stopped: (email, tenant) =>
+    `${email} gets no more alerts of ${tenant}, and isn’t asked again for 180 days.`,
+  over: 'This link has expired or was already used. If you want alerts, ask the person who entered your address to add it again; after you unsubscribe, that works 180 days later.',
 }
 
 const GERMAN: Words = {
@@ -39,8 +41,9 @@ const GERMAN: Words = {
   confirm: 'Ja, Alarme senden',
   confirmed: (email, tenant) => `${email} erhält Alarme von ${tenant}.`,
   stop: 'Abbestellen',
-  stopped: (email, tenant) => `${email} erhält keine Alarme von ${tenant} mehr.`,
-  over: 'Dieser Link ist abgelaufen oder wurde ersetzt. Wenn Sie weiterhin Alarme möchten, bitten Sie die Person, die Ihre Adresse eingetragen hat, sie noch einmal einzutragen.',
+  stopped: (email, tenant) =>
+    `${email} erhält keine Alarme von ${tenant} mehr und wird 180 Tage lang nicht wieder gefragt.`,
+  over: 'Dieser Link ist abgelaufen oder wurde schon benutzt. Wenn Sie Alarme möchten, bitten Sie die Person, die Ihre Adresse eingetragen hat, sie noch einmal einzutragen; nach einer Abbestellung geht das erst nach 180 Tagen.',
 }
 
 const wordsFor = ({ language }: Pick<AlertRecipient, 'language'>) =>
@@ -82,8 +85,9 @@ export function alertEmailsRoutes({ alertRecipients }: Pick<ConsoleWorld, 'alert
         body: LinkBody,
       },
       async (visit, { link: secret }) => {
-        await alertRecipients.confirm(secret, visit.requestId)
-        return show(visit, await known(visit, secret), secret)
+        await known(visit, secret)
+        const stopSecret = await alertRecipients.confirm(secret, visit.requestId)
+        return show(visit, await known(visit, stopSecret), stopSecret)
       },
     ),
     action(

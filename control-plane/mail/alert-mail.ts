@@ -4,7 +4,7 @@
  * its cooldown.
  */
 import { LIMITS } from '../../shared/limits.ts'
-import { recipientLink } from './alert-recipients.ts'
+import type { AlertLinks } from './alert-links.ts'
 import { letter, mailTextsFor } from './letters.ts'
 import type { Mails } from './mails.ts'
 import { recipientsOf } from '../store/queries/alert-recipients.ts'
@@ -15,12 +15,13 @@ import type { Change } from '../store/store.ts'
 
 interface AlertMailWorld {
   readonly mails: Pick<Mails, 'queue'>
+  readonly links: Pick<AlertLinks, 'stopTokenOf' | 'address'>
   readonly baseUrl: string
 }
 
 /** Says whether it was written; it commits with the alert that it tells of. */
 export const createAlertMail =
-  ({ mails, baseUrl }: AlertMailWorld) =>
+  ({ mails, links, baseUrl }: AlertMailWorld) =>
   async (change: Change, alert: Readonly<AlertRow>, value: number): Promise<boolean> => {
     const { tenantId, emailLanguage, emailedAt, metric, threshold, windowSeconds } = alert
     if (emailLanguage === null) return false
@@ -47,9 +48,9 @@ export const createAlertMail =
       ({ email, confirmedAt }) =>
         confirmedAt !== null && alert.emailRecipients.includes(email) && !known.has(email),
     )
-    for (const { email, token } of agreed) {
-      const own = write({ ...facts, stopLink: recipientLink(baseUrl, token) })
-      await mails.queue(change, tenantId, letter(email, own))
+    for (const consent of agreed) {
+      const stopLink = links.address(links.stopTokenOf(consent))
+      await mails.queue(change, tenantId, letter(consent.email, write({ ...facts, stopLink })))
     }
     return recipients.length + agreed.length > 0
   }

@@ -1,16 +1,17 @@
 /**
  * Who gets alerts by email and administers nothing: an address is asked once whether it agrees, by a
- * link, and says no by another, which every such mail holds. Nobody is written to who has not agreed,
- * and nobody is asked again before the link has expired, however often the address is typed.
+ * link that does so once, and says no by another, which every alert holds. Nobody is written to who
+ * has not agreed, and nobody is asked again before the link has expired, nor long after a no, however
+ * often the address is typed.
  */
-import { randomBytes } from 'node:crypto'
 import type { Clock } from '../../shared/clock.ts'
 import { Refusal } from '../../shared/errors.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import {
   deleteRecipient,
   findRecipient,
-  findRecipientByToken,
+  findRecipientByEarlierToken,
+  findRecipientToConfirm,
   recipientsOf,
   updateRecipient,
   upsertRecipient,
@@ -20,11 +21,9 @@ import { alertsAfter, updateAlert } from '../store/queries/alerts.ts'
 import { findTenant } from '../store/queries/tenants.ts'
 import type { Queries } from '../store/sqlite.ts'
 import type { Change, Store } from '../store/store.ts'
+import type { AlertLinks } from './alert-links.ts'
 import { letter, mailTextsFor } from './letters.ts'
 import type { Mails } from './mails.ts'
-
-/** Where the links lead: a page of the console for whoever has one. */
-export const ALERT_EMAILS_PATH = '/console/alert-emails'
 
 const VALID_MS = LIMITS.alertConfirmationMsMax
 
@@ -35,21 +34,38 @@ export interface AlertRecipient {
   readonly isConfirmed: boolean
 }
 
+/** To say no, whoever has it; to say yes only where it came with the question. */
+interface Found {
+  readonly row: AlertRecipientRow
+  readonly mayConfirm: boolean
+}
+
 interface RecipientsWorld {
   readonly store: Store
   readonly clock: Clock
   readonly mails: Pick<Mails, 'queue' | 'deliver'>
-  readonly baseUrl: string
+  readonly links: AlertLinks
 }
-
-export const recipientLink = (baseUrl: string, token: string) =>
-  `${baseUrl}${ALERT_EMAILS_PATH}?link=${token}`
 
 export type AlertRecipients = ReturnType<typeof createAlertRecipients>
 
-export function createAlertRecipients({ store, clock, mails, baseUrl }: RecipientsWorld) {
-  /** The link says yes for a while, and no for ever. */
-  const mayConfirm = ({ askedAt }: AlertRecipientRow) => clock.nowMs() - askedAt < VALID_MS
+export function createAlertRecipients({ store, clock, mails, links }: RecipientsWorld) {
+  async function find(queries: Queries, token: string): Promise<Found | undefined> {
+    const tenantId = links.tenantOfStopToken(token)
+    const confirmed = tenantId === undefined ? [] : await recipientsOf(queries, tenantId)
+    const row =
+      confirmed.find((row) => row.confirmedAt !== null && links.isStopTokenOf(token, row)) ??
+      (await findRecipientByEarlierToken(queries, token))
+    if (row !== undefined) return { row, mayConfirm: false }
+    const asked = await findRecipientToConfirm(queries, links.confirmHashOf(token))
+    const isOver = asked === undefined || clock.nowMs() - asked.askedAt >= VALID_MS
+    return isOver ? undefined : { row: asked, mayConfirm: true }
+  }
+
+  /** Whoever makes up tokens gets no turn with the writer. */
+  async function requireKnown(token: string): Promise<void> {
+    if ((await find(store.read, token)) === undefined) throw new Refusal('ticket_spent')
+  }
 
   return {
     /** In the change that names them. */
@@ -64,20 +80,17 @@ export function createAlertRecipients({ store, clock, mails, baseUrl }: Recipien
       const tenant = await findTenant(queries, tenantId)
       for (const email of emails) {
         const known = await findRecipient(queries, tenantId, email)
-        if (known !== undefined && known.confirmedAt !== null) continue
-        // of a clock that was ahead: nobody waits for that time to come
-        if (known !== undefined && Math.abs(nowMs - known.askedAt) < VALID_MS) continue
-        if ((await recipientsOf(queries, tenantId)).length >= LIMITS.alertRecipientsPerTenantMax)
-          throw new Refusal('alert_recipients_exhausted', {
-            field: 'email_recipients',
-            alert_recipients_max: LIMITS.alertRecipientsPerTenantMax,
-          })
-        const token = randomBytes(24).toString('base64url')
-        const asked = { language, token, askedAt: nowMs, confirmedAt: null }
-        await upsertRecipient(queries, { tenantId, email, ...asked })
+        if (known !== undefined && (known.confirmedAt !== null || isRemembered(known, nowMs)))
+          continue
+        await requireRoom(queries, tenantId, email)
+        const token = links.newConfirmToken()
+        await upsertRecipient(queries, {
+          ...{ tenantId, email, language, askedAt: nowMs, confirmedAt: null },
+          ...{ confirmHash: links.confirmHashOf(token), stoppedAt: null, earlierToken: null },
+        })
         const text = mailTextsFor(language).alertConfirm({
           tenant: tenant?.name ?? tenantId,
-          link: recipientLink(baseUrl, token),
+          link: links.address(token),
         })
         await mails.queue(change, tenantId, letter(email, text), nowMs + VALID_MS)
       }
@@ -91,44 +104,46 @@ export function createAlertRecipients({ store, clock, mails, baseUrl }: Recipien
       )
     },
 
-    /** Whose link it is; undefined: nobody's, or it has expired. */
+    /** Whose link it is; undefined: nobody's, or it has expired, or has been used. */
     async look(token: string): Promise<AlertRecipient | undefined> {
-      const row = await findRecipientByToken(store.read, token)
-      if (row === undefined || (row.confirmedAt === null && !mayConfirm(row))) return undefined
-      const tenant = await findTenant(store.read, row.tenantId)
-      if (tenant === undefined) return undefined
-      const { email, language, confirmedAt } = row
-      return { email, language, tenantName: tenant.name, isConfirmed: confirmedAt !== null }
+      const found = await find(store.read, token)
+      const tenant = found && (await findTenant(store.read, found.row.tenantId))
+      if (found === undefined || tenant === undefined) return undefined
+      const { email, language } = found.row
+      return { email, language, tenantName: tenant.name, isConfirmed: !found.mayConfirm }
     },
 
-    async confirm(token: string, requestId: string): Promise<void> {
-      await store.change(async (change) => {
+    /** Once; the token of the link that ends it. */
+    async confirm(token: string, requestId: string): Promise<string> {
+      await requireKnown(token)
+      return store.change(async (change) => {
         const { queries, nowMs } = change
-        const row = await findRecipientByToken(queries, token)
-        if (row === undefined || !mayConfirm(row)) throw new Refusal('ticket_spent')
-        const { tenantId, email } = row
-        if (row.confirmedAt !== null) return
-        await updateRecipient(queries, tenantId, email, { confirmedAt: nowMs })
+        const found = await find(queries, token)
+        if (found?.mayConfirm !== true) throw new Refusal('ticket_spent')
+        const { tenantId, email } = found.row
+        const consent = { confirmedAt: nowMs, confirmHash: null, stoppedAt: null }
+        await updateRecipient(queries, tenantId, email, consent)
         const actor = { name: email, requestId }
         await change.audit(actor, { action: 'alert_recipient.confirmed', tenantId })
+        return links.stopTokenOf({ ...found.row, ...consent })
       })
     },
 
-    /** No alert names the address from now on; who wants it back types it, and it is asked again. */
+    /** No alert names the address from now on, and for a long time it is not asked again. */
     async stop(token: string, requestId: string): Promise<void> {
+      await requireKnown(token)
       await store.change(async (change) => {
         const { queries, nowMs } = change
-        const row = await findRecipientByToken(queries, token)
-        if (row === undefined) throw new Refusal('ticket_spent')
-        const { tenantId, email } = row
+        const found = await find(queries, token)
+        if (found === undefined) throw new Refusal('ticket_spent')
+        const { tenantId, email } = found.row
         for (const alert of await alertsAfter(queries, tenantId, '', LIMITS.alertsPerTenantMax)) {
           const emailRecipients = alert.emailRecipients.filter((one) => one !== email)
           if (emailRecipients.length < alert.emailRecipients.length)
             await updateAlert(queries, tenantId, alert.alertId, { emailRecipients })
         }
-        if (row.confirmedAt === null) return
-        // the row stays for a while, so that nobody types the address again and again
-        await updateRecipient(queries, tenantId, email, { confirmedAt: null, askedAt: nowMs })
+        const refusal = { confirmedAt: null, confirmHash: null, earlierToken: null }
+        await updateRecipient(queries, tenantId, email, { ...refusal, stoppedAt: nowMs })
         const actor = { name: email, requestId }
         await change.audit(actor, { action: 'alert_recipient.stopped', tenantId })
       })
@@ -136,11 +151,29 @@ export function createAlertRecipients({ store, clock, mails, baseUrl }: Recipien
   }
 }
 
-/** Whom no alert names any more; who was asked a moment ago is remembered all the same. */
+/** Asked a moment ago, or said no. Of a clock that was ahead: nobody waits for that time to come. */
+const isRemembered = ({ askedAt, stoppedAt }: AlertRecipientRow, nowMs: number) =>
+  stoppedAt === null
+    ? Math.abs(nowMs - askedAt) < VALID_MS
+    : Math.abs(nowMs - stoppedAt) < LIMITS.alertRefusalMs
+
+async function requireRoom(queries: Queries, tenantId: string, asked: string): Promise<void> {
+  const others = (await recipientsOf(queries, tenantId)).filter(({ email }) => email !== asked)
+  const refusals = others.filter(({ stoppedAt }) => stoppedAt !== null).length
+  const isFull = others.length - refusals >= LIMITS.alertRecipientsPerTenantMax
+  // each is mailed to once more, however many of one's own addresses say no
+  if (isFull || refusals >= LIMITS.alertRefusalsPerTenantMax)
+    throw new Refusal('alert_recipients_exhausted', {
+      field: 'email_recipients',
+      alert_recipients_max: LIMITS.alertRecipientsPerTenantMax,
+    })
+}
+
+/** Whom no alert names any more; who was asked a moment ago, or said no, is remembered all the same. */
 async function forgetUnused({ queries, nowMs }: Change, tenantId: string): Promise<void> {
   const alerts = await alertsAfter(queries, tenantId, '', LIMITS.alertsPerTenantMax)
   const named = new Set(alerts.flatMap(({ emailRecipients }) => emailRecipients))
-  for (const { email, askedAt } of await recipientsOf(queries, tenantId))
-    if (!named.has(email) && Math.abs(nowMs - askedAt) >= VALID_MS)
-      await deleteRecipient(queries, tenantId, email)
+  for (const row of await recipientsOf(queries, tenantId))
+    if (!named.has(row.email) && !isRemembered(row, nowMs))
+      await deleteRecipient(queries, tenantId, row.email)
 }

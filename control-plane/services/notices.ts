@@ -1,5 +1,6 @@
 /** What tenants are told without asking: webhooks, alerts, the weekly digest. */
 import { SECOND_MS } from '../../shared/clock.ts'
+import { createAlertLinks } from '../mail/alert-links.ts'
 import { createAlertRecipients } from '../mail/alert-recipients.ts'
 import { createAlertMail } from '../mail/alert-mail.ts'
 import { createAlerts } from '../monitoring/alerts.ts'
@@ -38,8 +39,9 @@ export function createNotices(
   jobs.tidies('events', (limit) => deliveries.pruneEvents(limit))
   const digests = jobs.tidied('digests', createDigests({ store, clock, log }))
   jobs.follows(digests.send, 'digests wait for the next round')
-  const mailAlert = createAlertMail({ mails, baseUrl })
-  const alertRecipients = createAlertRecipients({ store, clock, mails, baseUrl })
+  const links = createAlertLinks({ vault, baseUrl })
+  const mailAlert = createAlertMail({ mails, links, baseUrl })
+  const alertRecipients = createAlertRecipients({ store, clock, mails, links })
   const alerts = createAlerts({ store, clock, mailAlert, alertRecipients })
   jobs.follows(alerts.evaluate, 'looking at alerts failed, trying again later', ALERTS_EVERY_MS)
   return {

@@ -109,14 +109,19 @@ export const alertRecipients = table(
     tenantId: text('tenant_id').notNull(),
     email: text('email').notNull(),
     language: text('language').$type<'en' | 'de'>().notNull(),
-    /** In every link that is mailed there; it says yes or no to alerts, and opens nothing. */
-    token: text('token').notNull(),
     askedAt: whole('asked_at').notNull(),
     confirmedAt: whole('confirmed_at'),
+    /** Of the link in the mail that asks; null: it has been used. */
+    confirmHash: text('confirm_hash'),
+    /** Said no. */
+    stoppedAt: whole('stopped_at'),
+    /** In alerts of those who agreed when one token did everything; it ends them, and no more. */
+    earlierToken: text('earlier_token'),
   },
   (table) => [
     primaryKey({ columns: [table.tenantId, table.email] }),
-    uniqueIndex('alert_recipients_token').on(table.token),
+    uniqueIndex('alert_recipients_confirm').on(table.confirmHash),
+    uniqueIndex('alert_recipients_earlier').on(table.earlierToken),
   ],
 )
 

@@ -33,6 +33,7 @@ import { alertMails } from './0033-alert-mails.ts'
 import { deviceCodes } from './0034-device-codes.ts'
 import { alertRecipients } from './0035-alert-recipients.ts'
 import { connectors } from './0036-connectors.ts'
+import { alertConsent } from './0038-alert-consent.ts'
 
 /** In this order, each once. A migration that has been released is never edited. */
 export const migrations = [
@@ -71,4 +72,5 @@ export const migrations = [
   deviceCodes,
   alertRecipients,
   connectors,
+  alertConsent,
 ] as const

@@ -6,16 +6,19 @@ const table = schema.alertRecipients
 export type AlertRecipientRow = typeof table.$inferSelect
 
 export const findRecipient = findBy(table, 'tenantId', 'email')
-export const findRecipientByToken = findBy(table, 'token')
-/** Bounded by the limit of each tenant. */
+export const findRecipientToConfirm = findBy(table, 'confirmHash')
+export const findRecipientByEarlierToken = findBy(table, 'earlierToken')
+/** Bounded by the limits of each tenant. */
 export const recipientsOf = allBy(table, ['tenantId'], asc(table.email))
 export const upsertRecipient = upsertInto(
   table,
   ['tenantId', 'email'],
   'language',
-  'token',
   'askedAt',
   'confirmedAt',
+  'confirmHash',
+  'stoppedAt',
+  'earlierToken',
 )
 export const updateRecipient = updateBy(table, 'tenantId', 'email')
 export const deleteRecipient = deleteBy(table, 'tenantId', 'email')

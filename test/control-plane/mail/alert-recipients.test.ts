@@ -1,6 +1,12 @@
 /** Alerts by email to who administers nothing: asked first, bounded, and left by a link. */
 import t, { type Test } from 'tap'
-import { ALERT_EMAILS_PATH } from '../../../control-plane/mail/alert-recipients.ts'
+import { ALERT_EMAILS_PATH } from '../../../control-plane/mail/alert-links.ts'
+import {
+  findRecipient,
+  recipientsOf,
+  updateRecipient,
+  upsertRecipient,
+} from '../../../control-plane/store/queries/alert-recipients.ts'
 import { addFigures } from '../../../control-plane/store/queries/figures.ts'
 import { MINUTE_MS } from '../../../shared/clock.ts'
 import { LIMITS } from '../../../shared/limits.ts'
@@ -48,7 +54,7 @@ async function startRecipients(t: Test) {
     await alerts.evaluate()
     return sent()
   }
-  const linkIn = ({ text }: Mail) => /link=([\w-]+)/.exec(text)?.[1] ?? ''
+  const linkIn = ({ text }: Mail) => /link=([\w.-]+)/.exec(text)?.[1] ?? ''
   const open = (link: string) => ask(`${ALERT_EMAILS_PATH}?link=${link}`, '')
   const press = (button: 'confirm' | 'stop', link: string) =>
     ask(`${ALERT_EMAILS_PATH}/${button}`, '', { method: 'POST', form: { link } })
@@ -72,7 +78,89 @@ void t.test('nobody is written to who has not agreed, and opening a link is no y
   t.match(told?.text, /because you confirmed this address\. Unsubscribe:/)
   t.notMatch(told?.text, '/console/tenants', 'where they may not go')
   t.same(more, [])
-  t.equal(linkIn(told!), link)
+  t.not(linkIn(told!), link, 'an alert says no, and never yes')
+  t.match(await press('confirm', link), { status: 410 }, 'a yes is said once')
+  t.match(await open(linkIn(told!)), { status: 200, text: /gets alerts.*Unsubscribe/s })
+})
+
+void t.test('an alert that was passed on undoes no unsubscribing', async (t) => {
+  const { create, sent, trigger, linkIn, open, press, alerts, clock, services } =
+    await startRecipients(t)
+  const alert = await create([BOB])
+  const asked = linkIn((await sent())[0]!)
+  await press('confirm', asked)
+  const passedOn = linkIn((await trigger())[0]!)
+  t.match(await press('confirm', passedOn), { status: 410 })
+  t.match(await press('stop', passedOn), { status: 200 })
+  for (const link of [passedOn, asked]) {
+    t.match(await open(link), { status: 410 })
+    t.match(await press('confirm', link), { status: 410 })
+  }
+  clock.advance(LIMITS.alertRefusalMs)
+  await alerts.patch('acme', alert.alertId, { emailRecipients: [BOB] }, ACTOR)
+  const again = linkIn((await sent())[0]!)
+  t.match(await press('confirm', passedOn), { status: 410 })
+  t.match(await press('confirm', again), { status: 200 })
+  t.match(await press('stop', passedOn), { status: 410 }, 'it ended the consent of before')
+  const of = await recipientsOf(services.store.read, 'acme')
+  t.match(of, [{ email: BOB, confirmHash: null }])
+  for (const link of [asked, again, passedOn.split('.')[1]!])
+    t.notMatch(JSON.stringify(of), link, 'nothing that is kept is a link')
+})
+
+void t.test('whoever agreed before there were two links ends it by the old one', async (t) => {
+  const { create, sent, linkIn, open, press, alerts, services } = await startRecipients(t)
+  const { alertId } = await create([BOB])
+  await press('confirm', linkIn((await sent())[0]!))
+  const old = 'AnOldTokenOfBothKinds'
+  await services.store.change(({ queries }) =>
+    updateRecipient(queries, 'acme', BOB, { earlierToken: old }),
+  )
+  t.match(await press('confirm', old), { status: 410 })
+  t.match(await open(old), { status: 200, text: /Unsubscribe/ })
+  t.match(await press('stop', old), { status: 200 })
+  t.same((await alerts.get('acme', alertId)).emailRecipients, [])
+  t.match(await press('stop', old), { status: 410 })
+})
+
+void t.test('a no lasts, and takes no place of those who are asked', async (t) => {
+  const { create, sent, linkIn, press, clock, services } = await startRecipients(t)
+  const { alertOtherRecipientsMax: each, alertRecipientsPerTenantMax: most } = LIMITS
+  await create([BOB])
+  t.match(await press('stop', linkIn((await sent())[0]!)), { status: 200, text: /180 days/ })
+  for (let at = 0; at < most; at += each)
+    await create(Array.from({ length: each }, (_, more) => `a${at + more}@else.test`))
+  t.equal((await sent()).length, most)
+  clock.advance(LIMITS.alertRefusalMs - 1)
+  await create([BOB])
+  t.same(await sent(), [])
+  clock.advance(1)
+  await t.rejects(create([BOB]), { code: 'alert_recipients_exhausted' }, 'he would be one of them')
+  const { store } = services
+  await store.change(async ({ queries, nowMs: stoppedAt }) => {
+    for (const { email } of await recipientsOf(queries, 'acme'))
+      await updateRecipient(queries, 'acme', email, { stoppedAt: email === BOB ? 0 : stoppedAt })
+    const bob = (await findRecipient(queries, 'acme', BOB))!
+    for (let at = most; at < LIMITS.alertRefusalsPerTenantMax; at++)
+      await upsertRecipient(queries, { ...bob, email: `a${at}@else.test`, stoppedAt })
+  })
+  await t.rejects(create([BOB]), { code: 'alert_recipients_exhausted' }, 'nobody asks a whole town')
+  await store.change(({ queries }) =>
+    updateRecipient(queries, 'acme', 'a0@else.test', { stoppedAt: null }),
+  )
+  await create([BOB])
+  t.match(await sent(), [{ to: BOB, subject: /Confirm/ }])
+})
+
+void t.test('a token that somebody made up waits for no turn to write', async (t) => {
+  const { alertRecipients, store } = (await startRecipients(t)).services
+  const busy = Promise.withResolvers<void>()
+  const writing = store.change(() => busy.promise)
+  for (const link of ['made-up', 'acme.made-up'])
+    for (const act of ['confirm', 'stop'] as const)
+      await t.rejects(alertRecipients[act](link, 'r'), { code: 'ticket_spent' })
+  busy.resolve()
+  await writing
 })
 
 void t.test('who says no is named by no alert from then on, and is asked no more', async (t) => {
@@ -81,9 +169,10 @@ void t.test('who says no is named by no alert from then on, and is asked no more
   const first = await create([BOB, 'carol@else.test'])
   const second = await create([BOB])
   const link = linkIn((await sent()).find(({ to }) => to === BOB)!)
-  await press('confirm', link)
-  t.match(await open(link), { text: /Unsubscribe/ })
-  t.match(await press('stop', link), { status: 200, text: /gets no more alerts of acme/ })
+  const page = await press('confirm', link)
+  const stop = /name="link" value="([\w.-]+)"/.exec(page.text)?.[1] ?? ''
+  t.match(await open(stop), { text: /Unsubscribe/ })
+  t.match(await press('stop', stop), { status: 200, text: /gets no more alerts of acme/ })
   t.same((await alerts.get('acme', first.alertId)).emailRecipients, ['carol@else.test'])
   t.same((await alerts.get('acme', second.alertId)).emailRecipients, [])
   t.same(await trigger(), [])
@@ -96,7 +185,7 @@ void t.test('who says no is named by no alert from then on, and is asked no more
     { action: 'alert_recipient.stopped', actor: BOB },
     { action: 'alert_recipient.confirmed', actor: BOB },
   ])
-  clock.advance(LIMITS.alertConfirmationMsMax)
+  clock.advance(LIMITS.alertRefusalMs)
   await alerts.patch('acme', second.alertId, { emailRecipients: [BOB], threshold: 11 }, ACTOR)
   t.same(await sent(), [], 'other changes ask nobody')
   await alerts.patch('acme', second.alertId, { emailRecipients: [] }, ACTOR)
@@ -110,7 +199,7 @@ void t.test('a link confirms for so long, and a false one nothing', async (t) =>
   const { create, sent, linkIn, open, press, clock, alerts } = await startRecipients(t)
   const alert = await create([BOB])
   const link = linkIn((await sent())[0]!)
-  t.match(await open('nonsense'), { status: 410, text: /expired or was replaced/ })
+  t.match(await open('nonsense'), { status: 410, text: /expired or was already used/ })
   t.match(await press('stop', 'nonsense'), { status: 410 })
   t.match(await press('confirm', 'x'.repeat(201)), { status: 400 })
   clock.advance(LIMITS.alertConfirmationMsMax - 1)
@@ -129,8 +218,11 @@ void t.test('in German where the alert writes German', async (t) => {
   const link = linkIn(asked!)
   t.match(await open(link), { text: /lang="de"[^]*Sollen Alarme von acme an bob@else\.test gehen/ })
   t.match(await press('confirm', link), { text: /erhält Alarme von acme/ })
-  t.match((await trigger())[0]?.text, /weil Sie diese Adresse bestätigt haben\. Abbestellen:/)
-  t.match(await press('stop', link), { text: /erhält keine Alarme von acme mehr/ })
+  const [told] = await trigger()
+  t.match(told?.text, /weil Sie diese Adresse bestätigt haben\. Abbestellen:/)
+  t.match(await press('stop', linkIn(told!)), {
+    text: /erhält keine Alarme von acme mehr und wird 180 Tage/,
+  })
 })
 
 void t.test('an address is asked once, whichever alerts name it, and so many are', async (t) => {

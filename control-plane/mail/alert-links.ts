@@ -1,0 +1,40 @@
+/**
+ * The links of alert emails. The one that agrees stands only in the mail that asks, and is kept as a
+ * hash; the one that ends them stands in every alert, which people pass on, so it does nothing else:
+ * it is made of the consent that it ends, and nothing of it is kept.
+ */
+import { createHmac, randomBytes } from 'node:crypto'
+import { isSameSecret, type Vault } from '../keys/vault.ts'
+import type { AlertRecipientRow } from '../store/queries/alert-recipients.ts'
+
+/** Where the links lead: a page of the console for whoever has one. */
+export const ALERT_EMAILS_PATH = '/console/alert-emails'
+
+type Consent = Pick<AlertRecipientRow, 'tenantId' | 'email' | 'confirmedAt'>
+
+export interface AlertLinksWorld {
+  readonly vault: Pick<Vault, 'hash' | 'deriveKey'>
+  readonly baseUrl: string
+}
+
+export type AlertLinks = ReturnType<typeof createAlertLinks>
+
+export function createAlertLinks({ vault, baseUrl }: AlertLinksWorld) {
+  const key = vault.deriveKey('alert-stop')
+
+  const stopTokenOf = ({ tenantId, email, confirmedAt }: Consent) => {
+    const consent = JSON.stringify([tenantId, email, confirmedAt])
+    return `${tenantId}.${createHmac('sha256', key).update(consent).digest('base64url')}`
+  }
+
+  return {
+    newConfirmToken: () => randomBytes(24).toString('base64url'),
+    confirmHashOf: (token: string) => vault.hash(`alert_recipients/confirm/${token}`),
+    stopTokenOf,
+    isStopTokenOf: (token: string, consent: Consent) => isSameSecret(token, stopTokenOf(consent)),
+    /** Whose alerts it ends; undefined: no such token. */
+    tenantOfStopToken: (token: string) =>
+      token.includes('.') ? token.slice(0, token.lastIndexOf('.')) : undefined,
+    address: (token: string) => `${baseUrl}${ALERT_EMAILS_PATH}?link=${token}`,
+  }
+}
