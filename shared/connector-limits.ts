@@ -23,6 +23,11 @@ export const CONNECTOR_LIMITS = {
   connectorSparesKeptMs: 60_000,
   connectorsPerTenantMax: 50,
   connectorKeysMax: 2,
+  /** Between two checks of a link; and how old the last one that came through may be. */
+  connectorCheckMs: 5000,
+  connectorCheckedMsMax: 15_000,
+  /** Of programs on its own machine that ask how it is. */
+  connectorLocalConnectionsMax: 16,
   // join tokens, and what the program asks of the control plane
   connectorTokensPerTenantMax: 50,
   connectorTokenUsesMax: 50,

@@ -1,6 +1,6 @@
 /** Every worker of every gateway that this connector is told of. */
 import type { GatewayAddress } from './dial.ts'
-import { WorkerLink, type TunnelWorld } from './worker-link.ts'
+import { WorkerLink, type LinkCheck, type TunnelWorld } from './worker-link.ts'
 
 export interface LinkStatus {
   readonly gateway: string
@@ -9,6 +9,9 @@ export interface LinkStatus {
   readonly connections: number
   readonly inUse: number
   readonly problem: string
+  readonly check: LinkCheck
+  /** How often it was connected anew. */
+  readonly reconnects: number
 }
 
 interface Linked {
@@ -56,6 +59,15 @@ export class Tunnel {
     for (const { links } of this.#gateways.values()) yield* links
   }
 
+  *#named(): Generator<[GatewayAddress, WorkerLink]> {
+    for (const { to, links } of this.#gateways.values()) for (const link of links) yield [to, link]
+  }
+
+  /** Those that it was told of last. */
+  get gateways(): string[] {
+    return [...new Set([...this.#gateways.values()].map(({ to }) => to.gateway_id))]
+  }
+
   status(): LinkStatus[] {
     return [...this.#gateways.values()].flatMap(({ to, links }) =>
       links.map((link) => ({
@@ -65,12 +77,16 @@ export class Tunnel {
         connections: link.connections,
         inUse: link.inUse,
         problem: link.lastProblem,
+        check: link.lastCheck,
+        reconnects: Math.max(0, link.welcomes - 1),
       })),
     )
   }
 
-  check(): void {
-    for (const link of this.#links()) if (link.isWelcome) link.check()
+  /** Of every link that is connected, or of those that are wished. */
+  check(isWished: (gateway: string, worker: number) => boolean = () => true): void {
+    for (const [{ gateway_id: gateway }, link] of this.#named())
+      if (link.isWelcome && isWished(gateway, link.worker)) link.check()
   }
 
   async drain(withinMs: number): Promise<void> {

@@ -39,7 +39,26 @@ export type TunnelEvent =
     }
   | { readonly type: 'refused'; readonly gateway: string; readonly reason: string }
   | { readonly type: 'opened'; readonly isReached: boolean; readonly reason?: string }
-  | { readonly type: 'checked'; readonly isReached: boolean; readonly reason?: string | undefined }
+  | {
+      readonly type: 'checked'
+      readonly gateway: string
+      readonly worker: number
+      readonly isReached: boolean
+      readonly reason?: string | undefined
+    }
+
+/** What the way to the application last looked like from the gateway, on this control connection. */
+export interface LinkCheck {
+  /** When a request would have come through; by `nowMs`. */
+  readonly reachedMs: number | undefined
+  /** Of the last answer, where it was another one. */
+  readonly problem: string
+  readonly roundTripMs: number | undefined
+}
+
+const UNCHECKED: LinkCheck = { reachedMs: undefined, problem: '', roundTripMs: undefined }
+/** A gateway that answers none of them is asked no more. */
+const CHECKS_WAITING_MAX = 3
 
 export class WorkerLink {
   readonly worker: number
@@ -55,11 +74,16 @@ export class WorkerLink {
   #wanted = 0
   #failures = 0
   #checks = 0
+  /** Asked when, of those without an answer. */
+  readonly #checking = new Map<number, number>()
   #isReached = true
   #looking: NodeJS.Timeout | undefined
   #isClosed = false
   isWelcome = false
   lastProblem = ''
+  lastCheck = UNCHECKED
+  /** How often it was welcomed. */
+  welcomes = 0
 
   constructor(
     to: GatewayAddress,
@@ -155,6 +179,9 @@ export class WorkerLink {
         this.#failures = 0
         this.isWelcome = true
         this.lastProblem = ''
+        this.lastCheck = UNCHECKED
+        this.#checking.clear()
+        this.welcomes++
         return this.#world.onEvent({
           type: 'connected',
           gateway: this.#to.gateway_id,
@@ -166,8 +193,11 @@ export class WorkerLink {
       case 'ping':
         return // answered, also where the gateway's worker is about to go
       case 'checked':
+        this.#noteCheck(word)
         return this.#world.onEvent({
           type: 'checked',
+          gateway: this.#to.gateway_id,
+          worker: this.worker,
           isReached: word.is_reached,
           reason: word.reason,
         })
@@ -177,6 +207,19 @@ export class WorkerLink {
         this.#world.onEvent({ type: 'refused', gateway: this.#to.gateway_id, reason: word.reason })
         return void control.destroy()
     }
+  }
+
+  #noteCheck({ id, is_reached, reason = 'unknown' }: Extract<GatewayWord, { say: 'checked' }>) {
+    const now = this.#world.nowMs()
+    const askedMs = this.#checking.get(id)
+    this.#checking.delete(id)
+    if (is_reached)
+      this.lastCheck = {
+        reachedMs: now,
+        problem: '',
+        roundTripMs: askedMs === undefined ? undefined : now - askedMs,
+      }
+    else this.lastCheck = { ...this.lastCheck, problem: reason }
   }
 
   /** It finishes what it has; whoever takes its place is dialled at once. */
@@ -282,6 +325,8 @@ export class WorkerLink {
 
   /** Whether a request would reach the application; the answer is an event. */
   check(): void {
+    if (this.#checking.size >= CHECKS_WAITING_MAX) return
+    this.#checking.set(this.#checks + 1, this.#world.nowMs())
     this.#say({ say: 'check', id: ++this.#checks })
   }
 

@@ -1,0 +1,96 @@
+/**
+ * What programs on this machine may ask: `/ready`, `/metrics`, `/status`. Loopback only, nothing
+ * can be changed by it, and no name that a stranger's page could have pointed here is answered.
+ */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { LIMITS } from '../../../../shared/limits.ts'
+
+/** Below those that systems give to outgoing connections. */
+export const LOCAL_PORT = 20317
+const LOCAL_HOST = '127.0.0.1'
+
+export interface LocalAnswers {
+  ready(): { readonly isReady: boolean; readonly body: unknown }
+  status(): unknown
+  metrics(): { readonly type: string; readonly text: string }
+}
+
+export interface LocalListener {
+  readonly port: number
+  close(): Promise<void>
+}
+
+const REQUEST_MS_MAX = 5000
+
+/** Rejects where the port cannot be had. */
+export async function openLocalListener(
+  port: number,
+  answers: LocalAnswers,
+): Promise<LocalListener> {
+  const limits = { requestTimeout: REQUEST_MS_MAX, headersTimeout: REQUEST_MS_MAX }
+  const server = createServer({ ...limits, keepAliveTimeout: 1000 }, (request, response) =>
+    answer(request, response, answers, (server.address() as AddressInfo).port),
+  )
+  server.maxConnections = LIMITS.connectorLocalConnectionsMax
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, LOCAL_HOST, () => {
+      server.off('error', reject)
+      server.on('error', () => undefined)
+      resolve()
+    })
+  })
+  return {
+    port: (server.address() as AddressInfo).port,
+    async close() {
+      const closed = new Promise((resolve) => server.close(resolve))
+      server.closeAllConnections()
+      await closed
+    },
+  }
+}
+
+function answer(
+  { method, url = '', headers }: IncomingMessage,
+  response: ServerResponse,
+  answers: LocalAnswers,
+  port: number,
+): void {
+  response.setHeader('Cache-Control', 'no-store')
+  response.setHeader('X-Content-Type-Options', 'nosniff')
+  response.setHeader('Cross-Origin-Resource-Policy', 'same-origin')
+  if (!isOurName(headers.host, port))
+    return json(response, 421, { error: 'wrong_host', detail: `Ask ${LOCAL_HOST}:${port}.` })
+  if (method !== 'GET' && method !== 'HEAD') {
+    response.setHeader('Allow', 'GET, HEAD')
+    return json(response, 405, { error: 'method_not_allowed' })
+  }
+  switch (url.split('?', 1)[0]) {
+    case '/ready': {
+      const { isReady, body } = answers.ready()
+      return json(response, isReady ? 200 : 503, body)
+    }
+    case '/status':
+      return json(response, 200, answers.status())
+    case '/metrics': {
+      const { type, text } = answers.metrics()
+      return send(response, 200, type, text)
+    }
+    default:
+      return json(response, 404, { error: 'not_found', detail: 'Try /ready, /metrics, /status.' })
+  }
+}
+
+/** A page whose own name resolves to this machine says that name. */
+function isOurName(host: string | undefined, port: number): boolean {
+  return host === `${LOCAL_HOST}:${port}` || host?.toLowerCase() === `localhost:${port}`
+}
+
+const json = (response: ServerResponse, status: number, body: unknown) =>
+  send(response, status, 'application/json; charset=utf-8', `${JSON.stringify(body)}\n`)
+
+function send(response: ServerResponse, status: number, type: string, text: string): void {
+  response.writeHead(status, { 'Content-Type': type, 'Content-Length': Buffer.byteLength(text) })
+  response.end(text)
+}

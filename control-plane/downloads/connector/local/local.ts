@@ -1,0 +1,106 @@
+/** What a running connector tells about itself on this machine, put together. */
+import type { Tunnel } from '../tunnel/tunnel.ts'
+import type { TunnelEvent } from '../tunnel/worker-link.ts'
+import { createChecks } from './checks.ts'
+import { createCounts } from './counts.ts'
+import { healthOf, type Health } from './health.ts'
+import { openLocalListener, type LocalListener } from './listener.ts'
+import { METRICS_TYPE, metricsText } from './metrics.ts'
+import { statusView, type LocalFacts, type StatusView } from './status-view.ts'
+
+interface LocalWorld {
+  /** Undefined: nobody asks, and nothing is checked. */
+  readonly port: number | undefined
+  readonly tunnel: Pick<Tunnel, 'status' | 'gateways' | 'check'>
+  readonly facts: () => LocalFacts
+  /** A clock that nobody sets. */
+  readonly nowMs: () => number
+}
+
+export interface Local {
+  /** Undefined where it does not listen. */
+  readonly port: number | undefined
+  /** Why it does not, although it was to; '' where it does. */
+  readonly problem: string
+  onEvent(event: TunnelEvent): void
+  health(): Health
+  status(): StatusView
+  /** From now on it is not ready. */
+  drain(): void
+  close(): Promise<void>
+}
+
+/** A port that is taken is no reason not to run. */
+export async function startLocal({ port, tunnel, facts, nowMs }: LocalWorld): Promise<Local> {
+  const startedMs = nowMs()
+  const counts = createCounts()
+  let isDraining = false
+  let listener: LocalListener | undefined
+  let problem = ''
+  const health = () =>
+    healthOf({ gateways: tunnel.gateways, links: tunnel.status(), isDraining, nowMs: nowMs() })
+  const status = () =>
+    statusView({
+      facts: facts(),
+      health: health(),
+      counts: counts.now(),
+      startedMs,
+      nowMs: nowMs(),
+    })
+
+  if (port !== undefined)
+    try {
+      listener = await openLocalListener(port, {
+        status,
+        metrics: () => ({ type: METRICS_TYPE, text: text() }),
+        ready() {
+          const now = health()
+          return { isReady: now.is_ready, body: now }
+        },
+      })
+    } catch (error) {
+      problem = problemOf(error as NodeJS.ErrnoException, port)
+    }
+  const checks = listener === undefined ? undefined : createChecks(tunnel)
+
+  function text(): string {
+    const { program, listSequence, listConfirmedMs } = facts()
+    const { user, system } = process.cpuUsage()
+    return metricsText({
+      program,
+      health: health(),
+      counts: counts.now(),
+      listSequence,
+      listAgeSeconds:
+        listConfirmedMs === undefined ? undefined : (nowMs() - listConfirmedMs) / 1000,
+      upSeconds: (nowMs() - startedMs) / 1000,
+      cpuSeconds: (user + system) / 1e6,
+      residentBytes: process.memoryUsage.rss(),
+    })
+  }
+
+  return {
+    port: listener?.port,
+    problem,
+    health,
+    status,
+    onEvent(event) {
+      counts.onEvent(event)
+      checks?.onEvent(event)
+    },
+    drain() {
+      isDraining = true
+    },
+    async close() {
+      checks?.close()
+      await listener?.close()
+    },
+  }
+}
+
+function problemOf({ code = 'unknown', message }: NodeJS.ErrnoException, port: number): string {
+  const advice = 'choose another one with --local-port, or none with --local-port none'
+  return code === 'EADDRINUSE'
+    ? `port ${port} is taken, so there is no /ready, no /metrics and no status: ${advice}`
+    : `port ${port} cannot be listened on (${message}), so there is no /ready, no /metrics and no status: ${advice}`
+}
