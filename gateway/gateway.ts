@@ -65,6 +65,7 @@ export function createGateway({ settings, port, log, clock, lines, door }: Gatew
       ...door,
       tenant: (tenantId) => registry.byId(tenantId)?.tenant,
       connectMs: timeouts.connect,
+      report: (report) => port.send({ channel: 'tenants', type: 'connectors', ...report }),
       clock,
       log,
     })

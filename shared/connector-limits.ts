@@ -22,6 +22,12 @@ export const CONNECTOR_LIMITS = {
   /** Without a request for so long, spare connections are given back. */
   connectorSparesKeptMs: 60_000,
   connectorsPerTenantMax: 50,
+  // what gateways tell the control plane of them
+  /** In one message; of one gateway; and for so long, unless it is renewed. */
+  connectorsReportedAtOnceMax: 200,
+  connectorsReportedMax: 5000,
+  connectorPresenceMs: 15_000,
+  connectorReasonCharactersMax: 100,
   connectorKeysMax: 2,
   /** Between two checks of a link; and how old the last one that came through may be. */
   connectorCheckMs: 5000,

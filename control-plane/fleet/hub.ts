@@ -7,6 +7,7 @@ import { LRUCache } from 'lru-cache'
 import type { WebSocket } from 'ws'
 import type { Logger } from 'pino'
 import type { Clock } from '../../shared/clock.ts'
+import type { ConnectorsMessage } from '../../shared/fleet/connector-presence.ts'
 import type {
   DecisionFigures,
   EnforcementEvent,
@@ -59,6 +60,8 @@ export interface FleetHubOptions {
   readonly onEvents?: (gatewayId: string, events: EnforcementEvent[]) => void | Promise<void>
   /** The same; it sees a batch twice, too, and has to tell. */
   readonly onFigures?: (gatewayId: string, figures: DecisionFigures) => void | Promise<void>
+  /** Which connectors are at it. */
+  readonly onConnectors?: (gatewayId: string, message: ConnectorsMessage) => void
   readonly timing?: Partial<FleetTiming>
 }
 
@@ -186,6 +189,8 @@ export function createFleetHub(options: FleetHubOptions) {
       case 'figures':
         await options.onFigures?.(gatewayId, message)
         return link.figuresReceived(message.run, message.batch)
+      case 'connectors':
+        return options.onConnectors?.(gatewayId, message)
       case 'hello':
         return
       default:

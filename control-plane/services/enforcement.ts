@@ -1,6 +1,7 @@
 /** Who enforces what tenants decide: gateways, told by the fleet link, and instances, which poll. */
 import { SECOND_MS } from '../../shared/clock.ts'
 import { LIMITS } from '../../shared/limits.ts'
+import { createConnectorPresence } from '../connectors/presence.ts'
 import { createGatewayDoors } from '../connectors/gateway-doors.ts'
 import { createEnforcement } from '../events/enforcement.ts'
 import { createLogoutNotices } from '../events/logout-notices.ts'
@@ -47,6 +48,7 @@ export async function openEnforcement(world: ServicesWorld, below: TenantService
     await gatewayDoors.refresh(connected.map(({ gateway_id }) => gateway_id))
     return gatewayDoors.prune(limit)
   })
+  const connectorPresence = createConnectorPresence({ clock })
   const gatewayKeys = createGatewayKeys({
     store,
     vault,
@@ -76,6 +78,7 @@ export async function openEnforcement(world: ServicesWorld, below: TenantService
     onDoor: (gatewayId, door) => gatewayDoors.connected(gatewayId, door),
     onEvents: (gatewayId, events) => enforcement.receive(gatewayId, events),
     onFigures: (gatewayId, counted) => figures.receive(gatewayId, counted),
+    onConnectors: connectorPresence.receive,
   })
   store.onCommit(({ tenantIds }) => {
     for (const tenantId of tenantIds) fleet.tenantChanged(tenantId)
@@ -97,6 +100,7 @@ export async function openEnforcement(world: ServicesWorld, below: TenantService
     eventLog: createEventLog({ store }),
     sealedPaths: createSealedPaths({ store }),
     gatewayDoors,
+    connectorPresence,
     gatewayKeys,
     fleetSource,
     fleet,

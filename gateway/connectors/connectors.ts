@@ -5,6 +5,7 @@
 import type { TLSSocket } from 'node:tls'
 import type { Logger } from 'pino'
 import type { Clock } from '../../shared/clock.ts'
+import type { ConnectorNews } from '../../shared/fleet/connector-presence.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import type { ConnectorHello } from '../../shared/connector/handshake.ts'
 import type { HandshakeRefusal } from '../../shared/connector/messages.ts'
@@ -12,6 +13,7 @@ import type { Way } from '../wire/upstream-call.ts'
 import type { CompiledTenant } from '../tenants/compiled.ts'
 import { admit, sayRefused, type Admitted } from './admission.ts'
 import { Member } from './member.ts'
+import { createPresence } from './presence.ts'
 import { TenantConnectors } from './tenant-connectors.ts'
 
 interface ConnectorsWorld {
@@ -22,6 +24,8 @@ interface ConnectorsWorld {
   readonly connectMs: number
   readonly clock: Clock
   readonly log: Logger
+  /** Who is here, for people and for other gateways. */
+  readonly report?: (news: ConnectorNews) => void
   /** How long requests wait for a first connector while this worker begins. */
   readonly awaitedMs?: number
 }
@@ -42,6 +46,8 @@ export function createConnectors(world: ConnectorsWorld) {
   const begun = setTimeout(() => {
     for (const connectors of byTenant.values()) connectors.judgeWaiting()
   }, awaitedMs + 1).unref()
+  const { report = () => {} } = world
+  const presence = createPresence({ present, report })
   const pinging = setInterval(look, LIMITS.connectorPingMs).unref()
 
   function at(tenantId: string): TenantConnectors {
@@ -80,22 +86,27 @@ export function createConnectors(world: ConnectorsWorld) {
     if (isNew && connectors.size >= LIMITS.connectorsPerTenantMax) return sayRefused(socket, 'many')
     const member = new Member(
       socket,
-      { connectorId, keyId, program, nowMs: nowMs() },
+      { connectorId, keyId, program, nowMs },
       {
         onSpare: () => connectors.serveWaiting(),
+        onChanged: presence.soon,
         onWord(word) {
-          member.heardMs = nowMs()
-          if (word.say === 'drain') connectors.judgeWaiting()
+          if (word.say === 'drain') {
+            connectors.judgeWaiting()
+            presence.soon()
+          }
           if (word.say === 'application' && word.is_reached) connectors.serveWaiting()
           if (word.say === 'check') check(member, word.id)
         },
         onGone() {
           connectors.remove(member)
+          presence.soon()
           log.info({ tenant_id: tenantId, connector_id: connectorId }, 'a connector has left')
         },
       },
     )
     connectors.add(member)
+    presence.soon()
     log.info({ tenant_id: tenantId, connector_id: connectorId, program }, 'a connector is here')
   }
 
@@ -104,6 +115,7 @@ export function createConnectors(world: ConnectorsWorld) {
     const isBegun = member.open(nowMs(), connectMs, (answer, socket) => {
       socket.destroy()
       const isReached = answer === 'opened'
+      if (answer !== 'lost') member.know(isReached, answer)
       member.tell({
         say: 'checked',
         id,
@@ -120,9 +132,15 @@ export function createConnectors(world: ConnectorsWorld) {
       connectors.trim()
       for (const member of connectors.members()) {
         if (nowMs() - member.heardMs > LIMITS.connectorSilentMsMax) member.end()
-        else member.tell({ say: 'ping' })
+        else member.ping()
       }
     }
+    presence.tell()
+  }
+
+  function* present(): Generator<{ tenantId: string; member: Member }> {
+    for (const [tenantId, connectors] of byTenant)
+      for (const member of connectors.members()) yield { tenantId, member }
   }
 
   return {
@@ -147,10 +165,7 @@ export function createConnectors(world: ConnectorsWorld) {
         }
     },
     /** How many are here of a tenant, for people. */
-    *present(): Generator<{ tenantId: string; member: Member }> {
-      for (const [tenantId, connectors] of byTenant)
-        for (const member of connectors.members()) yield { tenantId, member }
-    },
+    present,
     /** They come again, and find another worker. */
     drain(): void {
       for (const connectors of byTenant.values())
@@ -159,6 +174,7 @@ export function createConnectors(world: ConnectorsWorld) {
     close(): void {
       clearInterval(pinging)
       clearTimeout(begun)
+      presence.close()
       for (const connectors of byTenant.values())
         for (const member of [...connectors.members()]) member.end()
     },

@@ -17,6 +17,8 @@ export interface MemberEvents {
   /** A connection waits to be used. */
   onSpare(): void
   onWord(word: ConnectorWord): void
+  /** It reaches its application again, or no longer. */
+  onChanged(): void
   /** Its control connection has ended, and with it all others. */
   onGone(): void
 }
@@ -28,31 +30,44 @@ export class Member {
   readonly connectorId: string
   readonly keyId: string
   readonly program: string
-  /** As the connector has said it last. */
+  /** The application, as far as was heard of it last. */
   isReached = true
+  /** When that was last known, and why it is not reached. */
+  knownMs = -Infinity
+  reason: string | null = null
+  lastError: { readonly reason: string; readonly atMs: number } | null = null
   /** It wants no more requests. */
   isDraining = false
   heardMs: number
+  /** Since when it is as it is: reached, not reached, or draining. */
+  sinceMs: number
+  /** Of the last ping that was answered. */
+  roundTripMs: number | null = null
   usedMs = -Infinity
   readonly #control: TLSSocket
+  readonly #nowMs: () => number
   readonly #events: MemberEvents
   readonly #spares: TLSSocket[] = []
   readonly #used = new Map<TLSSocket, InUse | null>()
   /** Asked, and without an answer so far; the oldest is the first. */
   readonly #asked = new Map<TLSSocket, number>()
   #wanted = 0
+  /** Answered on connections that have ended since. */
+  #served = 0
+  #pingedMs: number | undefined
   #isGone = false
 
   constructor(
     control: TLSSocket,
-    who: { connectorId: string; keyId: string; program: string; nowMs: number },
+    who: { connectorId: string; keyId: string; program: string; nowMs: () => number },
     events: MemberEvents,
   ) {
     this.#control = control
     this.connectorId = who.connectorId
     this.keyId = who.keyId
     this.program = who.program
-    this.heardMs = who.nowMs
+    this.#nowMs = who.nowMs
+    this.heardMs = this.sinceMs = who.nowMs()
     this.#events = events
     readLines(control, {
       bytesMax: LIMITS.connectorMessageBytesMax,
@@ -62,6 +77,7 @@ export class Member {
     control.on('close', () => this.end())
     this.tell({ say: 'welcome' })
     this.want(LIMITS.connectorSparesIdle)
+    this.ping()
   }
 
   get spares(): number {
@@ -80,13 +96,43 @@ export class Member {
     return this.#wanted
   }
 
+  /** Requests that were answered by it. */
+  get requests(): number {
+    let requests = this.#served
+    for (const inUse of this.#used.values()) requests += inUse?.served ?? 0
+    return requests
+  }
+
   #hear(line: string): void {
     const word = readWord(ConnectorWordSchema, line)
     // What a later version says is passed over; what is none of its words ends it.
     if (word === undefined) return isJson(line) ? undefined : this.end()
+    this.heardMs = this.#nowMs()
     if (word.say === 'drain') this.#drain()
-    if (word.say === 'application') this.isReached = word.is_reached
+    if (word.say === 'application') this.know(word.is_reached, word.reason)
+    if (word.say === 'pong' && this.#pingedMs !== undefined) {
+      this.roundTripMs = Math.max(0, this.heardMs - this.#pingedMs)
+      this.#pingedMs = undefined
+    }
     this.#events.onWord(word)
+  }
+
+  /** Whether it reaches its application, as was just seen or said. */
+  know(isReached: boolean, reason = 'unreachable'): void {
+    this.knownMs = this.#nowMs()
+    this.reason = isReached ? null : reason.slice(0, LIMITS.connectorReasonCharactersMax)
+    if (this.reason !== null) this.lastError = { reason: this.reason, atMs: this.knownMs }
+    if (isReached === this.isReached) return
+    this.isReached = isReached
+    if (this.isDraining) return
+    this.sinceMs = this.knownMs
+    this.#events.onChanged()
+  }
+
+  /** An answer is waited for until the next one. */
+  ping(): void {
+    this.#pingedMs ??= this.#nowMs()
+    this.tell({ say: 'ping' })
   }
 
   tell(word: GatewayWord): void {
@@ -113,6 +159,7 @@ export class Member {
   #forget(socket: TLSSocket): void {
     const index = this.#spares.indexOf(socket)
     if (index !== -1) this.#spares.splice(index, 1)
+    this.#served += this.#used.get(socket)?.served ?? 0
     this.#used.delete(socket)
   }
 
@@ -173,6 +220,7 @@ export class Member {
   }
 
   #drain(): void {
+    if (!this.isDraining) this.sinceMs = this.#nowMs()
     this.isDraining = true
     this.want(0)
     for (const inUse of [...this.#used.values()]) inUse?.retire()

@@ -129,12 +129,12 @@ export class TenantConnectors implements Way {
 
   #answered(member: Member, opening: Opening, answer: OpenAnswer, socket: TLSSocket): void {
     if (answer === 'opened') {
-      member.isReached = true
+      member.know(true)
       return member.use(socket, opening.onOpened(socket))
     }
     // Nothing was sent on it: the next one is as good.
     if (answer === 'lost') return this.open(opening)
-    member.isReached = false
+    member.know(false, answer)
     if (this.#isOtherWell(member)) this.open(opening)
     else opening.onFailed(FAILURES[answer])
   }

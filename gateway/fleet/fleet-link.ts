@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
 import type { Clock } from '../../shared/clock.ts'
 import type { DecisionCount, GatewayDoor, TenantSnapshot } from '../../shared/fleet/snapshot.ts'
+import { createConnectorOutbox } from './connector-outbox.ts'
 import { openFeed, type FeedTiming } from './feed.ts'
 import { openFiguresFile } from './figures-file.ts'
 import { createFiguresOutbox } from './figures-outbox.ts'
@@ -35,7 +36,13 @@ interface FleetLinkOptions {
   readonly log: Logger
   readonly random: () => number
   readonly timing?: Partial<
-    FeedTiming & { retryMs: number; gatherMs: number; handlingMsMax: number; figuresMs: number }
+    FeedTiming & {
+      retryMs: number
+      gatherMs: number
+      handlingMsMax: number
+      figuresMs: number
+      connectorsMs: number
+    }
   >
 }
 
@@ -78,6 +85,7 @@ export function startFleetLink(options: FleetLinkOptions) {
           replica.endSession(event.tenant_id, event.sid ?? '', event.issued_at ?? 0)
       outbox.add(withRevisions(report, replica.revisionOf))
     },
+    onConnectors: (worker, news) => connectors.add(worker, news),
   })
   const replica = createReplica({
     clock,
@@ -104,6 +112,7 @@ export function startFleetLink(options: FleetLinkOptions) {
       if (message.type === 'welcome') {
         outbox.connected()
         figures.connected()
+        connectors.connected()
       }
       if (message.type === 'synced') syncedMs = clock.nowMs()
       if (message.type === 'events_received') outbox.eventsReceived(message.batch)
@@ -118,6 +127,12 @@ export function startFleetLink(options: FleetLinkOptions) {
     endings: kept.endings,
     saveEndings: (endings) => void disk.saveEndings(endings),
     gatherMs: timing?.gatherMs ?? 200,
+  })
+  const connectors = createConnectorOutbox({
+    clock,
+    log,
+    send: (message) => feed.send(message),
+    ...(timing?.connectorsMs === undefined ? {} : { renewMs: timing.connectorsMs }),
   })
   const figures = createFiguresOutbox({
     log,
@@ -142,6 +157,7 @@ export function startFleetLink(options: FleetLinkOptions) {
     async close() {
       outbox.close()
       figures.close()
+      connectors.close()
       await feed.close()
       relay.close()
       // What has been written is claimed by a last position; a long queue is not waited for.

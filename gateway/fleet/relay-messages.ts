@@ -5,6 +5,7 @@ import type {
   Revoked,
   SessionActivity,
 } from '../../shared/fleet/snapshot.ts'
+import type { ConnectorNews } from '../../shared/fleet/connector-presence.ts'
 import type { RegistryStatus, SyncedRevision } from '../tenants/registry.ts'
 
 /** What changes in a worker. The primary has checked it all. */
@@ -42,6 +43,7 @@ export type ToPrimary = { readonly channel: 'tenants' } & (
   | { readonly type: 'ready' }
   | { readonly type: 'failed'; readonly tenantId: string; readonly reason: string }
   | { readonly type: 'report'; readonly report: Report }
+  | ({ readonly type: 'connectors' } & ConnectorNews)
 )
 
 /** One end of a two-way line. Messages arrive in the order in which they were sent. */

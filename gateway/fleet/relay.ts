@@ -5,6 +5,7 @@
  */
 import type { Logger } from 'pino'
 import { SECOND_MS } from '../../shared/clock.ts'
+import type { ConnectorNews } from '../../shared/fleet/connector-presence.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import type { RelayChange, Report, ToPrimary, WorkerPort } from './relay-messages.ts'
 
@@ -16,6 +17,8 @@ export interface RelayOptions {
   readonly state: () => Iterable<RelayChange>
   readonly onFailed: (tenantId: string, reason: string) => void
   readonly onReport: (report: Report) => void
+  /** Null: that worker is gone, and with it all that it had. */
+  readonly onConnectors?: (worker: WorkerPort, news: ConnectorNews | null) => void
   readonly handlingMsMax?: number
 }
 
@@ -33,7 +36,7 @@ interface Worker {
 }
 
 export function createRelay(options: RelayOptions) {
-  const { log, state, onFailed, onReport } = options
+  const { log, state, onFailed, onReport, onConnectors } = options
   const handlingMsMax = options.handlingMsMax ?? HANDLING_MS_MAX
   const workers = new Set<Worker>()
 
@@ -75,6 +78,8 @@ export function createRelay(options: RelayOptions) {
         return onFailed(message.tenantId, message.reason)
       case 'report':
         return onReport(message.report)
+      case 'connectors':
+        return onConnectors?.(worker.port, message)
     }
   }
 
@@ -91,7 +96,7 @@ export function createRelay(options: RelayOptions) {
   }
 
   function leave(worker: Worker) {
-    workers.delete(worker)
+    if (workers.delete(worker)) onConnectors?.(worker.port, null)
     clearTimeout(worker.watchdog)
     for (const { settle } of worker.waiting.splice(0)) settle()
     worker.roomMade()

@@ -70,6 +70,10 @@ export class UpstreamConnection implements Deadlined, ChunkedSink {
     if (call.isPaused) this.pause()
   }
 
+  get served(): number {
+    return this.#served
+  }
+
   /** Who is served by it right now. */
   get call(): PooledCall | null {
     return this.#call

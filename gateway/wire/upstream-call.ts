@@ -86,6 +86,8 @@ export interface UpstreamCall {
 
 /** A connection that is in use. */
 export interface InUse {
+  /** Requests that it has answered so far. */
+  readonly served: number
   /** No further request on it: it ends when it is free. */
   retire(): void
 }

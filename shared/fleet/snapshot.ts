@@ -5,6 +5,7 @@
 import * as v from 'valibot'
 import { HOSTNAME } from '../hosts.ts'
 import { LIMITS } from '../limits.ts'
+import { ConnectorsMessageSchema } from './connector-presence.ts'
 
 /** Raised when a message changes its meaning; a gateway of another format is told so. */
 export const FLEET_FORMAT = 1
@@ -274,6 +275,7 @@ export const UpMessageSchema = v.variant('type', [
     events: v.pipe(v.array(EnforcementEventSchema), v.maxLength(LIMITS.fleetReportItemsMax)),
   }),
   v.object({ type: v.literal('figures'), ...DecisionFiguresSchema.entries }),
+  ConnectorsMessageSchema,
 ])
 export type UpMessage = v.InferOutput<typeof UpMessageSchema>
 

@@ -61,6 +61,7 @@ export async function openDoor(
     readonly connectMs?: number
     readonly awaitedMs?: number
     readonly clock?: Clock
+    readonly report?: Parameters<typeof createConnectors>[0]['report']
   } = {},
 ): Promise<Door> {
   const { gatewayId = 'gateway-1', connectMs = 2000, awaitedMs = 0, clock = systemClock } = options
@@ -80,6 +81,7 @@ export async function openDoor(
     awaitedMs,
     clock,
     log,
+    ...(options.report && { report: options.report }),
   })
   const listener = createTlsListener({
     contextFor: () => undefined,

@@ -1,0 +1,78 @@
+/**
+ * Which connectors are at which gateways right now, as the gateways tell us: in memory alone, since
+ * each of them says all of it again when it connects. What a gateway does not renew is over.
+ */
+import type { Clock } from '../../shared/clock.ts'
+import {
+  connectorKey,
+  fromPresence,
+  type ConnectorHere,
+  type ConnectorsMessage,
+} from '../../shared/fleet/connector-presence.ts'
+import { LIMITS } from '../../shared/limits.ts'
+
+export interface ConnectorAtGateway extends ConnectorHere {
+  readonly gatewayId: string
+}
+
+interface Gateway {
+  heardMs: number
+  readonly here: Map<string, ConnectorHere>
+}
+
+export type ConnectorPresence = ReturnType<typeof createConnectorPresence>
+
+export function createConnectorPresence({ clock }: { readonly clock: Clock }) {
+  const gateways = new Map<string, Gateway>()
+  const listeners = new Set<(tenantIds: ReadonlySet<string>) => void>()
+
+  function receive(gatewayId: string, message: ConnectorsMessage): void {
+    const nowMs = clock.nowMs()
+    const before = gateways.get(gatewayId)
+    const isNew = before === undefined || message.is_full
+    const here = isNew ? new Map<string, ConnectorHere>() : before.here
+    gateways.set(gatewayId, { heardMs: nowMs, here })
+    const tenants = new Set<string>()
+    if (isNew) for (const { tenantId } of before?.here.values() ?? []) tenants.add(tenantId)
+    for (const said of message.here) {
+      const key = connectorKey(said.tenant_id, said.connector_id)
+      if (!here.has(key) && here.size >= LIMITS.connectorsReportedMax) continue
+      here.set(key, fromPresence(said, nowMs))
+      tenants.add(said.tenant_id)
+    }
+    for (const gone of message.gone)
+      if (here.delete(connectorKey(gone.tenant_id, gone.connector_id))) tenants.add(gone.tenant_id)
+    tell(tenants)
+  }
+
+  function tell(tenants: ReadonlySet<string>): void {
+    if (tenants.size > 0) for (const listener of listeners) listener(tenants)
+  }
+
+  /** Gateways that have not renewed what they said. */
+  function forgetOld(): void {
+    const oldestMs = clock.nowMs() - LIMITS.connectorPresenceMs
+    for (const [gatewayId, { heardMs, here }] of gateways) {
+      if (heardMs > oldestMs) continue
+      gateways.delete(gatewayId)
+      tell(new Set([...here.values()].map(({ tenantId }) => tenantId)))
+    }
+  }
+
+  return {
+    receive,
+    /** Tenants whose connectors came, left or changed. */
+    onChange: (listener: (tenantIds: ReadonlySet<string>) => void) => void listeners.add(listener),
+    /** Of one tenant, at each gateway that has it. */
+    of(tenantId: string): ConnectorAtGateway[] {
+      forgetOld()
+      return [...gateways].flatMap(([gatewayId, { here }]) =>
+        [...here.values()].flatMap((one) =>
+          one.tenantId === tenantId ? [{ ...one, gatewayId }] : [],
+        ),
+      )
+    },
+    /** To be called now and then: who has gone quiet is told of by nobody else. */
+    forgetOld,
+  }
+}
