@@ -5,6 +5,8 @@ export const DEVICE_CODE_LIMITS = {
   deviceNameCharactersMax: 64,
   /** Open at the same time: in all, of a network, and of a site (a /48 of IPv6). */
   deviceCodesOpenMax: 2000,
+  /** Of all, only for networks that have none open yet. */
+  deviceCodesForOthers: 500,
   deviceCodesPerAddressMax: 20,
   deviceCodesPerSiteMax: 40,
   /** Between two questions of one tool; each that comes sooner adds to it. */

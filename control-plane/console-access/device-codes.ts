@@ -81,6 +81,11 @@ export function createDeviceCodes(world: ConsoleAccessWorld) {
     return found.row
   }
 
+  async function usable(queries: Queries, deviceCode: string, nowMs: number) {
+    const row = await findDeviceCode(queries, hashOf('device', deviceCode))
+    return row === undefined || row.expiresAt <= nowMs ? undefined : row
+  }
+
   /** Nothing that this change has written may be lost, so a refusal is no exception here. */
   async function poll(
     change: Change,
@@ -88,8 +93,8 @@ export function createDeviceCodes(world: ConsoleAccessWorld) {
     { address, requestId }: { readonly address: string; readonly requestId: string },
   ): Promise<Polled> {
     const { queries, nowMs } = change
-    const row = await findDeviceCode(queries, hashOf('device', deviceCode))
-    if (row === undefined || row.expiresAt <= nowMs) return refused('expired_token')
+    const row = await usable(queries, deviceCode, nowMs)
+    if (row === undefined) return refused('expired_token')
     const interval = intervalNow(row, nowMs)
     await updateDeviceCode(queries, row.deviceHash, { polledAt: nowMs, intervalSeconds: interval })
     if (isEarly(row, nowMs)) return { ...refused('slow_down'), interval }
@@ -160,6 +165,9 @@ export function createDeviceCodes(world: ConsoleAccessWorld) {
       deviceCode: string,
       asked: { readonly address: string; readonly requestId: string },
     ): Promise<HandedOut> {
+      // whoever makes up codes gets no turn with the writer
+      if ((await usable(store.read, deviceCode, clock.nowMs())) === undefined)
+        throw new Refusal('expired_token')
       const polled = await store.change((change) => poll(change, deviceCode, asked))
       if (polled.kind === 'handed_out') return polled.handedOut
       const { code, interval } = polled
@@ -226,11 +234,15 @@ const told = ({ machine, application, address }: DeviceCodeRow) => ({
   requested_from: address,
 })
 
+/** Whoever holds many keeps nobody out who holds none. */
 async function requireRoom(queries: Queries, nowMs: number, network: string, site: string) {
+  const { deviceCodesOpenMax, deviceCodesForOthers } = LIMITS
+  const ofNetwork = await deviceCodesOfNetwork(queries, nowMs, network)
+  const most = deviceCodesOpenMax - (ofNetwork.open === 0 ? 0 : deviceCodesForOthers)
   const counts = [
-    [await deviceCodesOfNetwork(queries, nowMs, network), LIMITS.deviceCodesPerAddressMax],
+    [ofNetwork, LIMITS.deviceCodesPerAddressMax],
     [await deviceCodesOfSite(queries, nowMs, site), LIMITS.deviceCodesPerSiteMax],
-    [await deviceCodesOpen(queries, nowMs), LIMITS.deviceCodesOpenMax],
+    [await deviceCodesOpen(queries, nowMs), most],
   ] as const
   for (const [{ open, firstEndsMs }, most] of counts)
     if (open >= most) {

@@ -1,5 +1,5 @@
 /** Command line tools that wait to be allowed a tenant's key. */
-import { and, count, eq, gt, min, type SQL } from '../drizzle.ts'
+import { and, count, eq, gt, min, ne, type SQL } from '../drizzle.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'
 import { deleteBefore, deleteBy, findBy, insertInto, updateBy } from '../statements.ts'
@@ -21,12 +21,12 @@ export const answerDeviceCode = updateBy(codes, 'deviceHash', 'state')
 
 export const deleteDeviceCode = deleteBy(codes, 'deviceHash')
 
-/** How many can still be used, and when the first of them no longer can. */
+/** How many can still be used (a denied one only says so), and when the first of them no longer can. */
 async function counted(queries: Queries, nowMs: number, areMeant?: SQL) {
   const [row] = await queries
     .select({ open: count(), firstEndsMs: min(codes.expiresAt) })
     .from(codes)
-    .where(and(areMeant, gt(codes.expiresAt, nowMs)))
+    .where(and(areMeant, gt(codes.expiresAt, nowMs), ne(codes.state, 'denied')))
   return { open: row?.open ?? 0, firstEndsMs: row?.firstEndsMs ?? nowMs }
 }
 

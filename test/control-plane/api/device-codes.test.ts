@@ -13,6 +13,12 @@ import { ACTOR, movableClock, temporaryFolder } from '../../support/control-plan
 
 const INTERVAL_MS = LIMITS.deviceCodeIntervalSeconds * SECOND_MS
 
+const NOBODYS = {
+  ...{ machine: '', application: '', address: '', network: '', site: '' },
+  ...{ polledAt: null, intervalSeconds: 2, state: 'open' },
+  ...{ tenantId: null, allowedBy: null, handsSecret: false },
+} as const
+
 interface Opened {
   readonly device_code: string
   readonly user_code: string
@@ -311,24 +317,59 @@ void t.test('one network, one site and all together have so many open, and no mo
 
   clock.advance(LIMITS.deviceCodeMs)
   t.equal(await from('192.0.2.1'), 201, 'what is over does not count')
+  const { deviceCodesOpenMax: most, deviceCodesForOthers: reserved } = LIMITS
   const expiresAt = clock.nowMs() + LIMITS.deviceCodeMs
-  await services.store.change(async ({ queries, nowMs }) => {
-    for (let place = 1; place < LIMITS.deviceCodesOpenMax; place++)
-      await insertDeviceCode(queries, {
-        deviceHash: `device ${place}`,
-        userCodeHash: `user ${place}`,
-        ...{ machine: '', application: '', address: '', network: '', site: '' },
-        createdAt: nowMs,
-        expiresAt: expiresAt - (place === 1 ? MINUTE_MS : 0),
-        polledAt: null,
-        intervalSeconds: 2,
-        state: 'open',
-        ...{ tenantId: null, allowedBy: null, handsSecret: false },
-      })
-  })
-  t.equal(await from('192.0.2.3'), 429)
+  const fill = (begin: number, end: number) =>
+    services.store.change(async ({ queries, nowMs }) => {
+      for (let place = begin; place < end; place++)
+        await insertDeviceCode(queries, {
+          ...{ ...NOBODYS, deviceHash: `device ${place}`, userCodeHash: `user ${place}` },
+          createdAt: nowMs,
+          expiresAt: expiresAt - (place === 1 ? MINUTE_MS : 0),
+        })
+    })
+  await fill(1, most - reserved)
+  t.equal(await from('192.0.2.1'), 429, 'what is left is for others')
+  t.equal(await from('192.0.2.3'), 201)
+  t.equal(await from('192.0.2.3'), 429, 'who has one now')
+  await fill(most - reserved, most - 1)
+  t.equal(await from('192.0.2.4'), 429)
   clock.advance(LIMITS.deviceCodeMs - MINUTE_MS)
-  t.equal(await from('192.0.2.3'), 201, 'one is over')
+  t.equal(await from('192.0.2.4'), 201, 'one is over')
+})
+
+void t.test('what was denied holds no place', async (t) => {
+  const { ask, person, services, deviceCodes } = await startTool(t)
+  const kim = await person('acme')
+  const { store } = services
+  const codes: string[] = []
+  const asked = { machine: '', application: '', address: '192.0.2.1' }
+  while (codes.length < LIMITS.deviceCodesPerAddressMax)
+    codes.push((await deviceCodes.open(asked)).userCode)
+  await t.rejects(deviceCodes.open(asked), { code: 'rate_limited' })
+  await kim.deny(codes[0]!)
+  await deviceCodes.open(asked)
+  await t.rejects(deviceCodes.open(asked), { code: 'rate_limited' })
+  await store.change(async ({ queries, nowMs }) => {
+    const times = { createdAt: nowMs, expiresAt: nowMs + LIMITS.deviceCodeMs }
+    for (let place = 0; place < LIMITS.deviceCodesOpenMax; place++) {
+      const hashes = { deviceHash: `device ${place}`, userCodeHash: `user ${place}` }
+      await insertDeviceCode(queries, { ...NOBODYS, ...hashes, ...times, state: 'denied' })
+    }
+  })
+  t.equal((await ask('device-codes', {}, '192.0.2.9')).status, 201)
+})
+
+void t.test('a code that somebody made up waits for no turn to write', async (t) => {
+  const { poll, open, clock, services } = await startTool(t)
+  const over = await open()
+  clock.advance(LIMITS.deviceCodeMs)
+  const busy = Promise.withResolvers<void>()
+  const writing = services.store.change(() => busy.promise)
+  for (const code of [over, { device_code: 'sdc_made_up', user_code: '' }])
+    t.match(await poll(code), { status: 400, body: { error: 'expired_token' } })
+  busy.resolve()
+  await writing
 })
 
 void t.test('an address asks for codes and polls so often', async (t) => {
