@@ -1,8 +1,8 @@
 #!/bin/sh
-# Installs service-analyzer, the command line tool of the sign-in protection service:
+# Installs @NAME@, @ABOUT@ of the sign-in protection service:
 #
-#   curl -fsSL @BASE_URL@/api/v1/cli/install | sh
-#   curl -fsSL @BASE_URL@/api/v1/cli/install | sh -s -- uninstall
+#   curl -fsSL @BASE_URL@@PATH@/install | sh
+#   curl -fsSL @BASE_URL@@PATH@/install | sh -s -- uninstall
 #
 #   SERVICE_INSTALL_DIR   where it goes; $HOME/.local/bin if that is not set
 #   SERVICE_BASE_URL      another address of the same service
@@ -24,7 +24,7 @@ say() {
 }
 
 stop() {
-  printf 'service-analyzer: %s\n' "$1" >&2
+  printf '@NAME@: %s\n' "$1" >&2
   shift
   for line in "$@"; do printf '  %s\n' "$line" >&2; done
   printf '  %s\n' "$outcome" >&2
@@ -111,9 +111,9 @@ install() {
     'Install one of them and run this again.'
 
   umask 022
-  work=$(mktemp -d "${TMPDIR:-/tmp}/service-analyzer.XXXXXX") ||
+  work=$(mktemp -d "${TMPDIR:-/tmp}/@NAME@.XXXXXX") ||
     stop 'There is no place for temporary files.' 'Set TMPDIR to a directory that can be written.'
-  url=$base_url/api/v1/cli/service-analyzer.mjs
+  url=$base_url@PATH@/@NAME@.mjs
   fetch "$url" "$work/program" || stop "$url cannot be fetched." "Try: curl -v $url"
   actual=$(sha256_of "$work/program") || actual='unknown'
   [ "$actual" = "$sha256" ] || stop "What came from $url is not what this script was made for." \
@@ -121,7 +121,7 @@ install() {
     'Fetch this script once more; if that does not help, somebody changes the download.'
 
   install_program
-  say "service-analyzer $version is in $directory."
+  say "@NAME@ $version is in $directory."
   case ":${PATH:-}:" in
     *":$directory:"*) ;;
     *)
@@ -129,15 +129,15 @@ install() {
       say "  export PATH=\"$directory:\$PATH\""
       ;;
   esac
-  say 'Next, in the folder of your application: service-analyzer analyze'
+  next_step
 }
 
 # Somebody else's program of that name stays where it is.
 need_own_link() {
-  link=$directory/service-analyzer
+  link=$directory/@NAME@
   if [ ! -e "$link" ] && [ ! -L "$link" ]; then return 0; fi
   target=$(readlink "$link" 2>/dev/null) || target=''
-  [ "$target" = service-analyzer.mjs ] ||
+  [ "$target" = @NAME@.mjs ] ||
     stop "$link is not what this script puts there." 'Move it away yourself if you want to.'
 }
 
@@ -146,14 +146,14 @@ need_own_link() {
 install_program() {
   mkdir -p "$directory" || stop "$directory cannot be made." \
     'Set SERVICE_INSTALL_DIR to a directory that you may write to.'
-  for taken in "$directory/service-analyzer" "$directory/service-analyzer.mjs"; do
+  for taken in "$directory/@NAME@" "$directory/@NAME@.mjs"; do
     [ ! -d "$taken" ] || stop "$taken is a directory."
   done
   need_own_link
-  fresh=$directory/.service-analyzer.$$
+  fresh=$directory/.@NAME@.$$
   if cp "$work/program" "$fresh" && chmod 755 "$fresh" &&
-    mv -f "$fresh" "$directory/service-analyzer.mjs" &&
-    ln -s service-analyzer.mjs "$fresh" && mv -f "$fresh" "$directory/service-analyzer"; then
+    mv -f "$fresh" "$directory/@NAME@.mjs" &&
+    ln -s @NAME@.mjs "$fresh" && mv -f "$fresh" "$directory/@NAME@"; then
     return 0
   fi
   stop "$directory cannot be written to." \
@@ -164,17 +164,17 @@ install_program() {
 uninstall() {
   outcome='Nothing has been removed.'
   find_directory
-  program=$directory/service-analyzer.mjs
-  link=$directory/service-analyzer
+  program=$directory/@NAME@.mjs
+  link=$directory/@NAME@
   if [ ! -e "$program" ] && [ ! -L "$program" ] && [ ! -L "$link" ]; then
-    say "service-analyzer is not in $directory; there is nothing to remove."
+    say "@NAME@ is not in $directory; there is nothing to remove."
     return 0
   fi
   if [ -f "$program" ]; then
     mark=''
     { read -r _ && read -r mark; } <"$program" || :
     case $mark in
-      '// service-analyzer '*) ;;
+      '// @NAME@ '*) ;;
       *) stop "$program is not what this script has installed." 'Remove it yourself if you want to.' ;;
     esac
   fi
@@ -184,13 +184,11 @@ uninstall() {
       rm -f "$ours" || stop "$ours cannot be removed."
     fi
   done
-  say "service-analyzer is no longer in $directory."
-  kept=${XDG_CONFIG_HOME:-${HOME:-}/.config}/service-analyzer
-  if [ -d "$kept" ]; then
-    say 'Your saved analyzer key is still there. To forget it as well:'
-    say "  rm -r \"$kept\""
-  fi
+  say "@NAME@ is no longer in $directory."
+  what_stays
 }
+
+@PARTS@
 
 trap clean_up EXIT
 trap 'exit 129' HUP

@@ -1,0 +1,97 @@
+/** A program of ours and its installer, made for the address that they are fetched from. */
+import { readFile } from 'node:fs/promises'
+import { VERSION } from '../../../shared/version.ts'
+import { bundle } from './bundle.ts'
+import { madeOnce, type Download } from './made-once.ts'
+import { tarball } from './tarball.ts'
+
+interface ProgramWish {
+  /** As it is typed. */
+  readonly name: string
+  /** Goes on with "of the sign-in protection service". */
+  readonly about: string
+  /** For the package. */
+  readonly description: string
+  /** Where installer and program are fetched from, as in `/api/v1/cli`. */
+  readonly path: string
+  /** With `main.ts`, `install-parts.sh` and `README.md`. */
+  readonly folder: URL
+  readonly baseUrl: string
+}
+
+export interface ProgramDownloads {
+  /** One file of plain JavaScript that Node runs. */
+  program(): Promise<Download>
+  /** A POSIX shell script that installs just that file, and no other. */
+  installer(): Promise<Download>
+  /** The same file as an npm package, for `npm install`. */
+  package(): Promise<Download>
+}
+
+/** Packages that are bundled as CommonJS ask for Node's own by this. */
+const REQUIRE = `import { createRequire as requireOf } from 'node:module'
+const require = requireOf(import.meta.url)`
+
+export function createProgramDownloads(wish: ProgramWish): ProgramDownloads {
+  const { name, about, path, folder, baseUrl } = wish
+  /** The installer removes only what says this in its second line. */
+  const mark = `// ${name} ${VERSION}, ${about} of the sign-in protection service`
+  const read = (file: string | URL) => readFile(new URL(file, folder), 'utf8')
+  let licences = ''
+  const program = madeOnce(async () => {
+    const made = await bundle({
+      entry: new URL('main.ts', folder),
+      formats: ['esm'],
+      banner: `#!/usr/bin/env node\n${mark}\n${REQUIRE}`,
+      define: { BUILT_IN_BASE_URL: JSON.stringify(baseUrl) },
+    })
+    licences = made.licences
+    const licenceLines = licences.trimEnd().replaceAll('*/', '* /')
+    return Buffer.from(`${made.codes[0] ?? ''}\n/*\n${licenceLines}\n*/\n`)
+  })
+  const installer = madeOnce(async () => {
+    const { sha256 } = await program()
+    const script = await read(new URL('install.sh', import.meta.url))
+    const parts = (await read('install-parts.sh')).trimEnd()
+    const values = { BASE_URL: baseUrl, PATH: path, NAME: name, VERSION, SHA256: sha256 }
+    const texts = { ABOUT: about, PARTS: parts }
+    return Buffer.from(
+      script.replaceAll(/@([A-Z0-9_]+)@/g, (_whole, place: string) =>
+        place in texts ? texts[place as keyof typeof texts] : valueOf(values, place),
+      ),
+    )
+  })
+  return {
+    program,
+    installer,
+    package: madeOnce(async () => {
+      const { bytes } = await program()
+      const readme = await read('README.md')
+      const manifest = `${JSON.stringify(manifestOf(wish), undefined, 2)}\n`
+      return tarball([
+        { path: 'package/package.json', content: manifest },
+        { path: 'package/README.md', content: readme.replaceAll('{base_url}', () => baseUrl) },
+        { path: 'package/LICENSE', content: licences },
+        { path: `package/${name}.mjs`, content: bytes, kind: 'program' },
+      ])
+    }),
+  }
+}
+
+const manifestOf = ({ name, description }: ProgramWish) => ({
+  name,
+  version: VERSION,
+  description,
+  license: 'MIT',
+  type: 'module',
+  engines: { node: '>=20' },
+  bin: { [name]: `${name}.mjs` },
+})
+
+/** Every place is in a comment or between single quotes; nothing that ends either may get there. */
+function valueOf(values: Readonly<Record<string, string>>, name: string): string {
+  const value = values[name]
+  if (value === undefined || !/^[A-Za-z0-9:/._~[\]@-]+$/.test(value))
+    throw new Error(`${name} cannot stand in a shell script`)
+  return value
+}
