@@ -17,6 +17,8 @@ export interface ConnectorAtGateway extends ConnectorHere {
 
 interface Gateway {
   heardMs: number
+  /** It has been quiet too long, but says only what is new when it speaks again. */
+  isQuiet: boolean
   readonly here: Map<string, ConnectorHere>
 }
 
@@ -31,9 +33,9 @@ export function createConnectorPresence({ clock }: { readonly clock: Clock }) {
     const before = gateways.get(gatewayId)
     const isNew = before === undefined || message.is_full
     const here = isNew ? new Map<string, ConnectorHere>() : before.here
-    gateways.set(gatewayId, { heardMs: nowMs, here })
-    const tenants = new Set<string>()
-    if (isNew) for (const { tenantId } of before?.here.values() ?? []) tenants.add(tenantId)
+    gateways.set(gatewayId, { heardMs: nowMs, isQuiet: false, here })
+    const isOtherwise = isNew || before.isQuiet
+    const tenants = isOtherwise && before !== undefined ? tenantsOf(before) : new Set<string>()
     for (const said of message.here) {
       const key = connectorKey(said.tenant_id, said.connector_id)
       if (!here.has(key) && here.size >= LIMITS.connectorsReportedMax) continue
@@ -51,11 +53,13 @@ export function createConnectorPresence({ clock }: { readonly clock: Clock }) {
 
   /** Gateways that have not renewed what they said. */
   function forgetOld(): void {
-    const oldestMs = clock.nowMs() - LIMITS.connectorPresenceMs
-    for (const [gatewayId, { heardMs, here }] of gateways) {
-      if (heardMs > oldestMs) continue
-      gateways.delete(gatewayId)
-      tell(new Set([...here.values()].map(({ tenantId }) => tenantId)))
+    const nowMs = clock.nowMs()
+    for (const [gatewayId, gateway] of gateways) {
+      const quietMs = nowMs - gateway.heardMs
+      if (quietMs >= LIMITS.connectorGatewayKeptMs) gateways.delete(gatewayId)
+      if (gateway.isQuiet || quietMs < LIMITS.connectorPresenceMs) continue
+      gateway.isQuiet = true
+      tell(tenantsOf(gateway))
     }
   }
 
@@ -66,9 +70,9 @@ export function createConnectorPresence({ clock }: { readonly clock: Clock }) {
     /** Of one tenant, at each gateway that has it. */
     of(tenantId: string): ConnectorAtGateway[] {
       forgetOld()
-      return [...gateways].flatMap(([gatewayId, { here }]) =>
+      return [...gateways].flatMap(([gatewayId, { isQuiet, here }]) =>
         [...here.values()].flatMap((one) =>
-          one.tenantId === tenantId ? [{ ...one, gatewayId }] : [],
+          one.tenantId === tenantId && !isQuiet ? [{ ...one, gatewayId }] : [],
         ),
       )
     },
@@ -76,3 +80,5 @@ export function createConnectorPresence({ clock }: { readonly clock: Clock }) {
     forgetOld,
   }
 }
+
+const tenantsOf = ({ here }: Gateway) => new Set([...here.values()].map(({ tenantId }) => tenantId))

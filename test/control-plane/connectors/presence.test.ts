@@ -55,6 +55,23 @@ t.test('what each gateway says of a tenant, until it is not renewed', async (t) 
   t.same(presence.of('acme'), [])
 })
 
+t.test('a gateway that was not heard for a while has what it had, once it is heard', async (t) => {
+  const clock = movableClock()
+  const presence = createConnectorPresence({ clock })
+  presence.receive('edge-1', message([said()], { isFull: true }))
+  clock.advance(LIMITS.connectorPresenceMs)
+  t.same(presence.of('acme'), [])
+  const changed: string[][] = []
+  presence.onChange((tenants) => void changed.push([...tenants]))
+  presence.receive('edge-1', message([]))
+  t.match(presence.of('acme'), [{ gatewayId: 'edge-1', connectorId: 'con_1' }])
+  t.same(changed, [['acme']])
+  clock.advance(LIMITS.connectorGatewayKeptMs)
+  presence.forgetOld()
+  presence.receive('edge-1', message([]))
+  t.same(presence.of('acme'), [], 'it had an hour')
+})
+
 t.test('a full word replaces all before it; more than may be is left out', async (t) => {
   const presence = createConnectorPresence({ clock: movableClock() })
   presence.receive('edge-1', message([said(), said({ connector_id: 'con_2' })]))
