@@ -31,6 +31,10 @@ export function failedLocally(checks: readonly CheckRow[], nowMs: number): Check
   )
 }
 
+/** Names what somebody has read, so that nothing of later is ignored with it; '': nothing failed. */
+export const reportOf = (failed: readonly Pick<CheckRow, 'check' | 'at'>[]) =>
+  failed.map(({ check, at }) => `${check}@${at}`).join(' ')
+
 interface GoLiveRefusal {
   readonly code: ErrorCode
   readonly fields: Readonly<Record<string, unknown>>

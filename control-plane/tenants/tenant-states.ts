@@ -9,12 +9,19 @@ import { listenFromNow } from '../store/queries/webhooks.ts'
 import type { Actor, Change, Store } from '../store/store.ts'
 import { followEndings } from '../store/webhook-endings.ts'
 import { found, type Alter } from './alter.ts'
-import { failedLocally, REQUIRED_CHECKS, refuseGoLive } from './protection.ts'
+import { failedLocally, REQUIRED_CHECKS, refuseGoLive, reportOf } from './protection.ts'
 
 export interface ProtectionState {
   readonly tenantId: string
   readonly protection: 'on' | 'pass-through'
   readonly atMs: number
+}
+
+interface GoLiveOptions {
+  readonly force: boolean
+  readonly ignoresLocalChecks?: boolean
+  /** The one report that is ignored, if it is still the latest when it comes to that. */
+  readonly ignoredReport?: string
 }
 
 export function createTenantStates(world: { store: Store; keys: SigningKeys; alter: Alter }) {
@@ -58,17 +65,15 @@ export function createTenantStates(world: { store: Store; keys: SigningKeys; alt
       })
     },
 
-    async goLive(
-      tenantId: string,
-      options: { force: boolean; ignoresLocalChecks?: boolean },
-      actor: Actor,
-    ) {
+    async goLive(tenantId: string, { ignoredReport, ...options }: GoLiveOptions, actor: Actor) {
       const tenant = await alter(tenantId, actor, 'protection.on', async (change, before) => {
         if (before.protection === 'on') return undefined
         const passed = await freshPasses(change.queries, tenantId, change.nowMs)
         const missing = REQUIRED_CHECKS.filter((check) => !passed.has(check))
         const failed = failedLocally(await checksOf(change.queries, tenantId), change.nowMs)
-        const refusal = refuseGoLive(before, missing, failed, options)
+        const isRead = ignoredReport !== undefined && ignoredReport === reportOf(failed)
+        const wish = isRead ? { ...options, ignoresLocalChecks: true } : options
+        const refusal = refuseGoLive(before, missing, failed, wish)
         if (refusal !== undefined) throw new Refusal(refusal.code, refusal.fields)
         await setProtection(change, tenantId, 'on')
         const ignored = failed.map(({ check }) => check)

@@ -15,9 +15,9 @@ const INTERVAL_MS = LIMITS.deviceCodeIntervalSeconds * SECOND_MS
 
 const NOBODYS = {
   ...{ machine: '', application: '', address: '', network: '', site: '' },
-  ...{ polledAt: null, intervalSeconds: 2, state: 'open' },
+  ...{ polledAt: null, intervalSeconds: 2, state: 'open' as const },
   ...{ tenantId: null, allowedBy: null, handsSecret: false },
-} as const
+}
 
 interface Opened {
   readonly device_code: string

@@ -158,7 +158,7 @@ void t.test('a token that somebody made up waits for no turn to write', async (t
   const writing = store.change(() => busy.promise)
   for (const link of ['made-up', 'acme.made-up'])
     for (const act of ['confirm', 'stop'] as const)
-      await t.rejects(alertRecipients[act](link, 'r'), { code: 'ticket_spent' })
+      await t.rejects(async () => alertRecipients[act](link, 'r'), { code: 'ticket_spent' })
   busy.resolve()
   await writing
 })

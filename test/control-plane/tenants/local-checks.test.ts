@@ -1,6 +1,9 @@
 /** What the command line tool finds open holds going live back, and for no longer than it says something. */
 import t from 'tap'
+import { checksOf, upsertChecks } from '../../../control-plane/store/queries/verification.ts'
+import { failedLocally, reportOf } from '../../../control-plane/tenants/protection.ts'
 import { LIMITS } from '../../../shared/limits.ts'
+import { ACTOR } from '../../support/control-plane.ts'
 import { middleware, startScene } from '../verification/scene.ts'
 
 const found = (check: string, status: string) => ({
@@ -112,6 +115,37 @@ void t.test(
     t.match(await operator('POST', '/tenants/acme/go-live', {}), HELD)
     t.match(await operator('POST', '/tenants/acme/go-live', { force: true }), { status: 200 })
     t.match(await last(), { content: { force: true, ignored: ['listeners_guarded'] } })
+  },
+)
+
+void t.test(
+  'a report that comes between the page and the click is not ignored unread',
+  async (t) => {
+    const { reported, services, clock } = await startVerified(t)
+    const { store, tenants } = services
+    await reported(...OPEN)
+    const latest = async () => failedLocally(await checksOf(store.read, 'acme'), clock.nowMs())
+    const ignoredReport = reportOf(await latest())
+    t.match(ignoredReport, /^listeners_guarded@\d+$/)
+    const wish = { force: false, ignoredReport }
+    const asked = Promise.withResolvers<void>()
+    clock.advance(1)
+    const reporting = store.change(async ({ queries, nowMs }) => {
+      await asked.promise
+      const rows = (await checksOf(queries, 'acme')).filter(
+        ({ source }) => source === 'self_report',
+      )
+      await upsertChecks(
+        queries,
+        rows.map((row) => ({ ...row, at: nowMs })),
+      )
+    })
+    const going = tenants.goLive('acme', wish, ACTOR)
+    asked.resolve()
+    await reporting
+    await t.rejects(going, { code: 'local_checks_failed' })
+    await tenants.goLive('acme', { ...wish, ignoredReport: reportOf(await latest()) }, ACTOR)
+    t.equal((await tenants.get('acme')).protection, 'on')
   },
 )
 

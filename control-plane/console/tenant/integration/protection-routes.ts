@@ -3,8 +3,7 @@ import { html } from 'hono/html'
 import * as v from 'valibot'
 import { Refusal } from '../../../../shared/errors.ts'
 import type { Tenant } from '../../../store/queries/tenants.ts'
-import type { CheckRow } from '../../../store/queries/verification.ts'
-import { failedLocally } from '../../../tenants/protection.ts'
+import { failedLocally, reportOf } from '../../../tenants/protection.ts'
 import { asking } from '../../asking.ts'
 import { linkButton } from '../../../pages/blocks/form.ts'
 import { notice } from '../../../pages/blocks/notice.ts'
@@ -50,16 +49,14 @@ export function protectionRoutes(world: ProtectionWorld): readonly ConsoleRoute[
           cancel: `${at(tenantId)}#live`,
           isHarmless: !isAnyway,
           // what is read here and no more: a report that comes meanwhile asks again
-          ...(isAnyway && { hidden: { ignored: reportedIn(checks, nowMs) } }),
+          ...(isAnyway && { hidden: { ignored: reportOf(failedLocally(checks, nowMs)) } }),
           calls: [{ method: 'POST', path: `${api(tenantId)}/go-live` }],
         }
       },
       async (visit, { ignored }) => {
         const { tenantId, name } = visit.tenant
         try {
-          const { checks } = await verification.status(tenantId)
-          const ignoresLocalChecks = ignored !== '' && ignored === reportedIn(checks, visit.nowMs)
-          await tenants.goLive(tenantId, { force: false, ignoresLocalChecks }, visit.actor)
+          await tenants.goLive(tenantId, { force: false, ignoredReport: ignored }, visit.actor)
         } catch (error) {
           // what was so when the page was made need not be so any more
           if (!(error instanceof Refusal)) throw error
@@ -92,12 +89,6 @@ export function protectionRoutes(world: ProtectionWorld): readonly ConsoleRoute[
     ),
   ]
 }
-
-/** Which report a person has read. */
-const reportedIn = (checks: readonly CheckRow[], nowMs: number) =>
-  failedLocally(checks, nowMs)
-    .map(({ check, at }) => `${check}@${at}`)
-    .join(' ')
 
 const openEffect = ({ what, todo }: Obstacle) =>
   html`<b>${what}</b> Whoever reaches that port or path needs no sign-in. To close it: ${todo}`
