@@ -21,6 +21,11 @@ export const CONNECTOR_LIMITS = {
   connectorConnectionsMax: 256,
   /** Without a request for so long, spare connections are given back. */
   connectorSparesKeptMs: 60_000,
+  /** Requests under way, when a connector is stopped; and when its key is replaced. */
+  connectorDrainMsMax: 30_000,
+  connectorKeyDrainMsMax: 3600 * 1000,
+  /** Then a connector replaces its key. */
+  connectorKeyDays: 30,
   connectorsPerTenantMax: 50,
   // what gateways tell the control plane of them
   /** In one message; of one gateway; and for so long, unless it is renewed. */

@@ -1,8 +1,8 @@
 /** A connection to a gateway: TLS 1.3, and nobody's certificate but that gateway's. */
-import { request } from 'node:http'
-import { connect as connectTcp, type Socket } from 'node:net'
 import { connect as connectTls, type TLSSocket } from 'node:tls'
 import { CONNECTOR_ALPN, workerAlpn } from '../../../../shared/connector/handshake.ts'
+import { connectStraight, connectThrough } from '../service/connect.ts'
+import type { Proxies } from '../service/proxies.ts'
 
 export interface GatewayAddress {
   readonly gateway_id: string
@@ -14,7 +14,7 @@ export interface GatewayAddress {
 
 /** What stood in the way, in words for the person who runs the connector. */
 class DialError extends Error {
-  readonly code: 'unreachable' | 'timeout' | 'proxy' | 'certificate' | 'tls'
+  readonly code: 'unreachable' | 'timeout' | 'certificate' | 'tls'
 
   constructor(code: DialError['code'], message: string) {
     super(message)
@@ -25,21 +25,25 @@ class DialError extends Error {
 
 export interface Dialling {
   readonly timeoutMs: number
-  /** `http://name:password@proxy.example:3128` */
-  readonly proxy?: URL | undefined
+  readonly proxies?: Proxies
 }
 
 export async function dial(
   to: GatewayAddress,
   worker: number,
-  { timeoutMs, proxy }: Dialling,
+  { timeoutMs, proxies }: Dialling,
 ): Promise<TLSSocket> {
   const [, host = '', port = ''] = /^\[?([^\]]*)\]?:(\d+)$/.exec(to.address) ?? []
+  const destination = { host, port: Number(port) }
   const deadline = AbortSignal.timeout(timeoutMs)
-  const raw = proxy === undefined ? undefined : await throughProxy(proxy, `${to.address}`, deadline)
+  const proxy = proxies?.({ ...destination, isSecure: true })
+  // TLS begins on a connection that is there: of several addresses one has been found by then.
+  const raw = await (proxy === undefined
+    ? connectStraight(destination, deadline)
+    : connectThrough(proxy, destination, deadline))
   return new Promise((resolve, reject) => {
     const socket = connectTls({
-      socket: raw ?? connectTcp({ host, port: Number(port), noDelay: true, allowHalfOpen: true }),
+      socket: raw,
       ALPNProtocols: [CONNECTOR_ALPN, workerAlpn(worker)],
       minVersion: 'TLSv1.3',
       // This one certificate and no other: neither an authority nor a name has a say in it.
@@ -85,44 +89,4 @@ function dialErrorOf(error: NodeJS.ErrnoException, to: GatewayAddress): DialErro
 function certificatePem(der: string): string {
   const text = Buffer.from(der, 'base64url').toString('base64')
   return `-----BEGIN CERTIFICATE-----\n${text.replace(/.{64}/g, '$&\n')}\n-----END CERTIFICATE-----\n`
-}
-
-function throughProxy(proxy: URL, address: string, signal: AbortSignal): Promise<Socket> {
-  return new Promise((resolve, reject) => {
-    const { hostname, port, username, password } = proxy
-    const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
-    const asked = request({
-      host: hostname.replace(/^\[|\]$/g, ''),
-      port: Number(port) || 80,
-      method: 'CONNECT',
-      path: address,
-      headers: {
-        host: address,
-        ...(username !== '' && {
-          'proxy-authorization': `Basic ${Buffer.from(credentials).toString('base64')}`,
-        }),
-      },
-      signal,
-      agent: false,
-    })
-    asked.once('connect', ({ statusCode = 0 }, socket) => {
-      if (statusCode === 200) {
-        const raw = socket
-        raw.allowHalfOpen = true
-        return resolve(raw)
-      }
-      socket.destroy()
-      const advice = statusCode === 407 ? ': it wants a name and a password' : ''
-      reject(new DialError('proxy', `the proxy ${proxy.host} answered ${statusCode}${advice}`))
-    })
-    asked.once('response', ({ statusCode = 0 }) =>
-      reject(new DialError('proxy', `the proxy ${proxy.host} answered ${statusCode}`)),
-    )
-    asked.once('error', (error: NodeJS.ErrnoException) => {
-      const isLate = signal.aborted
-      const why = isLate ? 'did not answer in time' : `cannot be reached: ${error.code ?? ''}`
-      reject(new DialError(isLate ? 'timeout' : 'proxy', `the proxy ${proxy.host} ${why}`))
-    })
-    asked.end()
-  })
 }

@@ -158,7 +158,13 @@ t.test('a name that points here by a trick is not answered', async (t) => {
   const { port } = await listenerOf(t)
   for (const host of [`127.0.0.1:${port}`, `localhost:${port}`, `LocalHost:${port}`])
     t.match(await get(port, '/status', { host }), { status: 200 }, host)
-  const others = ['evil.example', `evil.example:${port}`, '127.0.0.1', `127.0.0.1.evil:${port}`, ' ']
+  const others = [
+    'evil.example',
+    `evil.example:${port}`,
+    '127.0.0.1',
+    `127.0.0.1.evil:${port}`,
+    ' ',
+  ]
   for (const host of [...others, `127.0.0.1:${port + 1}`, `x@127.0.0.1:${port}`])
     for (const path of ['/status', '/metrics', '/ready']) {
       const { status, body } = await get(port, path, { host })

@@ -1,0 +1,7 @@
+/** Every command, in the order in which they are needed. What is not named here does not exist. */
+import type { Command } from './commands/command.ts'
+import { join } from './commands/join.ts'
+import { leave } from './commands/leave.ts'
+import { run } from './commands/run.ts'
+
+export const COMMANDS: readonly Command[] = [join, run, leave]

@@ -1,0 +1,69 @@
+/** Runs the connector until it is told to stop. */
+import { LIMITS } from '../../../../shared/limits.ts'
+import { EXIT, Problem } from '../exit.ts'
+import { createLog } from '../running/log.ts'
+import { createRunning } from '../running/running.ts'
+import { createService } from '../service/service.ts'
+import { baseUrlOf } from '../settings.ts'
+import { takeRunningLock } from '../state/running-lock.ts'
+import type { Command } from './command.ts'
+
+export const run: Command = {
+  name: 'run',
+  summary: 'Connects to the gateways and serves requests until it is stopped.',
+  about:
+    'SIGTERM and SIGINT let requests that are under way finish, for 30 seconds at most; a second one ends it at once. SIGUSR2 replaces the key. The log goes to standard error: text at a terminal, JSON elsewhere.',
+  options: [],
+  actions: [],
+  async run({ world, state, proxies }) {
+    const { environment, nowMs, upMs, random, platform, stderr } = world
+    const joined = await state.require()
+    const log = createLog({ output: stderr, nowMs })
+    const lock = await takeRunningLock(state.path, platform)
+    if (lock === null)
+      throw new Problem(
+        'already_running',
+        `A connector already runs with ${state.path}.`,
+        'For a second connector, join in another folder: --state DIR',
+      )
+    if ('unlocked' in lock)
+      log.warn({ error: lock.unlocked }, 'a second start with this folder would go unnoticed')
+
+    const service = createService({
+      baseUrl: baseUrlOf(environment, joined.base_url),
+      proxies,
+    })
+    const running = createRunning({
+      joined,
+      state,
+      service,
+      proxies,
+      log,
+      nowMs,
+      upMs,
+      random,
+      onEvent: () => undefined,
+    })
+    const isOver = new Promise<void>((resolve) => {
+      let isStopping = false
+      world.onSignal((signal) => {
+        if (signal === 'rotate') return running.rotateKey()
+        if (isStopping) {
+          log.warn({}, 'stopped at once')
+          running.close()
+          return resolve()
+        }
+        isStopping = true
+        log.info({}, 'stopping: requests under way are finished; once more ends it at once')
+        void running.stop(LIMITS.connectorDrainMsMax).then(resolve)
+      })
+    })
+    const { tenant_id, connector_id, origin } = joined
+    log.info({ tenant_id, connector_id, origin }, 'the connector starts')
+    await running.start()
+    await isOver
+    if ('release' in lock) await lock.release()
+    log.info({}, 'stopped')
+    return EXIT.done
+  },
+}

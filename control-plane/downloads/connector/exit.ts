@@ -1,0 +1,46 @@
+/** How a call ends: a number for scripts and units, sentences for people. */
+
+export const EXIT = { done: 0, notSo: 1, misused: 2, unavailable: 3, interrupted: 130 } as const
+export type Exit = (typeof EXIT)[keyof typeof EXIT]
+
+const PROBLEM_EXITS = {
+  unknown_command: EXIT.misused,
+  unknown_option: EXIT.misused,
+  option_invalid: EXIT.misused,
+  token_in_argument: EXIT.misused,
+  token_missing: EXIT.misused,
+  token_malformed: EXIT.misused,
+  token_file_unsafe: EXIT.notSo,
+  token_file_unreadable: EXIT.misused,
+  token_refused: EXIT.notSo,
+  base_url_invalid: EXIT.misused,
+  proxy_invalid: EXIT.misused,
+  already_joined: EXIT.notSo,
+  not_joined: EXIT.notSo,
+  already_running: EXIT.notSo,
+  connector_refused: EXIT.notSo,
+  state_unsafe: EXIT.notSo,
+  state_unreadable: EXIT.notSo,
+  state_unwritable: EXIT.notSo,
+  unreachable: EXIT.unavailable,
+  not_the_service: EXIT.unavailable,
+  service_refused: EXIT.unavailable,
+  service_failed: EXIT.unavailable,
+  interrupted: EXIT.interrupted,
+  unexpected: EXIT.unavailable,
+} as const satisfies Readonly<Record<string, Exit>>
+export type ProblemCode = keyof typeof PROBLEM_EXITS
+
+/** What stops a call: the first line says what is so, the others what to do about it. */
+export class Problem extends Error {
+  readonly exit: Exit
+  readonly code: ProblemCode
+  readonly lines: readonly string[]
+
+  constructor(code: ProblemCode, ...lines: readonly string[]) {
+    super(lines[0])
+    this.exit = PROBLEM_EXITS[code]
+    this.code = code
+    this.lines = lines.filter((line) => line !== '')
+  }
+}

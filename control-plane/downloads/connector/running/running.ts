@@ -1,0 +1,189 @@
+/**
+ * A connector that runs: its tunnel, the list of gateways that it follows, and its key. The control
+ * plane is asked now and then; nothing that serves requests waits for its answer.
+ */
+import type { GatewayList } from '../../../../shared/connector/requests.ts'
+import { VERSION } from '../../../../shared/version.ts'
+import { readGatewayList } from '../service/gateway-list.ts'
+import type { Proxies } from '../service/proxies.ts'
+import type { Service } from '../service/service.ts'
+import { openKey } from '../state/own-keys.ts'
+import type { IdentifiedKey, Joined, StateFolder } from '../state/state-folder.ts'
+import { backoffMs } from '../tunnel/backoff.ts'
+import { applicationAddress } from '../tunnel/splice.ts'
+import { Tunnel } from '../tunnel/tunnel.ts'
+import type { TunnelEvent } from '../tunnel/worker-link.ts'
+import type { Log } from './log.ts'
+import { createOwnKey, isRefused } from './own-key.ts'
+import { createSleeper } from './sleeper.ts'
+import { logTunnelEvent } from './tunnel-log.ts'
+import { Tunnels } from './tunnels.ts'
+
+const DIAL_MS_MAX = 10_000
+const APPLICATION_MS_MAX = 5000
+
+interface RunningWorld {
+  readonly joined: Joined
+  readonly state: Pick<StateFolder, 'readList' | 'writeList' | 'write'>
+  readonly service: Pick<Service, 'state'>
+  readonly proxies: Proxies
+  readonly log: Log
+  /** Of the machine, for people. */
+  readonly nowMs: () => number
+  /** Nobody sets it. */
+  readonly upMs: () => number
+  readonly random: () => number
+  /** What the tunnel that serves tells, after it was logged. */
+  readonly onEvent: (event: TunnelEvent) => void
+}
+
+export type Running = ReturnType<typeof createRunning>
+
+export function createRunning(world: RunningWorld) {
+  const { joined, state, proxies, log, upMs, random } = world
+  const stopping = new AbortController()
+  const sleeper = createSleeper(stopping.signal)
+  let list: GatewayList | undefined
+  let document = ''
+  let isKept = true
+  let confirmedMs: number | undefined
+  let problem = ''
+  let watching = Promise.resolve()
+
+  const tunnels = new Tunnels(joined.key, {
+    open: (key, onEvent) => openTunnel(key, onEvent),
+    onEvent(event) {
+      logTunnelEvent(log, event)
+      world.onEvent(event)
+    },
+    onMoved: sleeper.wake,
+  })
+  const ownKey = createOwnKey({ ...world, tunnels })
+
+  const openTunnel = (key: IdentifiedKey, onEvent: (event: TunnelEvent) => void): Tunnel =>
+    new Tunnel({
+      identity: {
+        tenantId: joined.tenant_id,
+        connectorId: joined.connector_id,
+        keyId: key.key_id,
+        privateKey: openKey(key),
+        program: VERSION,
+      },
+      application: applicationAddress(joined.origin),
+      dialling: { timeoutMs: DIAL_MS_MAX, proxies },
+      random,
+      nowMs: upMs,
+      applicationMs: APPLICATION_MS_MAX,
+      onEvent,
+    })
+
+  /** '' once it is followed; else why it is not. */
+  async function take(given: string): Promise<string> {
+    const read = readGatewayList(given, joined)
+    if (typeof read === 'string') return read
+    if (list !== undefined && read.sequence < list.sequence)
+      return `it is older (${read.sequence}) than the one that is kept (${list.sequence})`
+    if (given !== document) {
+      const { sequence, gateways } = (list = read)
+      document = given
+      isKept = false
+      tunnels.follow(gateways)
+      log.info({ gateways: gateways.length, sequence }, 'the list of gateways is followed')
+    }
+    return ''
+  }
+
+  async function keep(): Promise<void> {
+    if (isKept) return
+    try {
+      await state.writeList(document)
+      isKept = true
+    } catch (error) {
+      const { message } = error as Error
+      log.warn({ error: message }, 'the list of gateways could not be saved; it is used anyway')
+    }
+  }
+
+  /** The same trouble is told once, until it is over. */
+  function tellProblem(now: string): void {
+    if (now !== '' && now !== problem) log.warn({ error: now }, 'the control plane')
+    if (now === '' && problem !== '') log.info({}, 'the control plane answers again')
+    problem = now
+  }
+
+  /** Until the next question. */
+  async function askOnce(failures: number): Promise<{ waitMs: number; failures: number }> {
+    const failed = { waitMs: backoffMs(failures, random), failures: failures + 1 }
+    try {
+      const answer = await ownKey.ask(stopping.signal)
+      const refusal = await take(answer.document)
+      tellProblem(refusal === '' ? '' : `its list of gateways is not used: ${refusal}`)
+      if (refusal !== '') return failed
+      await keep()
+      confirmedMs = upMs()
+      const jitter = 0.9 + 0.2 * random()
+      return { waitMs: answer.poll_seconds * 1000 * jitter, failures: 0 }
+    } catch (error) {
+      if (stopping.signal.aborted) return failed
+      tellProblem(
+        isRefused(error)
+          ? 'this connector was revoked, or is not known. To use it again: service-connector leave, then join with a new token'
+          : (error as Error).message,
+      )
+      return failed
+    }
+  }
+
+  async function watch(): Promise<void> {
+    let failures = 0
+    while (!stopping.signal.aborted) {
+      const asked = await askOnce(failures)
+      failures = asked.failures
+      await sleeper.sleep(asked.waitMs)
+    }
+  }
+
+  return {
+    tunnels,
+
+    /** For people; nothing of it is secret. */
+    facts: () => ({
+      tenantId: joined.tenant_id,
+      connectorId: joined.connector_id,
+      program: VERSION,
+      origin: joined.origin,
+      listSequence: list?.sequence ?? 0,
+      /** By `upMs`; undefined: not since the start. */
+      listConfirmedMs: confirmedMs,
+      controlPlaneProblem: problem,
+    }),
+
+    /** With the list that is kept, before anybody is asked. */
+    async start(): Promise<void> {
+      const kept = await state.readList()
+      const refusal = kept === null ? '' : await take(kept)
+      if (refusal === '') isKept = true
+      else log.warn({ error: refusal }, 'the saved list of gateways is not used')
+      ownKey.resume()
+      watching = watch()
+    },
+
+    rotateKey(): void {
+      ownKey.wish()
+      sleeper.wake()
+    },
+
+    /** No new requests; settles when those under way have ended, or with the time. */
+    async stop(withinMs: number): Promise<void> {
+      stopping.abort()
+      await Promise.all([tunnels.drain(withinMs), watching])
+      tunnels.close()
+    },
+
+    /** At once, whatever is under way. */
+    close(): void {
+      stopping.abort()
+      tunnels.close()
+    },
+  }
+}

@@ -1,0 +1,149 @@
+/** What a connector asks of the control plane: to join, who its gateways are, to leave. */
+import * as v from 'valibot'
+import { signRequest } from '../../../../shared/connector/requests.ts'
+import { TENANT_ID } from '../../../../shared/fleet/snapshot.ts'
+import { plainText } from '../../analyzer/terminal/words.ts'
+import { Problem, type ProblemCode } from '../exit.ts'
+import { openKey, type StoredKey } from '../state/own-keys.ts'
+import { exchange, ExchangeError } from './exchange.ts'
+import type { Proxies } from './proxies.ts'
+
+const id = v.pipe(v.string(), v.regex(/^[A-Za-z0-9_.-]{1,100}$/))
+const document = v.pipe(v.string(), v.maxLength(128 * 1024))
+const seconds = v.pipe(v.number(), v.minValue(1), v.maxValue(24 * 3600))
+
+const JoinAnswer = v.object({
+  tenant_id: v.pipe(v.string(), v.regex(TENANT_ID)),
+  connector_id: id,
+  key_id: id,
+  authority: v.pipe(v.string(), v.regex(/^[\w-]{43}$/)),
+  document,
+})
+const ChallengeAnswer = v.object({ challenge: v.pipe(v.string(), v.regex(/^[\w.-]{1,200}$/)) })
+const StateAnswer = v.object({ document, poll_seconds: seconds, key_id: v.optional(id) })
+export type StateAnswer = v.InferOutput<typeof StateAnswer>
+
+const RefusalAnswer = v.object({ error: v.string(), detail: v.optional(v.string(), '') })
+
+interface Signing {
+  readonly connectorId: string
+  readonly key: StoredKey & { readonly key_id: string }
+}
+
+export type Service = ReturnType<typeof createService>
+
+export function createService({ baseUrl, proxies }: { baseUrl: string; proxies: Proxies }) {
+  async function ask(
+    path: string,
+    body: object,
+    options: { readonly bearer?: string; readonly signal?: AbortSignal | undefined } = {},
+  ): Promise<unknown> {
+    const url = new URL(`${baseUrl}/api/v1/connector/${path}`)
+    try {
+      const answer = await exchange({ url, body, proxies, ...options })
+      if (answer.status >= 200 && answer.status < 300) return answer.body
+      throw refusalOf(baseUrl, answer.status, answer.body)
+    } catch (error) {
+      throw error instanceof ExchangeError ? unreachable(baseUrl, error) : error
+    }
+  }
+
+  function read<Schema extends v.GenericSchema>(
+    schema: Schema,
+    answer: unknown,
+  ): v.InferOutput<Schema> {
+    const read = v.safeParse(schema, answer)
+    if (read.success) return read.output
+    throw notTheService(baseUrl)
+  }
+
+  async function signed(
+    kind: 'state' | 'leave',
+    { connectorId, key }: Signing,
+    nextPublicKey?: string,
+    signal?: AbortSignal,
+  ): Promise<unknown> {
+    const asked = await ask('challenge', { connector_id: connectorId }, { signal })
+    const { challenge } = read(ChallengeAnswer, asked)
+    const request = { kind, challenge, connectorId, keyId: key.key_id, nextPublicKey }
+    const body = {
+      connector_id: connectorId,
+      key_id: key.key_id,
+      challenge,
+      signature: signRequest(request, openKey(key)),
+      ...(nextPublicKey !== undefined && { next_public_key: nextPublicKey }),
+    }
+    return ask(kind, body, { signal })
+  }
+
+  return {
+    baseUrl,
+    async join(token: string, wish: { publicKey: string; name: string; program: string }) {
+      const { publicKey, name, program } = wish
+      const body = { public_key: publicKey, name, program }
+      return read(JoinAnswer, await ask('join', body, { bearer: token }))
+    },
+    async state(
+      signing: Signing,
+      options: { nextPublicKey?: string | undefined; signal?: AbortSignal } = {},
+    ): Promise<StateAnswer> {
+      const { nextPublicKey, signal } = options
+      return read(StateAnswer, await signed('state', signing, nextPublicKey, signal))
+    },
+    async leave(signing: Signing): Promise<void> {
+      await signed('leave', signing)
+    },
+  }
+}
+
+/** What the service has a name for is said in its own words. */
+const NAMED: Readonly<Record<string, ProblemCode>> = {
+  connector_token_invalid: 'token_refused',
+  connectors_full: 'token_refused',
+  connector_refused: 'connector_refused',
+}
+
+function refusalOf(baseUrl: string, status: number, body: unknown): Problem {
+  const read = v.safeParse(RefusalAnswer, body)
+  if (!read.success)
+    return status >= 500
+      ? new Problem('service_failed', `${baseUrl} answered ${status}.`, 'Try again later.')
+      : notTheService(baseUrl, status)
+  const { error, detail } = read.output
+  const said = plainText(detail).slice(0, 500)
+  const code = NAMED[error] ?? (status >= 500 ? 'service_failed' : 'service_refused')
+  return new Problem(code, said === '' ? `${baseUrl} answered ${status} (${error}).` : said)
+}
+
+const notTheService = (baseUrl: string, status = 200) =>
+  new Problem(
+    'not_the_service',
+    `What answers at ${baseUrl} is not the service (status ${status}).`,
+    'Check the address, and whether a proxy or login page answers instead: SERVICE_BASE_URL.',
+  )
+
+function unreachable(baseUrl: string, { code, message }: ExchangeError): Problem {
+  const reasons: Readonly<Record<string, string>> = {
+    ECONNREFUSED: 'the connection was refused',
+    ECONNRESET: 'the connection was interrupted',
+    EPIPE: 'the connection was interrupted',
+    ENOTFOUND: 'the name does not resolve',
+    EAI_AGAIN: 'the name does not resolve',
+    EHOSTUNREACH: 'the host is unreachable',
+    ENETUNREACH: 'the host is unreachable',
+    ETIMEDOUT: 'the connection timed out',
+    timeout: 'there was no response in time',
+  }
+  const isTls = /CERT|SIGNED|UNABLE_TO_|SSL|TLS|EPROTO/.test(code)
+  const reason = isTls
+    ? `its TLS certificate is not accepted (${code})`
+    : (reasons[code] ?? message)
+  return new Problem(
+    'unreachable',
+    `${baseUrl} cannot be reached: ${plainText(reason)}.`,
+    isTls ? 'If you use your own CA: export NODE_EXTRA_CA_CERTS=/path/to/ca.pem' : '',
+    code === 'unreachable' || reasons[code] !== undefined
+      ? 'Check the network, and HTTPS_PROXY if there is an egress proxy.'
+      : '',
+  )
+}

@@ -1,0 +1,94 @@
+/** All that a connector keeps: its key, who it is, and the last list of gateways that it was given. */
+import * as v from 'valibot'
+import { TENANT_ID } from '../../../../shared/fleet/snapshot.ts'
+import { Problem } from '../exit.ts'
+import { openKey, StoredKeySchema } from './own-keys.ts'
+import { createPrivateFolder, unreadable, type FileSystem } from './private-folder.ts'
+
+const id = v.pipe(v.string(), v.regex(/^[A-Za-z0-9_.-]{1,100}$/))
+const url = v.pipe(v.string(), v.url(), v.maxLength(2000))
+
+const JoinedSchema = v.object({
+  version: v.literal(1),
+  base_url: url,
+  origin: url,
+  tenant_id: v.pipe(v.string(), v.regex(TENANT_ID)),
+  connector_id: id,
+  name: v.string(),
+  /** The public key that lists of gateways are signed with, 32 bytes in base64url. */
+  authority: v.pipe(v.string(), v.regex(/^[\w-]{43}$/)),
+  key: v.object({ ...StoredKeySchema.entries, key_id: id }),
+  /** Of a rotation: on the disk before anybody hears of it, without an id until it has one. */
+  next_key: v.optional(v.object({ ...StoredKeySchema.entries, key_id: v.optional(id) })),
+})
+export type Joined = v.InferOutput<typeof JoinedSchema>
+export type IdentifiedKey = Joined['key']
+
+/** A key whose join has not been answered: asked again with it, it is the same connector. */
+const JoiningSchema = v.object({ version: v.literal(1), key: StoredKeySchema })
+type Joining = v.InferOutput<typeof JoiningSchema>
+
+const FILES = { joined: 'connector.json', joining: 'joining.json', list: 'gateways.jws' } as const
+
+export type StateFolder = ReturnType<typeof createStateFolder>
+
+export function createStateFolder(
+  path: string,
+  world: { readonly userId: number | undefined; readonly files?: FileSystem },
+) {
+  const folder = createPrivateFolder(path, world)
+
+  async function readAs<Schema extends v.GenericSchema>(
+    name: string,
+    schema: Schema,
+    check: (read: v.InferOutput<Schema>) => void,
+  ): Promise<v.InferOutput<Schema> | null> {
+    const text = await folder.read(name)
+    if (text === null) return null
+    try {
+      const read = v.parse(schema, JSON.parse(text))
+      check(read)
+      return read
+    } catch {
+      throw unreadable(`${path}/${name}`, 'its content is not valid') // and is shown nowhere
+    }
+  }
+
+  const write = (name: string, value: object) =>
+    folder.write(name, `${JSON.stringify(value, undefined, 2)}\n`)
+
+  /** null: nobody has joined here. */
+  const read = (): Promise<Joined | null> =>
+    readAs(FILES.joined, JoinedSchema, ({ key, next_key: next }) => {
+      openKey(key)
+      if (next !== undefined) openKey(next)
+    })
+
+  return {
+    path,
+    read,
+    async require(): Promise<Joined> {
+      const joined = await read()
+      if (joined !== null) return joined
+      throw new Problem(
+        'not_joined',
+        `No connector has joined in ${path}.`,
+        'Make a join token on the Connectors page of your tenant, then: service-connector join --origin http://127.0.0.1:3000',
+        'If it has joined in another folder, name it with --state.',
+      )
+    },
+    write: (joined: Joined): Promise<void> => write(FILES.joined, joined),
+
+    readJoining: (): Promise<Joining | null> =>
+      readAs(FILES.joining, JoiningSchema, ({ key }) => void openKey(key)),
+    writeJoining: (joining: Joining): Promise<void> => write(FILES.joining, joining),
+    endJoining: (): Promise<void> => folder.removeFile(FILES.joining),
+
+    /** As it was signed; null: there is none. */
+    readList: (): Promise<string | null> => folder.read(FILES.list),
+    writeList: (document: string): Promise<void> => folder.write(FILES.list, document),
+
+    /** Nothing of the connector is left. */
+    remove: (): Promise<void> => folder.remove(Object.values(FILES)),
+  }
+}
