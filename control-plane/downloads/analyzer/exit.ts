@@ -25,6 +25,7 @@ export const PROBLEM_EXITS = {
   rate_limited: EXIT.unavailable,
   service_refused: EXIT.unavailable,
   service_failed: EXIT.unavailable,
+  env_unsafe: EXIT.notSo,
   folder_unreadable: EXIT.misused,
   folder_too_wide: EXIT.misused,
   nothing_found: EXIT.notSo,

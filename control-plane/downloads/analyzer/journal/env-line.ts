@@ -28,9 +28,17 @@ interface EnvWorld {
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly homeFolder: string
   readonly files: FileSystem
+  /** Windows keeps who may read a file elsewhere than in its mode. */
+  readonly platform?: NodeJS.Platform
 }
 
-export function envLinesOf({ environment, homeFolder, files }: EnvWorld) {
+/** impossible: it is no plain file of text, or cannot be written. */
+export type EnvLineAdded = 'added' | 'readable_by_others' | 'impossible'
+
+const OTHERS = 0o077
+
+export function envLinesOf(world: EnvWorld) {
+  const { environment, homeFolder, files, platform = process.platform } = world
   const configured = environment['XDG_STATE_HOME'] ?? ''
   const base = isAbsolute(configured) ? configured : join(homeFolder, '.local', 'state')
   const folder = join(base, 'service-analyzer')
@@ -59,12 +67,13 @@ export function envLinesOf({ environment, homeFolder, files }: EnvWorld) {
   }
 
   return {
-    /** False: it is no plain file of text, or cannot be written. */
-    async add(root: string, path: string, line: string): Promise<boolean> {
+    async add(root: string, path: string, line: string): Promise<EnvLineAdded> {
       const sight = await look(root, path, LIMITS.editedFileBytesMax, files)
-      if (sight.kind === 'problem') return false
+      if (sight.kind === 'problem') return 'impossible'
       const before = sight.kind === 'file' ? textIn(sight.bytes) : ''
-      if (before === null) return false
+      if (before === null) return 'impossible'
+      const isSeen = sight.kind === 'file' && (sight.mode & OTHERS) !== 0 && platform !== 'win32'
+      if (isSeen) return 'readable_by_others'
       const isEnded = before === '' || before.endsWith('\n')
       const added = { root, path, sha256: hashOf(Buffer.from(line)), isNew: sight.kind === 'absent', isEnded } // prettier-ignore
       const others = (await read()).filter((one) => one.root !== root || one.path !== path)
@@ -76,10 +85,10 @@ export function envLinesOf({ environment, homeFolder, files }: EnvWorld) {
           Buffer.from(text),
           sight.kind === 'file' ? sight.mode : 0o600,
         )
-        return true
+        return 'added'
       } catch (error) {
         if (codeOf(error) === '') throw error
-        return false
+        return 'impossible'
       }
     },
 

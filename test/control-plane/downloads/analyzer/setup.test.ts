@@ -124,13 +124,21 @@ void t.test(
     await interrupted(atChanges)
     t.strictSame(treeOf(newcomer.folder), before, 'nothing was written')
 
+    const dotenv = join(newcomer.folder, '.env')
+    writeFileSync(dotenv, '', { mode: 0o644 })
+    const atSecret = at('setup')
+    await atSecret.shown('and run npm install? [y/N]')
+    t.notMatch(atSecret.screen(), CODE, 'who has signed in is not asked again')
+    atSecret.type('y\r')
+    t.equal((await atSecret.ended).code, 1)
+    t.match(seen(atSecret.screen()), /can read \.env, so .* setup again: chmod 600 \.env/)
+    t.equal(readFileSync(dotenv, 'utf8'), '')
+    rmSync(dotenv)
+
     const atStart = at('setup')
-    await atStart.shown('and run npm install? [y/N]')
-    t.notMatch(atStart.screen(), CODE, 'who has signed in is not asked again')
-    atStart.type('y\r')
     await atStart.shown(/nothing listens on port \d+ yet: run npm start/)
     await interrupted(atStart)
-    const env = readFileSync(join(newcomer.folder, '.env'), 'utf8')
+    const env = readFileSync(dotenv, 'utf8')
     t.match(env, /^SERVICE_CLIENT_SECRET=scs_\S+\n$/)
     t.notMatch(
       readFileSync(profile, 'utf8'),
@@ -153,7 +161,7 @@ void t.test(
     const { code, screen } = await last.ended
     t.match(seen(screen), /8\/9 done Go live.* 9\/9 done Test one sign-in.* It is live/)
     t.equal(code, 0)
-    for (const session of [atCode, atChanges, atStart, atLive, last])
+    for (const session of [atCode, atChanges, atSecret, atStart, atLive, last])
       t.notMatch(session.screen(), /sak_|scs_/, 'no secret is on the screen')
 
     const again = await at('setup').ended

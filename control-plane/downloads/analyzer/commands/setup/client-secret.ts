@@ -1,12 +1,13 @@
 /**
  * In sdk mode the application needs a secret. It goes into `.env` where git ignores that file and
- * the application reads it before the middleware is made; otherwise a person sets it, having seen it
+ * the application reads it before the middleware is made, and where nobody else reads it; otherwise a person sets it, having seen it
  * once.
  */
 import * as files from 'node:fs/promises'
 import type { Application } from '../../detection/application.ts'
 import { under, upwards } from '../../detection/folders.ts'
 import { readManifest } from '../../detection/node/manifest.ts'
+import { Problem } from '../../exit.ts'
 import { envLinesOf } from '../../journal/env-line.ts'
 import { createGit } from '../../journal/git.ts'
 import type { Project } from '../../project/project.ts'
@@ -40,10 +41,19 @@ export async function provideSecret(
   const { key, tenantId } = saved
   const canHold = (await isIgnored(task, project.root, path)) && (await readsEnv(project, application, folder ?? '')) // prettier-ignore
   const lines = envLinesOf({ ...world, files })
-  if (canHold && (await lines.add(project.root, path, `${NAME}=${secret}`))) {
+  const outcome = canHold ? await lines.add(project.root, path, `${NAME}=${secret}`) : 'impossible'
+  if (outcome === 'added') {
     await profile.save(baseUrl, { key, tenantId })
     task.show(`Added ${NAME} to ${visibleText(path)}, which git ignores; undo removes it.`)
     return
+  }
+  if (outcome === 'readable_by_others') {
+    const file = visibleText(path)
+    throw new Problem(
+      'env_unsafe',
+      `Other users of this machine can read ${file}, so ${NAME} was not added to it.`,
+      `Make it yours alone, then run service-analyzer setup again: chmod 600 ${file}`,
+    )
   }
   terminal.remark(`Set this in the environment of the application. It is shown only once:`)
   if (!terminal.isInteractive) {

@@ -67,10 +67,10 @@ t.test('a line in .env comes and goes, byte for byte, and its mode stays', async
     const { root, lines, homeFolder } = start(t)
     const at = join(root, '.env')
     if (before !== null) writeFileSync(at, before)
-    if (before !== null) chmodSync(at, 0o640)
-    t.equal(await lines.add(root, '.env', 'SECRET=scs_1'), true)
+    if (before !== null) chmodSync(at, 0o600)
+    t.equal(await lines.add(root, '.env', 'SECRET=scs_1'), 'added')
     t.match(readFileSync(at, 'utf8'), /^SECRET=scs_1\n$/m)
-    t.equal(statSync(at).mode & 0o777, before === null ? 0o600 : 0o640)
+    t.equal(statSync(at).mode & 0o777, 0o600)
     const kept = readFileSync(
       join(homeFolder, '.local/state/service-analyzer/env-lines.json'),
       'utf8',
@@ -85,7 +85,7 @@ t.test('a line in .env comes and goes, byte for byte, and its mode stays', async
 t.test('what a person has put there since stays, and a changed line is theirs', async (t) => {
   const { root, lines } = start(t)
   const at = join(root, '.env')
-  writeFileSync(at, 'A=1')
+  writeFileSync(at, 'A=1', { mode: 0o600 })
   await lines.add(root, '.env', 'SECRET=scs_1')
   writeFileSync(at, `${readFileSync(at, 'utf8')}B=2\n`)
   t.strictSame(await lines.takeOut(root), ['.env'])
@@ -96,11 +96,27 @@ t.test('what a person has put there since stays, and a changed line is theirs', 
   t.equal(readFileSync(at, 'utf8'), 'SECRET=mine\n')
 })
 
+t.test(
+  'a secret goes into no file that others read, but on Windows, where modes say nothing',
+  async (t) => {
+    const { root, homeFolder, lines } = start(t)
+    const at = join(root, '.env')
+    for (const mode of [0o644, 0o640, 0o604, 0o620]) {
+      writeFileSync(at, 'A=1\n')
+      chmodSync(at, mode)
+      t.equal(await lines.add(root, '.env', 'SECRET=scs_1'), 'readable_by_others', mode.toString(8))
+      t.equal(readFileSync(at, 'utf8'), 'A=1\n')
+    }
+    const onWindows = envLinesOf({ environment: {}, homeFolder, files, platform: 'win32' })
+    t.equal(await onWindows.add(root, '.env', 'SECRET=scs_1'), 'added')
+  },
+)
+
 t.test('a link is not written through', async (t) => {
   const { root, lines } = start(t)
   const elsewhere = join(temporaryFolder(t), 'env')
   writeFileSync(elsewhere, 'A=1\n')
   symlinkSync(elsewhere, join(root, '.env'))
-  t.equal(await lines.add(root, '.env', 'SECRET=scs_1'), false)
+  t.equal(await lines.add(root, '.env', 'SECRET=scs_1'), 'impossible')
   t.equal(readFileSync(elsewhere, 'utf8'), 'A=1\n')
 })
