@@ -140,7 +140,7 @@ export function createConnectors(world: ConnectorsWorld) {
 
   function* present(): Generator<{ tenantId: string; member: Member }> {
     for (const [tenantId, connectors] of byTenant)
-      for (const member of connectors.members()) yield { tenantId, member }
+      for (const member of connectors.serving()) yield { tenantId, member }
   }
 
   return {

@@ -108,7 +108,7 @@ export class Member {
     // What a later version says is passed over; what is none of its words ends it.
     if (word === undefined) return isJson(line) ? undefined : this.end()
     this.heardMs = this.#nowMs()
-    if (word.say === 'drain') this.#drain()
+    if (word.say === 'drain') this.drain()
     if (word.say === 'application') this.know(word.is_reached, word.reason)
     if (word.say === 'pong' && this.#pingedMs !== undefined) {
       this.roundTripMs = Math.max(0, this.heardMs - this.#pingedMs)
@@ -219,7 +219,8 @@ export class Member {
     if (this.isDraining) inUse.retire()
   }
 
-  #drain(): void {
+  /** What is under way comes to its end, and nothing else begins. */
+  drain(): void {
     if (!this.isDraining) this.sinceMs = this.#nowMs()
     this.isDraining = true
     this.want(0)

@@ -28,6 +28,8 @@ interface TenantConnectorsOptions {
 export class TenantConnectors implements Way {
   readonly #options: TenantConnectorsOptions
   readonly #members = new Map<string, Member>()
+  /** What is under way with the key before comes to its end. */
+  readonly #replaced = new Map<string, Member>()
   /** Until there is a connection for them. */
   #waiting: Opening[] = []
 
@@ -35,7 +37,14 @@ export class TenantConnectors implements Way {
     this.#options = options
   }
 
-  members(): Iterable<Member> {
+  /** All that have connections. */
+  *members(): Generator<Member> {
+    yield* this.#members.values()
+    yield* this.#replaced.values()
+  }
+
+  /** Of each connector the one that its requests go to. */
+  serving(): Iterable<Member> {
     return this.#members.values()
   }
 
@@ -50,11 +59,17 @@ export class TenantConnectors implements Way {
   add(member: Member): void {
     const before = this.#members.get(member.connectorId)
     this.#members.set(member.connectorId, member)
-    before?.end() // it has come back: what it had before is dead
+    if (before === undefined) return
+    // With another key it is about to replace that one; else what it had before is dead.
+    if (before.keyId === member.keyId) return before.end()
+    this.#replaced.get(member.connectorId)?.end()
+    this.#replaced.set(member.connectorId, before)
+    before.drain()
   }
 
   remove(member: Member): void {
-    if (this.#members.get(member.connectorId) === member) this.#members.delete(member.connectorId)
+    for (const known of [this.#members, this.#replaced])
+      if (known.get(member.connectorId) === member) known.delete(member.connectorId)
     this.judgeWaiting()
   }
 

@@ -79,6 +79,8 @@ export class WorkerLink {
   #isReached = true
   #looking: NodeJS.Timeout | undefined
   #isClosed = false
+  /** Whoever takes its place may be connected by now. */
+  #isLeaving = false
   isWelcome = false
   lastProblem = ''
   lastCheck = UNCHECKED
@@ -107,7 +109,7 @@ export class WorkerLink {
   }
 
   async #connect(): Promise<void> {
-    if (this.#isClosed) return
+    if (this.#isClosed || this.#isLeaving) return
     try {
       const socket = await dial(this.#to, this.worker, this.#world.dialling)
       const { hello, left } = await greet(socket, 'control', this.#world.identity)
@@ -120,7 +122,7 @@ export class WorkerLink {
   }
 
   #comeBack(reason: string): void {
-    if (this.#isClosed || this.#retry !== undefined) return
+    if (this.#isClosed || this.#isLeaving || this.#retry !== undefined) return
     if (reason !== this.lastProblem || this.isWelcome)
       this.#world.onEvent({
         type: 'lost',
@@ -332,6 +334,7 @@ export class WorkerLink {
 
   /** No new requests; settles when those under way have ended, or with the time. */
   async drain(withinMs: number): Promise<void> {
+    this.#isLeaving = true
     this.#say({ say: 'drain' })
     const isOver = () => this.#used.size === 0
     const until = this.#world.nowMs() + withinMs
