@@ -33,6 +33,8 @@ export const CONNECTOR_LIMITS = {
   connectorsReportedMax: 5000,
   connectorPresenceMs: 15_000,
   connectorReasonCharactersMax: 100,
+  /** Of one that comes and goes: events that its tenant's people are told. */
+  rateConnectorTold: { burst: 12, perSecond: 1 / 300 },
   connectorKeysMax: 2,
   /** Between two checks of a link; and how old the last one that came through may be. */
   connectorCheckMs: 5000,

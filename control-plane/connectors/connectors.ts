@@ -21,7 +21,6 @@ import {
   updateConnector,
   updateConnectorKey,
   type ConnectorKeyRow,
-  type ConnectorRow,
 } from '../store/queries/connectors.ts'
 import { findTenant } from '../store/queries/tenants.ts'
 import type { Queries } from '../store/sqlite.ts'
@@ -29,10 +28,11 @@ import type { Actor, Change, Store } from '../store/store.ts'
 import { found } from '../tenants/alter.ts'
 import type { Authority } from './authority.ts'
 import { createChallenges } from './challenges.ts'
+import { statusOf, type ConnectorStatus } from './connector-status.ts'
 import type { GatewayDoors } from './gateway-doors.ts'
 import { requireConnectorMode, type JoinToken, type JoinTokens } from './join-tokens.ts'
-
-export type Connector = Readonly<Omit<ConnectorRow, 'tokenId'>>
+import type { ConnectorPresence } from './presence.ts'
+import type { TellOfConnector } from './presence-events.ts'
 
 interface Joining {
   readonly publicKey: string
@@ -57,12 +57,14 @@ interface ConnectorsWorld {
   readonly joinTokens: JoinTokens
   readonly authority: Authority
   readonly gatewayDoors: Pick<GatewayDoors, 'list'>
+  readonly presence: Pick<ConnectorPresence, 'of'>
+  readonly tell: TellOfConnector
 }
 
 export type Connectors = ReturnType<typeof createConnectors>
 
 export function createConnectors(world: ConnectorsWorld) {
-  const { store, clock, joinTokens, authority, gatewayDoors } = world
+  const { store, clock, joinTokens, authority, gatewayDoors, presence, tell } = world
   const challenges = createChallenges(world)
 
   /** For whom the token is, if somebody may join with it. */
@@ -96,13 +98,19 @@ export function createConnectors(world: ConnectorsWorld) {
     const connectorId = `con_${randomBytes(8).toString('hex')}`
     const times = { joinedAt: nowMs, seenAt: nowMs }
     await joinTokens.spend(change, token)
-    await insertConnector(queries, { connectorId, tenantId, tokenId, name, program, ...times })
+    const told = { presence: 'disconnected', presenceAt: null }
+    await insertConnector(queries, {
+      ...{ connectorId, tenantId, tokenId, name, program },
+      ...times,
+      ...told,
+    })
     const key = { ...newKey(nowMs, publicKey), tenantId, connectorId, isNext: false }
     await insertConnectorKey(queries, key)
     await change.touch(tenantId)
     const content = { connector_id: connectorId, name, program, token_id: tokenId }
     const actor = actorOf(connectorId, joining.requestId)
     await change.audit(actor, { action: 'connector.joined', tenantId, content })
+    await tell(change, { tenantId, connectorId, name }, 'connector_joined')
     return key
   }
 
@@ -159,13 +167,14 @@ export function createConnectors(world: ConnectorsWorld) {
     return authority.sign({ tenant_id: tenantId, connector_id: connectorId, ...listed })
   }
 
-  async function remove(change: Change, actor: Actor, action: string, ids: Ids): Promise<void> {
+  async function remove(change: Change, actor: Actor, how: 'left' | 'revoked', ids: Ids) {
     const { tenantId, connectorId } = ids
     const gone = await deleteConnector(change.queries, tenantId, connectorId)
     if (gone === undefined) throw new Refusal('connector_not_found')
     await change.touch(tenantId)
     const content = { connector_id: connectorId, name: gone.name }
-    await change.audit(actor, { action, tenantId, content })
+    await change.audit(actor, { action: `connector.${how}`, tenantId, content })
+    await tell(change, { tenantId, connectorId, name: gone.name }, `connector_${how}`)
   }
 
   return {
@@ -200,21 +209,24 @@ export function createConnectors(world: ConnectorsWorld) {
       await store.change(async (change) => {
         const { connector } = await requireSigned(change.queries, 'leave', asked)
         const actor = actorOf(connector.connectorId, asked.requestId)
-        await remove(change, actor, 'connector.left', connector)
+        await remove(change, actor, 'left', connector)
       })
     },
 
     /** The first to join comes first. */
-    async list(tenantId: string): Promise<Connector[]> {
+    async list(tenantId: string): Promise<ConnectorStatus[]> {
       await requireConnectorMode(store.read, tenantId)
-      return connectorsOf(store.read, tenantId)
+      const rows = await connectorsOf(store.read, tenantId)
+      const here = Map.groupBy(presence.of(tenantId), ({ connectorId }) => connectorId)
+      const nowMs = clock.nowMs()
+      return rows.map((row) => statusOf(row, here.get(row.connectorId) ?? [], nowMs))
     },
 
     /** Its connections end as soon as the gateways hear of it. Whatever mode the tenant is in by now. */
     async revoke(tenantId: string, connectorId: string, actor: Actor): Promise<void> {
       await store.change(async (change) => {
         found(await findTenant(change.queries, tenantId))
-        await remove(change, actor, 'connector.revoked', { tenantId, connectorId })
+        await remove(change, actor, 'revoked', { tenantId, connectorId })
       })
     },
   }

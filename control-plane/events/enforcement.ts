@@ -150,6 +150,10 @@ export function createEnforcement({ store, clock }: { store: Store; clock: Clock
       if (isRefused) throw new Refusal('rate_limited', { retry_after: othersWait })
     },
 
+    /** One that was seen here, in the change that it belongs to. */
+    tell: (change: Change, tenantId: string, instance: string, event: OwnEvent) =>
+      keep(change, tenantId, instance, [event]),
+
     /** Newest first. */
     async list(
       tenantId: string,

@@ -38,12 +38,53 @@ export const NewConnectorTokenAnswer = v.strictObject({
   token: described(v.string(), 'Shown only once.'),
 })
 
+const requests = described(count, 'Answered since it connected.')
+const roundTripMs = described(
+  v.nullable(count),
+  'Milliseconds from gateway to connector and back; null: not measured yet.',
+)
+const reason = described(
+  v.nullable(v.string()),
+  'Why it cannot reach its application: `refused`, `timeout`, `unresolved`, `unreachable`.',
+)
+export const ConnectorErrorAnswer = v.strictObject({
+  reason: described(v.string(), 'As in `reason` of the connector.'),
+  at: time,
+})
+const lastError = v.nullable(ConnectorErrorAnswer)
+
+export const ConnectorAtGatewayAnswer = v.strictObject({
+  gateway_id: v.string(),
+  state: v.picklist(['connected', 'unreachable', 'draining']),
+  reason,
+  program: v.string(),
+  since: described(time, 'Since when it is in this state.'),
+  connections: described(count, 'Connections that it keeps open, used or not.'),
+  in_use: described(count, 'Of these, the ones that serve a request.'),
+  requests,
+  round_trip_ms: roundTripMs,
+  last_error: lastError,
+})
+
 export const ConnectorAnswer = v.strictObject({
   connector_id: v.string(),
   name: described(v.string(), 'The machine, in its own words.'),
-  program: described(v.string(), 'The version that joined.'),
+  state: described(
+    v.picklist(['connected', 'unreachable', 'draining', 'disconnected']),
+    '`unreachable`: it is connected, and cannot reach its application. `draining`: it is stopping.',
+  ),
+  reason,
+  program: described(v.string(), 'The version that is connected, or that joined.'),
   joined_at: time,
   seen_at: described(time, 'When it last asked for its gateways, to within a few minutes.'),
+  last_seen_at: described(
+    v.nullable(time),
+    'When a gateway last had it; null: it has never connected.',
+  ),
+  requests,
+  round_trip_ms: roundTripMs,
+  last_error: lastError,
+  gateways: described(v.array(ConnectorAtGatewayAnswer), 'Those that it is connected to.'),
 })
 
 const KEY_WISH = 'an Ed25519 public key, 43 characters of base64url'

@@ -1,6 +1,8 @@
 /** Who dials in for applications without an open port. */
+import { SECOND_MS } from '../../shared/clock.ts'
 import { createAuthority } from '../connectors/authority.ts'
 import { createConnectors } from '../connectors/connectors.ts'
+import { createPresenceEvents, type TellOfConnector } from '../connectors/presence-events.ts'
 import { createJoinTokens } from '../connectors/join-tokens.ts'
 import type { EnforcementServices } from './enforcement.ts'
 import type { Jobs } from './jobs.ts'
@@ -10,10 +12,16 @@ import type { ServicesWorld } from './world.ts'
 export function createConnectorServices(
   world: Pick<ServicesWorld, 'clock'> &
     Pick<TenantServices, 'store' | 'vault'> &
-    Pick<EnforcementServices, 'gatewayDoors'>,
+    Pick<EnforcementServices, 'gatewayDoors' | 'connectorPresence' | 'enforcement'>,
   jobs: Jobs,
 ) {
   const joinTokens = jobs.tidied('joinTokens', createJoinTokens(world))
   const authority = createAuthority(world)
-  return { joinTokens, connectors: createConnectors({ ...world, joinTokens, authority }) }
+  const { connectorPresence: presence, enforcement } = world
+  const tell: TellOfConnector = (change, { tenantId, connectorId, name }, outcome, reason) =>
+    enforcement.tell(change, tenantId, connectorId, { outcome, reason, app_host: name })
+  const { run } = createPresenceEvents({ ...world, presence, tell })
+  jobs.follows(run, 'what became of connectors could not be told', 5 * SECOND_MS)
+  const connectors = createConnectors({ ...world, joinTokens, authority, presence, tell })
+  return { joinTokens, connectors }
 }

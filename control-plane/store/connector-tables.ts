@@ -33,6 +33,9 @@ export const connectors = table(
     joinedAt: whole('joined_at').notNull(),
     /** When it last asked for its gateways, to within some minutes. */
     seenAt: whole('seen_at').notNull(),
+    /** What the tenant's people were told last, and since when that is so. */
+    presence: text('presence').notNull().default('disconnected'),
+    presenceAt: whole('presence_at'),
   },
   (table) => [index('connectors_tenant').on(table.tenantId)],
 )

@@ -15,8 +15,8 @@ export function judge(seen: Observations): CheckResult[] {
   return [
     ...(seen.hasEdge ? [hostnameRouted(seen)] : []),
     application,
-    isReached ? middlewareMounted(seen) : unreached('middleware_mounted'),
-    isReached ? keyInstalled(seen) : unreached('key_installed'),
+    isReached ? middlewareMounted(seen) : unreachable('middleware_mounted'),
+    isReached ? keyInstalled(seen) : unreachable('key_installed'),
     ...(seen.feed === undefined ? [] : [feedPolled(seen, seen.feed)]),
     sealedHidden(seen),
   ]
@@ -126,7 +126,7 @@ function describe(answer: Observations['addresses'][number]['answer']): string {
   return answer.kind === 'answered' ? String(answer.status) : PROBLEMS[answer.problem]
 }
 
-const unreached = (check: string) =>
+const unreachable = (check: string) =>
   resultsOf(check).fail(
     'The application could not be reached.',
     'Make application_reached pass first.',

@@ -33,7 +33,7 @@ export class Member {
   /** The application, as far as was heard of it last. */
   isReached = true
   /** When that was last known, and why it is not reached. */
-  knownMs = -Infinity
+  knownMs: number | null = null
   reason: string | null = null
   lastError: { readonly reason: string; readonly atMs: number } | null = null
   /** It wants no more requests. */
@@ -119,13 +119,14 @@ export class Member {
 
   /** Whether it reaches its application, as was just seen or said. */
   know(isReached: boolean, reason = 'unreachable'): void {
-    this.knownMs = this.#nowMs()
+    const nowMs = this.#nowMs()
+    this.knownMs = nowMs
     this.reason = isReached ? null : reason.slice(0, LIMITS.connectorReasonCharactersMax)
-    if (this.reason !== null) this.lastError = { reason: this.reason, atMs: this.knownMs }
+    if (this.reason !== null) this.lastError = { reason: this.reason, atMs: nowMs }
     if (isReached === this.isReached) return
     this.isReached = isReached
     if (this.isDraining) return
-    this.sinceMs = this.knownMs
+    this.sinceMs = nowMs
     this.#events.onChanged()
   }
 

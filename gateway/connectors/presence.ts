@@ -49,7 +49,7 @@ function hereOf(tenantId: string, member: Member): ConnectorHere {
   return {
     tenantId,
     connectorId,
-    state: member.isDraining ? 'draining' : member.isReached ? 'connected' : 'unreached',
+    state: member.isDraining ? 'draining' : member.isReached ? 'connected' : 'unreachable',
     reason,
     program,
     sinceMs,

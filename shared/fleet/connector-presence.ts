@@ -6,7 +6,7 @@ import * as v from 'valibot'
 import { SECOND_MS } from '../clock.ts'
 import { LIMITS } from '../limits.ts'
 
-const CONNECTOR_STATES = ['connected', 'unreached', 'draining'] as const
+const CONNECTOR_STATES = ['connected', 'unreachable', 'draining'] as const
 export type ConnectorState = (typeof CONNECTOR_STATES)[number]
 
 const id = v.pipe(v.string(), v.minLength(1), v.maxLength(100))
@@ -17,12 +17,14 @@ const text = (max: number) => v.pipe(v.string(), v.maxLength(max))
 const ConnectorPresenceSchema = v.object({
   tenant_id: id,
   connector_id: id,
-  /** `unreached`: it is here, and its application is not. */
+  /** `unreachable`: it is here, and its application is not. */
   state: v.picklist(CONNECTOR_STATES),
-  /** Why it is unreached. */
+  /** Why it is unreachable. */
   reason: v.nullable(text(LIMITS.connectorReasonCharactersMax)),
   program: text(100),
   since_seconds: count,
+  /** Since it was last known whether the application is reached; null: nobody has asked yet. */
+  known_seconds: v.nullable(count),
   /** All that it has open for requests, and those of them that serve one. */
   connections: count,
   in_use: count,
@@ -55,8 +57,8 @@ export interface ConnectorHere {
   readonly reason: string | null
   readonly program: string
   readonly sinceMs: number
-  /** When it was last known whether the application is reached. */
-  readonly knownMs: number
+  /** When it was last known whether the application is reached; null: nobody has asked yet. */
+  readonly knownMs: number | null
   readonly connections: number
   readonly inUse: number
   readonly requests: number
@@ -85,6 +87,7 @@ export function toPresence(here: ConnectorHere, nowMs: number): ConnectorPresenc
     reason: here.reason,
     program: here.program,
     since_seconds: secondsSince(here.sinceMs, nowMs),
+    known_seconds: here.knownMs === null ? null : secondsSince(here.knownMs, nowMs),
     connections: here.connections,
     in_use: here.inUse,
     requests: here.requests,
@@ -105,7 +108,7 @@ export function fromPresence(said: ConnectorPresence, nowMs: number): ConnectorH
     reason: said.reason,
     program: said.program,
     sinceMs: nowMs - said.since_seconds * SECOND_MS,
-    knownMs: nowMs,
+    knownMs: said.known_seconds === null ? null : nowMs - said.known_seconds * SECOND_MS,
     connections: said.connections,
     inUse: said.in_use,
     requests: said.requests,
@@ -121,7 +124,7 @@ export function fromPresence(said: ConnectorPresence, nowMs: number): ConnectorH
 export function mergeHere(seen: readonly [ConnectorHere, ...ConnectorHere[]]): ConnectorHere {
   const serving = seen.filter(({ state }) => state !== 'draining')
   const counted = serving.length > 0 ? serving : seen
-  const newest = counted.reduce((a, b) => (b.knownMs > a.knownMs ? b : a))
+  const newest = counted.reduce((a, b) => ((b.knownMs ?? -1) > (a.knownMs ?? -1) ? b : a))
   const alike = counted.filter(({ state }) => state === newest.state)
   const sum = (of: (here: ConnectorHere) => number) => seen.reduce((total, a) => total + of(a), 0)
   const trips = seen.flatMap(({ roundTripMs }) => (roundTripMs === null ? [] : [roundTripMs]))

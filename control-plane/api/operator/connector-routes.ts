@@ -1,8 +1,11 @@
 /** Connectors of a tenant in connector mode, and the tokens that they join with. */
 import type { Connectors } from '../../connectors/connectors.ts'
+import type { ConnectorStatus } from '../../connectors/connector-status.ts'
 import type { JoinTokens } from '../../connectors/join-tokens.ts'
 import {
   ConnectorAnswer,
+  ConnectorAtGatewayAnswer,
+  ConnectorErrorAnswer,
   ConnectorTokenAnswer,
   NewConnectorTokenAnswer,
   NewConnectorTokenBody,
@@ -57,11 +60,11 @@ export function operatorConnectorEndpoints(
       },
     }),
     operator.get(CONNECTORS, {
-      summary: 'Lists the connectors.',
+      summary: 'Lists the connectors, and how each is doing at each gateway.',
       answers: { 200: json(pageOf(ConnectorAnswer), 'Every connector, oldest first.') },
       refusals: ['mode_not_connector'],
       handle: async (c, { path }) => {
-        const items = (await connectors.list(path.tenant_id)).map(viewOf(ConnectorAnswer))
+        const items = (await connectors.list(path.tenant_id)).map(connectorView)
         return c.json({ items, next: null })
       },
     }),
@@ -76,3 +79,17 @@ export function operatorConnectorEndpoints(
     }),
   ]
 }
+
+const ofConnector = viewOf(ConnectorAnswer)
+const ofGateway = viewOf(ConnectorAtGatewayAnswer)
+const ofError = viewOf(ConnectorErrorAnswer)
+
+function connectorView(one: ConnectorStatus) {
+  const gateways = one.gateways.map((at) =>
+    ofGateway({ ...at, since: at.sinceMs, lastError: errorView(at.lastError) }),
+  )
+  return ofConnector({ ...one, lastError: errorView(one.lastError), gateways })
+}
+
+const errorView = (error: ConnectorStatus['lastError']) =>
+  error && ofError({ reason: error.reason, at: error.atMs })

@@ -100,6 +100,7 @@ export function actorText(actor: string): string {
   if (actor === 'lockout') return 'the lockout policy'
   if (actor.startsWith('analyzer:')) return 'the analyzer key'
   if (actor.startsWith('client:')) return 'the application'
+  if (actor.startsWith('connector:')) return `the connector ${actor.slice('connector:'.length)}`
   // a person of a realm, about themselves
   if (actor.startsWith('usr_')) return `the person ${shortId(actor)}`
   return actor

@@ -5,6 +5,7 @@ import { EVENT_NAMES, EVENTS, type EventName } from '../../../shared/events.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { PAGE_QUERY } from '../../requests/paging.ts'
 import type { KeptEvent } from '../../events/enforcement.ts'
+import { CONNECTOR_OUTCOMES } from '../../connectors/presence-events.ts'
 import type { LoggedEvent, EventPage } from '../../events/event-log.ts'
 import { selectField, textField, type Option } from '../../pages/blocks/field.ts'
 import { linkButton } from '../../pages/blocks/form.ts'
@@ -14,6 +15,7 @@ import { tabs } from '../blocks/tabs.ts'
 import { logMoment } from '../blocks/text.ts'
 import { fromAddress } from './people/paths.ts'
 import { outcomeText, reasonText } from '../figures/wording.ts'
+import { connectorEventText, connectorReasonText } from './connectors/words.ts'
 import type { Html } from '../../pages/html.ts'
 import { TENANT_PATH, tenantPath } from '../navigation.ts'
 import { page, type ConsoleRoute, type TenantVisit } from '../route.ts'
@@ -22,6 +24,7 @@ import { differences } from '../blocks/diff.ts'
 import { chosen, searched } from '../filters.ts'
 
 const OUTCOMES = ['sealed', 'step_up', 'terminate', 'logout', 'refused'] as const
+const SEEN = [...OUTCOMES, ...CONNECTOR_OUTCOMES] as const
 
 /** A user or an address, or nothing. */
 const wanted = v.pipe(
@@ -49,7 +52,7 @@ export function eventsRoutes({
       {
         path: `${TENANT_PATH}/events`,
         role: 'tenant',
-        query: { ...PEOPLE, type: chosen(OUTCOMES, 'one of the types') },
+        query: { ...PEOPLE, type: chosen(SEEN, 'one of the types') },
       },
       async ({ tenant, viewer, query, address }) => {
         const { tenantId } = tenant
@@ -61,7 +64,8 @@ export function eventsRoutes({
           items.map((event) => event.subject),
         )
         const path = tenantPath(tenantId, 'events')
-        const types = OUTCOMES.map((value) => ({ value, label: outcomeText(value) }))
+        const ofMode = tenant.mode === 'connector' ? SEEN : OUTCOMES
+        const types = ofMode.map((value) => ({ value, label: seenText(value) }))
         return {
           title: 'Events',
           here: 'events',
@@ -75,7 +79,7 @@ export function eventsRoutes({
               path,
               isFiltered(query),
               'No events yet',
-              'Requests for sealed paths, refused requests, sessions that moved or ended, and sign-outs appear here.',
+              `Requests for sealed paths, refused requests, sessions that moved or ended, ${tenant.mode === 'connector' ? 'sign-outs, and connectors that come and go' : 'and sign-outs'} appear here.`,
             ),
           })}
           ${pager(address, { next, isFirst: cursor === undefined })}`,
@@ -126,6 +130,11 @@ export function eventsRoutes({
     ),
   ] as const satisfies readonly ConsoleRoute[]
 }
+
+const seenText = (outcome: string) => connectorEventText(outcome) ?? outcomeText(outcome)
+const seenReason = (reason: string) => connectorReasonText(reason) ?? reasonText(reason)
+/** The tenant's own, as its instances are. */
+const isConnector = (instance: string) => instance.startsWith('con_')
 
 interface Filtered {
   readonly type: string | undefined
@@ -192,9 +201,9 @@ function seenColumns(
     {
       label: 'Event',
       isName: true,
-      cell: ({ outcome, count }) => html`${outcomeText(outcome)}${timesText(count)}`,
+      cell: ({ outcome, count }) => html`${seenText(outcome)}${timesText(count)}`,
     },
-    { label: 'Reason', cell: ({ reason }) => (reason === null ? '—' : reasonText(reason)) },
+    { label: 'Reason', cell: ({ reason }) => (reason === null ? '—' : seenReason(reason)) },
     {
       label: 'Path',
       cell: ({ path: asked }) => (asked === null ? '—' : html`<code>${asked}</code>`),
@@ -205,7 +214,9 @@ function seenColumns(
       label: 'Host',
       cell: ({ appHost, instance }) =>
         html`${appHost ?? ''} ${
-          isShown(instance) ? html`<span class="hint">${instance}</span>` : ''
+          isShown(instance) || isConnector(instance)
+            ? html`<span class="hint">${instance}</span>`
+            : ''
         }`,
     },
   ]

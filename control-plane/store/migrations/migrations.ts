@@ -33,6 +33,7 @@ import { alertMails } from './0033-alert-mails.ts'
 import { deviceCodes } from './0034-device-codes.ts'
 import { alertRecipients } from './0035-alert-recipients.ts'
 import { connectors } from './0036-connectors.ts'
+import { connectorPresence } from './0037-connector-presence.ts'
 import { alertConsent } from './0038-alert-consent.ts'
 
 /** In this order, each once. A migration that has been released is never edited. */
@@ -72,5 +73,6 @@ export const migrations = [
   deviceCodes,
   alertRecipients,
   connectors,
+  connectorPresence,
   alertConsent,
 ] as const

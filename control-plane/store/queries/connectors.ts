@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, gt, inArray } from '../drizzle.ts'
+import { and, asc, desc, eq, gt, inArray, ne } from '../drizzle.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'
 import {
@@ -36,6 +36,15 @@ export const insertConnector = insertInto(table)
 export const findConnector = findBy(table, 'connectorId')
 export const connectorsOf = allBy(table, ['tenantId'], asc(table.joinedAt), asc(table.connectorId))
 export const updateConnector = updateBy(table, 'connectorId')
+
+/** Those that were told to be here. */
+export async function tenantsOfPresentConnectors(queries: Queries): Promise<string[]> {
+  const rows = await queries
+    .selectDistinct({ tenantId: table.tenantId })
+    .from(table)
+    .where(ne(table.presence, 'disconnected'))
+  return rows.map(({ tenantId }) => tenantId)
+}
 
 /** Answers whether there was one. */
 export async function deleteConnector(queries: Queries, tenantId: string, connectorId: string) {

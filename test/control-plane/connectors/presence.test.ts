@@ -15,6 +15,7 @@ function said(of: Partial<ConnectorPresence> = {}): ConnectorPresence {
     reason: null,
     program: '1.0.0',
     since_seconds: 5,
+    known_seconds: null,
     connections: 2,
     in_use: 1,
     requests: 7,
@@ -37,10 +38,10 @@ t.test('what each gateway says of a tenant, until it is not renewed', async (t) 
   const changed: string[][] = []
   presence.onChange((tenants) => void changed.push([...tenants]))
   presence.receive('edge-1', message([said(), said({ tenant_id: 'other' })]))
-  presence.receive('edge-2', message([said({ state: 'unreached', reason: 'refused' })]))
+  presence.receive('edge-2', message([said({ state: 'unreachable', reason: 'refused' })]))
   t.match(presence.of('acme'), [
     { gatewayId: 'edge-1', state: 'connected', sinceMs: clock.nowMs() - 5000, requests: 7 },
-    { gatewayId: 'edge-2', state: 'unreached', reason: 'refused' },
+    { gatewayId: 'edge-2', state: 'unreachable', reason: 'refused' },
   ])
   t.same(changed, [['acme', 'other'], ['acme']])
   clock.advance(LIMITS.connectorPresenceMs - 1)
@@ -92,7 +93,7 @@ t.test('over the fleet link; a message beyond its bounds is void', async (t) => 
   await raw.wait('synced')
   raw.send(message(Array.from({ length: LIMITS.connectorsReportedAtOnceMax + 1 }, () => said())))
   const long = 'x'.repeat(LIMITS.connectorReasonCharactersMax + 1)
-  raw.send(message([said({ state: 'unreached', reason: long })]))
+  raw.send(message([said({ state: 'unreachable', reason: long })]))
   raw.send(message(Array.from({ length: LIMITS.connectorsReportedAtOnceMax }, () => said())))
   await until(() => heard.length > 0)
   t.same(heard, [`raw-1 ${LIMITS.connectorsReportedAtOnceMax}`])

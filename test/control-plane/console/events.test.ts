@@ -2,6 +2,7 @@
 import t, { type Test } from 'tap'
 import { LIMITS } from '../../../shared/limits.ts'
 import { startConsole } from '../../support/console.ts'
+import { ACTOR } from '../../support/control-plane.ts'
 
 const SEEN = '/console/tenants/acme/events'
 const TOLD = `${SEEN}/told`
@@ -177,4 +178,29 @@ void t.test('large events are read a few at a time, and shown short', async (t) 
     40,
   )
   t.ok(pages.length > 3)
+})
+
+void t.test('what becomes of connectors, in words and by name', async (t) => {
+  const { person, services } = await startEvents(t)
+  const ada = await person('acme')
+  t.notMatch(
+    (await ada.get(SEEN)).text,
+    /Connector lost/,
+    'in other modes there is nothing to find',
+  )
+  const { enforcement, store, tenants } = services
+  await tenants.patch('acme', { mode: 'connector' }, ACTOR)
+  const tell = (outcome: string, reason?: string) =>
+    store.change((change) =>
+      enforcement.tell(change, 'acme', 'con_1', { outcome, reason, app_host: 'web-1' }),
+    )
+  await tell('connector_lost')
+  await tell('connector_unreachable', 'refused')
+  await tell('connector_connected', 'application_reached')
+  const { text } = await ada.get(SEEN)
+  t.match(text, /Connector connected<.*the application is reachable again<.*web-1.*con_1/s)
+  t.match(text, /Application not reachable<.*the application refuses connections</s)
+  const lost = (await ada.get(`${SEEN}?type=connector_lost`)).text
+  t.equal(rowsOf(lost), 1)
+  t.match(lost, /<option value="connector_lost" selected>Connector lost</)
 })

@@ -49,7 +49,7 @@ t.test('several workers of a gateway are one', async (t) => {
   const known = { sinceMs: nowMs - 60_000, knownMs: nowMs - 50_000 }
   outbox.add(one, { here: [here({ ...known, requests: 3, roundTripMs: 4 })], gone: [] })
   const lastError = { reason: 'refused', atMs: nowMs - 9000 }
-  const lost = { state: 'unreached', reason: 'refused', lastError } as const
+  const lost = { state: 'unreachable', reason: 'refused', lastError } as const
   const latest = { sinceMs: nowMs - 9000, knownMs: nowMs - 9000, connections: 2, inUse: 1 }
   outbox.add(two, {
     here: [here({ ...lost, ...latest, requests: 2, roundTripMs: 9 })],
@@ -64,10 +64,11 @@ t.test('several workers of a gateway are one', async (t) => {
         {
           tenant_id: 'acme',
           connector_id: 'con_1',
-          state: 'unreached',
+          state: 'unreachable',
           reason: 'refused',
           program: '1.0.0',
           since_seconds: 9,
+          known_seconds: 9,
           connections: 3,
           in_use: 1,
           requests: 5,

@@ -1,0 +1,163 @@
+/** What a tenant's people see of its connectors: how each is doing, and what has become of it. */
+import t from 'tap'
+import type { ConnectorPresence } from '../../../shared/fleet/connector-presence.ts'
+import { LIMITS } from '../../../shared/limits.ts'
+import { startConnectors } from '../../support/connectors.ts'
+
+const CONNECTORS = '/tenants/acme/connectors'
+
+async function startSeen(t: Parameters<typeof startConnectors>[0]) {
+  const world = await startConnectors(t)
+  const { services, clock, operator } = world
+  const { connectorPresence, jobs } = services
+  function says(gatewayId: string, here: Partial<ConnectorPresence>[], gone: string[] = []) {
+    connectorPresence.receive(gatewayId, {
+      type: 'connectors',
+      is_full: false,
+      here: here.map((one) => ({
+        tenant_id: 'acme',
+        connector_id: 'con_1',
+        state: 'connected',
+        reason: null,
+        program: '1.1.0',
+        since_seconds: 60,
+        known_seconds: null,
+        connections: 2,
+        in_use: 1,
+        requests: 7,
+        round_trip_ms: 12,
+        last_error: null,
+        ...one,
+      })),
+      gone: gone.map((connector_id) => ({ tenant_id: 'acme', connector_id })),
+    })
+    return jobs.run()
+  }
+  async function told(): Promise<string[]> {
+    const { items } = await operator('GET', '/tenants/acme/enforcement-events')
+    return items.map(({ outcome, reason }) =>
+      typeof reason === 'string' && reason !== ''
+        ? `${String(outcome)} ${reason}`
+        : String(outcome),
+    )
+  }
+  /** Each gateway renews what it has said, as it does every five seconds. */
+  async function pass(ms: number, ...gateways: string[]) {
+    for (let left = ms; left > 0; left -= 5000) {
+      clock.advance(Math.min(5000, left))
+      for (const gatewayId of gateways) await says(gatewayId, [])
+      if (gateways.length === 0) await jobs.run()
+    }
+  }
+  return { ...world, says, told, pass }
+}
+
+void t.test('how each connector is doing, at each gateway', async (t) => {
+  const { operator, joined, says, pass, clock } = await startSeen(t)
+  const { connector_id } = await joined()
+  const listed = async () => (await operator('GET', CONNECTORS)).items[0]
+  t.match(await listed(), {
+    state: 'disconnected',
+    last_seen_at: null,
+    program: '1.0.0',
+    gateways: [],
+  })
+  const last_error = { reason: 'refused', age_seconds: 3 }
+  const unreachable = { state: 'unreachable', reason: 'refused', known_seconds: 3 } as const
+  await says('edge-2', [{ connector_id, ...unreachable, last_error, round_trip_ms: 40 }])
+  await says('edge-1', [{ connector_id, known_seconds: 50 }])
+  const iso = (ms: number) => new Date(ms).toISOString()
+  const nowMs = clock.nowMs()
+  const error = { reason: 'refused', at: iso(nowMs - 3000) }
+  const common = { program: '1.1.0', connections: 2, in_use: 1, requests: 7 }
+  const since = iso(nowMs - 60_000)
+  const of1 = { state: 'connected', reason: null, since, round_trip_ms: 12, last_error: null }
+  const of2 = { ...unreachable, since, round_trip_ms: 40, last_error: error }
+  const { known_seconds: _, ...asSeen } = of2
+  t.strictSame(await listed(), {
+    connector_id,
+    name: 'web-1',
+    state: 'unreachable',
+    reason: 'refused',
+    program: '1.1.0',
+    joined_at: iso(nowMs),
+    seen_at: iso(nowMs),
+    last_seen_at: iso(nowMs),
+    requests: 14,
+    round_trip_ms: 40,
+    last_error: error,
+    gateways: [
+      { gateway_id: 'edge-1', ...common, ...of1 },
+      { gateway_id: 'edge-2', ...common, ...asSeen },
+    ],
+  })
+  await says('edge-2', [], [connector_id])
+  await says('edge-1', [], [connector_id])
+  await pass(LIMITS.connectorPresenceMs)
+  t.match(await listed(), {
+    state: 'disconnected',
+    last_seen_at: iso(nowMs),
+    requests: 0,
+    gateways: [],
+  })
+})
+
+void t.test('a connector that comes, loses its application, and is lost', async (t) => {
+  const { operator, joined, says, told, pass } = await startSeen(t)
+  const { connector_id } = await joined()
+  t.same(await told(), ['connector_joined'])
+  const { items } = await operator('GET', '/tenants/acme/enforcement-events')
+  t.match(items, [{ app_host: 'web-1', instance: connector_id, subject: null }])
+  await says('edge-1', [{ connector_id }])
+  await says('edge-2', [{ connector_id }])
+  t.same((await told()).slice(0, -1), ['connector_connected'], 'to two gateways is one')
+  const refused = { state: 'unreachable', reason: 'refused', known_seconds: 0 } as const
+  await says('edge-1', [{ connector_id, ...refused }])
+  await says('edge-1', [{ connector_id, known_seconds: 0 }])
+  t.same((await told()).slice(0, 2), [
+    'connector_connected application_reached',
+    'connector_unreachable refused',
+  ])
+  const before = (await told()).length
+  await says('edge-1', [], [connector_id])
+  await says('edge-2', [], [connector_id])
+  await pass(LIMITS.connectorPresenceMs - 1000)
+  await says('edge-1', [{ connector_id }])
+  t.equal((await told()).length, before, 'it was away for a moment only')
+  await says('edge-1', [], [connector_id])
+  await pass(LIMITS.connectorPresenceMs)
+  t.equal((await told())[0], 'connector_lost')
+  await says('edge-1', [{ connector_id }])
+  await says('edge-1', [{ connector_id, state: 'draining' }])
+  await says('edge-1', [], [connector_id])
+  await pass(LIMITS.connectorPresenceMs)
+  t.same((await told()).slice(0, 2), ['connector_stopped', 'connector_connected'])
+  await operator('DELETE', `${CONNECTORS}/${connector_id}`)
+  await pass(LIMITS.connectorPresenceMs)
+  t.equal((await told())[0], 'connector_revoked')
+})
+
+void t.test('one that leaves', async (t) => {
+  const { joined, signed, says, told, pass } = await startSeen(t)
+  const who = await joined()
+  await says('edge-1', [{ connector_id: who.connector_id }])
+  t.match(await signed('leave', who), { status: 204 })
+  await says('edge-1', [], [who.connector_id])
+  await pass(LIMITS.connectorPresenceMs)
+  t.same(await told(), ['connector_left', 'connector_connected', 'connector_joined'])
+})
+
+void t.test('one that comes and goes floods nobody, and its last word is true', async (t) => {
+  const { joined, says, told, pass } = await startSeen(t)
+  const { connector_id } = await joined()
+  for (let count = 0; count < 20; count++) {
+    await says('edge-1', [{ connector_id, known_seconds: 0 }])
+    await says('edge-1', [{ connector_id, state: 'unreachable', known_seconds: 0 }])
+  }
+  const { burst, perSecond } = LIMITS.rateConnectorTold
+  t.equal((await told()).length, burst + 1, 'and that it has joined')
+  await says('edge-1', [{ connector_id, known_seconds: 0 }])
+  await pass(1000 / perSecond, 'edge-1')
+  t.match((await told())[0], /^connector_connected/)
+  t.equal((await told()).length, burst + 2)
+})
