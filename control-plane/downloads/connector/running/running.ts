@@ -51,7 +51,7 @@ export function createRunning(world: RunningWorld) {
   let watching = Promise.resolve()
 
   const tunnels = new Tunnels(joined.key, {
-    open: (key, onEvent) => openTunnel(key, onEvent),
+    open: openTunnel,
     onEvent(event) {
       logTunnelEvent(log, event)
       world.onEvent(event)
@@ -60,8 +60,8 @@ export function createRunning(world: RunningWorld) {
   })
   const ownKey = createOwnKey({ ...world, tunnels })
 
-  const openTunnel = (key: IdentifiedKey, onEvent: (event: TunnelEvent) => void): Tunnel =>
-    new Tunnel({
+  function openTunnel(key: IdentifiedKey, onEvent: (event: TunnelEvent) => void): Tunnel {
+    return new Tunnel({
       identity: {
         tenantId: joined.tenant_id,
         connectorId: joined.connector_id,
@@ -76,6 +76,7 @@ export function createRunning(world: RunningWorld) {
       applicationMs: APPLICATION_MS_MAX,
       onEvent,
     })
+  }
 
   /** '' once it is followed; else why it is not. */
   async function take(given: string): Promise<string> {

@@ -3,7 +3,7 @@
  * connections. A socket that somebody listens on; whoever dies lets go of it.
  */
 import { createHash } from 'node:crypto'
-import { rm } from 'node:fs/promises'
+import { chmod, rm } from 'node:fs/promises'
 import { connect, createServer, type Server } from 'node:net'
 import { join } from 'node:path'
 
@@ -29,6 +29,7 @@ export async function takeRunningLock(
     const code = await listen(server, path)
     if (code === '') {
       server.unref()
+      if (platform !== 'win32') await chmod(path, 0o600).catch(() => undefined)
       return { release: () => new Promise((resolve) => server.close(() => resolve())) }
     }
     if (code !== 'EADDRINUSE') return { unlocked: code }

@@ -29,6 +29,8 @@ const JoiningSchema = v.object({ version: v.literal(1), key: StoredKeySchema })
 type Joining = v.InferOutput<typeof JoiningSchema>
 
 const FILES = { joined: 'connector.json', joining: 'joining.json', list: 'gateways.jws' } as const
+/** Left by one that was killed. */
+const SOCKET = 'running.sock'
 
 export type StateFolder = ReturnType<typeof createStateFolder>
 
@@ -89,6 +91,6 @@ export function createStateFolder(
     writeList: (document: string): Promise<void> => folder.write(FILES.list, document),
 
     /** Nothing of the connector is left. */
-    remove: (): Promise<void> => folder.remove(Object.values(FILES)),
+    remove: (): Promise<void> => folder.remove([...Object.values(FILES), SOCKET]),
   }
 }
