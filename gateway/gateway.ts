@@ -124,7 +124,10 @@ export function createGateway({ settings, port, log, clock, lines, door }: Gatew
     port,
     registry,
     log,
-    onSettings: ({ ticket_secret }) => server.shareTickets(ticket_secret),
+    onSettings({ ticket_secret, gateways = [] }) {
+      server.shareTickets(ticket_secret)
+      connectors?.followGateways(gateways)
+    },
   })
   const dispatcher = new Agent({
     connect: { timeout: REALM_CONNECT_MS },
@@ -220,8 +223,7 @@ export function createGateway({ settings, port, log, clock, lines, door }: Gatew
       ...server,
       drain(graceMs?: number) {
         upgrades.drain()
-        connectors?.drain()
-        return server.drain(graceMs)
+        return Promise.all([server.drain(graceMs), connectors?.drain()])
       },
     },
     /** What has been counted since the last call, and how things stand. */

@@ -41,6 +41,16 @@ export const CONNECTOR_LIMITS = {
   connectorCheckedMsMax: 15_000,
   /** Of programs on its own machine that ask how it is. */
   connectorLocalConnectionsMax: 16,
+  /** Gateways that connectors dial, told to all gateways. */
+  connectorDoorsMax: 500,
+  // between gateways: at one worker, to or from one worker of another
+  hopConnectionsMax: 256,
+  /** Without any, so long. */
+  hopLinkKeptMs: 60_000,
+  /** Who has said that no connector is there is not asked again so soon. */
+  hopAbsentMs: 1000,
+  /** Asked for one request, one after the other. */
+  hopTriesMax: 4,
   // join tokens, and what the program asks of the control plane
   connectorTokensPerTenantMax: 50,
   connectorTokenUsesMax: 50,

@@ -1,13 +1,17 @@
 /** Who has dialled: one line of ours, one of the connector's, and its signature is looked at. */
 import { randomBytes, type KeyObject } from 'node:crypto'
 import type { TLSSocket } from 'node:tls'
+import * as v from 'valibot'
 import { LIMITS } from '../../shared/limits.ts'
 import {
   CONNECTOR_VERSIONS,
   ConnectorHelloSchema,
+  HopHelloSchema,
+  isHopSignedBy,
   isSignedBy,
   type ConnectorHello,
   type GatewayHello,
+  type HopHello,
 } from '../../shared/connector/handshake.ts'
 import { readLines } from '../../shared/connector/lines.ts'
 import {
@@ -16,8 +20,10 @@ import {
   type HandshakeRefusal,
 } from '../../shared/connector/messages.ts'
 
+const HelloSchema = v.union([ConnectorHelloSchema, HopHelloSchema])
+
 export interface Admitted {
-  readonly hello: ConnectorHello
+  readonly hello: ConnectorHello | HopHello
   /** What came behind its line. */
   readonly left: Buffer
 }
@@ -28,6 +34,8 @@ export interface AdmissionWorld {
   readonly workers: number
   /** Undefined: no such tenant in this mode, no such connector, no such key. */
   readonly keyOf: (hello: ConnectorHello) => KeyObject | undefined
+  /** Undefined: no such gateway in the fleet. */
+  readonly gatewayKeyOf: (gatewayId: string) => KeyObject | undefined
   readonly onRefused: (
     reason: HandshakeRefusal | 'malformed' | 'timeout',
     peerAddress: string,
@@ -71,16 +79,27 @@ export function admit(
   }
 
   function hear(line: string): void {
-    const hello = readWord(ConnectorHelloSchema, line)
+    const hello = readWord(HelloSchema, line)
     if (hello === undefined) return refuse('malformed')
     if (!CONNECTOR_VERSIONS.some((version) => version === hello.version)) return refuse('version')
-    const key = world.keyOf(hello)
     // Who is unknown and who signs with another key are told the same.
-    if (key === undefined || !isSignedBy(ours, hello, socket, key)) return refuse('unknown')
+    if (!isProven(hello)) return refuse('unknown')
     leave()
     onAdmitted({ hello, left: lines.stop() })
   }
+
+  function isProven(hello: ConnectorHello | HopHello): boolean {
+    if (isOfConnector(hello)) {
+      const key = world.keyOf(hello)
+      return key !== undefined && isSignedBy(ours, hello, socket, key)
+    }
+    const key = world.gatewayKeyOf(hello.gateway_id)
+    return key !== undefined && isHopSignedBy(ours, hello, socket, key)
+  }
 }
+
+export const isOfConnector = (hello: ConnectorHello | HopHello): hello is ConnectorHello =>
+  hello.kind === 'control' || hello.kind === 'data'
 
 /** The last word on it. */
 export function sayRefused(socket: TLSSocket, reason: HandshakeRefusal): void {

@@ -2,16 +2,20 @@
  * The connectors of all tenants at one worker: each dials, says who it is, and from then on its
  * connections are the tenant's pool. What a tenant's newest snapshot does not name is cut off.
  */
+import { createPrivateKey } from 'node:crypto'
 import type { TLSSocket } from 'node:tls'
 import type { Logger } from 'pino'
 import type { Clock } from '../../shared/clock.ts'
 import type { ConnectorNews } from '../../shared/fleet/connector-presence.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import type { ConnectorHello } from '../../shared/connector/handshake.ts'
+import type { FleetGateway } from '../../shared/fleet/snapshot.ts'
 import type { HandshakeRefusal } from '../../shared/connector/messages.ts'
 import type { Way } from '../wire/upstream-call.ts'
 import type { CompiledTenant } from '../tenants/compiled.ts'
-import { admit, sayRefused, type Admitted } from './admission.ts'
+import { admit, isOfConnector, sayRefused, type Admitted } from './admission.ts'
+import { createHopGuests } from './hop-guests.ts'
+import { createHops } from './hops.ts'
 import { Member } from './member.ts'
 import { createPresence } from './presence.ts'
 import { TenantConnectors } from './tenant-connectors.ts'
@@ -20,6 +24,8 @@ interface ConnectorsWorld {
   readonly gatewayId: string
   readonly worker: number
   readonly workers: number
+  /** Of the certificate that this gateway is known by. */
+  readonly privateKeyPem: string
   readonly tenant: (tenantId: string) => Pick<CompiledTenant, 'connectors'> | undefined
   readonly connectMs: number
   readonly clock: Clock
@@ -48,15 +54,36 @@ export function createConnectors(world: ConnectorsWorld) {
   }, awaitedMs + 1).unref()
   const { report = () => {} } = world
   const presence = createPresence({ present, report })
+  const guests = createHopGuests({
+    gatewayId: world.gatewayId,
+    nowMs,
+    wayHere: (tenantId) => byTenant.get(tenantId),
+  })
+  const hops = createHops({
+    gatewayId: world.gatewayId,
+    key: createPrivateKey(world.privateKeyPem),
+    connectMs,
+    nowMs,
+    log,
+    expectedAt: () => [],
+  })
   const pinging = setInterval(look, LIMITS.connectorPingMs).unref()
 
   function at(tenantId: string): TenantConnectors {
     let found = byTenant.get(tenantId)
-    if (found === undefined)
-      byTenant.set(tenantId, (found = new TenantConnectors({ nowMs, connectMs, isBeginning })))
+    if (found === undefined) {
+      found = new TenantConnectors({
+        nowMs,
+        connectMs,
+        isBeginning,
+        elsewhere: (opening, onFailed) => hops.open(tenantId, opening, onFailed),
+      })
+      byTenant.set(tenantId, found)
+    }
     return found
   }
 
+  const { gatewayKeyOf } = guests
   const keyOf = ({ tenant_id, connector_id, key_id }: ConnectorHello) =>
     world.tenant(tenant_id)?.connectors.get(connector_id)?.get(key_id)
 
@@ -71,6 +98,7 @@ export function createConnectors(world: ConnectorsWorld) {
 
   function enter(socket: TLSSocket, { hello, left }: Admitted): void {
     if (left.length > 0) return void socket.destroy() // it speaks before it is asked
+    if (!isOfConnector(hello)) return guests.enter(socket, hello)
     const connectors = at(hello.tenant_id)
     if (hello.kind === 'control') return join(socket, hello, connectors)
     const member = connectors.of(hello.connector_id)
@@ -107,6 +135,7 @@ export function createConnectors(world: ConnectorsWorld) {
     )
     connectors.add(member)
     presence.soon()
+    hops.arrived(tenantId)
     log.info({ tenant_id: tenantId, connector_id: connectorId, program }, 'a connector is here')
   }
 
@@ -127,6 +156,8 @@ export function createConnectors(world: ConnectorsWorld) {
   }
 
   function look(): void {
+    hops.look()
+    guests.look()
     for (const [tenantId, connectors] of byTenant) {
       if (connectors.size === 0 && world.tenant(tenantId) === undefined) byTenant.delete(tenantId)
       connectors.trim()
@@ -149,12 +180,23 @@ export function createConnectors(world: ConnectorsWorld) {
       socket.on('error', () => socket.destroy())
       socket.once('close', onJudged)
       socket.setNoDelay(true)
-      admit(socket, { ...world, keyOf, onRefused }, (admitted) => {
+      admit(socket, { ...world, keyOf, gatewayKeyOf, onRefused }, (admitted) => {
         onJudged()
         enter(socket, admitted)
       })
     },
     wayTo: (tenantId: string): Way => at(tenantId),
+    /** The gateways of the fleet from now on. */
+    followGateways(gateways: readonly FleetGateway[]): void {
+      hops.follow(gateways)
+      guests.follow(gateways)
+    },
+    /** At which of them a tenant's connectors are. */
+    holdersAre(tenantId: string, gatewayIds: readonly string[]): void {
+      hops.hold(tenantId, gatewayIds)
+      byTenant.get(tenantId)?.judgeWaiting()
+    },
+    holdersToldOf: (): void => hops.told(),
     /** A tenant has changed, or is gone: who is no longer named has no connection left. */
     judge(tenantId: string): void {
       const allowed = world.tenant(tenantId)?.connectors
@@ -166,15 +208,20 @@ export function createConnectors(world: ConnectorsWorld) {
     },
     /** How many are here of a tenant, for people. */
     present,
-    /** They come again, and find another worker. */
-    drain(): void {
+    /** They come again, and find another worker; settles when other gateways need none of them here. */
+    drain(): Promise<void> {
       for (const connectors of byTenant.values())
         for (const member of connectors.members()) member.tell({ say: 'drain' })
+      return guests.drain()
     },
+    counts: () => ({ ...hops.counts, ...guests.counts }),
+    hopConnections: () => ({ over: hops.connections(), served: guests.connections() }),
     close(): void {
       clearInterval(pinging)
       clearTimeout(begun)
       presence.close()
+      hops.close()
+      guests.close()
       for (const connectors of byTenant.values())
         for (const member of [...connectors.members()]) member.end()
     },

@@ -1,21 +1,9 @@
 /** All connectors of one tenant at this worker, and which of them gets the next request. */
 import type { TLSSocket } from 'node:tls'
 import { LIMITS } from '../../shared/limits.ts'
-import type { OpenFailure } from '../../shared/connector/messages.ts'
-import { failure, type Opening, type UpstreamFailure, type Way } from '../wire/upstream-call.ts'
+import type { Opening, UpstreamFailure, Way } from '../wire/upstream-call.ts'
 import type { Member, OpenAnswer } from './member.ts'
-
-const FAILURES: Record<OpenFailure, UpstreamFailure> = {
-  refused: failure('upstream_refused', 'the application refuses its connector'),
-  timeout: failure(
-    'upstream_connect_timeout',
-    'the connector could not reach the application in time',
-  ),
-  unresolved: failure('upstream_unresolved', 'the connector finds no address of the application'),
-  unreachable: failure('upstream_unreachable', 'the connector cannot reach the application'),
-}
-const ABSENT = failure('connector_absent', 'no connector is connected')
-const BUSY = failure('upstream_busy', 'too many requests wait for a connector')
+import { ABSENT, BUSY, FAILURES } from './open-failures.ts'
 
 interface TenantConnectorsOptions {
   readonly nowMs: () => number
@@ -23,6 +11,8 @@ interface TenantConnectorsOptions {
   readonly connectMs: number
   /** A worker that has just begun is one that connectors are on their way to. */
   readonly isBeginning: () => boolean
+  /** Over another gateway. False: no other one is known. */
+  readonly elsewhere: (opening: Opening, onFailed: (failure: UpstreamFailure) => void) => boolean
 }
 
 export class TenantConnectors implements Way {
@@ -73,19 +63,31 @@ export class TenantConnectors implements Way {
     this.judgeWaiting()
   }
 
-  /** Who waits for somebody who does not come is told so. */
+  /** Who waits for somebody who does not come goes another way, or is told so. */
   judgeWaiting(): void {
-    if (this.#isAbsent()) for (const opening of this.#waiting.splice(0)) opening.onFailed(ABSENT)
+    if (!this.isAbsent) return
+    for (const opening of this.#waiting.splice(0)) if (opening.isWanted()) this.open(opening)
   }
 
-  #isAbsent(): boolean {
-    if (this.#options.isBeginning()) return false
+  /** Nobody here takes requests. */
+  get isAbsent(): boolean {
     for (const member of this.#members.values()) if (!member.isDraining) return false
     return true
   }
 
   open(opening: Opening): void {
-    if (this.#isAbsent()) return void process.nextTick(() => opening.onFailed(ABSENT))
+    if (!this.isAbsent || opening.isFromGateway === true) return this.#openHere(opening)
+    const isTaken = this.#options.elsewhere(opening, (failed) => {
+      // One may have come here meanwhile.
+      if (failed === ABSENT) this.#openHere(opening)
+      else opening.onFailed(failed)
+    })
+    if (!isTaken) this.#openHere(opening)
+  }
+
+  #openHere(opening: Opening): void {
+    const isAwaited = this.#options.isBeginning() && opening.isFromGateway !== true
+    if (this.isAbsent && !isAwaited) return void process.nextTick(() => opening.onFailed(ABSENT))
     if (this.#begin(opening)) return
     if (this.#waiting.length >= LIMITS.upstreamWaitingMax)
       this.#waiting = this.#waiting.filter((waiting) => waiting.isWanted())

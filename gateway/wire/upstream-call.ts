@@ -94,6 +94,8 @@ export interface InUse {
 
 /** What becomes of the wish for a connection: one of both, once, never within the call. */
 export interface Opening {
+  /** It comes from another gateway, and goes to no third one. */
+  readonly isFromGateway?: true
   /** Asked before anything is done for it. False: it is given up, and hears nothing more. */
   isWanted(): boolean
   onOpened(socket: Socket): InUse

@@ -24,6 +24,7 @@ export function workerOfAlpn(name: string): number | undefined {
 const EXPORTER_LABEL = 'EXPORTER-service-connector'
 const EXPORTER_BYTES = 32
 const SIGNED_LABEL = 'service-connector handshake 1'
+const HOP_SIGNED_LABEL = 'service-gateway hop 1'
 
 const worker = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(256))
 const name = v.pipe(v.string(), v.regex(/^[A-Za-z0-9_.-]{1,100}$/))
@@ -56,12 +57,39 @@ export const ConnectorHelloSchema = v.object({
 })
 export type ConnectorHello = v.InferOutput<typeof ConnectorHelloSchema>
 
+/** What a worker of another gateway says, which has no connector of a tenant and comes for one here. */
+const hopEntries = {
+  gateway_id: name,
+  /** Names its control connection, and which connections belong to that. */
+  link: v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{22}$/)),
+  version: v.number(),
+  signature,
+}
+export const HopHelloSchema = v.variant('kind', [
+  v.object({ kind: v.literal('hop_control'), ...hopEntries }),
+  v.object({
+    kind: v.literal('hop'),
+    tenant_id: v.pipe(v.string(), v.regex(TENANT_ID)),
+    /** Its number on the link. */
+    hop: v.pipe(v.number(), v.safeInteger(), v.minValue(1)),
+    ...hopEntries,
+  }),
+])
+export type HopHello = v.InferOutput<typeof HopHelloSchema>
+type Unsigned<Hello> = Hello extends unknown ? Omit<Hello, 'signature'> : never
+export type UnsignedHop = Unsigned<HopHello>
+
 /** What a TLS socket has of it. */
 export interface Exporting {
   exportKeyingMaterial(length: number, label: string, context?: Buffer): Buffer
 }
 
 /** Fields cannot run into each other: none of them holds a line feed. */
+function bytesOf(fields: readonly (string | number)[], connection: Exporting): Buffer {
+  const exported = connection.exportKeyingMaterial(EXPORTER_BYTES, EXPORTER_LABEL, Buffer.alloc(0))
+  return Buffer.concat([Buffer.from(`${fields.join('\n')}\n`), exported])
+}
+
 function signedBytes(
   hello: GatewayHello,
   answer: Omit<ConnectorHello, 'signature'>,
@@ -69,9 +97,14 @@ function signedBytes(
 ): Buffer {
   const { tenant_id, connector_id, key_id, kind, version, program } = answer
   const fields = [SIGNED_LABEL, hello.nonce, hello.gateway_id, hello.worker, tenant_id]
-  const text = [...fields, connector_id, key_id, kind, version, program].join('\n')
-  const exported = connection.exportKeyingMaterial(EXPORTER_BYTES, EXPORTER_LABEL, Buffer.alloc(0))
-  return Buffer.concat([Buffer.from(`${text}\n`), exported])
+  return bytesOf([...fields, connector_id, key_id, kind, version, program], connection)
+}
+
+function hopBytes(hello: GatewayHello, hop: UnsignedHop, connection: Exporting): Buffer {
+  const { gateway_id, link, kind, version } = hop
+  const fields = [HOP_SIGNED_LABEL, hello.nonce, hello.gateway_id, hello.worker, gateway_id, link]
+  const what = hop.kind === 'hop' ? [hop.tenant_id, hop.hop] : []
+  return bytesOf([...fields, kind, version, ...what], connection)
 }
 
 export function signHello(
@@ -91,6 +124,25 @@ export function isSignedBy(
   key: KeyObject,
 ): boolean {
   return verify(null, signedBytes(hello, answer, connection), key, Buffer.from(given, 'base64url'))
+}
+
+export function signHop(
+  hello: GatewayHello,
+  hop: UnsignedHop,
+  connection: Exporting,
+  key: KeyObject,
+): HopHello {
+  const signature = sign(null, hopBytes(hello, hop, connection), key).toString('base64url')
+  return { ...hop, signature }
+}
+
+export function isHopSignedBy(
+  hello: GatewayHello,
+  { signature: given, ...hop }: HopHello,
+  connection: Exporting,
+  key: KeyObject,
+): boolean {
+  return verify(null, hopBytes(hello, hop, connection), key, Buffer.from(given, 'base64url'))
 }
 
 /** Throws for what is no public key of Ed25519: 32 bytes in base64url. */

@@ -57,6 +57,27 @@ export function readOpenAnswer(line: string): 'opened' | OpenFailure | undefined
   return OPEN_FAILURES.find((reason) => line === `NO ${reason}`)
 }
 
+/** Gateway → gateway that came for its connectors; `pong` is what comes back. */
+export const HopWordSchema = v.variant('say', [
+  v.object({ say: v.literal('welcome') }),
+  v.object({ say: v.literal('ping') }),
+  /** No further request on this one: it ends when it is free. */
+  v.object({ say: v.literal('retire'), hop: checkId }),
+  /** This worker goes: no further request on any. */
+  v.object({ say: v.literal('drain') }),
+])
+export type HopWord = v.InferOutput<typeof HopWordSchema>
+
+/** `absent`: no connector of the tenant is there; `busy`: too many wait for one. */
+export type HopFailure = OpenFailure | 'absent' | 'busy'
+export const notHopped = (reason: HopFailure): string => `NO ${reason}\n`
+
+/** Undefined for what is none of our words. */
+export function readHopAnswer(line: string): 'opened' | HopFailure | undefined {
+  if (line === 'NO absent') return 'absent'
+  return line === 'NO busy' ? 'busy' : readOpenAnswer(line)
+}
+
 /** Undefined for a line that is no message of these; never throws. */
 export function readWord<Schema extends v.GenericSchema>(
   schema: Schema,

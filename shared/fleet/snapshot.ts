@@ -120,11 +120,26 @@ export const RevokedSchema = v.object({
 })
 export type Revoked = v.InferOutput<typeof RevokedSchema>
 
+/** How a gateway is dialled by connectors, as it says itself. */
+export const GatewayDoorSchema = v.object({
+  /** `host:port` */
+  address: text(300),
+  /** DER in base64url. */
+  certificate: v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{1,4000}$/)),
+})
+export type GatewayDoor = v.InferOutput<typeof GatewayDoorSchema>
+
+/** A gateway of the fleet, as connectors and the other gateways know it. */
+const FleetGatewaySchema = v.object({ gateway_id: text(100), ...GatewayDoorSchema.entries })
+export type FleetGateway = v.InferOutput<typeof FleetGatewaySchema>
+
 /** What all gateways share. Never logged. */
 export const FleetSettingsSchema = v.object({
   base_url: v.pipe(v.string(), v.url()),
   /** TLS session tickets are derived from it; another one whenever a gateway is sent away. */
   ticket_secret: v.optional(text(100)),
+  /** Those that connectors dial. One of them may ask another for a tenant's connectors. */
+  gateways: v.optional(v.pipe(v.array(FleetGatewaySchema), v.maxLength(LIMITS.connectorDoorsMax))),
 })
 export type FleetSettings = v.InferOutput<typeof FleetSettingsSchema>
 
@@ -218,15 +233,6 @@ const DecisionFiguresSchema = v.object({
   counts: v.pipe(v.array(DecisionCountSchema), v.maxLength(LIMITS.fleetFiguresSentMax)),
 })
 export type DecisionFigures = v.InferOutput<typeof DecisionFiguresSchema>
-
-/** How a gateway is dialled by connectors, as it says itself. */
-export const GatewayDoorSchema = v.object({
-  /** `host:port` */
-  address: text(300),
-  /** DER in base64url. */
-  certificate: v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{1,4000}$/)),
-})
-export type GatewayDoor = v.InferOutput<typeof GatewayDoorSchema>
 
 /** Gateway → control plane. */
 export const UpMessageSchema = v.variant('type', [

@@ -38,9 +38,11 @@ interface Logged {
 }
 
 export interface Door {
+  readonly gatewayId: string
   readonly port: number
   readonly address: string
   readonly certificate: string
+  readonly privateKeyPem: string
   /** The tenant's connectors from now on. */
   /** Under `k1`; and some under `k0`, as before a rotation. */
   allow(
@@ -76,6 +78,7 @@ export async function openDoor(
     gatewayId,
     worker: 1,
     workers: 1,
+    privateKeyPem: own.privateKeyPem,
     tenant: (tenantId) => (tenantId === TENANT ? { connectors: allowed } : undefined),
     connectMs,
     awaitedMs,
@@ -123,9 +126,11 @@ export async function openDoor(
     runtime.close()
   })
   return {
+    gatewayId,
     port,
     address: `127.0.0.1:${port}`,
     certificate: own.certificate,
+    privateKeyPem: own.privateKeyPem,
     connectors,
     upstream,
     logged,
@@ -142,6 +147,22 @@ export async function openDoor(
       connectors.judge(TENANT)
     },
   }
+}
+
+export const fleetOf = (doors: readonly Door[]) =>
+  doors.map(({ gatewayId, address, certificate }) => ({
+    gateway_id: gatewayId,
+    address,
+    certificate,
+  }))
+
+/** Gateways that know each other. */
+export async function openFleet(t: Test, gateways: number, options: { connectMs?: number } = {}) {
+  const doors: Door[] = []
+  for (let number = 1; number <= gateways; number++)
+    doors.push(await openDoor(t, { gatewayId: `gateway-${number}`, ...options }))
+  for (const { connectors } of doors) connectors.followGateways(fleetOf(doors))
+  return doors
 }
 
 export interface DialledIn {

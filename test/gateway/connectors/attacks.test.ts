@@ -1,13 +1,6 @@
 /** Who dials in without being a connector of this tenant, or without being this connection's own. */
-import { connect as connectTls, type TLSSocket } from 'node:tls'
 import t, { type Test } from 'tap'
-import {
-  CONNECTOR_ALPN,
-  signHello,
-  type ConnectorHello,
-  type GatewayHello,
-} from '../../../shared/connector/handshake.ts'
-import { readLines } from '../../../shared/connector/lines.ts'
+import { signHello, type ConnectorHello } from '../../../shared/connector/handshake.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import {
   ask,
@@ -16,38 +9,9 @@ import {
   openDoor,
   TENANT,
   type ConnectorKeyPair,
-  type Door,
 } from '../../support/dialled-in.ts'
+import { knock, type Stranger } from '../../support/knocking.ts'
 import { startOrigin } from '../../support/wire.ts'
-
-interface Stranger {
-  readonly socket: TLSSocket
-  readonly hello: GatewayHello
-  /** What the gateway says from then on. */
-  readonly said: string[]
-  readonly gone: Promise<void>
-}
-
-async function knock(t: Test, door: Door): Promise<Stranger> {
-  const socket = connectTls({
-    port: door.port,
-    host: '127.0.0.1',
-    ALPNProtocols: [CONNECTOR_ALPN],
-    rejectUnauthorized: false,
-  })
-  t.teardown(() => socket.destroy())
-  socket.on('error', () => undefined)
-  const gone = new Promise<void>((resolve) => socket.once('close', () => resolve()))
-  const said: string[] = []
-  const first = Promise.withResolvers<string>()
-  readLines(socket, {
-    bytesMax: 64 * 1024,
-    onLine: (line) => (said.length === 0 ? first.resolve(line) : undefined, said.push(line)),
-    onTooLong: () => undefined,
-  })
-  const hello = JSON.parse(await first.promise) as GatewayHello
-  return { socket, hello, said, gone }
-}
 
 const claimOf = (change: Partial<ConnectorHello> = {}): Omit<ConnectorHello, 'signature'> => ({
   tenant_id: TENANT,

@@ -1,0 +1,200 @@
+/**
+ * What this worker has with a worker of another gateway: a control connection, and connections to
+ * that gateway's connectors. They live as long as the first one does.
+ */
+import { randomBytes, type KeyObject } from 'node:crypto'
+import type { TLSSocket } from 'node:tls'
+import { CONNECTOR_VERSIONS, signHop, type UnsignedHop } from '../../shared/connector/handshake.ts'
+import { readLines } from '../../shared/connector/lines.ts'
+import {
+  HopWordSchema,
+  readHopAnswer,
+  readWord,
+  type ConnectorWord,
+  type HopFailure,
+} from '../../shared/connector/messages.ts'
+import type { FleetGateway } from '../../shared/fleet/snapshot.ts'
+import { LIMITS } from '../../shared/limits.ts'
+import type { InUse } from '../wire/upstream-call.ts'
+import { dialGateway, type Dialled } from './dial-gateway.ts'
+
+/** `lost`: that gateway could not be asked, or has not answered. */
+export type HopAnswer = 'opened' | HopFailure | 'lost'
+type OnAnswer = (answer: HopAnswer, socket?: TLSSocket) => InUse | undefined
+
+interface HopLinkWorld {
+  /** This gateway, and the key that the others know it by. */
+  readonly gatewayId: string
+  readonly key: KeyObject
+  /** It takes no further request. */
+  readonly onLeft: () => void
+}
+
+interface Hop {
+  readonly socket: TLSSocket
+  inUse: InUse | undefined
+  /** Said on the other connection, perhaps before the answer was here. */
+  isRetired: boolean
+}
+
+export class HopLink {
+  readonly to: FleetGateway
+  readonly #world: HopLinkWorld
+  readonly #link = randomBytes(16).toString('base64url')
+  #control: TLSSocket | undefined
+  #worker = 0
+  #hops = 0
+  #silence: NodeJS.Timeout | undefined
+  #giveUp: () => void
+  /** Until there is a control connection; then undefined. */
+  #waiting: (() => void)[] | undefined = []
+  /** Asked, and not answered so far. */
+  #asked = 0
+  readonly #open = new Map<number, Hop>()
+  #isGone = false
+  isLeaving = false
+  usedMs = 0
+
+  constructor(to: FleetGateway, world: HopLinkWorld) {
+    this.to = to
+    this.#world = world
+    this.#giveUp = dialGateway(to, undefined, (dialled) => this.#begin(dialled))
+  }
+
+  get connections(): number {
+    return this.#open.size + this.#asked
+  }
+
+  #begin(dialled: Dialled | undefined): void {
+    if (dialled === undefined) return this.end()
+    const { socket, hello } = dialled
+    this.#control = socket
+    this.#worker = hello.worker
+    socket.on('close', () => this.end())
+    readLines(socket, {
+      bytesMax: LIMITS.connectorMessageBytesMax,
+      onLine: (line) => this.#hear(line),
+      onTooLong: () => this.end(),
+    })
+    this.#sign(dialled, { kind: 'hop_control', ...this.#who() })
+    this.#listen()
+  }
+
+  #who() {
+    const { gatewayId } = this.#world
+    return { gateway_id: gatewayId, link: this.#link, version: CONNECTOR_VERSIONS[0] }
+  }
+
+  #sign({ socket, hello }: Dialled, hop: UnsignedHop): void {
+    socket.write(`${JSON.stringify(signHop(hello, hop, socket, this.#world.key))}\n`)
+  }
+
+  /** Silent for too long: the network between us is gone without a word. */
+  #listen(): void {
+    clearTimeout(this.#silence)
+    this.#silence = setTimeout(() => this.end(), LIMITS.connectorSilentMsMax).unref()
+  }
+
+  #hear(line: string): void {
+    const word = readWord(HopWordSchema, line)
+    if (word === undefined) return // a later version's, or why it ends
+    this.#listen()
+    switch (word.say) {
+      case 'welcome': {
+        const waiting = this.#waiting ?? []
+        this.#waiting = undefined
+        for (const begin of waiting) begin()
+        return
+      }
+      case 'ping':
+        return void this.#control?.write(PONG)
+      case 'retire':
+        return retire(this.#open.get(word.hop))
+      case 'drain':
+        this.isLeaving = true
+        this.#world.onLeft()
+        for (const hop of [...this.#open.values()]) retire(hop)
+        return this.#endUnused()
+    }
+  }
+
+  #endUnused(): void {
+    if (this.isLeaving && this.connections === 0) this.end()
+  }
+
+  /** False: there is no room for another one. */
+  open(tenantId: string, withinMs: number, onAnswer: OnAnswer): boolean {
+    if (this.#isGone || this.isLeaving || this.connections >= LIMITS.hopConnectionsMax) return false
+    this.#asked++
+    let isAnswered = false
+    let giveUp: () => void = () => undefined
+    const deadline = setTimeout(() => settle('lost'), withinMs)
+    const settle = (answer: HopAnswer, socket?: TLSSocket): InUse | undefined => {
+      if (isAnswered) return undefined
+      isAnswered = true
+      this.#asked--
+      clearTimeout(deadline)
+      if (answer !== 'opened') giveUp()
+      const inUse = onAnswer(answer, socket)
+      this.#endUnused()
+      return inUse
+    }
+    const begin = () => {
+      if (this.#isGone) return void settle('lost')
+      if (isAnswered) return
+      giveUp = dialGateway(this.to, this.#worker, (dialled) => {
+        if (dialled === undefined || this.#isGone) return void settle('lost')
+        this.#ask(dialled, tenantId, settle)
+      })
+    }
+    if (this.#waiting === undefined) begin()
+    else this.#waiting.push(begin)
+    return true
+  }
+
+  #ask(dialled: Dialled, tenantId: string, settle: OnAnswer): void {
+    const { socket } = dialled
+    const number = ++this.#hops
+    const hop: Hop = { socket, inUse: undefined, isRetired: false }
+    this.#open.set(number, hop)
+    socket.once('close', () => {
+      this.#open.delete(number)
+      settle('lost')
+      this.#endUnused()
+    })
+    const lines = readLines(socket, {
+      bytesMax: LIMITS.connectorAnswerBytesMax,
+      onLine: (line) => {
+        const early = lines.stop()
+        const answer = readHopAnswer(line) ?? 'lost'
+        // An answer to what nobody has asked yet is none.
+        if (answer !== 'opened' || early.length > 0)
+          return void settle(answer === 'opened' ? 'lost' : answer, socket)
+        hop.inUse = settle('opened', socket)
+        if (hop.isRetired) hop.inUse?.retire()
+      },
+      onTooLong: () => settle('lost'),
+    })
+    this.#sign(dialled, { kind: 'hop', tenant_id: tenantId, hop: number, ...this.#who() })
+  }
+
+  end(): void {
+    if (this.#isGone) return
+    this.#isGone = true
+    this.isLeaving = true
+    clearTimeout(this.#silence)
+    this.#giveUp()
+    this.#control?.destroy()
+    for (const { socket } of [...this.#open.values()]) socket.destroy()
+    for (const begin of this.#waiting ?? []) begin()
+    this.#world.onLeft()
+  }
+}
+
+function retire(hop: Hop | undefined): void {
+  if (hop === undefined) return
+  hop.isRetired = true
+  hop.inUse?.retire()
+}
+
+const PONG = `${JSON.stringify({ say: 'pong' } satisfies ConnectorWord)}\n`
