@@ -76,7 +76,8 @@ const NO_SERVERS = /^(?:(?:node:)?(?:net|tls|dgram)|vite)$/
 
 /** `http.createServer(…)`, and what is called alike of any package or of nobody knows what. */
 function isServer(source: Source, call: CallExpression | NewExpression): boolean {
-  if (makingAt(source, call)?.framework === 'node') return true
+  const making = makingAt(source, call)
+  if (making !== null) return making.framework === 'node' && !making.isHandler
   const callee = bare(call.callee)
   const name = callee.type === 'MemberExpression' ? keyOf(callee.property) : nameOf(callee)
   if (call.type !== 'CallExpression' || !/^create(?:Secure)?Server$/.test(name ?? '')) return false
@@ -100,6 +101,7 @@ const nameOf = (node: Node) => (node.type === 'Identifier' ? node.name : null)
 const FETCH_SERVERS: ReadonlySet<string> = new Set([
   '@hono/node-server.serve',
   '@hono/node-server.createAdaptorServer',
+  'srvx.serve',
 ])
 
 function isFetchServer(source: Source, { callee }: CallExpression | NewExpression): boolean {

@@ -99,18 +99,20 @@ export function isLeftOut(name: string, neighbours: Iterable<string>): boolean {
 
 /** What a build makes lies in them, and may be all that there is of a package that was published. */
 const BUILDS: ReadonlySet<string> = new Set(['dist', 'build', 'out'])
-const OF_SOURCES = /^(?:\.git|tsconfig(?:\.[\w-]+)?\.json)$/
+const OF_COMPILER = /^tsconfig(?:\.[\w-]+)?\.json$/
 /** Where sources lie by custom; a package may leave others than code in them. */
 export const SOURCE_FOLDERS = ['src', 'source', 'sources'] as const
 export const IS_CODE = /\.(?:[cm]?[jt]sx?|coffee|vue|svelte)$/
+export const IS_TYPESCRIPT = /(?<!\.d)\.[cm]?tsx?$/
 
 /** Whether the package.json beside it may start it, and nothing beside it tells what it was made of. */
 export function mayBePublished(name: string, neighbours: readonly string[]): boolean {
-  return (
-    BUILDS.has(name) &&
-    neighbours.includes('package.json') &&
-    !neighbours.some((neighbour) => OF_SOURCES.test(neighbour))
-  )
+  return BUILDS.has(name) && neighbours.includes('package.json') && !neighbours.includes('.git')
+}
+
+/** A compiler's settings beside it: TypeScript anywhere else is what it was made of. */
+export function isCompiled(neighbours: readonly string[]): boolean {
+  return neighbours.some((neighbour) => OF_COMPILER.test(neighbour))
 }
 
 /** `"main": "dist/index.js"`, `"start": "node build/app"` */

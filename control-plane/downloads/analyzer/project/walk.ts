@@ -9,6 +9,8 @@ import { join, relative, sep } from 'node:path'
 import type { LIMITS } from '../../../../shared/limits.ts'
 import {
   IS_CODE,
+  IS_TYPESCRIPT,
+  isCompiled,
   isLeftOut,
   isStarted,
   MARKS_ENVIRONMENT,
@@ -99,15 +101,25 @@ export async function walk(
     for (const name of names) list(under(path, name))
     for (const name of links) await listLink(under(path, name))
     for (const name of below.sort())
-      if (!isLeftOut(name, names) || (await isAllThereIs(path, name, [...names, ...below])))
+      if (!isLeftOut(name, names) || (await isAllThereIs(path, name, names, below)))
         enqueue({ path: under(path, name), depth: depth + 1 })
   }
 
   /** A package that was published without what it was built from is its build. */
-  async function isAllThereIs(path: string, name: string, neighbours: readonly string[]) {
-    if (!mayBePublished(name, neighbours)) return false
-    for (const sources of SOURCE_FOLDERS)
-      if (neighbours.includes(sources) && (await holdsCode(under(path, sources)))) return false
+  async function isAllThereIs(
+    path: string,
+    name: string,
+    files: readonly string[],
+    folders: readonly string[],
+  ) {
+    if (folders.includes('.git') || !mayBePublished(name, files)) return false
+    const isMade = isCompiled(files)
+    if (isMade && files.some((file) => IS_TYPESCRIPT.test(file))) return false
+    for (const folder of folders) {
+      const isSource = (SOURCE_FOLDERS as readonly string[]).includes(folder)
+      if (!isSource && (!isMade || isLeftOut(folder, files))) continue
+      if (await holdsCode(under(path, folder), isSource ? IS_CODE : IS_TYPESCRIPT)) return false
+    }
     try {
       const manifest = under(path, 'package.json')
       const { text } = await readText(root, manifest, limits.projectFileBytesMax)
@@ -118,13 +130,13 @@ export async function walk(
   }
 
   /** Past so many entries it is taken to hold some. */
-  async function holdsCode(folder: string): Promise<boolean> {
+  async function holdsCode(folder: string, code: RegExp): Promise<boolean> {
     const waiting = [folder]
     let left = SOURCE_ENTRIES_MAX
     // it grows while it is walked
     for (const path of waiting)
       for await (const entry of entriesOf(path)) {
-        if (--left < 0 || (entry.isFile() && IS_CODE.test(entry.name))) return true
+        if (--left < 0 || (entry.isFile() && code.test(entry.name))) return true
         if (entry.isDirectory()) waiting.push(under(path, entry.name))
       }
     return false

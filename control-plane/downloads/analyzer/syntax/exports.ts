@@ -1,8 +1,9 @@
 /** What a file gives to others by which name: ES modules and CommonJS alike. */
 import type { CallExpression, Node } from '@babel/types'
 import { keyOf, namesOf } from './bindings.ts'
-import { literal, moduleOfCall } from './imports.ts'
+import { moduleOfCall } from './imports.ts'
 import type { Source } from './parse.ts'
+import { literal } from './texts.ts'
 import { isFunction } from './walk.ts'
 
 export type Export =

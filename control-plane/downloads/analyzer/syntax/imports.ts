@@ -3,6 +3,7 @@ import type { CallExpression, Node } from '@babel/types'
 import { keyOf, namesOf } from './bindings.ts'
 import { oncePer } from './once-per.ts'
 import type { Source } from './parse.ts'
+import { fileText, literal } from './texts.ts'
 
 interface Import {
   /** As it is written: `express`, `./app.js`, `@/server`. */
@@ -74,7 +75,7 @@ export function moduleOfCall(
     return module === null ? null : { module, form: 'dynamic' }
   }
   if (call.type !== 'CallExpression') return null
-  const module = isRequire(source, call) ? fileText(call.arguments[0]) : null
+  const module = isRequire(source, call) ? fileText(source, call.arguments[0]) : null
   return module === null ? null : { module, form: 'require' }
 }
 
@@ -130,52 +131,4 @@ function importedName(specifier: Node): string {
   if (specifier.type === 'ImportDefaultSpecifier') return 'default'
   if (specifier.type !== 'ImportSpecifier') return '*'
   return keyOf(specifier.imported) ?? '*'
-}
-
-/** The text that stands there, with nothing in it to be worked out. */
-export function literal(node: Node | null | undefined): string | null {
-  if (node?.type === 'StringLiteral') return node.value
-  if (node?.type === 'TemplateLiteral' && node.expressions.length === 0)
-    return node.quasis[0]?.value.cooked ?? null
-  return null
-}
-
-/** Also `path.join(__dirname, '..', 'app.js')` and `__dirname + '/app.js'`, as they are to this file. */
-export function fileText(node: Node | null | undefined): string | null {
-  const direct = literal(node)
-  if (direct !== null || !node) return direct
-  const parts = partsOf(node)
-  if (parts === null || parts[0] !== HERE || parts.length < 2) return null
-  const rest = parts
-    .slice(1)
-    .join('')
-    .replaceAll(/\/{2,}/g, '/')
-    .replace(/^\//, '')
-  return /^\.\.?(?:\/|$)/.test(rest) ? rest : `./${rest}`
-}
-
-/** Stands for the folder that a file lies in. */
-const HERE = ''
-
-function partsOf(node: Node): string[] | null {
-  const text = literal(node)
-  if (text !== null) return [text]
-  if (node.type === 'Identifier') return node.name === '__dirname' ? [HERE] : null
-  if (node.type === 'BinaryExpression' && node.operator === '+')
-    return joinedParts([node.left, node.right])
-  if (node.type === 'TemplateLiteral') {
-    const [first] = node.expressions
-    const [before, behind] = node.quasis.map(({ value }) => value.cooked ?? '')
-    const isHere = node.expressions.length === 1 && before === '' && first?.type === 'Identifier'
-    return isHere && first.name === '__dirname' ? [HERE, behind ?? ''] : null
-  }
-  if (node.type !== 'CallExpression' || node.callee.type !== 'MemberExpression') return null
-  const isJoin = /^(?:join|resolve)$/.test(keyOf(node.callee.property) ?? '')
-  const parts = isJoin ? joinedParts(node.arguments) : null
-  return parts?.flatMap((part) => (part === HERE ? [part] : [`/${part}`])) ?? null
-}
-
-function joinedParts(nodes: readonly Node[]): string[] | null {
-  const parts = nodes.slice(0, 12).map(partsOf)
-  return parts.every((part) => part !== null) ? parts.flat() : null
 }

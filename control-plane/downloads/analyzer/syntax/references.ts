@@ -25,8 +25,9 @@ export function referenceOf(source: Source, expression: Node, steps = 0): Refere
     case 'MemberExpression':
     case 'OptionalMemberExpression': {
       const key = node.computed && node.property.type === 'Identifier' ? null : keyOf(node.property)
-      const from = key === null ? null : referenceOf(source, node.object, steps + 1)
-      return from && key !== null ? memberOf(from, key) : null
+      if (key === null) return null
+      const from = referenceOf(source, node.object, steps + 1)
+      return from ? memberOf(from, key) : referenceOfProperty(source, node.object, key, steps)
     }
     case 'CallExpression': {
       // what compilers wrap a `require` into
@@ -61,6 +62,19 @@ function referenceOfName(source: Source, use: Node, steps: number): Reference | 
   if (value === undefined || value.expression === use) return null
   const from = referenceOf(source, value.expression, steps + 1)
   return from && value.members.reduce(memberOf, from)
+}
+
+/** `const servers = { http: require('http') }` */
+function referenceOfProperty(source: Source, object: Node, key: string, steps: number) {
+  const binding = object.type === 'Identifier' ? source.bindings.resolve(object) : undefined
+  const [value, more] = binding?.values ?? []
+  if (!value || more || value.members.length > 0) return null
+  const { expression } = value
+  if (expression.type !== 'ObjectExpression') return null
+  const property = expression.properties.find(
+    (one) => one.type === 'ObjectProperty' && !one.computed && keyOf(one.key) === key,
+  )
+  return property?.type === 'ObjectProperty' ? referenceOf(source, property.value, steps + 1) : null
 }
 
 function memberOf({ module, members }: Reference, key: string): Reference {

@@ -3,12 +3,14 @@ import type { Node } from '@babel/types'
 import { LRUCache } from 'lru-cache'
 import { LIMITS } from '../../../../../shared/limits.ts'
 import type { Project } from '../../project/project.ts'
-import { fileText, importsOf } from '../../syntax/imports.ts'
+import { keyOf } from '../../syntax/bindings.ts'
+import { importsOf } from '../../syntax/imports.ts'
 import { parseSource, type Source } from '../../syntax/parse.ts'
 import { placeOf } from '../../syntax/places.ts'
-import { isUnder, nearest } from '../folders.ts'
+import { fileText } from '../../syntax/texts.ts'
+import { folderOf, isUnder, nameOf, nearest } from '../folders.ts'
 import { innermost, type Packages } from './packages.ts'
-import { isWithin } from './paths.ts'
+import { isTest, isWithin, joined } from './paths.ts'
 import { createResolver, type Resolver } from './resolve.ts'
 import { withServices } from './services.ts'
 
@@ -144,15 +146,56 @@ async function leadsOf(codebase: Codebase, source: Source): Promise<Map<string, 
     const path = await codebase.resolver.resolve(source.path, module)
     if (path !== null) leads.set(module, path)
   }
+  for (const folder of namedFolders(source))
+    for (const path of codeIn(codebase, joined(folderOf(source.path), folder)))
+      leads.set(`${folder}/${nameOf(path)}`, path)
   return leads
 }
+
+const FOLDER_FILES_MAX = 100
+
+/** Right in the folder, and in folders of it that are modules by their index. */
+function codeIn({ project }: Codebase, folder: string | null): string[] {
+  if (folder === null || folder === '') return []
+  return project.files
+    .flatMap(({ path }) => {
+      const isIts = isWithin(folder, path) && /\.[cm]?[jt]s$/.test(path) && !isTest(path)
+      const rest = isIts ? path.slice(folder.length + 1) : ''
+      return /^[^/]+$|^[^/]+\/index\.\w+$/.test(rest) ? [path] : []
+    })
+    .slice(0, FOLDER_FILES_MAX)
+}
+
+/** Loads all files of a folder: `fs.readdirSync(routes)`, yargs' `commandDir`, `@fastify/autoload`. */
+const LOADS =
+  /^(?:readdir(?:Sync)?|commandDir|requireAll|require[-_]?dir(?:ectory)?|include-?all|importDir|autoload|loadDir|glob(?:by)?(?:Sync)?)$/i
+
+/** Folders that a call loads, seen from where the file lies. */
+function namedFolders(source: Source): string[] {
+  return source.nodes.flatMap((node) => {
+    if (node.type === 'ObjectProperty' && keyOf(node.key) === 'dir') {
+      const dir = WHERE.test(source.text) ? fileText(source, node.value) : null
+      return dir?.startsWith('.') ? [dir] : []
+    }
+    if (node.type !== 'CallExpression') return []
+    const { callee } = node
+    const name = keyOf(callee.type === 'MemberExpression' ? callee.property : callee)
+    if (name === null || !LOADS.test(name)) return []
+    const folder = fileText(source, node.arguments[0])
+    const isHere = folder !== null && (name === 'commandDir' || folder.startsWith('.'))
+    return isHere && !/[*{]/.test(folder) ? [folder] : []
+  })
+}
+
+/** How a file says where it lies. */
+const WHERE = /\b(?:__dirname|__filename|import\.meta)\b/
 
 /** `fork('./worker.js')`, `new Worker(…)`, `setupPrimary({ exec: … })`, `path.join(__dirname, 'app.js')`. */
 function namedFiles(source: Source): string[] {
   return source.nodes.flatMap((node) => {
     if (node.type === 'CallExpression') {
-      const joined = /\b__dirname\b/.test(source.text) ? fileText(node) : null
-      return joined !== null && /\.[cm]?[jt]s$/.test(joined) ? [joined] : []
+      const path = WHERE.test(source.text) ? fileText(source, node) : null
+      return path !== null && /\.[cm]?[jt]s$/.test(path) ? [path] : []
     }
     if (node.type !== 'StringLiteral' || !/^(?:\.{0,2}\/)?[\w./-]+\.[cm]?[jt]s$/.test(node.value))
       return []

@@ -12,12 +12,13 @@ import { entriesOf, type Entry } from './entries.ts'
 import { makingsIn } from './makings.ts'
 import { nextOf } from './next.ts'
 import { innermost, packageManagerOf, packagesOf, type NodePackage } from './packages.ts'
-import { isAside, isTest } from './paths.ts'
+import { isAside, isTest, joined } from './paths.ts'
 import { isFramework, servedBy } from './served.ts'
 import { createTracer } from './trace.ts'
 
 const FRAMEWORKS = [
   'express',
+  'connect',
   'fastify',
   'koa',
   'hono',
@@ -26,7 +27,7 @@ const FRAMEWORKS = [
   '@hono/zod-openapi',
 ]
 const MENTIONS =
-  /['"](?:express|fastify|koa|hono(?:\/(?:quick|tiny))?|@hono\/zod-openapi|@nestjs\/core|next|(?:node:)?https?2?)['"]/
+  /['"](?:express|connect|fastify|koa|hono(?:\/(?:quick|tiny))?|@hono\/zod-openapi|@nestjs\/core|next|(?:node:)?https?2?)['"]/
 
 export async function detectNode(project: Project): Promise<Detection> {
   const packages = await packagesOf(project)
@@ -98,7 +99,11 @@ const ENTRIES_MAX = 12
 /** Before anything is parsed: does any file of the package name a framework, or a server of Node's? */
 async function mayServe(codebase: Codebase, one: NodePackage): Promise<boolean> {
   if (dependsOnFramework(codebase, one)) return true
-  for (const path of sourcesOf(codebase, one).slice(0, LIMITS.analyzerReachFilesMax))
+  const commands = one.manifest.bins.flatMap((bin) => joined(one.folder, bin) ?? [])
+  for (const path of [
+    ...commands,
+    ...sourcesOf(codebase, one).slice(0, LIMITS.analyzerReachFilesMax),
+  ])
     if (MENTIONS.test((await codebase.project.read(path)) ?? '')) return true
   return false
 }

@@ -89,7 +89,7 @@ export async function entriesOf(codebase: Codebase, one: NodePackage): Promise<E
         const at = { path, line: lineAt(text, text.indexOf(`"${name}":`)) }
         await add(run, 'command', `the script ${name}`, at)
       }
-    if (path !== '' && !scripts.has('start'))
+    if (path !== '' && !scripts.has('start') && one.manifest.bins.length === 0)
       await add({ kind: 'file', path: './server.js' }, 'command', 'npm start', { path, line: 1 })
     for (const { runs, path, line } of await otherCommands(codebase, one))
       for (const run of runs) await add(run, 'command', path, { path, line })

@@ -1,9 +1,9 @@
 /** Numbers and texts that code settles on: as they stand, or where the environment says nothing. */
 import type { CallExpression, Node } from '@babel/types'
 import { keyOf, methodCall } from '../../syntax/bindings.ts'
-import { literal } from '../../syntax/imports.ts'
 import type { Source } from '../../syntax/parse.ts'
 import { bare } from '../../syntax/references.ts'
+import { literal } from '../../syntax/texts.ts'
 import type { Spot } from './codebase.ts'
 import { indexOf } from './reach-index.ts'
 import type { Tracer } from './trace.ts'
@@ -23,13 +23,14 @@ export function portOf(spot: Spot, tracer: Tracer, depth = 0): number | null {
     case 'StringLiteral':
       return /^\d{1,5}$/.test(node.value) ? validPort(Number(node.value)) : null
     case 'LogicalExpression':
-      return next(node.right) ?? next(node.left)
+      // what the first stands for, where that is known: env.PORT is not
+      return (node.operator === '&&' ? null : next(node.left)) ?? next(node.right)
     case 'ConditionalExpression':
       return next(node.alternate) ?? next(node.consequent)
     case 'UnaryExpression':
       return node.operator === '+' || node.operator === '~' ? next(node.argument) : null
     case 'BinaryExpression':
-      return node.operator === '|' ? next(node.left) : null
+      return node.operator === '|' ? (next(node.left) ?? next(node.right)) : null
     case 'AssignmentExpression':
       return next(node.right)
     case 'ObjectExpression':
@@ -54,6 +55,20 @@ function portAmong(spot: Spot, tracer: Tracer, depth: number): number | null {
       const port = portOf(value, tracer, depth + 1)
       if (port !== null) return port
     }
+  return portOfCalls(spot, tracer, depth)
+}
+
+/** `const port = await findPort(3000)`, whatever that does before it answers. */
+function portOfCalls({ source, node }: Spot, tracer: Tracer, depth: number): number | null {
+  const values = node.type === 'Identifier' ? source.bindings.resolve(node)?.values : undefined
+  for (const { expression, members } of values ?? []) {
+    const call = bare(expression)
+    if (call.type !== 'CallExpression' || members.length > 0) continue
+    const port = portOfCall(source, call, (inner) =>
+      inner ? portOf({ source, node: inner }, tracer, depth + 1) : null,
+    )
+    if (port !== null) return port
+  }
   return null
 }
 
@@ -72,7 +87,7 @@ function portOfCall(
     return next(value)
   }
   const name = method?.name ?? keyOf(call.callee)
-  return name !== null && /port|^Number$|^parseInt$|^int$/i.test(name) ? next(first) : null
+  return name !== null && /port|^Number$|^String$|^parseInt$|^int$/i.test(name) ? next(first) : null
 }
 
 /** What `app.set('port', …)` says in this file, of whatever it is a setting. */

@@ -19,6 +19,8 @@ export interface Making {
   readonly node: Node
   /** Its routes are there as soon as it is: what is added behind it comes too late. */
   readonly isRouted: boolean
+  /** A server may be given it; by itself it is none. */
+  readonly isHandler: boolean
 }
 
 interface Maker {
@@ -28,6 +30,7 @@ interface Maker {
   /** In an older version it is called without `new`. */
   readonly isAlsoCalled?: boolean
   readonly isRouted?: boolean
+  readonly isHandler?: boolean
 }
 
 const EXPRESS: Maker = { framework: 'express' }
@@ -38,6 +41,10 @@ const KOA_ROUTER: Maker = { framework: 'koa', kind: 'router' }
 /** By the module and the way from there; `default` is left out of it. */
 const MAKERS: ReadonlyMap<string, Maker> = new Map<string, Maker>([
   ['express', EXPRESS],
+  // until its third version
+  ['express.createServer', EXPRESS],
+  // what it makes is handed to a server, or listens by one of its own
+  ['connect', { ...SERVER, isHandler: true }],
   ['routing-controllers.createExpressServer', { framework: 'express', isRouted: true }],
   ['routing-controllers.createKoaServer', { framework: 'koa', isRouted: true }],
   ['express.Router', { framework: 'express', kind: 'router' }],
@@ -71,10 +78,10 @@ export function makingAt(source: Source, node: Node): Making | null {
   if (node.type !== 'CallExpression' && node.type !== 'NewExpression') return null
   const maker = MAKERS.get(qualifiedName(source, node.callee) ?? '') ?? given(source, node)
   if (!maker) return null
-  const { framework, kind = 'application', isRouted = false } = maker
+  const { framework, kind = 'application', isRouted = false, isHandler = false } = maker
   return maker.isConstructed && !maker.isAlsoCalled && node.type !== 'NewExpression'
     ? null
-    : { framework, kind, source, node, isRouted }
+    : { framework, kind, source, node, isRouted, isHandler }
 }
 
 export function isClass(node: Node): node is Class {
@@ -88,7 +95,14 @@ function extended(source: Source, node: Class): Making | null {
   if (!maker?.isConstructed || maker.kind === 'router') return null
   const { framework } = maker
   const made = source.nodes.find((one) => isSuper(one) && classAround(source, one) === node)
-  return { framework, kind: 'application', source, node: made ?? node, isRouted: false }
+  return {
+    framework,
+    kind: 'application',
+    source,
+    node: made ?? node,
+    isRouted: false,
+    isHandler: false,
+  }
 }
 
 const isSuper = (node: Node) => node.type === 'CallExpression' && node.callee.type === 'Super'

@@ -1,9 +1,9 @@
 /** The default of an option of the command line, as the packages that read these are told of it. */
 import type { Node } from '@babel/types'
 import { keyOf, methodCall } from '../../syntax/bindings.ts'
-import { literal } from '../../syntax/imports.ts'
 import { placeOf } from '../../syntax/places.ts'
 import { bare } from '../../syntax/references.ts'
+import { literal } from '../../syntax/texts.ts'
 import type { Finding } from '../application.ts'
 import { finding } from '../assemble.ts'
 import { spotsIn, type Reach, type Spot } from './codebase.ts'
@@ -21,6 +21,7 @@ export function declaredPort(
   asked: ReadonlySet<string>,
 ): Finding | null {
   const names = new Set([...asked].map(plain))
+  for (const { node } of spotsIn(reach)) for (const name of aliasOf(node, names)) names.add(name)
   for (const { source, node } of spotsIn(reach)) {
     const port = portAt({ source, node }, tracer, names)
     if (port === null) continue
@@ -28,6 +29,14 @@ export function declaredPort(
     return finding('port', port, placeOf(source, node), 'likely', detail)
   }
   return null
+}
+
+/** `.alias('p', 'port')`: the short one stands for the same. */
+function aliasOf(node: Node, names: ReadonlySet<string>): string[] {
+  const called = methodCall(node)
+  if (called?.name !== 'alias') return []
+  const both = called.given.flatMap((one) => literal(one) ?? []).map(plain)
+  return both.some((name) => names.has(name)) ? both : []
 }
 
 const plain = (name: string) => name.toLowerCase().replace(/[-_]/g, '')
@@ -102,8 +111,13 @@ function defaultOf(
   object: Node & { type: 'ObjectExpression' },
   inner: (node: Node) => number | null,
 ): number | null {
-  for (const one of object.properties)
-    if (one.type === 'ObjectProperty' && /default/i.test(keyOf(one.key) ?? ''))
-      return inner(one.value)
-  return null
+  const valueOf = (name: RegExp) => {
+    for (const one of object.properties)
+      if (one.type === 'ObjectProperty' && name.test(keyOf(one.key) ?? '')) return one.value
+    return null
+  }
+  // { value: 3000, description: 'Where it listens' }
+  const value =
+    valueOf(/default/i) ?? (valueOf(/^(?:type|desc\w*|doc|env\w*)$/) && valueOf(/^value$/))
+  return value && inner(value)
 }

@@ -1,9 +1,9 @@
 /** Where an application listens: only what reaches `listen` counts, and what is sure is said so. */
 import type { Node } from '@babel/types'
 import { keyOf, methodCall } from '../../syntax/bindings.ts'
-import { literal } from '../../syntax/imports.ts'
 import { placeOf } from '../../syntax/places.ts'
 import { bare } from '../../syntax/references.ts'
+import { literal } from '../../syntax/texts.ts'
 import type { Finding } from '../application.ts'
 import { finding } from '../assemble.ts'
 import { folderOf, under } from '../folders.ts'
@@ -40,7 +40,8 @@ export async function portFinding(
   const ways = written === null ? [] : waysOf(written)
   const names = new Set(ways.map((way) => way.at(-1) ?? ''))
   return (
-    declaredPort(reach, tracer, serving === null ? new Set(['port']) : names) ??
+    (serving && declaredPort(reach, tracer, names)) ??
+    declaredPort(reach, tracer, new Set(['port'])) ??
     (await portOfFiles(codebase, one, reach, ways)) ??
     configuredPort(reach, tracer, names) ??
     portBeside(codebase, one)

@@ -1,5 +1,5 @@
 /** Looked up again and again while names are followed, and so made once for each file and reach. */
-import type { Node } from '@babel/types'
+import type { Identifier, Node } from '@babel/types'
 import { keyOf } from '../../syntax/bindings.ts'
 import { exportsOf } from '../../syntax/exports.ts'
 import { importsOf, moduleOfCall } from '../../syntax/imports.ts'
@@ -19,6 +19,8 @@ export const indexOf = oncePer((source: Source) => {
   const calls = new Map<string, Call[]>()
   /** `require('./routes')(app)`, by the module. */
   const callsOfModule = new Map<string, Call[]>()
+  /** Names that are given to a call, by the name. */
+  const passed = new Map<string, Identifier[]>()
   /** `super(…)` of constructors. */
   const superCalls: Call[] = []
   for (const node of source.nodes)
@@ -39,6 +41,7 @@ export const indexOf = oncePer((source: Source) => {
       case 'CallExpression':
       case 'NewExpression': {
         const { callee } = node
+        for (const one of node.arguments) if (one.type === 'Identifier') add(passed, one.name, one)
         if (callee.type === 'Super') superCalls.push(node)
         const name = keyOf(callee.type === 'MemberExpression' ? callee.property : callee)
         if (name !== null) add(calls, name, node)
@@ -48,7 +51,7 @@ export const indexOf = oncePer((source: Source) => {
       }
       default:
     }
-  return { exports: exportsOf(source), returns, writes, calls, callsOfModule, superCalls }
+  return { exports: exportsOf(source), returns, writes, calls, callsOfModule, passed, superCalls }
 })
 
 function add<K, V>(lists: Map<K, V[]>, key: K, value: V): void {

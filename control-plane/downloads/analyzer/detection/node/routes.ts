@@ -1,9 +1,9 @@
 /** Where routes are mounted, under which paths, and which of them tells that the application is well. */
 import type { Node } from '@babel/types'
 import { keyOf, methodCall } from '../../syntax/bindings.ts'
-import { literal } from '../../syntax/imports.ts'
 import type { Source } from '../../syntax/parse.ts'
-import { placeOf } from '../../syntax/places.ts'
+import { placeOf, textOf } from '../../syntax/places.ts'
+import { literal } from '../../syntax/texts.ts'
 import { isFunction, functionAround } from '../../syntax/walk.ts'
 import type { Finding, Place } from '../application.ts'
 import { finding } from '../assemble.ts'
@@ -53,7 +53,8 @@ export function routesOf(reach: Reach, tracer: Tracer, made: Pick<Making, 'node'
     const isStatus =
       path !== null && (isPlainStatus(source, path, given) || isHealthSetting(given[0]))
     // what lies at the root of a router may be meant for it by where that is mounted
-    const mayBeHealth = isStatus || path === '/' || healthRank(path ?? '') !== null
+    const mayBeHealth =
+      isStatus || path === '/' || (healthRank(path ?? '') !== null && !isStream(source, given))
     const inner = MOUNTERS.has(name) ? innerOf(source, name, given, tracer) : []
     const [first] = inner
     if (VERBS.has(name) && path !== null && mayBeHealth && first === undefined)
@@ -120,6 +121,12 @@ function isPlainStatus(source: Source, path: string, given: Arguments): boolean 
   return (
     text.length < 200 && !/render|redirect|await|html|file|find|stat(?:s|istics)|mem/i.test(text)
   )
+}
+
+/** A beat that browsers keep listening to answers no probe. */
+function isStream(source: Source, given: Arguments): boolean {
+  const handler = given.at(-1)
+  return handler !== undefined && /text\/event-stream/.test(textOf(source, handler))
 }
 
 /** What a method is called on: makings, or the function whose parameter it is, in plugins of Fastify. */

@@ -32,6 +32,7 @@ const TAKERS: ReadonlySet<string> = new Set([
   'spdy.createServer',
   'greenlock-express.serve',
   'http-terminator.createHttpTerminator',
+  'srvx.serve',
 ])
 
 export function servingsOf(reach: Reach, tracer: Tracer): Serving[] {

@@ -5,12 +5,13 @@
  */
 import type { Identifier, Node } from '@babel/types'
 import { LIMITS } from '../../../../../shared/limits.ts'
-import { keyOf, namesOf } from '../../syntax/bindings.ts'
+import { keyOf, methodCall, namesOf } from '../../syntax/bindings.ts'
 import { WHOLE } from '../../syntax/exports.ts'
 import { moduleOfCall, specifiedBy } from '../../syntax/imports.ts'
 import type { Source } from '../../syntax/parse.ts'
 import { bare, interopArgument } from '../../syntax/references.ts'
 import { ancestorsOf, functionAround, isFunction } from '../../syntax/walk.ts'
+import { awaitedBy, givenTo, passedOn, resolvedBy, type Step } from './callbacks.ts'
 import type { Reach, Spot } from './codebase.ts'
 import { EACH, elementsAt, listIn, loopedOver } from './loops.ts'
 import { classAround, isClass, makingAt, type Making } from './makings.ts'
@@ -89,6 +90,8 @@ export function createTracer(reach: Reach): Tracer {
       case 'ImportExpression':
         return followCall(step)
       case 'NewExpression': {
+        const resolved = resolvedBy(step)
+        if (resolved !== null) return resolved
         const made = values({ source, node: node.callee })
         // of a class that extends an application
         if (members.length === 0)
@@ -287,23 +290,31 @@ export function createTracer(reach: Reach): Tracer {
     ]
   }
 
-  /** `create((error, app) => …)`, where `create` says `callback(null, app)`. */
-  function calledBack(source: Source, callback: Node, index: number, members: readonly string[]) {
+  /** `create((error, app) => …)`, where `create` says `callback(null, app)`, or passes it on. */
+  function calledBack(
+    source: Source,
+    callback: Node,
+    index: number,
+    members: readonly string[],
+    depth = 0,
+  ): Step[] {
     const call = source.parents.get(callback)
-    if (call?.type !== 'CallExpression' || --stepsLeft < 0) return []
+    if (call?.type !== 'CallExpression' || --stepsLeft < 0 || depth > MEMBERS_MAX) return []
     const at = call.arguments.findIndex((one) => one === callback)
     if (at < 0) return []
+    // make().then((app) => …)
+    if (at === 0 && index === 0 && methodCall(call)?.name === 'then')
+      return [{ source, node: methodCall(call)?.object ?? call, members }]
     return values({ source, node: call.callee }).flatMap((called): Step[] => {
       if (!isFunction(called.node) || !('params' in called.node)) return []
       const parameter = called.node.params[at]
       if (parameter?.type !== 'Identifier') return []
-      return (indexOf(called.source).calls.get(parameter.name) ?? []).flatMap((one) => {
-        const given = one.arguments[index]
-        const isIts =
-          one.callee.type === 'Identifier' &&
-          called.source.bindings.resolve(one.callee)?.node === parameter
-        return isIts && given ? [{ source: called.source, node: given, members }] : []
-      })
+      const own = givenTo(called.source, parameter, index, members)
+      const further = passedOn(called.source, parameter)
+      return [
+        ...own,
+        ...further.flatMap((one) => calledBack(called.source, one, index, members, depth + 1)),
+      ]
     })
   }
 
@@ -350,15 +361,4 @@ function isOfConstructor(source: Source, value: Node, constructor: Node): boolea
   return isPrototype(parent) || (around !== null && isPrototype(source.parents.get(around)))
 }
 
-/** The module of `import('./app.js').then(…)`. */
-function awaitedBy(source: Source, { callee }: Node & { type: 'CallExpression' }): string | null {
-  if (callee.type !== 'MemberExpression' || keyOf(callee.property) !== 'then') return null
-  return moduleOfCall(source, bare(callee.object))?.module ?? null
-}
-
 const whole = (spot: Spot): Step => ({ ...spot, members: [] })
-
-interface Step extends Spot {
-  /** Of what the node stands for, from the outermost on. */
-  readonly members: readonly string[]
-}

@@ -28,3 +28,21 @@ createExpressServer({ controllers: [] }).listen(1000)`
     'express a.js:2 :1000 sure',
   ])
 })
+
+t.test(
+  'what Connect makes is the application where it listens, and not beside a server',
+  async (t) => {
+    const made = `const http = require('http')\nconst app = require('connect')()\n`
+    t.strictSame(await found(`${made}app.listen(1000)`, { connect: '3' }), [
+      'node a.js:2 :1000 sure',
+    ])
+    t.strictSame(await found(`${made}http.createServer(app).listen(1000)`, { connect: '3' }), [
+      'node a.js:3 :1000 sure',
+    ])
+  },
+)
+
+t.test('what Express 2 makes by its createServer is an application', async (t) => {
+  const code = `const express = require('express')\nexpress.createServer().listen(1000)`
+  t.strictSame(await found(code, { express: '2' }), ['express a.js:2 :1000 sure'])
+})

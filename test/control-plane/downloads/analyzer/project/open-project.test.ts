@@ -85,13 +85,18 @@ t.test('reads the build of a package that was published without its sources', as
   ])
   const bin = JSON.stringify({ scripts: { start: 'node build/app' } })
   t.ok((await paths({ 'package.json': bin, 'build/app.js': '' })).includes('build/app.js'))
-  for (const beside of ['src/index.ts', 'tsconfig.json', '.git/HEAD'])
+  for (const beside of ['src/index.ts', '.git/HEAD'])
     t.notOk(
       (await paths({ 'package.json': main, 'dist/index.js': '', [beside]: '' })).includes(
         'dist/index.js',
       ),
       `it is built from ${beside}`,
     )
+  const compiled = { 'package.json': main, 'dist/index.js': '', 'tsconfig.json': '{}' }
+  t.ok((await paths(compiled)).includes('dist/index.js'), 'a compiler’s settings are no sources')
+  t.ok((await paths({ ...compiled, 'types/a.d.ts': '' })).includes('dist/index.js'))
+  for (const source of ['index.ts', 'app/deep/index.ts'])
+    t.notOk((await paths({ ...compiled, [source]: '' })).includes('dist/index.js'), source)
   t.ok(
     (await paths({ 'package.json': main, 'dist/index.js': '', 'src/sql/a.sql': '' })).includes(
       'dist/index.js',

@@ -1,0 +1,167 @@
+/** What a start leads to, and how an application comes to where it listens, each as small as it can be. */
+import t from 'tap'
+import { detectNode } from '../../../../../control-plane/downloads/analyzer/detection/node/detect-node.ts'
+import { projectWith } from './project-with.ts'
+
+type Files = Readonly<Record<string, string>>
+
+async function first(files: Files, more: object = {}) {
+  const manifest = { bin: './bin/run', dependencies: { express: '5' }, ...more }
+  const project = projectWith({ 'package.json': JSON.stringify(manifest), ...files })
+  const [found] = (await detectNode(project)).applications
+  return found && `${found.entry?.path} → ${found.mount?.path}:${found.mount?.line} ${found.port}`
+}
+
+const WEB = `const app = require('express')()\napp.listen(1000)`
+
+t.test('a file is reached by a path that is put together', async (t) => {
+  const ways: readonly (readonly [string, string])[] = [
+    [
+      'a folder in a name',
+      `const lib = require('path').join(__dirname, '../lib')\nrequire(lib + '/web')`,
+    ],
+    [
+      'the real folder of the file',
+      `const lib = path.join(path.dirname(fs.realpathSync(__filename)), '../lib')\nrequire(lib + '/web')`,
+    ],
+    ['a template', 'const up = `${__dirname}/..`\nrequire(`${up}/lib/web.js`)'],
+    ['a name', `const web = '../lib/web'\nrequire(web)`],
+  ]
+  for (const [name, code] of ways)
+    t.equal(
+      await first({ 'bin/run': code, 'lib/web.js': WEB }),
+      'bin/run → lib/web.js:1 1000',
+      name,
+    )
+  const esm = `import { fileURLToPath } from 'node:url'
+import { fork } from 'node:child_process'
+fork(fileURLToPath(new URL('../lib/web.js', import.meta.url)))`
+  t.equal(
+    await first({ 'bin/run': esm, 'lib/web.js': WEB }, { type: 'module' }),
+    'bin/run → lib/web.js:1 1000',
+  )
+  t.equal(
+    await first({ 'bin/run': `const name = pick()\nrequire(name)`, 'lib/web.js': WEB }),
+    'undefined → lib/web.js:1 null',
+    'one that only a run would know is not guessed',
+  )
+})
+
+t.test('all files of a folder are reached where code loads it', async (t) => {
+  const loads = [
+    `require('yargs').commandDir('../commands').argv`,
+    `fs.readdirSync(path.join(__dirname, '../commands')).forEach((file) => load(file))`,
+    `load({ dir: path.join(__dirname, '..', 'commands') })`,
+  ]
+  for (const code of loads)
+    t.equal(
+      await first({ 'bin/run': code, 'commands/web.js': WEB, 'commands/web.test.js': WEB }),
+      'bin/run → commands/web.js:1 1000',
+      code,
+    )
+})
+
+t.test('a command without an ending is looked into, and goes before a server.js', async (t) => {
+  const code = `require('http').createServer(answer).listen(1000)`
+  t.equal(await first({ 'bin/run': code }, { dependencies: {} }), 'bin/run → bin/run:1 1000')
+  const both = {
+    'bin/run': `require('../server').listen(1000)`,
+    'server.js': 'module.exports = require("express")()',
+  }
+  t.equal(await first(both), 'bin/run → server.js:1 1000')
+})
+
+t.test('an application is followed through promises and callbacks', async (t) => {
+  const web = (code: string) => `const express = require('express')\n${code}`
+  const ways: readonly (readonly [string, Files])[] = [
+    [
+      'a callback that is passed on',
+      {
+        'bin/run': `require('../web').boot((app) => app.listen(1000))`,
+        'web.js': web(
+          `function make(done) { done(express()) }\nexports.boot = (next) => make(next)`,
+        ),
+      },
+    ],
+    [
+      'then',
+      {
+        'bin/run': `require('../web')().then((app) => app.listen(1000))`,
+        'web.js': web(`\nmodule.exports = async () => express()`),
+      },
+    ],
+    [
+      'a promise of its own',
+      {
+        'bin/run': `require('../web')().then((app) => app.listen(1000))`,
+        'web.js': web(`\nmodule.exports = () => new Promise((resolve) => resolve(express()))`),
+      },
+    ],
+  ]
+  for (const [name, files] of ways)
+    t.match((await first(files)) ?? '', /^bin\/run → web\.js:[23] 1000$/, name)
+})
+
+t.test(
+  'a server is found through an object of modules, and through what is given to serve',
+  async (t) => {
+    const held = `const from = { http: require('http') }\nfrom.http.createServer(answer).listen(1000)`
+    t.equal(await first({ 'bin/run': held }, { dependencies: {} }), 'bin/run → bin/run:2 1000')
+    const hono = `import { serve } from 'srvx'\nimport { Hono } from 'hono'
+const inner = new Hono()\nconst app = new Hono()\napp.route('/a', inner)\nserve({ fetch: app.fetch, port: 1000 })`
+    t.equal(
+      await first({ 'bin/run': hono }, { type: 'module', dependencies: { hono: '4' } }),
+      'bin/run → bin/run:4 1000',
+    )
+  },
+)
+
+t.test('a port is what the start says before what code falls back to', async (t) => {
+  const port = async (code: string, web = '') => {
+    const found = await first({
+      'bin/run': `const app = require('express')()\n${code}`,
+      'web.js': web,
+    })
+    return found?.split(' ').at(-1)
+  }
+  t.equal(
+    await port(
+      `require('../web')(app, { port: 4000 })`,
+      `module.exports = (app, o) => app.listen(o.port || 3000)`,
+    ),
+    '4000',
+  )
+  t.equal(await port(`app.listen(process.env.PORT || 3000)`), '3000')
+  t.equal(await port(`app.listen((process.env.PORT && Number(process.env.PORT)) || 3000)`), '3000')
+  t.equal(await port(`app.listen(process.env.PORT | 3000)`), '3000', 'as it is mistyped')
+  t.equal(await port(`let port = await findPort(3000)\napp.listen(Number(port))`), '3000')
+  t.equal(
+    await port(
+      `cli.option('-p, --port <port>', 'where', String(3000))\nconst open = (next) => app.listen(next)\nopen(cli.port)`,
+    ),
+    '3000',
+  )
+  t.equal(
+    await port(`const o = args.alias('p', 'port').default('p', 3000).argv\napp.listen(o.port)`),
+    '3000',
+  )
+  t.equal(
+    await port(
+      `const schema = { port: { value: 3000, type: 'number' } }\napp.listen(config(schema).port)`,
+    ),
+    '3000',
+  )
+})
+
+t.test('a stream of beats is no health path', async (t) => {
+  const health = async (handler: string) => {
+    const code = `const app = require('express')()\napp.get('/heartbeat', ${handler})\napp.listen(1)`
+    const project = projectWith({
+      'package.json': '{"bin":"a.js","dependencies":{"express":"5"}}',
+      'a.js': code,
+    })
+    return (await detectNode(project)).applications[0]?.healthPath
+  }
+  t.equal(await health(`(q, r) => r.send('ok')`), '/heartbeat')
+  t.equal(await health(`(q, r) => r.type('text/event-stream')`), null)
+})

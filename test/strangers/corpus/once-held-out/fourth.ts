@@ -1,0 +1,280 @@
+/** Held out until what was wrong with them was read. */
+import type { Expected } from '../expected.ts'
+
+export const FOURTH_HELD_OUT: readonly Expected[] = [
+  {
+    name: '@agentdeskai/browser-tools-server',
+    version: '1.2.0',
+    integrity:
+      'sha512-84ONXXjz2Ku+E/Sw5jLQ2vt1HXPcRvzvcz8EYis4mNsc1D5bGVuZ5olOSTSpyAaE0e3awcUH/f/XVYLU28q54g==',
+    framework: 'express',
+    mount: 'browser-connector.ts:245',
+    entries: ['browser-connector.ts'],
+    port: 3025,
+    health: null,
+  },
+  {
+    name: 'antigravity-claude-proxy',
+    version: '2.0.4',
+    integrity:
+      'sha512-JaTUK5Qa8aW29+BmM+MQE61qTlPcEeg7wCL7BbKXzVB13pxY9cmlZeyF45me9dDH+PyZQr/vMinDCGJWaOQJGQ==',
+    framework: 'express',
+    mount: 'src/server.js:28',
+    entries: ['src/index.js', 'bin/cli.js'],
+    port: 8080,
+    health: '/health',
+  },
+  {
+    name: 'anywhere',
+    version: '1.7.0',
+    integrity:
+      'sha512-qUgWsVlUsePNwYz+ccNFcbpopoP2iS72HG3pgJwLvmxWi9CUMr2HRRDXK9qd0iaK5Pwzh2/bCxyJnp87ZiuRyQ==',
+    framework: 'node',
+    mount: 'bin/anywhere:171',
+    entries: ['bin/anywhere'],
+    port: 8000,
+    health: null,
+  },
+  {
+    name: '@awaismirza/bypass-cors',
+    version: '1.2.0',
+    integrity:
+      'sha512-ax6SW1jjpyZkdJ2ALd01GAmokIhh4y8UBETNi4lo39Jm+uaxd54KqKJysjcIn7141r4vOwv6jfp1P2v6uJ8R5Q==',
+    framework: 'fastify',
+    mount: 'bin/index.js:2',
+    entries: ['bin/index.js'],
+    port: 3000,
+    health: null,
+  },
+  {
+    name: 'bittorrent-tracker',
+    version: '11.2.3',
+    integrity:
+      'sha512-i9pWOf1YAQWyTjDnpWwcTfEYDi5XwqD6f48pKmIHByb7x2XU86CqK+IsyMy1buKkDZ3rDKht2jIeKCZf1Dmd8g==',
+    framework: 'node',
+    mount: 'server.js:64',
+    entries: ['bin/cmd.js'],
+    port: 8000,
+    health: null,
+  },
+  {
+    name: 'calipso',
+    version: '0.3.54',
+    integrity:
+      'sha512-Nd+wQDahRYclXue7DP/7c29iSceAD30cOkftsOvrz8DoSyvheQEbUKHcuvgTRZccV5jnjYKfQODYkKsbYLed+A==',
+    framework: 'express',
+    mount: 'app.js:189',
+    entries: ['app.js'],
+    port: 3000,
+    health: null,
+  },
+  {
+    name: 'chii',
+    version: '1.15.5',
+    integrity:
+      'sha512-O8c5ddK9iz0jsPqzl1JgeNanh04+4e/sXOBhqRnsr4ip4zwk7iRrv4Ff5NAH2Ddh2h3UwCI5GLt5mAbA0mY57Q==',
+    framework: 'koa',
+    mount: 'server/index.js:27',
+    entries: ['bin/chii.js'],
+    port: 8080,
+    health: null,
+  },
+  {
+    name: 'corsproxy',
+    version: '1.5.0',
+    integrity:
+      'sha512-dBPmB5dI9V/TbyDR8uOvpJEBPk3e8k+XICks4UuOgcVRBXEvaK3xjtR0r8z/yiLeTaD59QJZySwZyAvmXnLjBA==',
+    framework: null,
+    mount: null,
+    entries: [],
+    port: null,
+    health: null,
+  },
+  {
+    name: 'difit',
+    version: '1.1.2',
+    integrity:
+      'sha512-88Z69wbi1ODlia3HiKy4QABiLyPCJdJhJLleUNANqMQfx7PbXccQdn4Ee0YhuWPQ5+h28uq9K7hcGhcLmzFIBw==',
+    framework: 'express',
+    mount: 'dist/server/server.js:9',
+    entries: ['dist/cli/index.js'],
+    port: 3000,
+    health: null,
+  },
+  {
+    name: 'enduro',
+    version: '1.4.47',
+    integrity:
+      'sha512-CQeCIPe2gpfio1TOJZp9jZ6+0+IDdDjmBrnGEM7Mbngy38Hy/PvVTZXBo7ekypguuDG7gBrwFwZz+Zgb//eYRw==',
+    framework: 'express',
+    mount: 'libs/enduro_server/enduro_server.js:13',
+    entries: ['cli.js'],
+    port: 5000,
+    health: null,
+  },
+  {
+    name: 'f2e-server',
+    version: '2.20.13',
+    integrity:
+      'sha512-8JmIThqBrfMjn2kQH+pfq+3uzxDc6EZJB0biTVl+Y0Ug5ZmJRWyf6KDqQ/dDem/dgtogHeU8J2Tlw7KJk4dCLg==',
+    framework: 'node',
+    mount: 'lib/server/index.js:45',
+    entries: ['bin/f2e'],
+    port: 2850,
+    health: null,
+  },
+  {
+    name: 'highcharts-export-server',
+    version: '5.1.0',
+    integrity:
+      'sha512-jasfIz9RkIxYgOiX1llw5tLl1G5Q/yESJd1PCwRXEzIUtCpmNw+xa8ObrSx4aRPUhTQX0QJo2GG4/wH2GOxlhQ==',
+    framework: 'express',
+    mount: 'lib/server/server.js:40',
+    entries: ['bin/cli.js'],
+    port: 7801,
+    health: '/health',
+  },
+  {
+    name: 'http-mockserver',
+    version: '2.7.18',
+    integrity:
+      'sha512-Q081T+ELcbDoFDAyvmyx/po9j0syBvJFWke2D0EfofCHf1Ms8Az4qTWre+qk1/5XUova32ka67kIKHV/ZAzNUg==',
+    framework: 'express',
+    mount: 'src/server/expressServer.js:3',
+    entries: ['bin/http-mockserver.js'],
+    port: 3000,
+    health: null,
+  },
+  {
+    name: 'jsforce-ajax-proxy',
+    version: '2.0.0',
+    integrity:
+      'sha512-1BcQcmvk2mp4qNemCmjesGpxcs7DvPjDoZxMjxmGCnXJbkeyJ9mPPYzFaCafLbXP9+KevlkEueTHsxbjTk+++w==',
+    framework: 'express',
+    mount: 'lib/server.js:6',
+    entries: ['lib/server.js'],
+    port: 3123,
+    health: null,
+  },
+  {
+    name: 'mdts',
+    version: '0.20.6',
+    integrity:
+      'sha512-neAeLeOwAalXG5NhaUZ7iLj3R0N7lsCCsGQ5utDwSJaMNZSspeEyjjYCdoQHx7b10958S8cmEYKSpQR6DamCyg==',
+    framework: 'express',
+    mount: 'dist/server/server.js:93',
+    entries: ['dist/index.js', 'bin/mdts'],
+    port: 8521,
+    health: null,
+  },
+  {
+    name: 'open-api-mocker',
+    version: '2.0.0',
+    integrity:
+      'sha512-YgAkhJoy6sYKL0KhNol/XjZ1PmmMiXPVMfz9duT3g2MIN/E6oq2/nSh4rDeqRfLrezPLOYxVFBXBOrlQSBTbmg==',
+    framework: 'express',
+    mount: 'lib/mocker/express/server.js:42',
+    entries: ['lib/open-api-mocker-cli.js'],
+    port: 5000,
+    health: null,
+  },
+  {
+    name: 'pelias-api',
+    version: '5.61.1',
+    integrity:
+      'sha512-MhH4pTzUHt8Q2eKPFwVPkIu4VBDdUpT/qNRbsKNqbQ9IT+N7ohmyESqVTfP8NLdvBQLIOMX9FaT2ciXlnTEDQg==',
+    framework: 'express',
+    mount: 'app.js:1',
+    entries: ['index.js', 'bin/start'],
+    port: 3100,
+    health: '/status',
+  },
+  {
+    name: '@pg-boss/dashboard',
+    version: '1.2.1',
+    integrity:
+      'sha512-tfsTO8tObTvg2abLdIUxcnRZq4e0U//cMYxEt7+B4xQut4xa05yLk+lmG0jLS2+C5sDm+0LMXcOUPCnAPATEwQ==',
+    framework: 'hono',
+    mount: 'build/server.js:100',
+    entries: ['build/server.js', 'bin/cli.js'],
+    port: 3000,
+    health: null,
+  },
+  {
+    name: 'pushstate-server',
+    version: '3.1.0',
+    integrity:
+      'sha512-CVUZoKFInwsjiTmg2UdLyBsF3ciR0vf47x5/+KYv0xlzDZqCeI9APwblSYvCDroUQUTnmoDTZKNe5u/ste1D3Q==',
+    framework: 'node',
+    mount: 'index.js:8',
+    entries: ['bin/pushstate-server'],
+    port: 9000,
+    health: null,
+  },
+  {
+    name: 'reload',
+    version: '3.4.3',
+    integrity:
+      'sha512-zrS+A2p9QQYZCM6/G9ePRcn1KJJZ9Z2KvWhGjBfL8gsn+vMBP0floY5FmAzOyC8xVZGednF/419u/iOdw+JakQ==',
+    framework: 'node',
+    mount: 'lib/reload-server.js:41',
+    entries: ['bin/reload', 'lib/reload-server.js'],
+    port: 8080,
+    health: null,
+  },
+  {
+    name: 'remotedebug-ios-webkit-adapter',
+    version: '0.4.2',
+    integrity:
+      'sha512-F/fz2wIbzVNsd0LD2AAuRAnioF64ogMzP3lJkr9RpwB7S6tXda2D5VdLiB3kGjNsexvMnEm1EsbzRUERplJURA==',
+    framework: 'express',
+    mount: 'out/server.js:31',
+    entries: ['out/index.js'],
+    port: 9000,
+    health: null,
+  },
+  {
+    name: 'servor',
+    version: '4.0.2',
+    integrity:
+      'sha512-MlmQ5Ntv4jDYUN060x/KEmN7emvIqKMZ9OkM+nY8Bf2+KkyLmGsTqWLyAN2cZr5oESAcH00UanUyyrlS1LRjFw==',
+    framework: 'node',
+    mount: 'servor.js:46',
+    entries: ['cli.js'],
+    port: 8080,
+    health: null,
+  },
+  {
+    name: 'simplehttpserver',
+    version: '0.3.0',
+    integrity:
+      'sha512-xiWER7jClRqGa0aSlxYCvfjPWTSwem1Yd0XgvSSZSTLcKqvco4X9nuzo97X0ijSrWKpCac4Ts4aCa6MEPsYdKQ==',
+    framework: 'express',
+    mount: 'simplehttpserver.js:12',
+    entries: ['cli.js'],
+    port: 8000,
+    health: null,
+  },
+  {
+    name: 'testem',
+    version: '3.21.3',
+    integrity:
+      'sha512-vZTaZajvrWjRnImBGGrkdFlGNqM9Llg9xdvYL7Yrb2BSzIjlZjV+7pc3FJTgagNgJaNsatp4s/Wtam5MSQrFvg==',
+    framework: 'express',
+    mount: 'lib/server/index.js:104',
+    entries: ['testem.js'],
+    port: 7357,
+    health: null,
+  },
+  {
+    name: 'weinre',
+    version: '3.0.0',
+    integrity:
+      'sha512-0OtN0waj/Z2kv4ckk7hcviWcqiAfJwiCmpgQmpdGyC7kPlBqULf3HHUMAuE9tcKRwhdokRfjuYqtB0WvBubVCw==',
+    framework: 'express',
+    mount: 'lib/weinre.js:130',
+    entries: ['weinre'],
+    port: 8080,
+    health: null,
+  },
+]
