@@ -16,7 +16,7 @@ import type { CompiledTenant } from '../tenants/compiled.ts'
 import { admit, isOfConnector, sayRefused, type Admitted } from './admission.ts'
 import { createHopGuests } from './hop-guests.ts'
 import { createHops } from './hops.ts'
-import { Member } from './member.ts'
+import { ended, Member } from './member.ts'
 import { createPresence } from './presence.ts'
 import { TenantConnectors } from './tenant-connectors.ts'
 
@@ -177,7 +177,7 @@ export function createConnectors(world: ConnectorsWorld) {
   return {
     /** A connection whose TLS handshake is done. Judged, it is a stranger's no longer, or gone. */
     accept(socket: TLSSocket, onJudged: () => void): void {
-      socket.on('error', () => socket.destroy())
+      socket.on('error', ended)
       socket.once('close', onJudged)
       socket.setNoDelay(true)
       admit(socket, { ...world, keyOf, gatewayKeyOf, onRefused }, (admitted) => {

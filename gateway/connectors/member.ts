@@ -209,7 +209,9 @@ export class Member {
       const early = lines.stop()
       // An answer to what nobody has asked yet.
       const isOpened = answer === 'opened' && early.length === 0 && !socket.destroyed
-      if (!isOpened) socket.destroy()
+      // From here on it is for whoever uses it to say when an error is its end.
+      if (isOpened) socket.off('error', ended)
+      else socket.destroy()
       onAnswer(isOpened ? 'opened' : answer === 'opened' ? 'lost' : answer, socket)
     }
   }
@@ -237,7 +239,8 @@ export class Member {
   }
 }
 
-function ended(this: TLSSocket): void {
+/** Of a socket that nobody uses. */
+export function ended(this: TLSSocket): void {
   this.destroy()
 }
 

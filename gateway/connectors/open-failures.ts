@@ -10,6 +10,7 @@ export const FAILURES: Record<OpenFailure, UpstreamFailure> = {
   ),
   unresolved: failure('upstream_unresolved', 'the connector finds no address of the application'),
   unreachable: failure('upstream_unreachable', 'the connector cannot reach the application'),
+  tls: failure('upstream_tls_failed', 'TLS between connector and application failed'),
 }
 export const ABSENT = failure('connector_absent', 'no connector is connected')
 export const BUSY = failure('upstream_busy', 'too many requests wait for a connector')

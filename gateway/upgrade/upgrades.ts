@@ -110,6 +110,7 @@ export function createUpgrades(world: UpgradeWorld) {
     way.open({
       isWanted: () => !calls.isOver(),
       onOpened(socket) {
+        socket.on('error', () => socket.destroy())
         if (calls.isOver()) socket.destroy()
         else {
           calls.onConnected()

@@ -5,13 +5,13 @@
 import type { Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
 import { LIMITS } from '../../shared/limits.ts'
+import { readBeforeEnd, readLeft } from '../../shared/read-before-end.ts'
 import { ChunkedReader, type ChunkedSink } from '../wire/chunked.ts'
 import type { Deadlined } from '../wire/deadlines.ts'
 import { BODY, ResponseHead } from '../wire/response-head.ts'
 import { failure, type UpstreamFailure } from '../wire/upstream-call.ts'
 import { failureOf } from './failures.ts'
 import type { PooledCall } from './pooled-call.ts'
-import { readBeforeEnd } from './read-before-end.ts'
 import { parseResponseHead } from './response-head.ts'
 import type { ConnectionPool } from './connection-pool.ts'
 import type { OpenConnection } from './open-connection.ts'
@@ -36,6 +36,8 @@ export class UpstreamConnection implements Deadlined, ChunkedSink {
   #informational = 0
   #served = 0
   #isPaused = false
+  /** It is at its end, and not all that it has brought has been taken. */
+  #brokenBy: UpstreamFailure | null = null
   /** The origin takes no more of the body, and what it has answered has not been read yet. */
   #isDeaf = false
   #isGathering = false
@@ -50,7 +52,8 @@ export class UpstreamConnection implements Deadlined, ChunkedSink {
     })
     readBeforeEnd(this.#socket, {
       isAwaited: () => this.#isAnswerAwaited(),
-      onEnd: () => this.#onEnd(),
+      onRead: (chunk) => this.#onRead(chunk.length, chunk),
+      onEnd: (wasReset) => (wasReset ? this.#onClosed(RESET) : this.#onEnd()),
     })
     this.#socket.setNoDelay(true)
     upstream.runtime.deadlines.add(this)
@@ -58,8 +61,8 @@ export class UpstreamConnection implements Deadlined, ChunkedSink {
     this.#socket
       .on('drain', () => this.#onDrain())
       .on('end', () => this.#onEnd())
-      .on('error', (error) => this.#onClosed(failureOf(error, this.isReady)))
-      .on('close', () => this.#onClosed(RESET))
+      .on('error', (error) => this.#onBroken(failureOf(error, this.isReady)))
+      .on('close', () => this.#onBroken(RESET))
   }
 
   begin(call: PooledCall): void {
@@ -177,7 +180,17 @@ export class UpstreamConnection implements Deadlined, ChunkedSink {
     const { connectMs, firstByteMs, idleMs } = this.#upstream.timeouts
     const isAwaited = this.#call?.isBodySent === true && this.#head === null
     this.#setDeadline(!this.isReady ? connectMs : isAwaited ? firstByteMs : idleMs)
-    this.#socket.resume()
+    if (this.#brokenBy === null) this.#socket.resume()
+    else this.#onBroken(this.#brokenBy)
+  }
+
+  /** What it has read is kept in the socket while nobody takes it, and comes before its end. */
+  #onBroken(reason: UpstreamFailure): void {
+    this.#brokenBy ??= reason
+    this.#socket.removeAllListeners('data')
+    if (this.#call !== null && this.#isPaused && this.#socket.readableLength > 0) return
+    readLeft(this.#socket, (chunk) => this.#onRead(chunk.length, chunk))
+    this.#onClosed(this.#brokenBy)
   }
 
   /** True keeps the socket reading (net's contract for `onread`). */
@@ -297,7 +310,8 @@ export class UpstreamConnection implements Deadlined, ChunkedSink {
   #finish(call: PooledCall, strayBytes: number, trailers: string): void {
     const head = this.#head!
     const isWhole = call.isBodySent && !this.#isDeaf
-    const isKept = head.isReusable && !this.#isRetiring && !this.#isClosed
+    const isKept =
+      head.isReusable && !this.#isRetiring && !this.#isClosed && this.#brokenBy === null
     const isClean = strayBytes === 0 && isWhole && isKept
     this.#call = null
     this.#head = null

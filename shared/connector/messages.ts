@@ -47,7 +47,7 @@ export const OPEN = 'OPEN\n'
 export const OK = 'OK\n'
 
 /** Why a connector could not reach its application. */
-const OPEN_FAILURES = ['refused', 'timeout', 'unresolved', 'unreachable'] as const
+const OPEN_FAILURES = ['refused', 'timeout', 'unresolved', 'unreachable', 'tls'] as const
 export type OpenFailure = (typeof OPEN_FAILURES)[number]
 export const notOpened = (reason: OpenFailure): string => `NO ${reason}\n`
 

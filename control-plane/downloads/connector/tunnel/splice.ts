@@ -1,7 +1,10 @@
 /** Bytes between a gateway's connection and the application, each as fast as the other takes them. */
-import { connect as connectTcp, type Socket } from 'node:net'
+import { connect as connectTcp, isIP, type Socket } from 'node:net'
 import { connect as connectTls, type TLSSocket } from 'node:tls'
 import type { OpenFailure } from '../../../../shared/connector/messages.ts'
+import { LIMITS } from '../../../../shared/limits.ts'
+import { readBeforeEnd } from '../../../../shared/read-before-end.ts'
+import { breakOff } from './dial.ts'
 
 /** libuv fills it and it is emptied within one callback: all connections share it. */
 const buffer = Buffer.allocUnsafeSlow(64 * 1024)
@@ -10,13 +13,15 @@ export interface ApplicationAddress {
   readonly isSecure: boolean
   readonly host: string
   readonly port: number
+  /** Further certificate authorities for an https origin, PEM. */
+  readonly ca?: string | undefined
 }
 
-export function applicationAddress(origin: string): ApplicationAddress {
+export function applicationAddress(origin: string, ca?: string): ApplicationAddress {
   const { protocol, hostname, port } = new URL(origin)
   const isSecure = protocol === 'https:'
   const host = hostname.replace(/^\[|\]$/g, '')
-  return { isSecure, host, port: Number(port) || (isSecure ? 443 : 80) }
+  return { isSecure, host, port: Number(port) || (isSecure ? 443 : 80), ca }
 }
 
 export interface Opened {
@@ -28,7 +33,7 @@ export interface Opened {
 
 /** Calls back once. */
 export function openApplication(
-  { isSecure, host, port }: ApplicationAddress,
+  { isSecure, host, port, ca }: ApplicationAddress,
   timeoutMs: number,
   onAnswer: (answer: Opened | OpenFailure) => void,
 ): void {
@@ -46,7 +51,7 @@ export function openApplication(
   }
   const ready = () => settle({ spliceWith, close: () => application.destroy() })
   const application: Socket = isSecure
-    ? connectTls({ ...options, servername: host }, ready)
+    ? connectTls({ ...options, ...secureOptions(host, ca) }, ready)
     : connectTcp(options, ready)
   const deadline = setTimeout(() => settle('timeout'), timeoutMs)
   application.on('error', (error: NodeJS.ErrnoException) => settle(failureOf(error)))
@@ -62,25 +67,71 @@ export function openApplication(
 
   function spliceWith(given: TLSSocket): void {
     tunnel = given
+    /** The application takes no more, and what it has said is on its way. */
+    let isDeaf = false
+    /** It has said all. */
+    let hasEnded = false
+    let isOver = false
+    readBeforeEnd(application, {
+      isAwaited() {
+        if (!given.destroyed) goDeaf()
+        return !hasEnded && !given.destroyed
+      },
+      onEnd: over,
+    })
     given.on('data', (chunk: Buffer) => {
-      if (!application.write(chunk)) given.pause()
+      if (!isDeaf && !application.write(chunk)) given.pause()
     })
     application.on('drain', () => given.resume())
     given.on('drain', () => application.resume())
-    application.on('end', () => given.end())
-    given.on('end', () => application.end())
-    application.on('close', (hadError: boolean) => {
-      // What was cut off must not look as if it had come to its end.
-      if (hadError) given.destroy()
-      else given.end()
+    application.on('end', () => {
+      hasEnded = true
+      given.end()
     })
+    given.on('end', () => {
+      if (isDeaf) given.destroy()
+      else application.end()
+    })
+    application.on('close', over)
     given.on('close', () => application.destroy())
     application.resume()
+
+    /** A gateway that could not write would not read any more, either: it is taken, and dropped. */
+    function goDeaf(): void {
+      isDeaf = true
+      given.resume()
+      if (hasEnded) given.end(linger)
+    }
+
+    /** What was cut off must not look as if it had come to its end. */
+    function over(isCut: boolean): void {
+      if (isOver || given.destroyed) return
+      isOver = true
+      application.destroy()
+      if (isCut && !hasEnded) breakOff(given, linger)
+      else hasEnded = true
+      goDeaf()
+    }
+
+    function linger(): void {
+      const patience = setTimeout(() => given.destroy(), LIMITS.lingerMsMax)
+      given.once('close', () => clearTimeout(patience))
+    }
+  }
+}
+
+/** As the edge itself speaks to an https origin: by its name, and in nothing but HTTP/1.1. */
+function secureOptions(host: string, ca: string | undefined) {
+  return {
+    ALPNProtocols: ['http/1.1'],
+    ...(isIP(host) === 0 && { servername: host }),
+    ...(ca !== undefined && { ca }),
   }
 }
 
 function failureOf({ code = '' }: NodeJS.ErrnoException): OpenFailure {
   if (code === 'ECONNREFUSED') return 'refused'
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'unresolved'
+  if (/^(?:ERR_TLS|ERR_SSL|CERT_|EPROTO|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO)/.test(code)) return 'tls'
   return code === 'ETIMEDOUT' ? 'timeout' : 'unreachable'
 }

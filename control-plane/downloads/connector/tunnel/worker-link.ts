@@ -164,7 +164,8 @@ export class WorkerLink {
     this.#control = undefined
     clearTimeout(this.#silence)
     this.#wanted = 0
-    for (const spare of this.#spares) spare.destroy()
+    // The gateway has ended them with it, or hears of nothing any more.
+    for (const socket of [...this.#spares, ...this.#used]) socket.destroy()
     this.#comeBack('the gateway has closed the connection')
   }
 
