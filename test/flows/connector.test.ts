@@ -78,7 +78,7 @@ t.test('from a join token to the last request', async (t) => {
     state,
   )
   t.equal(await joining.exited, 0, joining.output())
-  const run = () => call(oldest, 'run', '--state', state)
+  const run = () => call(oldest, 'run', '--local-port', 'none', '--state', state)
   const first = run()
   await first.logged('"msg":"connected"', WORKERS)
   const served = load(200)
@@ -105,7 +105,7 @@ t.test('from a join token to the last request', async (t) => {
 
   // Without a control plane it starts with what it has kept, on another Node.
   await fleet.controlPlane.stop('SIGKILL')
-  const second = call(newest, 'run', '--state', state)
+  const second = call(newest, 'run', '--local-port', 'none', '--state', state)
   await second.logged('"msg":"connected"', WORKERS)
   const alone = load(200)
   await alone.done

@@ -2,7 +2,7 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createProgramDownloads } from '../../control-plane/downloads/bundling/program-download.ts'
+import { createConnectorDownloads } from '../../control-plane/downloads/connector/program-download.ts'
 
 export interface ConnectorProcess {
   readonly child: ChildProcess
@@ -14,14 +14,7 @@ export interface ConnectorProcess {
 }
 
 export async function downloadConnector(folder: string, baseUrl: string): Promise<string> {
-  const { bytes } = await createProgramDownloads({
-    name: 'service-connector',
-    about: 'the connector',
-    description: '',
-    path: '/api/v1/connector',
-    folder: new URL('../../control-plane/downloads/connector/', import.meta.url),
-    baseUrl,
-  }).program()
+  const { bytes } = await createConnectorDownloads(baseUrl).program()
   const program = join(folder, 'service-connector.mjs')
   writeFileSync(program, bytes, { mode: 0o755 })
   return program

@@ -17,6 +17,11 @@ export const OPTIONS = {
   'token-file': { value: 'FILE', text: 'the file with the join token' },
   name: { value: 'NAME', text: 'what the console calls this connector; default: the host name' },
   state: { value: 'DIR', text: 'the folder with the key and state of this connector' },
+  'local-port': {
+    value: 'PORT',
+    text: 'where the connector answers programs on this machine, or none; default: 20317',
+  },
+  json: { text: 'prints JSON' },
   help: { short: 'h', text: 'shows help' },
   version: { text: 'shows the version' },
 } as const satisfies Record<string, OptionHelp>

@@ -3,5 +3,6 @@ import type { Command } from './commands/command.ts'
 import { join } from './commands/join.ts'
 import { leave } from './commands/leave.ts'
 import { run } from './commands/run.ts'
+import { status } from './commands/status.ts'
 
-export const COMMANDS: readonly Command[] = [join, run, leave]
+export const COMMANDS: readonly Command[] = [join, run, status, leave]

@@ -1,6 +1,8 @@
 /** Runs the connector until it is told to stop. */
 import { LIMITS } from '../../../../shared/limits.ts'
 import { EXIT, Problem } from '../exit.ts'
+import { startLocal } from '../local/local.ts'
+import { readLocalPort } from '../local/port.ts'
 import { createLog } from '../running/log.ts'
 import { createRunning } from '../running/running.ts'
 import { createService } from '../service/service.ts'
@@ -13,10 +15,11 @@ export const run: Command = {
   summary: 'Connects to the gateways and serves requests until it is stopped.',
   about:
     'SIGTERM and SIGINT let requests that are under way finish, for 30 seconds at most; a second one ends it at once. SIGUSR2 replaces the key. The log goes to standard error: text at a terminal, JSON elsewhere.',
-  options: [],
+  options: ['local-port'],
   actions: [],
-  async run({ world, state, proxies }) {
+  async run({ given, world, state, proxies }) {
     const { environment, nowMs, upMs, random, platform, stderr } = world
+    const port = readLocalPort(given.options.get('local-port'))
     const joined = await state.require()
     const log = createLog({ output: stderr, nowMs })
     const lock = await takeRunningLock(state.path, platform)
@@ -42,8 +45,10 @@ export const run: Command = {
       nowMs,
       upMs,
       random,
-      onEvent: () => undefined,
+      onEvent: (event) => local.onEvent(event),
     })
+    const { tunnels, facts } = running
+    const local = await startLocal({ port, tunnel: tunnels, facts, nowMs: upMs })
     const isOver = new Promise<void>((resolve) => {
       let isStopping = false
       world.onSignal((signal) => {
@@ -54,14 +59,19 @@ export const run: Command = {
           return resolve()
         }
         isStopping = true
+        local.drain()
         log.info({}, 'stopping: requests under way are finished; once more ends it at once')
         void running.stop(LIMITS.connectorDrainMsMax).then(resolve)
       })
     })
     const { tenant_id, connector_id, origin } = joined
     log.info({ tenant_id, connector_id, origin }, 'the connector starts')
+    if (local.problem !== '') log.warn({}, local.problem)
+    else if (local.port !== undefined)
+      log.info({ local_port: local.port }, 'ready, metrics and status are told on 127.0.0.1')
     await running.start()
     await isOver
+    await local.close()
     if ('release' in lock) await lock.release()
     log.info({}, 'stopped')
     return EXIT.done
