@@ -17,7 +17,7 @@ export const apply: Command = {
   summary: 'shows every change, asks, then writes them all together; undo reverts them',
   help: [
     'With a key, it uses the guide stored for your tenant, if any; otherwise the built-in rules. Either way each change has to pass the same checks: nothing outside the project, no hooks, scripts or package manager settings, no changes over a dirty git work tree, none through links.',
-    'Afterwards Node.js parses the written files and loads the middleware once, in a process that opens no port and writes nothing; your own code does not run. If that fails, you see why and can revert.',
+    'Afterwards Node.js parses the written files and loads the middleware once, in a process that reads the project and its packages, opens no port, reaches no network and writes nothing; your own code does not run. If that fails, you see why and can revert.',
     'What it cannot change safely is shown as a manual step, with the code and the place. A second run finds nothing left to do.',
   ],
   options: ['dry-run', 'install', 'app', 'mode', 'rules', 'full'],
@@ -28,7 +28,7 @@ export const apply: Command = {
     written: 'the paths written; empty with --dry-run',
     installed: 'the command run with --install, or null',
     dry_run:
-      'pass, or skip if the package is not installed yet; on failure the problem is start_fails',
+      'pass, or skip if the package is not installed yet or cannot be loaded safely; on failure the problem is start_fails',
   },
   async run(task) {
     const { project, detection } = await lookAt(task)
@@ -51,6 +51,7 @@ export const apply: Command = {
     const written = await writePrepared(task, shown.prepared, world)
     const installed = await installPackages(task, project, applications, plan)
     const loaded = await dryRunHere(task, { project, applications, answer, plan, installed })
+    if (loaded.reason !== undefined) task.terminal.remark(`Dry run skipped: ${loaded.reason}`)
     const { columns, paint } = task.terminal
     const count = `${written.length} ${written.length === 1 ? 'file' : 'files'}`
     const back = `To revert everything: ${task.line('undo')}`

@@ -10,7 +10,7 @@ import { PACKAGE } from '../edits/import-line.ts'
 import type { FileEdit } from '../plan.ts'
 import { SOURCE_EXTENSIONS, type PackageType } from '../syntax/parse.ts'
 import { addedImports } from './added-imports.ts'
-import { loadFault, UNKNOWN } from './load-middleware.ts'
+import { loadMiddleware } from './load-middleware.ts'
 import type { Environment } from './node-child.ts'
 import { syntaxFault } from './syntax-faults.ts'
 
@@ -24,6 +24,8 @@ export interface DryRunWish {
   /** The package manager has run: what is missing now will be missing at the start. */
   readonly isInstalled: boolean
   readonly environment: Environment
+  /** Of this Node's command line, where they are not as it says. */
+  readonly nodeFlags?: ReadonlySet<string>
 }
 
 interface StartFault {
@@ -35,6 +37,8 @@ export interface DryRun {
   /** skip: nothing was edited that Node reads, the middleware is not installed yet, or it cannot be told. */
   readonly status: 'pass' | 'fail' | 'skip'
   readonly faults: readonly StartFault[]
+  /** Why it cannot be told, where there would be something to load. */
+  readonly reason?: string
 }
 
 export async function dryRun(wish: DryRunWish): Promise<DryRun> {
@@ -44,10 +48,18 @@ export async function dryRun(wish: DryRunWish): Promise<DryRun> {
   const looked = await Promise.all(sources.map((edit) => lookAtOne(wish, edit)))
   const faults = looked.flatMap(({ faults }) => faults)
   const isLoaded = looked.some(({ isLoaded }) => isLoaded)
-  return { status: faults.length > 0 ? 'fail' : isLoaded ? 'pass' : 'skip', faults }
+  const reason = looked.find(({ reason }) => reason !== undefined)?.reason
+  if (faults.length > 0) return { status: 'fail', faults }
+  return { status: isLoaded ? 'pass' : 'skip', faults, ...(reason !== undefined && { reason }) }
 }
 
-async function lookAtOne(wish: DryRunWish, edit: DryRunWish['edits'][number]) {
+interface LookedAt {
+  readonly faults: readonly StartFault[]
+  readonly isLoaded: boolean
+  readonly reason?: string
+}
+
+async function lookAtOne(wish: DryRunWish, edit: DryRunWish['edits'][number]): Promise<LookedAt> {
   const { root, packageType, environment, isInstalled } = wish
   const { path } = edit
   const file = join(root, path)
@@ -63,12 +75,12 @@ async function lookAtOne(wish: DryRunWish, edit: DryRunWish['edits'][number]) {
   if (!isFound) return { faults, isLoaded: false }
   const keys = wish.edits.find(({ path }) => path.endsWith(PEM_FILENAME))
   const loading = { ...wish, imports: ours, folder: dirname(file) }
-  const answer = await loadFault({
+  const loaded = await loadMiddleware({
     ...loading,
     keyFile: keys === undefined ? null : join(root, keys.path),
   })
-  if (answer === UNKNOWN) return { faults, isLoaded: false }
-  fault(answer)
+  if (loaded.kind === 'untold') return { faults, isLoaded: false, reason: loaded.reason }
+  if (loaded.kind === 'fault') fault(loaded.detail)
   return { faults, isLoaded: true }
 }
 

@@ -1,15 +1,19 @@
 /**
  * The middleware as an edited file will have it: found from that file's folder, loaded, and a guard
- * made of it, in a process that opens no port, reaches nobody, and writes nothing. Of the application
- * nothing runs: nobody can know what its code does when it is loaded.
+ * made of it, in a process that reads the project and its packages, opens no port, reaches nobody, and
+ * writes nothing. Where Node cannot hold it to that, nothing is loaded. Of the application nothing
+ * runs: nobody can know what its code does when it is loaded.
  */
 import { PACKAGE } from '../edits/import-line.ts'
 import { objectIn } from '../json.ts'
 import { plainText } from '../terminal/words.ts'
 import type { AddedImports } from './added-imports.ts'
 import { runNode, type Environment } from './node-child.ts'
+import { readByLoading } from './read-by-loading.ts'
 
 interface LoadWish {
+  /** Of the project: absolute. */
+  readonly root: string
   /** Of the file: absolute. */
   readonly folder: string
   readonly imports: NonNullable<AddedImports['ours']>
@@ -19,38 +23,50 @@ interface LoadWish {
   /** Absolute; null: keys are fetched when the application starts. */
   readonly keyFile: string | null
   readonly environment: Environment
+  /** What this Node takes on its command line. */
+  readonly nodeFlags?: ReadonlySet<string>
 }
 
-/** What watches every Node.js of a machine may not stand such a process: that says nothing. */
-export const UNKNOWN = Symbol('unknown')
+/** untold: what watches every Node.js of a machine, say, may not stand such a process. */
+type Loaded =
+  | { readonly kind: 'loads' }
+  | { readonly kind: 'fault'; readonly detail: string }
+  | { readonly kind: 'untold'; readonly reason: string }
 
-/** Why it would not load; null: it does. */
-export async function loadFault(wish: LoadWish): Promise<string | null | typeof UNKNOWN> {
-  const { folder, keyFile, baseUrl, tenantId } = wish
+/** Its settings, and what Node itself starts with on Windows; no secret, and nothing of the shell. */
+const PASSED = ['SERVICE_BASE_URL', 'SERVICE_TENANT_ID', 'SERVICE_PUBLIC_KEY_FILE', 'SERVICE_TRUSTED_PROXIES', 'SystemRoot', 'TZ'] // prettier-ignore
+
+export async function loadMiddleware(wish: LoadWish): Promise<Loaded> {
+  const { root, folder, keyFile, baseUrl, tenantId } = wish
+  const { nodeFlags = process.allowedNodeEnvironmentFlags } = wish
+  // its name before 22.13, and since
+  const confining = ['--permission', '--experimental-permission'].find((flag) => nodeFlags.has(flag)) // prettier-ignore
+  if (confining === undefined)
+    return untold('this Node.js cannot confine a process (--permission); 22.13 and later can')
+  const passed = Object.fromEntries(PASSED.map((name) => [name, wish.environment[name]]))
   const environment = {
-    ...wish.environment,
-    SERVICE_BASE_URL: wish.environment['SERVICE_BASE_URL'] || baseUrl,
-    SERVICE_TENANT_ID: wish.environment['SERVICE_TENANT_ID'] || (tenantId ?? 'tenant'),
+    ...passed,
+    SERVICE_BASE_URL: passed['SERVICE_BASE_URL'] || baseUrl,
+    SERVICE_TENANT_ID: passed['SERVICE_TENANT_ID'] || (tenantId ?? 'tenant'),
     // whether it is set where the application starts is not seen from here
-    SERVICE_CLIENT_SECRET: wish.environment['SERVICE_CLIENT_SECRET'] || 'dry-run',
+    SERVICE_CLIENT_SECRET: 'dry-run',
     ...(keyFile !== null && { SERVICE_PUBLIC_KEY_FILE: keyFile }),
   }
-  const code = programFor(wish)
-  const args = [...confined(), '--input-type=commonjs', '--eval', code]
-  const { code: ended, out } = await runNode({ args, folder, environment })
+  const read = readByLoading(root, folder, environment.SERVICE_PUBLIC_KEY_FILE)
+  const args = [confining, ...read.map((path) => `--allow-fs-read=${path}`)]
+  const code = ['--input-type=commonjs', '--eval', programFor(wish)]
+  const { code: ended, out } = await runNode({ args: [...args, ...code], folder, environment })
   const answer = objectIn(out.split('\n').findLast((line) => line.startsWith('{"fault"')) ?? null)
-  if (answer === null) return ended === 0 ? `${PACKAGE} ends the process that loads it` : UNKNOWN
-  const fault = plainText(answer['fault'])
-  return fault === '' ? null : fault
+  if (answer === null && ended === 0)
+    return { kind: 'fault', detail: `${PACKAGE} ends the process that loads it` }
+  if (answer === null) return untold('the process that loads the middleware did not answer')
+  if (answer['isReading'] === true)
+    return untold(`${PACKAGE} reads files outside the project, which a dry run does not`)
+  const detail = plainText(answer['fault'])
+  return detail === '' ? { kind: 'loads' } : { kind: 'fault', detail }
 }
 
-/** It reads files, and does nothing else. */
-function confined(): string[] {
-  const flag = ['--permission', '--experimental-permission'].find((flag) =>
-    process.allowedNodeEnvironmentFlags.has(flag),
-  )
-  return flag === undefined ? [] : [flag, '--allow-fs-read=*']
-}
+const untold = (reason: string) => ({ kind: 'untold', reason }) as const
 
 const TAKE_NOTHING = ['express', 'nest', 'koa', 'fastify', 'hono']
 
@@ -63,9 +79,16 @@ const closed = () => { throw new Error('nothing is opened in a dry run') }
 const net = require('node:net')
 net.Server.prototype.listen = closed
 net.Socket.prototype.connect = closed
-require('node:dgram').Socket.prototype.bind = closed
+const { Socket } = require('node:dgram')
+Object.assign(Socket.prototype, { bind: closed, connect: closed, send: closed })
+const dns = require('node:dns')
+for (const asks of [dns, dns.promises, dns.Resolver.prototype, dns.promises.Resolver.prototype])
+  for (const name of Object.getOwnPropertyNames(asks))
+    if (/^(lookup|resolve|reverse)/.test(name)) asks[name] = closed
 globalThis.fetch = async () => closed()
-const end = (fault) => process.stdout.write('\\n' + JSON.stringify({ fault }) + '\\n', () => process.exit(0))
+require('node:module').syncBuiltinESMExports()
+const end = (fault, isReading) =>
+  process.stdout.write('\\n' + JSON.stringify({ fault, isReading }) + '\\n', () => process.exit(0))
 const load = async () => {
   const given = ${isRequired ? `require('${PACKAGE}')` : `await import('${PACKAGE}')`}
   for (const name of names)
@@ -79,6 +102,9 @@ const load = async () => {
     if (isKeyThere && guard === 'verifyClaims') await service.ready()
   }
 }
-load().then(() => end(''), (error) => end(String(error?.message || error).split('\\n')[0]))
+load().then(
+  () => end('', false),
+  (error) => end(String(error?.message || error).split('\\n')[0], error?.permission === 'FileSystemRead'),
+)
 `
 }

@@ -49,14 +49,14 @@ export async function applyStep(
   steps.begin('dry_run')
   const edits = written.length > 0 ? plan.edits : await writtenEdits(project.root, files)
   const whole = { ...plan, edits: edits.map((edit) => ({ why: '', ...edit })) }
-  const { status } = await dryRunHere(task, {
+  const { status, reason = 'nothing to load' } = await dryRunHere(task, {
     project,
     applications: [application],
     answer,
     plan: whole,
     installed,
   })
-  steps.done('dry_run', status === 'pass' ? 'the middleware loads' : 'nothing to load')
+  steps.done('dry_run', status === 'pass' ? 'the middleware loads' : `skipped: ${reason}`)
   return written
 }
 

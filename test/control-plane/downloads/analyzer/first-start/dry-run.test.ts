@@ -1,5 +1,5 @@
 /** What was written is loaded where that is safe, so that nobody's first start is a crash. */
-import { existsSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { runNode } from '../../../../../control-plane/downloads/analyzer/first-start/node-child.ts'
@@ -81,8 +81,14 @@ t.test(
     for (const [what, code] of [
       ['a port', "require('net').createServer().listen(0)"],
       ['a connection', "require('net').connect(9, '127.0.0.1')"],
+      ['a name of another machine', "require('dns').lookup('example.test', () => {})"],
+      ['that name by a promise', "require('dns/promises').resolve4('example.test')"],
+      ['a datagram', "require('dgram').createSocket('udp4').send('x', 9, '127.0.0.1')"],
+      ['a thread', "new (require('worker_threads').Worker)('', { eval: true })"],
       ['a file', `require('fs').writeFileSync('${mark}', '')`],
       ['a program', "require('child_process').execSync('true')"],
+      ['a secret', "if (process.env.SERVICE_CLIENT_SECRET === 'dry-run') throw new Error('none')"],
+      ['the shell', "if (!process.env.AWS_SECRET_ACCESS_KEY) throw new Error('none')"],
       ['the key', "if (!process.env.SERVICE_ANALYZER_KEY) throw new Error('no key')"],
       ['what else Node was told to load', "if (!process.env.NODE_OPTIONS) throw new Error('none')"],
     ] as const) {
@@ -95,6 +101,8 @@ t.test(
         const environment = {
           PATH: process.env['PATH'],
           SERVICE_ANALYZER_KEY: 'sak_of_nobody',
+          SERVICE_CLIENT_SECRET: 'scs_of_nobody',
+          AWS_SECRET_ACCESS_KEY: 'of nobody',
           NODE_OPTIONS: '--no-warnings',
         }
         const edit = { path: 'server.js', before: '', after: COMMONJS }
@@ -110,6 +118,52 @@ t.test(
     t.notOk(existsSync(mark))
   },
 )
+
+t.test(
+  'it reads the project and its packages, also where a workspace keeps them',
+  { skip },
+  async (t) => {
+    const workspace = temporaryFolder(t)
+    const root = join(workspace, 'apps/web')
+    const store = join(workspace, 'node_modules/.store')
+    mkdirSync(root, { recursive: true })
+    for (const name of ['service-node', 'beside']) mkdirSync(join(store, name), { recursive: true })
+    const outside = join(workspace, 'secret.txt')
+    writeFileSync(outside, 'of somebody else')
+    symlinkSync(join(store, 'service-node'), join(workspace, 'node_modules/service-node'))
+    writeFileSync(join(store, 'beside/index.js'), '')
+    const attempt = (code: string) => {
+      const text = `${code}\nexports.verifyClaims = () => ({ express() {} })\n`
+      writeFileSync(join(store, 'service-node/index.js'), text)
+      const edit = {
+        path: 'server.js',
+        before: "const express = require('express')\n",
+        after: COMMONJS,
+      }
+      return loaded(t, [edit], { root, packageType: 'commonjs' })
+    }
+    t.match(await attempt("require('../beside/index.js')"), { status: 'pass', faults: [] })
+    t.strictSame(await attempt(`require('fs').readFileSync('${outside}')`), {
+      status: 'skip',
+      faults: [],
+      reason: 'service-node reads files outside the project, which a dry run does not',
+    })
+  },
+)
+
+t.test('where Node cannot confine a process nothing is loaded, and it says why', async (t) => {
+  const mark = join(temporaryFolder(t), 'ran')
+  const root = mkdtempSync(join((await installed).folder, 'old-'))
+  mkdirSync(join(root, 'node_modules/service-node'), { recursive: true })
+  const code = `require('fs').writeFileSync('${mark}', '')\n`
+  writeFileSync(join(root, 'node_modules/service-node/index.js'), code)
+  const edit = { path: 'server.js', before: '', after: COMMONJS }
+  const wish = { root, packageType: 'commonjs' as const, nodeFlags: new Set<string>() }
+  const { status, reason } = await loaded(t, [edit], wish)
+  t.equal(status, 'skip')
+  t.match(reason, /cannot confine a process \(--permission\)/)
+  t.notOk(existsSync(mark))
+})
 
 t.test('what would crash is said, with its file', { skip }, async (t) => {
   const fault = async (edit: Edit, wish: Partial<DryRunWish> = {}) => {
