@@ -1,4 +1,4 @@
-/** The three programs as children of `npm start`: begun together, ended together. */
+/** The programs as children of `npm start`: begun together, ended together. */
 import { fork, type ChildProcess } from 'node:child_process'
 import type { Readable } from 'node:stream'
 
@@ -8,7 +8,7 @@ interface Program {
   readonly args: readonly string[]
 }
 
-interface Children {
+export interface Children {
   /** Settles with what the program says once it serves; rejects when it ends before. */
   start(program: Program): Promise<unknown>
   /** Settles with the name of a program that ended although nobody asked it to. */

@@ -22,6 +22,10 @@ interface SeedWorld {
   readonly operator: ApiClient
   readonly analyzer: (key: string) => ApiClient
   readonly origin: string
+  /** How the gateway reaches the demo application. */
+  readonly mode: 'gateway' | 'connector'
+  /** In connector mode: settles when a connector of the tenant is connected. */
+  connect(): Promise<void>
   /** What an earlier start has noted, and the way to note it. */
   readonly kept: DemoKeep | undefined
   keep(kept: DemoKeep): void
@@ -50,6 +54,7 @@ export async function seedDemo(world: SeedWorld): Promise<SeededDemo> {
   const isLive = tenant['protection'] === 'on'
   if (tenant['status'] === 'suspended') return { password, isLive, problem: 'suspended' }
   await gatewaysServe(world, Number(tenant['revision']))
+  if (world.mode === 'connector') await world.connect()
   if (isLive) return { password, isLive, problem: undefined }
   if (kept.hasBeenLive) return { password, isLive, problem: 'taken back' }
   const analyzer = world.analyzer(kept.analyzerKey)
@@ -61,11 +66,11 @@ export async function seedDemo(world: SeedWorld): Promise<SeededDemo> {
 }
 
 async function ensureTenant(world: SeedWorld): Promise<DemoKeep> {
-  const { operator, origin } = world
+  const { operator, origin, mode } = world
   const created = await operator.request('POST', '/operator/tenants', {
     tenant_id: DEMO.tenantId,
     name: 'Demo',
-    mode: 'gateway',
+    mode,
     plan: 'premium',
     hostnames: [DEMO.hostname],
     origin,
@@ -79,7 +84,11 @@ async function ensureTenant(world: SeedWorld): Promise<DemoKeep> {
   expectStatus(created, 'creating the demo tenant', 201, 409)
   const path = `/operator/tenants/${DEMO.tenantId}`
   if (created.status === 409 && world.kept !== undefined) {
-    expectStatus(await operator.request('PATCH', path, { origin }), 'updating the demo tenant', 200)
+    const { body } = await operator.request('GET', path)
+    // Whoever has chosen another mode for it keeps that, unless it is the one of the other demo.
+    const isOthers = mode === 'connector' || body['mode'] === 'connector'
+    const patch = { origin, ...(isOthers && { mode }) }
+    expectStatus(await operator.request('PATCH', path, patch), 'updating the demo tenant', 200)
     return world.kept
   }
   const analyzerKey =
@@ -114,6 +123,21 @@ async function setPassword(operator: ApiClient, path: string, password: string) 
   const userId = users.find(({ username }) => username === DEMO.username)?.user_id
   const patched = await operator.request('PATCH', `${path}/users/${userId}`, { password })
   expectStatus(patched, "setting ada's password", 200)
+}
+
+/** Settles when a gateway has a connector of the demo tenant. */
+export async function connectorServes({
+  operator,
+  wait,
+}: Pick<SeedWorld, 'operator' | 'wait'>): Promise<void> {
+  const path = `/operator/tenants/${DEMO.tenantId}/connectors`
+  for (let waitedMs = 0; waitedMs < GATEWAY_MS_MAX; waitedMs += POLL_MS) {
+    const { body } = await operator.request('GET', path)
+    const connectors = body['items'] as { state: string }[]
+    if (connectors.some(({ state }) => state === 'connected')) return
+    await wait(POLL_MS)
+  }
+  throw new Error("the demo's connector did not connect to the gateway; see the log above")
 }
 
 /** Settles when a gateway serves this revision: verification, and the first visit, go through it. */

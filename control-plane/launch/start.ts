@@ -1,24 +1,35 @@
 /** `npm start`: control plane, gateway and demo application, ready to be looked at. */
 import { readFileSync, writeFileSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { setTimeout as wait } from 'node:timers/promises'
 import { ConfigError, edgeUrlFor, listenText } from '../../shared/config/config.ts'
 import type { Settings } from '../../shared/config/settings.ts'
 import { loadSettings, mailboxKey } from '../config.ts'
 import { createApiClient } from './api-client.ts'
-import { createChildren, ProgramEnded } from './children.ts'
+import { createChildren, ProgramEnded, type Children } from './children.ts'
 import { operatorLink } from './operator-link.ts'
+import { joinDemo, writeConfigWithDoor } from './connector-demo.ts'
 import { createProgramLog } from './program-log.ts'
-import { DEMO, gatewaysServe, seedDemo, type DemoKeep, type SeededDemo } from './seed.ts'
+import {
+  connectorServes,
+  DEMO,
+  gatewaysServe,
+  seedDemo,
+  type DemoKeep,
+  type SeededDemo,
+} from './seed.ts'
 
 const NO_DEMO = '--no-demo'
 const LOG = '--log'
+const CONNECTOR_DEMO = '--demo=connector'
 const PARENT_CHECK_MS = 500
 const at = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 
 async function run(settings: Settings, isStopped: Promise<undefined>) {
-  const { configFile, flags } = settings
+  const { flags } = settings
   const hasDemo = !flags.has(NO_DEMO)
+  const configFile = configFileOf(settings)
   const args = configFile === undefined ? [] : ['--config', configFile]
   const log = createProgramLog(flags.has(LOG), process.stdout)
   const children = createChildren(log.take)
@@ -35,7 +46,7 @@ async function run(settings: Settings, isStopped: Promise<undefined>) {
       )
     const isUp = await Promise.race([ready.then(() => true), isStopped.then(() => false)])
     if (!isUp) return
-    const seeding = hasDemo ? seed(settings) : gatewayConnected(settings)
+    const seeding = hasDemo ? seed(settings, children) : gatewayConnected(settings)
     const seeded = await Promise.race([seeding.then((demo) => ({ demo })), isStopped])
     seeding.catch(() => {}) // cut off in the middle by Ctrl-C
     if (seeded === undefined) return
@@ -60,13 +71,33 @@ async function gatewayConnected({ config, secrets }: Settings): Promise<undefine
   await gatewaysServe({ operator, wait }, 0)
 }
 
-function seed({ config, secrets }: Settings): Promise<SeededDemo> {
+/** What the programs are started with. */
+function configFileOf({ config, configFile, flags }: Settings): string | undefined {
+  if (!flags.has(CONNECTOR_DEMO)) return configFile
+  return writeConfigWithDoor(
+    configFile === undefined ? '' : readFileSync(configFile, 'utf8'),
+    config,
+  )
+}
+
+function seed({ config, secrets, flags }: Settings, children: Children): Promise<SeededDemo> {
   const file = `${config.data_dir}/demo.json`
   const client = (key: string) => createApiClient(config.base_url, key)
+  const operator = client(secrets.SERVICE_OPERATOR_KEY)
+  const origin = `http://${listenText(config.demo.listen)}`
   return seedDemo({
-    operator: client(secrets.SERVICE_OPERATOR_KEY),
+    operator,
     analyzer: client,
-    origin: `http://${listenText(config.demo.listen)}`,
+    origin,
+    mode: flags.has(CONNECTOR_DEMO) ? 'connector' : 'gateway',
+    async connect() {
+      const { base_url: baseUrl } = config
+      const state = resolve(config.data_dir, 'demo-connector')
+      await joinDemo({ operator, tenantId: DEMO.tenantId, baseUrl, origin, state })
+      const args = [state, baseUrl]
+      await children.start({ name: 'connector', file: at('connector.ts'), args })
+      await connectorServes({ operator, wait })
+    },
     kept: readKept(file),
     keep: (kept) => writeFileSync(file, JSON.stringify(kept), { mode: 0o600, flush: true }),
     wait,
@@ -82,7 +113,7 @@ function readKept(file: string): DemoKeep | undefined {
 }
 
 function summary(
-  { config, configFile, secrets }: Settings,
+  { config, configFile, secrets, flags }: Settings,
   demo: SeededDemo | undefined,
   link: string | undefined,
 ): string {
@@ -96,6 +127,9 @@ function summary(
           `  Demo application   ${edgeUrlFor(config, DEMO.hostname)}/`,
           `    sign in as       ${DEMO.username}`,
           `    password         ${demo.password}`,
+          ...(flags.has(CONNECTOR_DEMO)
+            ? ['    reached by       a connector, as without an open port']
+            : []),
           `    protection       ${demo.isLive ? 'on, verified' : `off: ${demo.problem}`}`,
         ]),
     `  Console            ${config.base_url}/console`,
@@ -134,7 +168,10 @@ function stopSignal(): Promise<undefined> {
 }
 
 try {
-  await run(loadSettings(process.argv.slice(2), [NO_DEMO, LOG]), stopSignal())
+  const args = process.argv.slice(2).join('\0').replace('--demo\0', '--demo=').split('\0')
+  const given = args.filter((arg) => arg !== '')
+  const settings = loadSettings(given, [NO_DEMO, LOG, CONNECTOR_DEMO])
+  await run(settings, stopSignal())
 } catch (error) {
   const isExplained = error instanceof ProgramEnded // it has said why itself
   if (!isExplained) process.stderr.write(`${(error as Error).message}\n`)

@@ -147,7 +147,10 @@ const ConfigSchema = v.strictObject(
     mail: section({ from: v.optional(sender, 'no-reply@localhost') }),
     passwords: section({ breach_list: v.optional(v.nullable(fileName), null) }),
     edge_url: v.optional(v.nullable(edgeUrl), null),
-    demo: section({ listen: v.optional(listen, '127.0.0.1:9000') }),
+    demo: section({
+      listen: v.optional(listen, '127.0.0.1:9000'),
+      connector_listen: v.optional(listen, '127.0.0.1:8443'),
+    }),
     user_directory: section({ allow: v.optional(cidrs, []) }),
     webhooks: section({
       allow_private: v.optional(cidrs, []),

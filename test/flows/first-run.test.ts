@@ -52,6 +52,16 @@ t.test(
     await second.ended
     t.match(second.output(), 'Stopped.')
     for (const port of Object.values(ports)) t.ok(await isFree(port), `${port} is free again`)
+
+    const third = npmStart(t, file, '--demo', 'connector')
+    await third.isUp
+    t.match(third.output(), /reached by +a connector/)
+    t.notMatch(third.output(), '{"level"')
+    t.match(await ada.fetch(`${edge}/`), { status: 200 }, 'the same, without an open port')
+    t.equal(statSync(join(folder, 'data/demo-connector')).mode & 0o777, 0o700)
+    third.interrupt()
+    await third.ended
+    for (const port of Object.values(ports)) t.ok(await isFree(port), `${port} is free again`)
   },
 )
 

@@ -20,6 +20,7 @@ const ELSEWHERE: readonly (readonly [RegExp, string])[] = [
     /^cp config\.example\.yaml|^npm run (?:control-plane|gateway) |^npm start -- /,
     'first-run.test.ts',
   ],
+  [/\/connector\/node$|^service-connector /m, 'connector.test.ts'],
   [/^service-analyzer setup\b/, 'analyzer/setup.test.ts, which answers what it asks'],
   [/^service-analyzer (?:login|apply|verify)\b/, 'newcomer.test.ts, which answers what they ask'],
 ]

@@ -15,6 +15,7 @@ export async function ownConfig() {
     fleet: await freePort(),
     edge: await freePort(),
     demo: await freePort(),
+    connectors: await freePort(),
   }
   const file = join(folder, 'config.yaml')
   writeFileSync(
@@ -23,7 +24,7 @@ export async function ownConfig() {
 data_dir: ${folder}/data
 control_plane: { listen: "127.0.0.1:${ports.public}", fleet_listen: "127.0.0.1:${ports.fleet}" }
 gateway: { listen: "127.0.0.1:${ports.edge}", control_plane: "http://127.0.0.1:${ports.fleet}" }
-demo: { listen: "127.0.0.1:${ports.demo}" }
+demo: { listen: "127.0.0.1:${ports.demo}", connector_listen: "127.0.0.1:${ports.connectors}" }
 `,
   )
   return { folder, ports, file, edge: `http://demo.localhost:${ports.edge}` }

@@ -8,21 +8,25 @@ export interface Log {
   warn(fields: Fields, message: string): void
 }
 
+/** As gateway and control plane write them. */
+const [INFO, WARN] = [30, 40] as const
+type Level = typeof INFO | typeof WARN
+
 interface LogWorld {
   readonly output: { write(text: string): unknown; readonly isTTY?: boolean }
   readonly nowMs: () => number
 }
 
 export function createLog({ output, nowMs }: LogWorld): Log {
-  const write = (level: 'info' | 'warn') => (fields: Fields, message: string) => {
-    const time = new Date(nowMs()).toISOString()
+  const write = (level: Level) => (fields: Fields, message: string) => {
+    const time = nowMs()
     const line =
       output.isTTY === true
-        ? `${time.slice(11, 19)} ${level === 'warn' ? 'warning: ' : ''}${forPeople(fields, message)}`
-        : JSON.stringify({ time, level, msg: message, ...fields })
+        ? `${new Date(time).toISOString().slice(11, 19)} ${level === WARN ? 'warning: ' : ''}${forPeople(fields, message)}`
+        : JSON.stringify({ level, time, program: 'connector', ...fields, msg: message })
     output.write(`${line}\n`)
   }
-  return { info: write('info'), warn: write('warn') }
+  return { info: write(INFO), warn: write(WARN) }
 }
 
 function forPeople(fields: Fields, message: string): string {
