@@ -18,6 +18,7 @@ import { Spending, type Budget } from '../wire/budget.ts'
 import { SiteUse } from '../wire/site-use.ts'
 import { countedAs, countedWidelyAs, withoutMapping } from '../../shared/client-address.ts'
 import { createRateLimits } from '../../shared/rate-limits.ts'
+import { carriedBy } from '../../shared/connector/break-off.ts'
 import { CONNECTOR_ALPN, workerOfAlpn } from '../../shared/connector/handshake.ts'
 import { alpnOf } from './alpn.ts'
 import { TLS_OPTIONS } from './certificates.ts'
@@ -132,6 +133,7 @@ export function createTlsListener(options: TlsListenerOptions) {
     const handshake = handshakes.get(key)
     if (handshake === undefined) return void socket.destroy()
     end(key, handshake)
+    carriedBy(socket, handshake.socket)
     // Until it has said who it is, it holds a place of its address.
     const { peerAddress } = handshake
     if (!addresses.enter(peerAddress)) return void socket.destroy()

@@ -143,12 +143,30 @@ t.test('an answer that ends with its connection, and one that ends with trailers
 t.test('an answer that is cut off is no whole one', async (t) => {
   const origin = await startRawOrigin(t, (socket) => {
     socket.once('data', () => {
-      socket.write('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nbegun')
+      socket.write(answers.shift()!)
       setTimeout(() => socket.resetAndDestroy(), 20)
     })
   })
+  const answers = ['Content-Length: 100\r\n', ''].map(
+    (line) => `HTTP/1.1 200 OK\r\n${line}\r\nbegun`,
+  )
   const { first } = await startWith(t, origin.url)
-  t.match(await begin(first.upstream).done, { body: 'begun', failure: /^upstream_/ })
+  for (const framing of ['by its length', 'by its end'])
+    t.match(await begin(first.upstream).done, { body: 'begun', failure: /^upstream_/ }, framing)
+})
+
+t.test('who answers an upload and hangs up while it is written is heard', async (t) => {
+  const origin = await startRawOrigin(t, (socket) => {
+    const answer = 'HTTP/1.1 413 Too Large\r\nConnection: close\r\nContent-Length: 2\r\n\r\nno'
+    socket.once('data', () => socket.end(answer, () => socket.destroy()))
+  })
+  const { first } = await startWith(t, origin.url)
+  const { call, done } = begin(first.upstream, { method: 'POST', bodyLength: 50_000_000 })
+  for (let piece = 0; piece < 100; piece++) {
+    call.write(Buffer.alloc(100_000))
+    await tick(1)
+  }
+  t.match(await done, { body: 'no', failure: '' })
 })
 
 t.test('why the application is not reached is told through the other gateway', async (t) => {

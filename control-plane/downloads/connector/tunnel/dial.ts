@@ -1,6 +1,6 @@
 /** A connection to a gateway: TLS 1.3, and nobody's certificate but that gateway's. */
-import type { Socket } from 'node:net'
 import { connect as connectTls, type TLSSocket } from 'node:tls'
+import { carriedBy } from '../../../../shared/connector/break-off.ts'
 import { CONNECTOR_ALPN, workerAlpn } from '../../../../shared/connector/handshake.ts'
 import { connectStraight, connectThrough } from '../service/connect.ts'
 import type { Proxies } from '../service/proxies.ts'
@@ -69,30 +69,13 @@ export async function dial(
       socket.setNoDelay(true)
       // Of a connection that the other side has left, and that nothing more comes on.
       socket.setKeepAlive(true, KEEP_ALIVE_MS)
-      carriers.set(socket, raw)
+      carriedBy(socket, raw)
       resolve(socket)
     })
   })
 }
 
 const KEEP_ALIVE_MS = 60_000
-
-/** What each connection is carried by. */
-const carriers = new WeakMap<TLSSocket, Socket>()
-
-/** An alert that nobody has sealed: no party to a connection of TLS 1.3 sends that. */
-const NO_RECORD = Buffer.from([21, 3, 3, 0, 2, 2, 80])
-
-/**
- * Ends it in a way that cannot be taken for an end: what was written before arrives, and behind it
- * an error. A reset would overtake it, and to Node an end without one is like any other.
- */
-export function breakOff(socket: TLSSocket, onWritten: () => void): void {
-  socket.write('', () => {
-    carriers.get(socket)?.write(NO_RECORD)
-    onWritten()
-  })
-}
 
 const NOT_TRUSTED = /^(?:DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|CERT_)/
 

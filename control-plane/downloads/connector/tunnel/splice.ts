@@ -1,10 +1,10 @@
 /** Bytes between a gateway's connection and the application, each as fast as the other takes them. */
 import { connect as connectTcp, isIP, type Socket } from 'node:net'
 import { connect as connectTls, type TLSSocket } from 'node:tls'
+import { breakOff } from '../../../../shared/connector/break-off.ts'
 import type { OpenFailure } from '../../../../shared/connector/messages.ts'
 import { LIMITS } from '../../../../shared/limits.ts'
 import { readBeforeEnd } from '../../../../shared/read-before-end.ts'
-import { breakOff } from './dial.ts'
 
 /** libuv fills it and it is emptied within one callback: all connections share it. */
 const buffer = Buffer.allocUnsafeSlow(64 * 1024)
