@@ -94,8 +94,7 @@ function roleText({ isOperator, changes }: Viewer): string {
 }
 
 function navigation({ here, tenant }: View, { paths }: Frame, viewer: Viewer): Html {
-  const ofTenant =
-    tenant === undefined ? [] : tenantLinks(tenant.tenantId, here, paths, viewer.isOperator)
+  const ofTenant = tenant === undefined ? [] : tenantLinks(tenant, here, paths, viewer.isOperator)
   const ofOperator = viewer.isOperator ? operatorLinks(here, paths) : []
   return html`<div class="side">
     ${ofTenant.length === 0 ? '' : links(tenant?.name ?? '', ofTenant)}

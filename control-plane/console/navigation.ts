@@ -1,4 +1,5 @@
 /** What there is to go to. An entry is shown once its page is in the table of routes. */
+import type { Tenant } from '../tenants/tenants.ts'
 
 const TENANT_ENTRIES = {
   start: { label: 'Start', path: '' },
@@ -12,6 +13,7 @@ const TENANT_ENTRIES = {
   webhooks: { label: 'Webhooks', path: '/webhooks' },
   alerts: { label: 'Alerts', path: '/alerts' },
   instances: { label: 'Instances', path: '/instances' },
+  connectors: { label: 'Connectors', path: '/connectors' },
   directory: { label: 'User directory', path: '/directory' },
   events: { label: 'Events', path: '/events' },
   audit: { label: 'Audit', path: '/audit' },
@@ -53,7 +55,7 @@ export interface NavigationLink {
 }
 
 export function tenantLinks(
-  tenantId: string,
+  { tenantId, mode }: Pick<Tenant, 'tenantId' | 'mode'>,
   here: NavigationEntry | undefined,
   paths: ReadonlySet<string>,
   isOperator: boolean,
@@ -61,6 +63,7 @@ export function tenantLinks(
   return Object.entries(TENANT_ENTRIES)
     .filter(([, { path }]) => paths.has(TENANT_PATH + path))
     .filter(([name]) => isOperator || !FOR_OPERATORS.includes(name))
+    .filter(([name]) => mode === 'connector' || name !== 'connectors' || name === here)
     .map(([name, { label, path }]) => ({
       label,
       href: `/console/tenants/${tenantId}${path}`,

@@ -103,7 +103,7 @@ export interface View {
   readonly buttons?: readonly Html[]
   readonly here?: NavigationEntry
   /** Whose page it is: shows the navigation of that tenant. Of a `tenant` page it is known. */
-  readonly tenant?: Pick<Tenant, 'tenantId' | 'name'>
+  readonly tenant?: Pick<Tenant, 'tenantId' | 'name' | 'mode'>
   readonly status?: 200 | 400 | 401 | 403 | 404 | 409 | 410 | 413 | 422 | 429 | 500 | 503
   /** Brings the script along that draws `chart()` blocks. */
   readonly hasCharts?: boolean

@@ -28,6 +28,7 @@ import { selectedRoutes } from './tenant/people/selected-routes.ts'
 import { userEndingsRoutes } from './tenant/people/user-endings-routes.ts'
 import { userRoutes } from './tenant/people/user-routes.ts'
 import { usersRoutes } from './tenant/people/users-routes.ts'
+import { connectorsRoutes } from './tenant/connectors/connectors-routes.ts'
 import { instancesRoutes } from './tenant/instances-routes.ts'
 import { integrationRoutes } from './tenant/integration/integration-routes.ts'
 import { protectionRoutes } from './tenant/integration/protection-routes.ts'
@@ -82,6 +83,7 @@ export function consoleRoutes(world: ConsoleRoutesWorld): readonly ConsoleRoute[
     ...protectionRoutes(world),
     ...secretRoutes(world),
     ...instancesRoutes(world),
+    ...connectorsRoutes(world),
     ...sessionsRoutes(world),
     ...usersRoutes(world), // before those of one user: `new` is nobody's id
     ...selectedRoutes(world),

@@ -36,7 +36,7 @@ export function searchRoutes(world: SearchWorld, paths: () => ReadonlySet<string
       const { viewer, query, request } = visit
       const { q: text } = query
       const near = isVisible(viewer, query.in) ? await world.tenants.find(query.in) : undefined
-      const items = await find(world, viewer, text, near?.tenantId, paths())
+      const items = await find(world, viewer, text, near, paths())
       if ((request.headers.get('accept') ?? '').includes('application/json'))
         return Response.json({ items }, { headers: { 'Cache-Control': 'no-store' } })
       return {
@@ -70,7 +70,7 @@ async function find(
   world: SearchWorld,
   viewer: Viewer,
   text: string,
-  near: string | undefined,
+  near: Tenant | undefined,
   paths: ReadonlySet<string>,
 ): Promise<Found[]> {
   const pages = pagesOf(viewer, near, paths).filter(
@@ -80,19 +80,21 @@ async function find(
     text === '' && !viewer.isOperator
       ? theirTenants(world, viewer, '')
       : tenantsOf(world, viewer, text),
-    text === '' ? [] : peopleOf(world, viewer, near, text),
+    text === '' ? [] : peopleOf(world, viewer, near?.tenantId, text),
   ])
   return [...pages.slice(0, text === '' ? 20 : MOST), ...tenants, ...people]
 }
 
 const isIn = (text: string, whole: string) => whole.toLowerCase().includes(text.toLowerCase())
 
-function pagesOf(viewer: Viewer, near: string | undefined, paths: ReadonlySet<string>): Found[] {
+function pagesOf(viewer: Viewer, near: Tenant | undefined, paths: ReadonlySet<string>): Found[] {
   const of = (links: readonly NavigationLink[], detail: string) =>
     links.map(({ label, href }) => ({ label, href, detail }))
   const { isOperator } = viewer
   return [
-    ...(near === undefined ? [] : of(tenantLinks(near, undefined, paths, isOperator), near)),
+    ...(near === undefined
+      ? []
+      : of(tenantLinks(near, undefined, paths, isOperator), near.tenantId)),
     ...(isOperator ? of(operatorLinks(undefined, paths), 'Service') : []),
   ]
 }

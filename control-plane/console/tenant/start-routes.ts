@@ -19,20 +19,21 @@ import { stepsOf, type Step } from './steps.ts'
 
 interface StartWorld extends Pick<
   ConsoleWorld,
-  'tenants' | 'verification' | 'integration' | 'baseUrl' | 'edgeUrlFor'
+  'tenants' | 'verification' | 'integration' | 'connectors' | 'baseUrl' | 'edgeUrlFor'
 > {
   readonly rates: RateLimits
 }
 
 export function startRoutes(world: StartWorld): readonly ConsoleRoute[] {
-  const { tenants, verification, integration, baseUrl, rates } = world
+  const { tenants, verification, integration, connectors, baseUrl, rates } = world
   const contract = integrationContract(baseUrl)
 
   async function show(visit: TenantVisit): Promise<View> {
     const { tenant, nowMs } = visit
     const { checks } = await verification.status(tenant.tenantId)
     const trial = integration.latestOf(tenant)
-    const steps = stepsOf({ tenant, checks, trial, baseUrl, nowMs })
+    const dialled = tenant.mode === 'connector' ? await connectors.list(tenant.tenantId) : undefined
+    const steps = stepsOf({ tenant, checks, trial, connectors: dialled, baseUrl, nowMs })
     const chosen = chosenOf(contract, { framework: '', place: '' }, tenant, undefined)
     const code = codeToPaste(contract, chosen, tenant, baseUrl)
     const api = `/api/v1/operator/tenants/${tenant.tenantId}`
@@ -120,7 +121,7 @@ function item(visit: TenantVisit, step: Step, isNext: boolean, isToCheck: boolea
     title,
     html`<p class="hint">${text}${seenAtMs === undefined ? '' : html` Checked ${moment(seenAtMs)}.`}</p>
       ${isShown && command !== undefined ? copyable(command, `Next step: ${title}`) : ''}
-      ${isShown && part !== undefined ? html`<p><a href="${tenantPath(visit.tenant.tenantId, 'integration')}#${part.id}">${part.label}</a></p>` : ''}
+      ${isShown && part !== undefined ? html`<p><a href="${tenantPath(visit.tenant.tenantId, part.on ?? 'integration')}#${part.id}">${part.label}</a></p>` : ''}
       ${isShown && step.hasCode === true ? html`<details><summary>Or paste the code yourself</summary>${code}</details>` : ''}
       ${parts.length === 0 ? '' : html`<details ${step.state === 'failed' ? html`open` : ''}><summary>Test sign-in, step by step</summary>${trialTable(parts)}</details>`}
       ${(isNext || isToCheck || button === 'sign-in-trial') && button !== undefined ? buttonOf(visit, button, isNext) : ''}`,
@@ -146,7 +147,9 @@ function glance(tenant: Tenant, { edgeUrlFor }: StartWorld) {
   )
   return facts([
     ['Address', hostnames.length === 0 ? null : html`${links}`],
-    ['Origin', origin],
+    mode === 'connector'
+      ? ['Reached by', html`<a href="${tenantPath(tenant.tenantId, 'connectors')}">connectors</a>`]
+      : ['Origin', origin],
     ['Mode', mode],
     ['Plan', plan],
     ['License', licence],

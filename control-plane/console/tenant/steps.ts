@@ -3,8 +3,11 @@ import type { CheckResult } from '../../verification/checks.ts'
 import type { CheckRow } from '../../store/queries/verification.ts'
 import type { Tenant } from '../../store/queries/tenants.ts'
 import { failedLocally, REQUIRED_CHECKS } from '../../tenants/protection.ts'
+import type { ConnectorStatus } from '../../connectors/connector-status.ts'
 import type { LatestTrial } from '../../verification/latest-trials.ts'
 import { checkTitle } from './check-titles.ts'
+import { connectCommands } from './connectors/commands.ts'
+import { connectorReasonText } from './connectors/words.ts'
 
 export interface Step {
   readonly title: string
@@ -13,8 +16,9 @@ export interface Step {
   readonly text: string
   /** The exact next thing to do, for a shell. */
   readonly command?: string | undefined
-  /** Where on the page Integration it goes on. */
-  readonly part?: { readonly id: string; readonly label: string } | undefined
+  /** Where on the page Integration, or on another one, it goes on. */
+  readonly part?:
+    { readonly id: string; readonly label: string; readonly on?: 'connectors' } | undefined
   /** Code to paste does the same. */
   readonly hasCode?: boolean
   /** What a button here can do. */
@@ -31,6 +35,8 @@ interface StepsView {
   >
   readonly checks: readonly CheckRow[]
   readonly trial: LatestTrial | undefined
+  /** In connector mode: all that have joined. */
+  readonly connectors: readonly ConnectorStatus[] | undefined
   readonly baseUrl: string
   readonly nowMs: number
 }
@@ -41,7 +47,7 @@ export const setupCommand = (baseUrl: string): string =>
 
 /** The first one that is not done is what to do next. */
 export function stepsOf(view: StepsView): Step[] {
-  const { tenant, checks, trial, baseUrl, nowMs } = view
+  const { tenant, checks, trial, connectors, baseUrl, nowMs } = view
   const platform = new Map(
     checks.filter(({ source }) => source === 'platform').map((row) => [row.check, row]),
   )
@@ -53,6 +59,7 @@ export function stepsOf(view: StepsView): Step[] {
   ]
   return [
     publishing(tenant),
+    ...(connectors === undefined ? [] : [connectorStep(connectors, baseUrl)]),
     toolStep(checks, baseUrl, nowMs),
     ...required.map((check) => checkStep(check, platform.get(check), tenant, baseUrl)),
     signInStep(tenant, trial),
@@ -69,6 +76,41 @@ function publishing({ status }: StepsView['tenant']): Step {
       ? 'Gateways serve this tenant.'
       : 'Gateways start serving it in pass-through: all requests are forwarded, and no one is asked to sign in.',
     button: isDone ? undefined : 'publish',
+  }
+}
+
+/** One that reaches its application is enough. */
+function connectorStep(connectors: readonly ConnectorStatus[], baseUrl: string): Step {
+  const title = 'Connector connected'
+  const part = { id: 'new-token', label: 'Create a join token', on: 'connectors' } as const
+  const list = { id: 'content', label: 'See the connectors', on: 'connectors' } as const
+  const here = connectors.filter(({ state }) => state === 'connected')
+  const lost = connectors.find(({ state }) => state === 'unreachable')
+  if (here.length > 0)
+    return { title, state: 'done', text: `Connected: ${here.map(({ name }) => name).join(', ')}.` }
+  if (lost !== undefined)
+    return {
+      title,
+      state: 'failed',
+      text: `${lost.name} is connected, but ${connectorReasonText(lost.reason ?? '') ?? 'cannot reach the application'}. Start the application there, at the address given to join --origin.`,
+      command: 'service-connector diag',
+      part: list,
+    }
+  const [joined] = connectors
+  if (joined !== undefined)
+    return {
+      title,
+      state: 'failed',
+      text: `${connectors.length === 1 ? `${joined.name} has joined and is` : `${connectors.length} connectors have joined, and none is`} not connected. Start it beside the application; if it runs, diag says what is in the way.`,
+      command: 'service-connector run\nservice-connector diag',
+      part: list,
+    }
+  return {
+    title,
+    state: 'open',
+    text: 'Run this on the machine of the application. The connector connects out to the gateways, so nothing has to be opened; join asks for a join token.',
+    command: connectCommands(baseUrl),
+    part,
   }
 }
 

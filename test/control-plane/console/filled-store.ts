@@ -1,6 +1,7 @@
 /** A tenant of which every page of the console has something to show, most of it from others. */
 import type Database from 'better-sqlite3'
 import { upsertChecks } from '../../../control-plane/store/queries/verification.ts'
+import { makeKey } from '../../support/connectors.ts'
 import { ACTOR } from '../../support/control-plane.ts'
 import type { startConsole } from '../../support/console.ts'
 import { failSignIns, signIns } from '../../support/sign-ins.ts'
@@ -59,8 +60,16 @@ export async function fillStore({ services, person }: World): Promise<Record<str
   const { invitations } = services.consoleAccess
   const invitation = await invitations.invite('acme', 'bob@acme.test', inviter)
   const { keyId } = await services.gatewayKeys.make('edge-1', ACTOR)
+  await tenants.patch('acme', { mode: 'connector' }, ACTOR)
+  const join = { name: 'Berlin', uses: 2, expiresIn: 3600 }
+  const token = await services.joinTokens.make('acme', join, ACTOR)
+  const { publicKey } = makeKey()
+  const joining = { publicKey, name: 'web-1', program: '0.1.0', requestId: 'r1' }
+  const { connectorId } = await services.connectors.join(token.token, joining)
   return {
     tenant_id: 'acme',
+    connector_id: connectorId,
+    token_id: token.tokenId,
     gateway_id: 'edge-1',
     key_id: keyId,
     invitation_id: invitation.invitationId,

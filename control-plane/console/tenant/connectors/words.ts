@@ -1,4 +1,5 @@
-/** Connectors in words: why one does not reach its application, what has become of it. */
+/** Connectors in words: their states, why one does not reach its application, what has become of it. */
+import type { ConnectorStatus } from '../../../connectors/connector-status.ts'
 import type { ConnectorOutcome } from '../../../connectors/presence-events.ts'
 
 const EVENTS: Readonly<Record<ConnectorOutcome, string>> = {
@@ -24,3 +25,10 @@ export const connectorEventText = (outcome: string): string | undefined =>
 
 export const connectorReasonText = (reason: string): string | undefined =>
   Object.hasOwn(REASONS, reason) ? REASONS[reason] : undefined
+
+export const STATES: Readonly<Record<ConnectorStatus['state'], string>> = {
+  connected: 'Connected',
+  unreachable: 'Application not reachable',
+  draining: 'Stopping',
+  disconnected: 'Not connected',
+}

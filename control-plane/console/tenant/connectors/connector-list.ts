@@ -1,0 +1,117 @@
+/** The list of connectors, and that of tokens that are still good for one. */
+import { html } from 'hono/html'
+import type { ConnectorStatus } from '../../../connectors/connector-status.ts'
+import type { JoinToken } from '../../../connectors/join-tokens.ts'
+import type { Html } from '../../../pages/html.ts'
+import { linkButton } from '../../../pages/blocks/form.ts'
+import { VERSION } from '../../../../shared/version.ts'
+import { emptyState, table } from '../../blocks/table.ts'
+import { age, badge, moment, type Tone } from '../../blocks/text.ts'
+import { connectorReasonText, STATES } from './words.ts'
+
+interface ListView {
+  readonly path: string
+  readonly nowMs: number
+  /** Gateways are the operator's: to others they are a number. */
+  readonly showsGateways: boolean
+  readonly isReadOnly: boolean
+}
+
+const TONES: Readonly<Record<ConnectorStatus['state'], Tone>> = {
+  connected: 'good',
+  unreachable: 'bad',
+  draining: 'warm',
+  disconnected: 'bad',
+}
+
+export function connectorTable(rows: readonly ConnectorStatus[], view: ListView): Html {
+  const { path, nowMs, showsGateways, isReadOnly } = view
+  return table({
+    caption: 'Connectors',
+    rows,
+    columns: [
+      {
+        label: 'Connector',
+        isName: true,
+        cell: ({ name, connectorId }) => html`${name} <span class="hint">${connectorId}</span>`,
+      },
+      { label: 'State', cell: stateCell },
+      {
+        label: 'Gateways',
+        cell: ({ gateways }) =>
+          showsGateways && gateways.length > 0
+            ? gateways.map(({ gatewayId }) => gatewayId).join(', ')
+            : gateways.length,
+      },
+      {
+        label: 'Round trip',
+        isNumber: true,
+        cell: ({ roundTripMs }) => (roundTripMs === null ? '—' : tripText(roundTripMs)),
+      },
+      { label: 'Requests', isNumber: true, cell: ({ requests }) => requests.toLocaleString('en') },
+      { label: 'Last error', cell: ({ lastError }) => errorCell(lastError, nowMs) },
+      { label: 'Version', cell: ({ program }) => versionCell(program) },
+      {
+        label: 'Last seen',
+        cell: ({ lastSeenAt }) =>
+          lastSeenAt === null ? html`<span class="none">never</span>` : age(lastSeenAt, nowMs),
+      },
+      ...(isReadOnly
+        ? []
+        : [
+            {
+              label: 'Actions',
+              isUnseen: true,
+              cell: ({ connectorId, name }: ConnectorStatus) =>
+                html`<a class="button small" href="${path}/${connectorId}/revoke">Revoke<span class="unseen"> ${name}, ${connectorId}</span></a>`,
+            },
+          ]),
+    ],
+    empty: emptyState(
+      'No connectors yet',
+      'A connector is a program beside the application. It connects out to the gateways and passes requests on, so the application needs no open port. It appears here once it has joined.',
+      isReadOnly ? undefined : linkButton('#new-token', 'Connect the first one'),
+    ),
+  })
+}
+
+function stateCell({ state, reason }: ConnectorStatus): Html {
+  const why = reason === null ? '' : (connectorReasonText(reason) ?? reason)
+  return html`<div class="found-out">${badge(STATES[state], TONES[state])}${why === '' ? '' : html` <span class="hint">${why}</span>`}</div>`
+}
+
+const tripText = (ms: number) => (ms < 1 ? '< 1\u00a0ms' : `${ms.toLocaleString('en')}\u00a0ms`)
+
+function errorCell(error: ConnectorStatus['lastError'], nowMs: number) {
+  if (error === null) return '—'
+  return html`${connectorReasonText(error.reason) ?? error.reason} <span class="hint">${age(error.atMs, nowMs)}</span>`
+}
+
+const versionCell = (program: string) =>
+  program === VERSION
+    ? program
+    : html`<span>${program} <span class="hint">latest: ${VERSION}</span></span>`
+
+export function tokenTable(rows: readonly JoinToken[], { path, isReadOnly }: ListView): Html {
+  return table({
+    caption: 'Open join tokens',
+    rows,
+    columns: [
+      { label: 'Token', isName: true, cell: ({ name }) => name },
+      { label: 'Uses left', cell: ({ uses, usesLeft }) => `${usesLeft} of ${uses}` },
+      { label: 'Created', cell: ({ createdAt }) => moment(createdAt) },
+      { label: 'Expires', cell: ({ expiresAt }) => moment(expiresAt) },
+      ...(isReadOnly
+        ? []
+        : [
+            {
+              label: 'Actions',
+              isUnseen: true,
+              cell: ({ tokenId, name }: JoinToken) =>
+                html`<a class="button small" href="${path}/tokens/${tokenId}/delete">Delete<span class="unseen"> ${name}</span></a>`,
+            },
+          ]),
+    ],
+    empty: html`<p class="hint">None. Tokens that are used up or have expired are not listed.</p>`,
+  })
+}
