@@ -12,7 +12,7 @@ import {
 } from '../store/queries/audit.ts'
 import { usersBeginning } from '../store/queries/users.ts'
 import { pruneWith } from '../store/statements.ts'
-import type { Store } from '../store/store.ts'
+import type { Actor, Store } from '../store/store.ts'
 
 /** An entry may hold long lists: others have their turn between so many. */
 const READ_AT_ONCE = 20
@@ -112,6 +112,24 @@ export function createAuditTrail({ store }: { store: Store }) {
       const read = (before: number | undefined, limit: number) =>
         auditOfPerson(store.read, userId, before, limit)
       return readInParts(read, undefined, most)
+    },
+
+    /** Before a file of many is sent: who took it, and what was asked for. Of no tenant: of all. */
+    async exported(
+      actor: Actor,
+      what: 'users' | 'audit',
+      asked: Readonly<Record<string, unknown>>,
+      tenantId?: string,
+    ): Promise<void> {
+      const content = Object.fromEntries(
+        Object.entries(asked).filter(([, value]) => value !== undefined),
+      )
+      const entry = {
+        action: `${what}.exported`,
+        content,
+        ...(tenantId !== undefined && { tenantId }),
+      }
+      await store.change((change) => change.audit(actor, entry))
     },
 
     prune: pruneWith(store, deleteAuditBefore, LIMITS.auditKeptMs),

@@ -60,8 +60,12 @@ export function auditRoutes(world: Pick<ConsoleWorld, 'auditTrail' | 'userNames'
       content: await found(world, visit, { path: OF_ALL, search: toAuditSearch(visit.query) }),
       calls: [{ method: 'GET', path: '/api/v1/operator/audit' }],
     })),
-    page({ path: `${OF_ALL}/export`, role: 'operator', query: EXPORT_QUERY }, ({ query }) =>
-      auditFile(auditTrail, toAuditSearch(query), query.format, 'all'),
+    page(
+      { path: `${OF_ALL}/export`, role: 'operator', query: EXPORT_QUERY },
+      async ({ query, actor }) => {
+        await auditTrail.exported(actor, 'audit', query)
+        return auditFile(auditTrail, toAuditSearch(query), query.format, 'all')
+      },
     ),
     page({ path: `${TENANT_PATH}/audit`, role: 'tenant', query: QUERY }, async (visit) => {
       const { tenantId, name, number } = visit.tenant
@@ -77,7 +81,8 @@ export function auditRoutes(world: Pick<ConsoleWorld, 'auditTrail' | 'userNames'
     }),
     page(
       { path: `${TENANT_PATH}/audit/export`, role: 'tenant', query: EXPORT_QUERY },
-      ({ tenant: { tenantId, number }, query }) => {
+      async ({ tenant: { tenantId, number }, query, actor }) => {
+        await auditTrail.exported(actor, 'audit', query, tenantId)
         const search = { ...toAuditSearch(query), tenantNumber: number, ofUsers: tenantId }
         return auditFile(auditTrail, search, query.format, tenantId)
       },

@@ -27,6 +27,8 @@ const ACTIONS: Readonly<Record<string, string>> = {
   'client_secret.shown': 'Viewed the client secret',
   'client_secret.rotated': 'Rotated the client secret',
   'factor.added': 'Added a second factor',
+  'users.exported': 'Exported users',
+  'audit.exported': 'Exported the audit trail',
   'keys.rotated': 'Rotated signing keys',
   'user.invited': 'Sent an invitation',
   'user.unlocked': 'Unlocked an account',

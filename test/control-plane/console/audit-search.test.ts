@@ -87,7 +87,10 @@ void t.test(
       .trim()
       .split('\n')
       .map((one) => JSON.parse(one) as object)
-    t.match(entries[0], { action: 'user.changed', tenant_id: 'acme', user_id: userId })
+    const exported = { action: 'audit.exported', actor: /^console:/, tenant_id: 'acme' }
+    t.match(entries[0], { ...exported, details: { format: 'jsonl' } }, 'who took it is in it')
+    t.strictSame((entries[1] as { details: object }).details, { actor: 'hyperlink', format: 'csv' })
+    t.match(entries[2], { action: 'user.changed', tenant_id: 'acme', user_id: userId })
     const other = await person('other')
     t.equal((await other.get(`${AUDIT}/export`)).status, 404, 'nothing of another tenant')
     t.notMatch((await other.get('/console/tenants/other/audit/export')).text, 'hyperlink')
@@ -96,6 +99,8 @@ void t.test(
       (await operator.get('/console/audit/export?format=jsonl&target=acme')).text,
       'user.changed',
     )
+    const [last] = (await services.auditTrail.list({ limit: 1 })).items
+    t.match(last, { action: 'audit.exported', tenantId: null, content: { target: 'acme' } })
     t.ok(LIMITS.auditExportedMax >= LIMITS.auditLookedThroughMax)
   },
 )

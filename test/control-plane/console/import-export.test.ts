@@ -137,7 +137,7 @@ void t.test('a file that is no list of users says why', async (t) => {
 })
 
 void t.test('an export holds whom the list shows, and no formula', async (t) => {
-  const { admin, create, person } = await startImport(t)
+  const { admin, create, person, services } = await startImport(t)
   await create('ada', '=HYPERLINK("http://evil.test","Ada, King")')
   await create('bob', '-2+3')
   const answer = await admin.get(`${USERS}/export`)
@@ -158,6 +158,12 @@ void t.test('an export holds whom the list shows, and no formula', async (t) => 
   t.notMatch((await admin.get(`${USERS}/export?q=bob`)).text, 'ada@')
   const other = await person('other')
   t.equal((await other.get(`${USERS}/export`)).status, 404)
+  const { items } = await services.auditTrail.list({ limit: 9 }, { tenantId: 'acme' })
+  t.match(
+    items.filter(({ action }) => action === 'users.exported'),
+    [{ content: { q: 'bob' } }, { actor: /^console:/, content: {} }],
+    'each leaves a trace, and what was refused none',
+  )
 })
 
 void t.test(

@@ -3,6 +3,7 @@ import { LIMITS } from '../../../../shared/limits.ts'
 import type { User } from '../../../accounts/users.ts'
 import { csvLine } from '../../../requests/csv.ts'
 import { page, type ConsoleRoute } from '../../route.ts'
+import type { ConsoleWorld } from '../../world.ts'
 import { USERS } from './paths.ts'
 import { USER_FILTERS, wishOf, type UserListWorld } from './user-list.ts'
 
@@ -22,7 +23,9 @@ const COLUMNS = [
 const iso = (ms: number | undefined) =>
   ms === undefined || ms === 0 ? '' : new Date(ms).toISOString()
 
-export function exportRoutes(world: UserListWorld): readonly ConsoleRoute[] {
+export function exportRoutes(
+  world: UserListWorld & Pick<ConsoleWorld, 'auditTrail'>,
+): readonly ConsoleRoute[] {
   const { users, factors, attempts, policies } = world
 
   async function* linesOf(tenantId: string, filters: Parameters<typeof wishOf>[2]) {
@@ -50,7 +53,8 @@ export function exportRoutes(world: UserListWorld): readonly ConsoleRoute[] {
   return [
     page(
       { path: `${USERS}/export`, role: 'tenant', query: USER_FILTERS },
-      ({ tenant: { tenantId }, query }) => {
+      async ({ tenant: { tenantId }, query, actor }) => {
+        await world.auditTrail.exported(actor, 'users', query, tenantId)
         const encoder = new TextEncoder()
         const lines = linesOf(tenantId, query)
         const body = new ReadableStream<Uint8Array>({
