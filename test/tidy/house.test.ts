@@ -139,10 +139,17 @@ const BANNED: readonly (readonly [RegExp, string])[] = [
 /** The lists of breached passwords that exist are lists of SHA-1 hashes. */
 const isBreachList = (file: string) => file === 'control-plane/accounts/passwords/breach-list.ts'
 
+/** Who has issued a certificate that is not trusted is asked before it is refused, and nothing is sent to it. */
+const looksAtStrangers = (file: string, pattern: RegExp) =>
+  file === 'control-plane/downloads/connector/diagnosis/tls.ts' &&
+  pattern.source.startsWith('rejectUnauthorized')
+
 t.test('banned calls do not occur', async (t) => {
+  const mayStand = (file: string, pattern: RegExp) =>
+    isBreachList(file) || looksAtStrangers(file, pattern)
   for (const [pattern, instead] of BANNED)
     t.same(
-      sources.filter((file) => !isBreachList(file) && pattern.test(read(file))),
+      sources.filter((file) => !mayStand(file, pattern) && pattern.test(read(file))),
       [],
       `${String(pattern)}: ${instead}`,
     )

@@ -20,7 +20,7 @@ export interface Destination {
   readonly port: number
 }
 
-const authorityOf = ({ host, port }: Destination): string =>
+export const authorityOf = ({ host, port }: Destination): string =>
   host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
 
 /** Of several addresses of a name the first that answers counts (RFC 8305). */

@@ -1,0 +1,74 @@
+/** What is at fault, of all that lies between the application and the gateways. */
+import { visibleJson, visibleText } from '../../analyzer/terminal/words.ts'
+import { atFault, diagnose } from '../diagnosis/diagnose.ts'
+import type { Finding } from '../diagnosis/finding.ts'
+import { EXIT, Problem } from '../exit.ts'
+import { readLocalPort } from '../local/port.ts'
+import { createService } from '../service/service.ts'
+import { baseUrlOf, readBaseUrl, type Environment } from '../settings.ts'
+import type { Command } from './command.ts'
+
+export const diag: Command = {
+  name: 'diag',
+  summary: 'Looks for what stands in the way, and says what is at fault first.',
+  about:
+    'It looks at the state folder, the control plane (name, port, proxy, TLS, clock), the key, each gateway and the application. It changes nothing and takes no request. Exit codes: 0 nothing is at fault, 1 something is.',
+  options: ['local-port', 'json'],
+  actions: [],
+  async run({ given, world, state, proxies, print }) {
+    const { environment, nowMs } = world
+    const findings = await diagnose({
+      state,
+      baseUrlFor: (joined) =>
+        joined === null ? known(environment) : baseUrlOf(environment, joined.base_url),
+      serviceAt: (baseUrl) => createService({ baseUrl, proxies }),
+      proxies,
+      localPort: readLocalPort(given.options.get('local-port')),
+      nowMs,
+    })
+    const fault = atFault(findings)
+    const document = { at_fault: fault ?? null, findings }
+    print(
+      given.options.has('json')
+        ? visibleJson(JSON.stringify(document, undefined, 2))
+        : textOf(findings, fault),
+    )
+    return fault === undefined ? EXIT.done : EXIT.notSo
+  },
+}
+
+function known(environment: Environment): string | Problem {
+  try {
+    return readBaseUrl(environment)
+  } catch (error) {
+    if (error instanceof Problem) return error
+    throw error
+  }
+}
+
+const MARKS = { ok: 'ok', failed: 'FAILED', skipped: 'skipped', note: 'note' } as const
+
+function textOf(findings: readonly Finding[], fault: Finding | undefined): string {
+  const lines = findings.flatMap(({ result, name, detail, advice }) => [
+    `${MARKS[result].padEnd(8)}${visibleText(name)}: ${visibleText(detail)}`,
+    ...(advice === '' ? [] : [`${' '.repeat(8)}${visibleText(advice)}`]),
+  ])
+  return [...lines, '', ...verdict(findings, fault)].join('\n')
+}
+
+function verdict(findings: readonly Finding[], fault: Finding | undefined): string[] {
+  if (fault === undefined) return ['Nothing is at fault.']
+  const { name, detail, advice } = fault
+  const said = [`At fault: ${visibleText(name)}`, `  ${visibleText(detail)}`]
+  const isServing = findings.every(
+    ({ subject, result }) =>
+      result !== 'failed' || subject === 'control_plane' || subject === 'state',
+  )
+  const goesOn =
+    fault.subject === 'control_plane' && isServing && findings.some(isWell)
+      ? ['  Requests go on meanwhile: gateways and application work without it.']
+      : []
+  return [...said, ...(advice === '' ? [] : [`  ${visibleText(advice)}`]), ...goesOn]
+}
+
+const isWell = ({ subject, result }: Finding) => subject === 'gateway' && result === 'ok'
