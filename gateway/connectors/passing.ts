@@ -42,6 +42,7 @@ export function createPassing(channel: NodeJS.Process) {
       const isBusy = underWay >= PASSING_MAX
       if (isBusy || !channel.connected || channel.send === undefined) return void socket.destroy()
       underWay++
+      stopReading(socket)
       channel.send(passed, socket, {}, (error) => {
         underWay--
         if (error !== null) socket.destroy()
@@ -70,6 +71,7 @@ export function passBetween(
     socket.on('error', () => socket.destroy())
     const target = to(message.worker)
     if (target === undefined || !target.isConnected()) return void socket.destroy()
+    stopReading(socket)
     target.send(message, socket, {}, (error) => {
       if (error === null) return
       log.warn(
@@ -79,4 +81,12 @@ export function passBetween(
       socket.destroy()
     })
   })
+}
+
+/**
+ * Until the other process has said that it has the socket, this one has it as well: what came
+ * meanwhile could be read here, and would be lost.
+ */
+function stopReading(socket: Socket): void {
+  ;(socket as unknown as { _handle?: { readStop(): void } | null })._handle?.readStop()
 }
