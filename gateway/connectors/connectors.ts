@@ -34,8 +34,13 @@ interface ConnectorsWorld {
   readonly report?: (news: ConnectorNews) => void
   /** How long requests wait for a first connector while this worker begins. */
   readonly awaitedMs?: number
+  readonly pingMs?: number
 }
 
+/** A thousand pings in one turn of the event loop would keep requests waiting. */
+const PING_SLOTS = 20
+/** Behind these, another one would come too late for `connectorSilentMsMax`. */
+const UNANSWERED_MAX = LIMITS.connectorSilentMsMax / LIMITS.connectorPingMs - 1
 /** Of refusals: a flood of them is one line, with its number. */
 const COMPLAINT_MS = 100
 
@@ -43,6 +48,7 @@ export type Connectors = ReturnType<typeof createConnectors>
 
 export function createConnectors(world: ConnectorsWorld) {
   const { clock, log, connectMs, awaitedMs = LIMITS.connectorsAwaitedMsMax } = world
+  const { pingMs = LIMITS.connectorPingMs } = world
   const nowMs = () => clock.nowMs()
   const byTenant = new Map<string, TenantConnectors>()
   let refused = 0
@@ -56,7 +62,6 @@ export function createConnectors(world: ConnectorsWorld) {
   const presence = createPresence({ present, report })
   const guests = createHopGuests({
     gatewayId: world.gatewayId,
-    nowMs,
     wayHere: (tenantId) => byTenant.get(tenantId),
   })
   const hops = createHops({
@@ -67,7 +72,9 @@ export function createConnectors(world: ConnectorsWorld) {
     log,
     expectedAt: () => [],
   })
-  const pinging = setInterval(look, LIMITS.connectorPingMs).unref()
+  const pinging = setInterval(look, pingMs / PING_SLOTS).unref()
+  let joined = 0
+  let slot = 0
 
   function at(tenantId: string): TenantConnectors {
     let found = byTenant.get(tenantId)
@@ -114,7 +121,7 @@ export function createConnectors(world: ConnectorsWorld) {
     if (isNew && connectors.size >= LIMITS.connectorsPerTenantMax) return sayRefused(socket, 'many')
     const member = new Member(
       socket,
-      { connectorId, keyId, program, nowMs },
+      { connectorId, keyId, program, pingSlot: joined++ % PING_SLOTS, nowMs },
       {
         onSpare: () => connectors.serveWaiting(),
         onChanged: presence.soon,
@@ -156,15 +163,22 @@ export function createConnectors(world: ConnectorsWorld) {
   }
 
   function look(): void {
+    slot = (slot + 1) % PING_SLOTS
+    for (const connectors of byTenant.values())
+      for (const member of connectors.members()) {
+        if (member.pingSlot !== slot) continue
+        if (member.unanswered >= UNANSWERED_MAX) member.end()
+        else member.ping()
+      }
+    if (slot === 0) tidy()
+  }
+
+  function tidy(): void {
     hops.look()
     guests.look()
     for (const [tenantId, connectors] of byTenant) {
       if (connectors.size === 0 && world.tenant(tenantId) === undefined) byTenant.delete(tenantId)
       connectors.trim()
-      for (const member of connectors.members()) {
-        if (nowMs() - member.heardMs > LIMITS.connectorSilentMsMax) member.end()
-        else member.ping()
-      }
     }
     presence.tell()
   }

@@ -28,12 +28,12 @@ interface Guest {
   readonly certificate: string
   readonly control: TLSSocket
   readonly sockets: Map<number, TLSSocket>
-  heardMs: number
+  /** Pings since it has said anything. */
+  unanswered: number
 }
 
 interface GuestsWorld {
   readonly gatewayId: string
-  readonly nowMs: () => number
   /** Undefined: no connector of the tenant is here. */
   readonly wayHere: (tenantId: string) => Way | undefined
 }
@@ -45,7 +45,7 @@ interface Known {
 
 const keyOfLink = ({ gateway_id, link }: HopHello) => `${gateway_id} ${link}`
 
-export function createHopGuests({ gatewayId, nowMs, wayHere }: GuestsWorld) {
+export function createHopGuests({ gatewayId, wayHere }: GuestsWorld) {
   const known = new Map<string, Known>()
   const guests = new Map<string, Guest>()
   let isDraining = false
@@ -75,13 +75,13 @@ export function createHopGuests({ gatewayId, nowMs, wayHere }: GuestsWorld) {
       certificate,
       control,
       sockets: new Map(),
-      heardMs: nowMs(),
+      unanswered: 0,
     }
     guests.set(link, guest)
     readLines(control, {
       bytesMax: LIMITS.connectorMessageBytesMax,
       onLine(line) {
-        if (readWord(ConnectorWordSchema, line)?.say === 'pong') guest.heardMs = nowMs()
+        if (readWord(ConnectorWordSchema, line)?.say === 'pong') guest.unanswered = 0
       },
       onTooLong: () => control.destroy(),
     })
@@ -147,8 +147,9 @@ export function createHopGuests({ gatewayId, nowMs, wayHere }: GuestsWorld) {
     },
     look(): void {
       for (const guest of [...guests.values()]) {
-        if (nowMs() - guest.heardMs > LIMITS.connectorSilentMsMax) end(guest)
+        if (guest.unanswered >= LIMITS.connectorSilentMsMax / LIMITS.connectorPingMs - 1) end(guest)
         else tell(guest, { say: 'ping' })
+        guest.unanswered++
       }
     },
     counts,

@@ -30,6 +30,8 @@ export class Member {
   readonly connectorId: string
   readonly keyId: string
   readonly program: string
+  /** When within the interval it is pinged. */
+  readonly pingSlot: number
   /** The application, as far as was heard of it last. */
   isReached = true
   /** When that was last known, and why it is not reached. */
@@ -39,6 +41,8 @@ export class Member {
   /** It wants no more requests. */
   isDraining = false
   heardMs: number
+  /** Pings since it has said anything: a clock that is set has no part in whether it is alive. */
+  unanswered = 0
   /** Since when it is as it is: reached, not reached, or draining. */
   sinceMs: number
   /** Of the last ping that was answered. */
@@ -59,13 +63,14 @@ export class Member {
 
   constructor(
     control: TLSSocket,
-    who: { connectorId: string; keyId: string; program: string; nowMs: () => number },
+    who: Pick<Member, 'connectorId' | 'keyId' | 'program' | 'pingSlot'> & { nowMs: () => number },
     events: MemberEvents,
   ) {
     this.#control = control
     this.connectorId = who.connectorId
     this.keyId = who.keyId
     this.program = who.program
+    this.pingSlot = who.pingSlot
     this.#nowMs = who.nowMs
     this.heardMs = this.sinceMs = who.nowMs()
     this.#events = events
@@ -108,6 +113,7 @@ export class Member {
     // What a later version says is passed over; what is none of its words ends it.
     if (word === undefined) return isJson(line) ? undefined : this.end()
     this.heardMs = this.#nowMs()
+    this.unanswered = 0
     if (word.say === 'drain') this.drain()
     if (word.say === 'application') this.know(word.is_reached, word.reason)
     if (word.say === 'pong' && this.#pingedMs !== undefined) {
@@ -132,6 +138,7 @@ export class Member {
 
   /** An answer is waited for until the next one. */
   ping(): void {
+    this.unanswered++
     this.#pingedMs ??= this.#nowMs()
     this.tell({ say: 'ping' })
   }

@@ -75,6 +75,9 @@ export function isOfTheWire(name: string, side: Side): boolean {
   return LINES.some(({ sides, names }) => sides.includes(side) && names.includes(name))
 }
 
+/** Both have the edge in front: by address, and by a connection that a connector has dialled. */
+export const isEdge = (target: string) => target === 'gateway' || target === 'connector'
+
 /** The one target that one kind of table cannot be asked of, and who stands in for it. */
 export const NOT_BEHIND_A_BALANCER = {
   target: 'Next.js by proxy.ts',
@@ -97,19 +100,19 @@ export const DIFFERENCES: readonly Difference[] = [
   {
     why: 'Node’s own parser answers before anybody is asked: what it cannot read gets to nobody',
     expected: (target, _edge, { nodeAnswers }) =>
-      target === 'gateway' || nodeAnswers === undefined
+      isEdge(target) || nodeAnswers === undefined
         ? undefined
         : { outcome: outcomesOf(nodeAnswers), application: null },
   },
   {
     why: 'an application belongs to one tenant, whatever it is called: hosts are told apart in front of it',
     expected: (target, edge, { inside }) =>
-      target !== 'gateway' && edge.reason === 'host_unknown' ? inside : undefined,
+      !isEdge(target) && edge.reason === 'host_unknown' ? inside : undefined,
   },
   {
     why: 'the edge writes such a target anew; a framework has it as it came, and find-my-way 8 routes http://host?x/admin to /admin',
     expected: (target, _edge, given) =>
-      target !== 'gateway' &&
+      !isEdge(target) &&
       !target.startsWith('Next') &&
       /^https?:\/\/[^/?#]*\?/i.test(targetOf(given))
         ? UNASKED

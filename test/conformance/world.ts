@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { createEnforcement } from '../../control-plane/downloads/sdk-node/enforce/enforcement.ts'
 import { createService } from '../../control-plane/downloads/sdk-node/service.ts'
 import type { Revoked } from '../../shared/fleet/snapshot.ts'
+import { startConnectedEdge } from '../support/connected-edge.ts'
 import { HOST, startEdge } from '../support/edge-world.ts'
 import {
   CLIENT_SECRET,
@@ -74,32 +75,20 @@ export async function startWorld(t: T, options: WorldOptions = {}) {
   service.keys.push(NEXT)
   service.revoke(revoked)
 
-  const arrivals: Arrivals = []
-  const origin = await startOrigin(t, (request, response) => {
-    const { method = '', url: target = '', rawHeaders, headers: shown } = request
-    arrivals.push({ method, target, rawHeaders, shown, user: undefined })
-    if (!leaveOpen(target, response)) response.end('ok')
-  })
-  const edge = await startEdge(
-    t,
-    origin.url,
-    {
-      ...whole,
-      edge_urls: { [HOST]: address },
-      issuer: service.issuer,
-      client_secret: CLIENT_SECRET,
-      keys: service.keys.map(jwkOf),
-    },
-    {},
-    { trustedProxies, nowMs },
-  )
-  edge.revoke(revoked)
-  const gateway: Target = {
-    name: 'gateway',
-    port: edge.port,
-    arrivals,
-    ask: overWire(edge.port, arrivals),
+  const contract = {
+    ...whole,
+    edge_urls: { [HOST]: address },
+    issuer: service.issuer,
+    client_secret: CLIENT_SECRET,
+    keys: service.keys.map(jwkOf),
   }
+  const settings = { trustedProxies, nowMs }
+  const [gateway, connector] = await Promise.all([
+    startGateway(t, contract, settings),
+    startConnector(t, contract, settings),
+  ])
+  const edges = [gateway.edge, connector.edge]
+  for (const edge of edges) edge.revoke(revoked)
   const middlewares: Target[] = await Promise.all(
     Object.entries(FRAMEWORKS).map(async ([name, framework]) => {
       const given = { ...service.options, instance: nameOf(name), nowMs, trustedProxies }
@@ -117,15 +106,17 @@ export async function startWorld(t: T, options: WorldOptions = {}) {
 
   return {
     service,
-    gateway,
-    targets: [gateway, ...middlewares],
+    gateway: gateway.target,
+    targets: [gateway.target, ...middlewares, connector.target],
     nowSeconds: service.nowSeconds,
     /** The Cookie header of somebody who is signed in. */
     session: service.session,
     /** Settles when it is in force everywhere: whoever polls has said so by asking for what is newer. */
     async change(next: Partial<TenantState>, revokedToo: Partial<Revoked> = {}) {
-      edge.put(next)
-      edge.revoke(revokedToo)
+      for (const edge of edges) {
+        edge.put(next)
+        edge.revoke(revokedToo)
+      }
       service.put({ ...next })
       service.revoke(revokedToo)
       await service.acknowledged(instances)
@@ -136,10 +127,42 @@ export async function startWorld(t: T, options: WorldOptions = {}) {
     },
     async publish(keys: readonly SigningKey[]) {
       service.keys.splice(0, Infinity, ...keys)
-      edge.put({ keys: keys.map(jwkOf) })
+      for (const edge of edges) edge.put({ keys: keys.map(jwkOf) })
     },
     polled: () => service.polled(2 * instances.length),
   }
+}
+
+type Contract = NonNullable<Parameters<typeof startConnectedEdge>[1]>
+type Settings = Parameters<typeof startConnectedEdge>[3]
+
+async function startGateway(t: T, contract: Contract, settings: Settings) {
+  const { url, arrivals } = await startApplication(t)
+  const edge = await startEdge(t, url, contract, {}, settings)
+  return { edge, target: edgeTarget('gateway', edge.port, arrivals) }
+}
+
+/** The same edge, and the application behind a connector that has dialled it. */
+async function startConnector(t: T, contract: Contract, settings: Settings) {
+  const { url, arrivals } = await startApplication(t)
+  const { edge, dialled } = await startConnectedEdge(t, contract, {}, settings)
+  await dialled(url).until('connected')
+  return { edge, target: edgeTarget('connector', edge.port, arrivals) }
+}
+
+const edgeTarget = (name: string, port: number, arrivals: Arrivals): Target => {
+  return { name, port, arrivals, ask: overWire(port, arrivals) }
+}
+
+/** It answers everything with `ok`. */
+async function startApplication(t: T) {
+  const arrivals: Arrivals = []
+  const { url } = await startOrigin(t, (request, response) => {
+    const { method = '', url: target = '', rawHeaders, headers: shown } = request
+    arrivals.push({ method, target, rawHeaders, shown, user: undefined })
+    if (!leaveOpen(target, response)) response.end('ok')
+  })
+  return { url, arrivals }
 }
 
 type Enforced = Parameters<typeof createEnforcement>[0]

@@ -173,7 +173,7 @@ export interface DialledIn {
 }
 
 export function dialIn(
-  t: Test,
+  t: Pick<Test, 'teardown'>,
   door: Pick<Door, 'address' | 'certificate'>,
   keys: ConnectorKeyPair,
   options: {

@@ -34,7 +34,6 @@ t.test('so many connections for one worker of another gateway, and no more', asy
   const { hopConnectionsMax: most } = LIMITS
   const guests = createHopGuests({
     gatewayId: 'gateway-2',
-    nowMs: () => 0,
     wayHere: () => ({ open: () => undefined }), // they wait for ever
   })
   const { certificate, gatewayId } = await openDoor(t, { gatewayId: 'gateway-1' })

@@ -1,32 +1,14 @@
 /** A tenant in connector mode behind the whole edge: decided as ever, and reached by its connector. */
-import { createServer } from 'node:net'
 import t, { type Test } from 'tap'
 import { request } from 'undici'
-import { deriveCertificate } from '../../../gateway/connectors/own-certificate.ts'
-import { dialIn, newConnectorKeys } from '../../support/dialled-in.ts'
-import { HOST, startEdge, USER_AGENT } from '../../support/edge-world.ts'
+import { startConnectedEdge } from '../../support/connected-edge.ts'
+import { HOST, USER_AGENT } from '../../support/edge-world.ts'
 import { connect, startWebSocketApplication } from '../../support/websockets.ts'
-import { listening, startOrigin } from '../../support/wire.ts'
+import { startOrigin } from '../../support/wire.ts'
 
 async function startConnected(t: Test, origin: string) {
-  const keys = newConnectorKeys()
-  const own = deriveCertificate('a fleet key for tests')
-  const place = { gatewayId: 'gateway-1', worker: 1, workers: 1 }
-  const door = { ...own, ...place, passOn: () => undefined }
-  const connectors = [
-    { connector_id: 'con_1', keys: [{ key_id: 'k1', public_key: keys.publicKey }] },
-  ]
-  // What stands in `origin` is only a name.
-  const named = 'http://shop.internal:3000'
-  const edge = await startEdge(t, named, { mode: 'connector', connectors }, {}, { door })
-  const sockets = createServer((socket) => edge.gateway.server.acceptTls(socket))
-  const port = await listening(sockets)
-  t.teardown(() => sockets.close())
-  const dialled = () =>
-    dialIn(t, { address: `127.0.0.1:${port}`, certificate: own.certificate }, keys, {
-      origin,
-      tenantId: 'app',
-    })
+  const { edge, dialled: dial } = await startConnectedEdge(t)
+  const dialled = () => dial(origin)
   const ask = (path: string, cookie = '') =>
     request(edge.edgeUrl.replace(HOST, '127.0.0.1') + path, {
       headers: { host: `${HOST}:${edge.port}`, 'user-agent': USER_AGENT, cookie },
