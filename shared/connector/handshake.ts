@@ -12,6 +12,12 @@ export const CONNECTOR_ALPN = 'service-connector/1'
 /** Newest first. */
 export const CONNECTOR_VERSIONS = [1] as const
 
+/** The newest that both ends speak; undefined: none. */
+export const commonVersion = (
+  theirs: readonly number[],
+  ours: readonly number[] = CONNECTOR_VERSIONS,
+): number | undefined => ours.find((version) => theirs.includes(version))
+
 /** Which of a gateway's workers is wanted, said beside `CONNECTOR_ALPN` and never chosen. */
 export const workerAlpn = (worker: number): string => `${CONNECTOR_ALPN}/worker-${worker}`
 

@@ -86,13 +86,27 @@ t.test('from a join token to the last request', async (t) => {
   t.strictSame(served.failures, [])
 
   // Nothing that others could take it by.
-  const kept = JSON.parse(readFileSync(join(state, 'connector.json'), 'utf8')) as {
-    key: { private_key: string }
-  }
+  const read = () =>
+    JSON.parse(readFileSync(join(state, 'connector.json'), 'utf8')) as {
+      key: { key_id: string; private_key: string }
+    }
+  const kept = read()
   const seen = visibleOf(first.child)
   for (const hidden of [secret, kept.key.private_key]) t.notMatch(seen, hidden)
   for (const name of ['.', ...readdirSync(state)])
     t.equal(statSync(join(state, name)).mode & 0o077, 0, name)
+
+  // A new key, while requests go on.
+  const meanwhile = load(1500)
+  first.child.kill('SIGUSR2')
+  await first.logged('the key has been replaced')
+  const { key } = read()
+  t.not(key.key_id, kept.key.key_id)
+  await meanwhile.done
+  t.strictSame(meanwhile.failures, [])
+  const after = load(50)
+  await after.done
+  t.strictSame(after.failures, [], 'the key before is dead by now, and nobody needs it')
 
   // Told to stop while a request is under way.
   const answer = askSlowly(port)
@@ -135,7 +149,7 @@ t.test('from a join token to the last request', async (t) => {
   const left = call(oldest, 'leave', '--state', state)
   t.equal(await left.exited, 0)
   const said = processes.map((one) => one.output()).join('') + fleet.logs()
-  for (const hidden of [secret, kept.key.private_key]) t.notMatch(said, hidden)
+  for (const hidden of [secret, kept.key.private_key, key.private_key]) t.notMatch(said, hidden)
 })
 
 async function askSlowly(port: number): Promise<string> {

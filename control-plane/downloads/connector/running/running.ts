@@ -46,6 +46,7 @@ export function createRunning(world: RunningWorld) {
   let list: GatewayList | undefined
   let document = ''
   let isKept = true
+  let isFailureTold = false
   let confirmedMs: number | undefined
   let problem = ''
   let watching = Promise.resolve()
@@ -99,9 +100,12 @@ export function createRunning(world: RunningWorld) {
     try {
       await state.writeList(document)
       isKept = true
+      isFailureTold = false
     } catch (error) {
       const { message } = error as Error
-      log.warn({ error: message }, 'the list of gateways could not be saved; it is used anyway')
+      if (!isFailureTold)
+        log.warn({ error: message }, 'the list of gateways could not be saved; it is used anyway')
+      isFailureTold = true
     }
   }
 

@@ -2,7 +2,7 @@
 import type { KeyObject } from 'node:crypto'
 import type { TLSSocket } from 'node:tls'
 import {
-  CONNECTOR_VERSIONS,
+  commonVersion,
   GatewayHelloSchema,
   signHello,
   type ConnectionKind,
@@ -59,7 +59,7 @@ export function greet(
     function answer(line: string): void {
       const hello = readWord(GatewayHelloSchema, line)
       if (hello === undefined) return fail('the gateway does not keep to the protocol')
-      const version = CONNECTOR_VERSIONS.find((known) => hello.versions.includes(known))
+      const version = commonVersion(hello.versions)
       if (version === undefined)
         return fail('the gateway speaks another version: update this connector')
       const { tenantId, connectorId, keyId, privateKey, program } = identity
