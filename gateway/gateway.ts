@@ -128,6 +128,7 @@ export function createGateway({ settings, port, log, clock, lines, door }: Gatew
       server.shareTickets(ticket_secret)
       connectors?.followGateways(gateways)
     },
+    onHolders: (tenants) => connectors?.holdersAre(tenants),
   })
   const dispatcher = new Agent({
     connect: { timeout: REALM_CONNECT_MS },

@@ -43,6 +43,9 @@ export const CONNECTOR_LIMITS = {
   connectorLocalConnectionsMax: 16,
   /** Gateways that connectors dial, told to all gateways. */
   connectorDoorsMax: 500,
+  /** Of a tenant's connectors, at so many gateways; and tenants in one message. */
+  holdersNamedMax: 8,
+  holdersTenantsSentMax: 500,
   // between gateways: at one worker, to or from one worker of another
   hopConnectionsMax: 256,
   /** Without any, so long. */
@@ -62,9 +65,10 @@ export const CONNECTOR_LIMITS = {
   connectorPollSeconds: 60,
   /** Written down again no sooner, though it asks every minute. */
   connectorSeenEveryMs: 5 * 60_000,
-  /** Named to connectors after their last word; and how many of them at most. */
+  /** Named to connectors after their last word; so long as if they were there; so many to each. */
   connectorGatewayKeptMs: 3600 * 1000,
-  connectorGatewaysMax: 50,
+  connectorGatewayRecentMs: 5 * 60_000,
+  connectorGatewaysMax: 4,
   /** Of an address: a whole data center comes back at once. */
   rateConnectorJoin: { burst: 60, perSecond: 1 / 10 },
   rateConnectorState: { burst: 2000, perSecond: 50 },

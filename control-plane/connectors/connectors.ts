@@ -163,7 +163,7 @@ export function createConnectors(world: ConnectorsWorld) {
   }
 
   async function documentFor(tenantId: string, connectorId: string): Promise<string> {
-    const listed = await gatewayDoors.list()
+    const listed = await gatewayDoors.list(connectorId)
     return authority.sign({ tenant_id: tenantId, connector_id: connectorId, ...listed })
   }
 

@@ -1,12 +1,14 @@
 /**
  * Where gateways say that they are dialled, and the one number that rises whenever their list
  * changes. Who was here within the last hour is named: a control plane that comes back before its
- * gateways must not tell connectors that there are none.
+ * gateways must not tell connectors that there are none. Each connector is told a few of them; the
+ * others reach it over these.
  */
 import { createHash } from 'node:crypto'
 import { SECOND_MS, type Clock } from '../../shared/clock.ts'
 import type { GatewayList } from '../../shared/connector/requests.ts'
-import type { GatewayDoor } from '../../shared/fleet/snapshot.ts'
+import { rendezvous } from '../../shared/fleet/rendezvous.ts'
+import type { FleetGateway, GatewayDoor } from '../../shared/fleet/snapshot.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import { eq } from '../store/drizzle.ts'
 import {
@@ -25,18 +27,25 @@ const FACT = 'connector_gateways'
 
 export type ListedGateways = Pick<GatewayList, 'gateways' | 'sequence'>
 
+interface Listed extends FleetGateway {
+  /** Not long before the one that was heard of last: as far as we know it is there. */
+  readonly isRecent: boolean
+}
+
 export type GatewayDoors = ReturnType<typeof createGatewayDoors>
 
 export function createGatewayDoors({ store, clock }: { store: Store; clock: Clock }) {
   const forgetOld = pruneWith(store, deleteGatewayDoorsBefore, LIMITS.connectorGatewayKeptMs)
 
-  async function gatewaysAt(queries: Queries, nowMs: number) {
+  async function gatewaysAt(queries: Queries, nowMs: number): Promise<Listed[]> {
     const sinceMs = nowMs - LIMITS.connectorGatewayKeptMs
-    const rows = await gatewayDoorsSince(queries, sinceMs, LIMITS.connectorGatewaysMax)
-    return rows.map(({ gatewayId, address, certificate }) => ({
+    const rows = await gatewayDoorsSince(queries, sinceMs, LIMITS.connectorDoorsMax)
+    const newestMs = Math.max(...rows.map(({ seenAt }) => seenAt))
+    return rows.map(({ gatewayId, address, certificate, seenAt }) => ({
       gateway_id: gatewayId,
       address,
       certificate,
+      isRecent: newestMs - seenAt < LIMITS.connectorGatewayRecentMs,
     }))
   }
 
@@ -73,22 +82,48 @@ export function createGatewayDoors({ store, clock }: { store: Store; clock: Cloc
 
     prune: forgetOld,
 
-    /** It rises by our clock as well, so that a database from a backup does not fall behind. */
-    async list(): Promise<ListedGateways> {
+    /** Those that all gateways are to know. */
+    all: async (): Promise<FleetGateway[]> =>
+      (await gatewaysAt(store.read, clock.nowMs())).map(withoutAge),
+
+    /** For this connector. The number rises by our clock as well, so that a database from a backup does not fall behind. */
+    async list(connectorId: string): Promise<ListedGateways> {
       const now = await listed(store.read, clock.nowMs())
-      if (now.isKnown) return { gateways: now.gateways, sequence: now.sequence }
-      return store.change(async ({ queries, nowMs }) => {
-        const { gateways, digest, isKnown, ...last } = await listed(queries, nowMs)
-        if (isKnown) return { gateways, sequence: last.sequence }
-        const sequence = Math.max(last.sequence + 1, Math.floor(nowMs / SECOND_MS))
-        const value = `${sequence} ${digest}`
-        const { facts } = schema
-        await queries
-          .insert(facts)
-          .values({ name: FACT, value })
-          .onConflictDoUpdate({ target: facts.name, set: { value } })
-        return { gateways, sequence }
-      })
+      const { gateways, sequence } = now.isKnown ? now : await raise()
+      return { gateways: chosenFor(connectorId, gateways), sequence }
     },
   }
+
+  function raise() {
+    return store.change(async ({ queries, nowMs }) => {
+      const { gateways, digest, isKnown, ...last } = await listed(queries, nowMs)
+      if (isKnown) return { gateways, sequence: last.sequence }
+      const sequence = Math.max(last.sequence + 1, Math.floor(nowMs / SECOND_MS))
+      const value = `${sequence} ${digest}`
+      const { facts } = schema
+      await queries
+        .insert(facts)
+        .values({ name: FACT, value })
+        .onConflictDoUpdate({ target: facts.name, set: { value } })
+      return { gateways, sequence }
+    })
+  }
 }
+
+/** Those that have gone come last: a fleet may have been replaced within the hour. */
+function chosenFor(connectorId: string, gateways: readonly Listed[]): FleetGateway[] {
+  const most = LIMITS.connectorGatewaysMax
+  const namesOf = (isRecent: boolean) =>
+    gateways.filter((one) => one.isRecent === isRecent).map(({ gateway_id }) => gateway_id)
+  const [recent, gone] = [namesOf(true), namesOf(false)]
+  const chosen = rendezvous(connectorId, recent, most)
+  const more = rendezvous(connectorId, gone, most - chosen.length)
+  const names = new Set([...chosen, ...more])
+  return gateways.filter(({ gateway_id }) => names.has(gateway_id)).map(withoutAge)
+}
+
+const withoutAge = ({ gateway_id, address, certificate }: Listed): FleetGateway => ({
+  gateway_id,
+  address,
+  certificate,
+})

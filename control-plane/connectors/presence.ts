@@ -76,6 +76,18 @@ export function createConnectorPresence({ clock }: { readonly clock: Clock }) {
         ),
       )
     },
+    /** Where requests of these tenants can go. */
+    gatewaysOf(tenantIds: ReadonlySet<string>): Map<string, string[]> {
+      const found = new Map<string, string[]>()
+      for (const [gatewayId, { isQuiet, here }] of gateways)
+        for (const { tenantId, state } of isQuiet ? [] : here.values()) {
+          if (state === 'draining' || !tenantIds.has(tenantId)) continue
+          const known = found.get(tenantId)
+          if (known === undefined) found.set(tenantId, [gatewayId])
+          else if (known.at(-1) !== gatewayId) known.push(gatewayId)
+        }
+      return found
+    },
     /** To be called now and then: who has gone quiet is told of by nobody else. */
     forgetOld,
   }

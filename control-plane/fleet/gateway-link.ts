@@ -19,6 +19,8 @@ export interface LinkContext {
   readonly log: Logger
   /** The newest. */
   settings(): FleetSettings
+  /** Where connectors are, written. */
+  holders(): readonly string[]
   /** How far the hub itself has read. */
   position(): FleetPosition
   /** The newest message about a tenant; undefined if there never was such a tenant. */
@@ -36,6 +38,7 @@ export interface GatewayLink {
   /** Written messages, the same for every gateway. */
   revoked(texts: readonly string[]): void
   settingsChanged(): void
+  holdersChanged(texts: readonly string[]): void
   consumed(messages: number): void
   revokedApplied(sequence: number, isDurable: boolean): void
   eventsReceived(batch: number): void
@@ -86,6 +89,7 @@ export function openGatewayLink(
     isResyncDue = false
     tell({ type: 'welcome', format: FLEET_FORMAT, ...start, is_full: isFull })
     tellSettings()
+    context.holders().forEach(send)
     await sendAllRevoked()
     const missed = isFull ? source.all() : changesBetween(source, hello.revision, start.revision)
     for await (const change of missed) {
@@ -188,6 +192,7 @@ export function openGatewayLink(
     },
     revoked: (texts) => texts.forEach(send),
     settingsChanged: tellSettings,
+    holdersChanged: (texts) => texts.forEach(send),
     consumed: (messages) => window.consumed(messages),
     revokedApplied(sequence, isDurable) {
       revokedAppliedSequence = Math.max(revokedAppliedSequence, sequence)

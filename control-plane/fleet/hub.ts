@@ -8,6 +8,7 @@ import type { WebSocket } from 'ws'
 import type { Logger } from 'pino'
 import type { Clock } from '../../shared/clock.ts'
 import type { ConnectorsMessage } from '../../shared/fleet/connector-presence.ts'
+import type { Holders } from '../../shared/fleet/holders.ts'
 import type {
   DecisionFigures,
   EnforcementEvent,
@@ -33,7 +34,7 @@ import {
   type GatewayLink,
   type LinkContext,
 } from './gateway-link.ts'
-import { writeChange, writeRevoked, type Outgoing } from './outgoing.ts'
+import { writeChange, writeHolders, writeRevoked, type Outgoing } from './outgoing.ts'
 import { converse, type Hello } from './conversation.ts'
 import { createAcknowledgements } from './acknowledgements.ts'
 import type { Enforced, Receipt } from '../store/enforced.ts'
@@ -62,6 +63,8 @@ export interface FleetHubOptions {
   readonly onFigures?: (gatewayId: string, figures: DecisionFigures) => void | Promise<void>
   /** Which connectors are at it. */
   readonly onConnectors?: (gatewayId: string, message: ConnectorsMessage) => void
+  /** At which gateways tenants' connectors are. */
+  readonly holders?: () => Iterable<Holders>
   readonly timing?: Partial<FleetTiming>
 }
 
@@ -114,6 +117,11 @@ export function createFleetHub(options: FleetHubOptions) {
     source,
     log,
     settings: () => settings,
+    holders() {
+      const all = [...(options.holders?.() ?? [])]
+      // A fleet without connectors is told nothing of them.
+      return all.length === 0 && settings.gateways === undefined ? [] : writeHolders(all, true)
+    },
     position: () => tail.position(),
     prepare,
     nextRevokedSequence: () => ++revokedSequence,
@@ -259,6 +267,11 @@ export function createFleetHub(options: FleetHubOptions) {
     changeSettings(next: FleetSettings) {
       settings = next
       for (const link of links.values()) link.settingsChanged()
+    },
+    /** Of these tenants, connectors are elsewhere than before. */
+    holdersChanged(changed: readonly Holders[]) {
+      const texts = writeHolders(changed, false)
+      for (const link of links.values()) link.holdersChanged(texts)
     },
     gateways: () => registry.list(tail.position().revision, [...unsendable.values()]),
     /** Waits until every connected gateway serves `revision`, at most so long. */

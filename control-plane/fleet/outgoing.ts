@@ -1,6 +1,7 @@
 /** Messages about one tenant, written once and sent to every gateway. The size limit is here. */
 import { LIMITS } from '../../shared/limits.ts'
 import { canonicalJson, snapshotHash } from '../../shared/fleet/digest.ts'
+import type { Holders } from '../../shared/fleet/holders.ts'
 import type { DownMessage, Revoked } from '../../shared/fleet/snapshot.ts'
 import type { TenantChange } from './source.ts'
 
@@ -48,6 +49,19 @@ function writeKeep(change: TenantChange, problem: string): Outgoing {
 function outgoing(change: TenantChange, hash: string | null, text: string): Outgoing {
   const { tenant_id: tenantId, revision } = change
   return { tenantId, revision, hash, text, bytes: Buffer.byteLength(text), problem: null }
+}
+
+/** `isFirst`: these are all. */
+export function writeHolders(holders: readonly Holders[], isFirst: boolean): string[] {
+  const most = LIMITS.holdersTenantsSentMax
+  const texts: string[] = []
+  for (let at = 0; at < holders.length || (isFirst && at === 0); at += most) {
+    const tenants = holders
+      .slice(at, at + most)
+      .map(([id, gateways]): [string, string[]] => [id, [...gateways]])
+    texts.push(write({ type: 'holders', is_first: isFirst && at === 0, tenants }))
+  }
+  return texts
 }
 
 /** The whole state of a tenant with many revocations takes several messages. */

@@ -29,7 +29,11 @@ interface GatewayKeysWorld {
   readonly vault: Pick<Vault, 'hash'>
   readonly tickets: Pick<TicketSecret, 'replace'>
   /** Called after the commit: whoever has come in with them goes out, and the others share anew. */
-  readonly onRevoked: (keyIds: readonly string[], ticketSecret: string) => void
+  readonly onRevoked: (
+    keyIds: readonly string[],
+    ticketSecret: string,
+    gatewayId: string,
+  ) => void | Promise<void>
   readonly onRemoved: (gatewayId: string) => void | Promise<void>
 }
 
@@ -53,7 +57,7 @@ export function createGatewayKeys(world: GatewayKeysWorld) {
       }
       return { revoked: meant, secret: await tickets.replace(change) }
     })
-    onRevoked(revoked, secret)
+    await onRevoked(revoked, secret, gatewayId)
   }
 
   return {

@@ -1,6 +1,9 @@
 /** Who enforces what tenants decide: gateways, told by the fleet link, and instances, which poll. */
+import { isDeepStrictEqual } from 'node:util'
 import { SECOND_MS } from '../../shared/clock.ts'
+import type { FleetSettings } from '../../shared/fleet/snapshot.ts'
 import { LIMITS } from '../../shared/limits.ts'
+import { followHolders } from '../connectors/holders.ts'
 import { createConnectorPresence } from '../connectors/presence.ts'
 import { createGatewayDoors } from '../connectors/gateway-doors.ts'
 import { createEnforcement } from '../events/enforcement.ts'
@@ -46,22 +49,52 @@ export async function openEnforcement(world: ServicesWorld, below: TenantService
   jobs.tidies('gatewayDoors', async (limit) => {
     const connected = fleet.gateways().filter((gateway) => gateway.connected)
     await gatewayDoors.refresh(connected.map(({ gateway_id }) => gateway_id))
-    return gatewayDoors.prune(limit)
+    const pruned = await gatewayDoors.prune(limit)
+    await tellDoors()
+    return pruned
   })
   const connectorPresence = createConnectorPresence({ clock })
   const gatewayKeys = createGatewayKeys({
     store,
     vault,
     tickets,
-    onRevoked(keyIds, ticket_secret) {
+    async onRevoked(keyIds, ticket_secret, gatewayId) {
+      const known = fleet.gateways().find(({ gateway_id }) => gateway_id === gatewayId)
+      const keyId = known?.connected === true ? known.key_id : null
       fleet.cut(keyIds)
-      fleet.changeSettings({ base_url: baseUrl, ticket_secret })
+      settings = { ...settings, ticket_secret }
+      fleet.changeSettings(settings)
+      // Its certificate follows from its key, and speaks for it to the other gateways.
+      if (keyId === null || keyIds.includes(keyId)) await gatewayDoors.forget(gatewayId)
+      await tellDoors()
     },
-    onRemoved(gatewayId) {
+    async onRemoved(gatewayId) {
       fleet.forget(gatewayId)
-      return gatewayDoors.forget(gatewayId)
+      await gatewayDoors.forget(gatewayId)
+      await tellDoors()
     },
   })
+  let settings: FleetSettings = {
+    base_url: baseUrl,
+    ticket_secret: await tickets.current(),
+    ...(await doorsNow()),
+  }
+
+  /** Left out where no gateway has one. */
+  async function doorsNow(): Promise<Pick<FleetSettings, 'gateways'>> {
+    const gateways = await gatewayDoors.all()
+    return gateways.length === 0 ? {} : { gateways }
+  }
+
+  /** All gateways, so that each can reach connectors at others, and lets nobody else in. */
+  async function tellDoors(): Promise<void> {
+    const { gateways: _before, ...others } = settings
+    const now = { ...others, ...(await doorsNow()) }
+    if (isDeepStrictEqual(now, settings)) return
+    settings = now
+    fleet.changeSettings(settings)
+  }
+
   const fleetSource = createFleetSource({ store, vault, revocations, baseUrl, edgeUrlFor })
   const fleet = createFleetHub({
     source: fleetSource,
@@ -70,16 +103,21 @@ export async function openEnforcement(world: ServicesWorld, below: TenantService
     keys: gatewayKeys,
     clock,
     log,
-    settings: { base_url: baseUrl, ticket_secret: await tickets.current() },
+    settings,
     onActivity: (_gatewayId, seen) =>
       sessions.seen(
         seen.map(({ tenant_id, sid, at }) => ({ tenantId: tenant_id, sid, atMs: at * SECOND_MS })),
       ),
-    onDoor: (gatewayId, door) => gatewayDoors.connected(gatewayId, door),
+    async onDoor(gatewayId, door) {
+      await gatewayDoors.connected(gatewayId, door)
+      await tellDoors()
+    },
+    holders: () => holders.all(),
     onEvents: (gatewayId, events) => enforcement.receive(gatewayId, events),
     onFigures: (gatewayId, counted) => figures.receive(gatewayId, counted),
     onConnectors: connectorPresence.receive,
   })
+  const holders = followHolders({ presence: connectorPresence, tell: fleet.holdersChanged })
   store.onCommit(({ tenantIds }) => {
     for (const tenantId of tenantIds) fleet.tenantChanged(tenantId)
   })

@@ -7,8 +7,10 @@ import type { TLSSocket } from 'node:tls'
 import type { Logger } from 'pino'
 import type { Clock } from '../../shared/clock.ts'
 import type { ConnectorNews } from '../../shared/fleet/connector-presence.ts'
+import type { Holders } from '../../shared/fleet/holders.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import type { ConnectorHello } from '../../shared/connector/handshake.ts'
+import { rendezvous } from '../../shared/fleet/rendezvous.ts'
 import type { FleetGateway } from '../../shared/fleet/snapshot.ts'
 import type { HandshakeRefusal } from '../../shared/connector/messages.ts'
 import type { Way } from '../wire/upstream-call.ts'
@@ -70,7 +72,11 @@ export function createConnectors(world: ConnectorsWorld) {
     connectMs,
     nowMs,
     log,
-    expectedAt: () => [],
+    // As the control plane chooses, which cannot be asked: it is away since before this start.
+    expectedAt: (tenantId, gatewayIds) =>
+      [...(world.tenant(tenantId)?.connectors.keys() ?? [])]
+        .slice(0, LIMITS.hopTriesMax)
+        .flatMap((id) => rendezvous(id, gatewayIds, LIMITS.connectorGatewaysMax)),
   })
   const pinging = setInterval(look, pingMs / PING_SLOTS).unref()
   let joined = 0
@@ -205,12 +211,14 @@ export function createConnectors(world: ConnectorsWorld) {
       hops.follow(gateways)
       guests.follow(gateways)
     },
-    /** At which of them a tenant's connectors are. */
-    holdersAre(tenantId: string, gatewayIds: readonly string[]): void {
-      hops.hold(tenantId, gatewayIds)
-      byTenant.get(tenantId)?.judgeWaiting()
+    /** At which of them tenants' connectors are; of a tenant that was never named, nowhere. */
+    holdersAre(tenants: readonly Holders[]): void {
+      hops.told()
+      for (const [tenantId, gatewayIds] of tenants) {
+        hops.hold(tenantId, gatewayIds)
+        byTenant.get(tenantId)?.judgeWaiting()
+      }
     },
-    holdersToldOf: (): void => hops.told(),
     /** A tenant has changed, or is gone: who is no longer named has no connection left. */
     judge(tenantId: string): void {
       const allowed = world.tenant(tenantId)?.connectors

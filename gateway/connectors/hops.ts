@@ -54,7 +54,7 @@ export function createHops({ gatewayId, key, connectMs, nowMs, log, expectedAt }
     const known =
       holders.get(tenantId) ?? (isTold ? [] : expectedAt(tenantId, [...gateways.keys()]))
     const now = nowMs()
-    const found = known.flatMap((id) => {
+    const found = [...new Set(known)].flatMap((id) => {
       const isAbsent = (absentUntilMs.get(`${tenantId} ${id}`) ?? 0) > now
       const gateway = gateways.get(id)
       return gateway === undefined || isAbsent ? [] : [gateway]
@@ -127,7 +127,7 @@ export function createHops({ gatewayId, key, connectMs, nowMs, log, expectedAt }
         if (!isSame || named?.certificate !== link.to.certificate) link.end()
       }
     },
-    /** Where a tenant's connectors are, in the control plane's words. */
+    /** Where a tenant's connectors are, in the control plane's words; of all others there are none. */
     hold(tenantId: string, gatewayIds: readonly string[]): void {
       if (gatewayIds.length === 0) return void holders.delete(tenantId)
       const others = gatewayIds.filter((id) => id !== gatewayId)

@@ -7,6 +7,7 @@ import type { Logger } from 'pino'
 import type { Clock } from '../../shared/clock.ts'
 import type { DecisionCount, GatewayDoor, TenantSnapshot } from '../../shared/fleet/snapshot.ts'
 import { createConnectorOutbox } from './connector-outbox.ts'
+import { createKnownHolders } from './known-holders.ts'
 import { openFeed, type FeedTiming } from './feed.ts'
 import { openFiguresFile } from './figures-file.ts'
 import { createFiguresOutbox } from './figures-outbox.ts'
@@ -74,7 +75,10 @@ export function startFleetLink(options: FleetLinkOptions) {
   const relay = createRelay({
     log,
     ...(timing?.handlingMsMax === undefined ? {} : { handlingMsMax: timing.handlingMsMax }),
-    state: () => replica.state(),
+    *state() {
+      yield* replica.state()
+      yield* holders.state()
+    },
     onFailed(tenantId, reason) {
       const revision = replica.status().revision
       feed.send({ type: 'rejected', tenant_id: tenantId, revision, reason: reason.slice(0, 500) })
@@ -95,6 +99,7 @@ export function startFleetLink(options: FleetLinkOptions) {
     relay: (change) => relay.send(change),
     send: (message) => void feed.send(message),
   })
+  const holders = createKnownHolders({ relay: (change) => void relay.send(change) })
   const kept = disk.load()
   replica.restore(kept)
 
@@ -114,6 +119,7 @@ export function startFleetLink(options: FleetLinkOptions) {
         figures.connected()
         connectors.connected()
       }
+      if (message.type === 'holders') holders.receive(message)
       if (message.type === 'synced') syncedMs = clock.nowMs()
       if (message.type === 'events_received') outbox.eventsReceived(message.batch)
       if (message.type === 'figures_received') figures.received(message.run, message.batch)
@@ -158,6 +164,7 @@ export function startFleetLink(options: FleetLinkOptions) {
       outbox.close()
       figures.close()
       connectors.close()
+      holders.close()
       await feed.close()
       relay.close()
       // What has been written is claimed by a last position; a long queue is not waited for.

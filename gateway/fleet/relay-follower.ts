@@ -1,6 +1,7 @@
 /** A worker's side of the relay: carries every change into this process's registry. */
 import type { Logger } from 'pino'
 import * as v from 'valibot'
+import type { Holders } from '../../shared/fleet/holders.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import {
   TenantSnapshotSchema,
@@ -19,6 +20,7 @@ interface RelayFollowerOptions<T extends ServedTenant> {
   readonly registry: TenantRegistry<T>
   readonly log: Logger
   readonly onSettings?: (settings: FleetSettings) => void
+  readonly onHolders?: (tenants: readonly Holders[]) => void
 }
 
 export type RelayFollower = ReturnType<typeof followRelay>
@@ -51,6 +53,8 @@ export function followRelay<T extends ServedTenant>(options: RelayFollowerOption
       case 'settings':
         settings = change.settings
         return options.onSettings?.(settings)
+      case 'holders':
+        return options.onHolders?.(change.tenants)
       case 'complete':
         port.send({ channel: 'tenants', type: 'ready' })
         return ready.resolve()

@@ -1,4 +1,5 @@
 /** Between the primary, which holds the fleet link, and the workers, which serve. */
+import type { Holders } from '../../shared/fleet/holders.ts'
 import type {
   EnforcementEvent,
   FleetSettings,
@@ -28,6 +29,8 @@ export type RelayChange =
   | { readonly type: 'release'; readonly tenantId: string }
   | { readonly type: 'revoked'; readonly tenantId: string; readonly revoked: Revoked }
   | { readonly type: 'settings'; readonly settings: FleetSettings }
+  /** Of a tenant that was never named nobody has a connector. */
+  | { readonly type: 'holders'; readonly tenants: readonly Holders[] }
   | { readonly type: 'status'; readonly status: RegistryStatus }
   /** The whole state has been handed over: the worker may serve. */
   | { readonly type: 'complete' }

@@ -80,6 +80,7 @@ export function createReplica(options: ReplicaOptions) {
         return receiveSynced(message)
       case 'refused':
         return log.error({ reason: message.reason }, 'the control plane refuses this gateway')
+      case 'holders':
       case 'events_received':
       case 'figures_received':
         return

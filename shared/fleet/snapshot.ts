@@ -6,6 +6,7 @@ import * as v from 'valibot'
 import { HOSTNAME } from '../hosts.ts'
 import { LIMITS } from '../limits.ts'
 import { ConnectorsMessageSchema } from './connector-presence.ts'
+import { HoldersMessageSchema } from './holders.ts'
 
 /** Raised when a message changes its meaning; a gateway of another format is told so. */
 export const FLEET_FORMAT = 1
@@ -180,6 +181,7 @@ export const DownMessageSchema = v.variant('type', [
     revision,
     state_hash: v.optional(text(100)),
   }),
+  HoldersMessageSchema,
   v.object({ type: v.literal('events_received'), batch: sequence }),
   v.object({ type: v.literal('figures_received'), run: text(50), batch: sequence }),
   v.object({ type: v.literal('refused'), reason: v.string() }),

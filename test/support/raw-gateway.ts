@@ -1,6 +1,6 @@
 /** A gateway that says and does exactly what a test wants, on a real WebSocket. */
 import { WebSocket, type ClientOptions } from 'ws'
-import type { DownMessage, UpMessage } from '../../shared/fleet/snapshot.ts'
+import type { DownMessage, GatewayDoor, UpMessage } from '../../shared/fleet/snapshot.ts'
 import { FLEET_KEY, until } from './fleet.ts'
 
 export interface RawGateway {
@@ -28,6 +28,9 @@ export interface RawGatewayOptions {
   /** Answers every tenant message, as a gateway that keeps up does. */
   readonly isConsuming?: boolean
   readonly isSilent?: boolean
+  /** Where connectors dial it. */
+  readonly connect?: GatewayDoor
+  readonly fleetKey?: string
   readonly webSocket?: ClientOptions
 }
 
@@ -39,7 +42,7 @@ export async function connectRaw(
   const { isSilent = false } = options
   let isConsuming = options.isConsuming ?? true
   const socket = new WebSocket(`ws://127.0.0.1:${port}/fleet`, {
-    headers: { authorization: `Bearer ${FLEET_KEY}` },
+    headers: { authorization: `Bearer ${options.fleetKey ?? FLEET_KEY}` },
     ...options.webSocket,
   })
   const received: DownMessage[] = []
@@ -58,7 +61,8 @@ export async function connectRaw(
   t.teardown(() => socket.terminate())
   await new Promise((resolve, reject) => socket.once('open', resolve).once('error', reject))
   const { id = 'raw-1', epoch = '', revision = 0, format = 1 } = options
-  if (!isSilent) send({ type: 'hello', id, version: '0', format, epoch, revision })
+  const door = options.connect && { connect: options.connect }
+  if (!isSilent) send({ type: 'hello', id, version: '0', format, epoch, revision, ...door })
   const of = <Type extends DownMessage['type']>(type: Type) =>
     received.filter((message): message is DownMessage & { type: Type } => message.type === type)
   return {

@@ -68,14 +68,51 @@ void t.test('so many gateways are named, and forgotten after an hour', async (t)
   const world = await startConnectors(t)
   const { services, joined, clock } = world
   const { gatewayDoors } = services
-  for (let index = 0; index <= LIMITS.connectorGatewaysMax; index++)
+  for (let index = 0; index <= LIMITS.connectorDoorsMax; index++)
     await gatewayDoors.connected(`edge-${index}`, DOOR)
+  t.equal((await gatewayDoors.all()).length, LIMITS.connectorDoorsMax)
   const list = await listOf(world, await joined())
   t.equal(list.gateways.length, LIMITS.connectorGatewaysMax)
   t.equal(await gatewayDoors.prune(1000), 0)
   clock.advance(LIMITS.connectorGatewayKeptMs + 1)
-  t.equal(await gatewayDoors.prune(1000), LIMITS.connectorGatewaysMax + 1)
+  t.equal(await gatewayDoors.prune(1000), LIMITS.connectorDoorsMax + 1)
 })
+
+void t.test(
+  'each connector is told a few gateways: not the same ones, and these for good',
+  async (t) => {
+    const { services, clock } = await startConnectors(t)
+    const { gatewayDoors } = services
+    const most = LIMITS.connectorGatewaysMax
+    t.ok(most >= 2)
+    const name = (index: number) => `edge-${String(index).padStart(2, '0')}`
+    for (let index = 0; index < 20; index++) await gatewayDoors.connected(name(index), DOOR)
+    const ids = Array.from({ length: 100 }, (_one, at) => `con_${at}`)
+    const namesFor = async () => {
+      const lists = await Promise.all(ids.map((id) => gatewayDoors.list(id)))
+      return lists.map(({ gateways }) => gateways.map(({ gateway_id }) => gateway_id))
+    }
+    const before = await namesFor()
+    t.ok(before.every((names) => new Set(names).size === most))
+    const uses = Array.from(
+      { length: 20 },
+      (_one, at) => before.filter((names) => names.includes(name(at))).length,
+    )
+    t.ok(Math.min(...uses) > 5 && Math.max(...uses) < 45, `each has its share: ${uses.join()}`)
+    await gatewayDoors.connected('edge-new', DOOR)
+    for (const [at, names] of (await namesFor()).entries()) {
+      const gone = before[at]!.filter((one) => !names.includes(one))
+      t.ok(gone.length <= 1, 'one gateway more moves one at most')
+      t.equal(names.includes('edge-new'), gone.length === 1)
+    }
+    clock.advance(LIMITS.connectorGatewayRecentMs)
+    for (const gatewayId of ['fresh-1', 'fresh-2']) await gatewayDoors.connected(gatewayId, DOOR)
+    for (const names of await namesFor()) {
+      t.ok(names.includes('fresh-1') && names.includes('fresh-2'), 'who is there comes first')
+      t.equal(names.length, most, 'and others that were lately')
+    }
+  },
+)
 
 void t.test('over the real link: doors go up, connectors and their ends come down', async (t) => {
   const world = await startConnectors(t)

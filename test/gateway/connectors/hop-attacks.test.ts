@@ -41,7 +41,7 @@ async function start(t: Test) {
   const [first, holder] = (await openFleet(t, 2)) as [Door, Door]
   const keys = newConnectorKeys()
   for (const door of [first, holder]) door.allow({ con_1: keys })
-  first.connectors.holdersAre(TENANT, [holder.gatewayId])
+  first.connectors.holdersAre([[TENANT, [holder.gatewayId]]])
   const dialled = dialIn(t, holder, keys, { origin: origin.url, gatewayId: holder.gatewayId })
   await dialled.until('connected')
   const key = createPrivateKey(first.privateKeyPem)
@@ -171,11 +171,11 @@ t.test('one that answers in another gateway’s place is not asked', async (t) =
   const [one, two] = fleetOf([first, holder]) as [FleetGateway, FleetGateway]
   // The right certificate, and another name: a proxy that has mixed them up.
   first.connectors.followGateways([one, { ...two, gateway_id: 'gateway-3' }])
-  first.connectors.holdersAre(TENANT, ['gateway-3'])
+  first.connectors.holdersAre([[TENANT, ['gateway-3']]])
   t.match(await ask(first.upstream), { status: 503, failure: 'connector_absent' })
   const other = await openFleet(t, 1)
   first.connectors.followGateways([one, { ...two, certificate: other[0]!.certificate }])
-  first.connectors.holdersAre(TENANT, ['gateway-2'])
+  first.connectors.holdersAre([[TENANT, ['gateway-2']]])
   t.match(await ask(first.upstream), { failure: 'connector_absent' }, 'another certificate')
   t.equal(holder.connectors.counts().served, 0)
 })

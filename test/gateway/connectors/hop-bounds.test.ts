@@ -89,10 +89,7 @@ t.test('so many gateways are asked for one request', async (t) => {
     certificate: first.certificate,
   }))
   first.connectors.followGateways(gateways)
-  first.connectors.holdersAre(
-    TENANT,
-    gateways.map(({ gateway_id }) => gateway_id),
-  )
+  first.connectors.holdersAre([[TENANT, gateways.map(({ gateway_id }) => gateway_id)]])
   t.match(await ask(first.upstream), { status: 503, failure: 'connector_absent' })
   t.equal(connections, LIMITS.hopTriesMax)
 })

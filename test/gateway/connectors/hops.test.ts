@@ -28,7 +28,7 @@ async function startWith(t: Test, origin: string, gateways = 2) {
   const [first, holder] = [doors[0]!, doors.at(-1)!]
   for (const door of doors) {
     door.allow({ con_1: keys })
-    door.connectors.holdersAre(TENANT, [holder.gatewayId])
+    door.connectors.holdersAre([[TENANT, [holder.gatewayId]]])
   }
   const join = async (door: Door) => {
     const connector = dialIn(t, door, keys, { origin, gatewayId: door.gatewayId })
@@ -178,7 +178,7 @@ t.test('one gateway dies, and the next one is asked', async (t) => {
   const origin = await startOrigin(t)
   const { doors, first, holder, join, connector } = await startWith(t, origin.url, 3)
   await join(doors[1]!)
-  first.connectors.holdersAre(TENANT, ['gateway-2', 'gateway-3'])
+  first.connectors.holdersAre([[TENANT, ['gateway-2', 'gateway-3']]])
   for (let count = 0; count < 4; count++) t.match(await ask(first.upstream), { status: 200 })
   holder.connectors.close()
   connector.tunnel.close()
@@ -200,7 +200,9 @@ t.test('a gateway that says nothing, or is not there, keeps no request', async (
     { ...three, gateway_id: 'gateway-0', address: `127.0.0.1:${await freePort()}` },
     three,
   ])
-  first.connectors.holdersAre(TENANT, ['gateway-2', 'gateway-0', 'gateway-unknown', 'gateway-3'])
+  first.connectors.holdersAre([
+    [TENANT, ['gateway-2', 'gateway-0', 'gateway-unknown', 'gateway-3']],
+  ])
   t.match(await ask(first.upstream), { status: 200 })
 })
 
@@ -208,8 +210,8 @@ t.test('a request is never sent on a second time, and nobody sends it in a circl
   const origin = await startOrigin(t)
   const { doors, first, holder } = await startWith(t, origin.url, 3)
   const middle = doors[1]!
-  first.connectors.holdersAre(TENANT, ['gateway-2'])
-  middle.connectors.holdersAre(TENANT, ['gateway-1', 'gateway-3'])
+  first.connectors.holdersAre([[TENANT, ['gateway-2']]])
+  middle.connectors.holdersAre([[TENANT, ['gateway-1', 'gateway-3']]])
   t.match(await ask(first.upstream), { status: 503, failure: 'connector_absent' })
   t.match(await ask(middle.upstream), { status: 200 }, 'the middle one could have')
   t.match(first.connectors.counts(), { opened: 0, served: 0 })
@@ -223,7 +225,7 @@ t.test('who has said that none is there is not asked again at once', async (t) =
   const keys = newConnectorKeys()
   for (const door of doors) {
     door.allow({ con_1: keys })
-    door.connectors.holdersAre(TENANT, ['gateway-2'])
+    door.connectors.holdersAre([[TENANT, ['gateway-2']]])
   }
   const [first, other] = doors as [Door, Door]
   for (let count = 0; count < 3; count++)
@@ -231,7 +233,7 @@ t.test('who has said that none is there is not asked again at once', async (t) =
   t.equal(first.connectors.counts().failed, 1)
   const origin = await startOrigin(t)
   await dialIn(t, other, keys, { origin: origin.url, gatewayId: 'gateway-2' }).until('connected')
-  first.connectors.holdersAre(TENANT, ['gateway-2'])
+  first.connectors.holdersAre([[TENANT, ['gateway-2']]])
   t.match(await ask(first.upstream), { status: 200 }, 'news are believed')
 })
 
@@ -272,7 +274,7 @@ t.test('a gateway that drains finishes what it has, and another one is asked', a
   await join(doors[1]!)
   const answers = Array.from({ length: 8 }, () => ask(first.upstream))
   await until(() => origin.begun() === 8)
-  first.connectors.holdersAre(TENANT, ['gateway-2', 'gateway-3'])
+  first.connectors.holdersAre([[TENANT, ['gateway-2', 'gateway-3']]])
   let isOver = false
   const drained = holder.connectors.drain().then(() => (isOver = true))
   while (!isOver) {

@@ -49,10 +49,10 @@ export function connectorsRoutes(world: ConnectorsWorld): readonly ConsoleRoute[
     if (mode !== 'connector') return { ...view, content: inAnotherMode(visit) }
     const { isReadOnly } = proofs
     const list = { path: at(visit), nowMs, showsGateways: viewer.isOperator, isReadOnly }
-    const [rows, tokens, { gateways }] = await Promise.all([
+    const [rows, tokens, gateways] = await Promise.all([
       connectors.list(tenantId),
       joinTokens.list(tenantId),
-      gatewayDoors.list(),
+      gatewayDoors.all(),
     ])
     return {
       ...view,
