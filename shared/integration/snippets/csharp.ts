@@ -78,7 +78,7 @@ public sealed class ServiceClaims
         if (user is null)
         {
             response.StatusCode = 401;
-            await response.WriteAsync("This request was not signed in.");
+            await response.WriteAsync("This request carries no valid sign-in. Open the application at its public address.");
             return;
         }
         var claims = user.Select(claim => new Claim(claim.Key, claim.Value));

@@ -78,7 +78,7 @@ func ServiceClaims(next http.Handler) http.Handler {
 		}
 		user := proven(r.Header.Values("X-Service-Claims"), "JWT", "sub", "sid")
 		if user == nil {
-			http.Error(w, "This request was not signed in.", http.StatusUnauthorized)
+			http.Error(w, "This request carries no valid sign-in. Open the application at its public address.", http.StatusUnauthorized)
 			return
 		}
 		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), userKey{}, user)))

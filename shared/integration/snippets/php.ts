@@ -51,7 +51,7 @@ class ServiceClaims
         }
         $user = $this->proven($token, 'JWT', ['sub', 'sid']);
         if ($user === null) {
-            return response('This request was not signed in.', 401);
+            return response('This request carries no valid sign-in. Open the application at its public address.', 401);
         }
         $request->setUserResolver(fn () => new GenericUser(['id' => $user['sub']] + $user));
         return $next($request);

@@ -1,6 +1,8 @@
 import t from 'tap'
 import { startApi } from '../../support/api.ts'
 
+const REFUSED = 'This request carries no valid sign-in. Open the application at its public address.'
+
 const BESIDE_JAVASCRIPT = {
   django: 'python',
   flask: 'python',
@@ -26,5 +28,7 @@ t.test('the contract has code to paste for every framework that it names', async
     for (const name of ['SERVICE_BASE_URL', 'SERVICE_TENANT_ID', 'SERVICE_PUBLIC_KEY_FILE'])
       t.ok(String(code).includes(name), `${framework} reads ${name}`)
     t.notMatch(code, /\t /, 'indented in one way')
+    if (['laravel', 'go', 'aspnet'].includes(framework))
+      t.ok(String(code).includes(REFUSED), `${framework} says what to do next`)
   }
 })
