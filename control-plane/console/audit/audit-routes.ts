@@ -23,6 +23,7 @@ import { OPERATOR_ENTRIES, TENANT_PATH, tenantPath } from '../navigation.ts'
 import { page, type ConsoleRoute } from '../route.ts'
 import type { ConsoleWorld } from '../world.ts'
 import { ACTION_NAMES, actionText, actorText, differencesOf, shortId } from './entry.ts'
+import { inWords } from './field-words.ts'
 import { AUDIT_FORMATS, auditFile } from './export.ts'
 
 /** Of entries with their long lists; then others have their turn. */
@@ -124,7 +125,7 @@ async function entries(
   const details = new Map<AuditRow, Html | string>()
   for (const entry of items) {
     if (details.size % COMPARED_AT_ONCE === 0) await breathe()
-    details.set(entry, differences(toldOf(entry)))
+    details.set(entry, differences(inWords(toldOf(entry))))
   }
   return table({
     caption: 'Changes',

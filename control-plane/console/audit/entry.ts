@@ -99,6 +99,7 @@ export const shortId = (id: string) => `${id.slice(0, 12)}…`
 export function actorText(actor: string): string {
   if (actor.startsWith('console:')) return actor.slice('console:'.length)
   if (actor === 'operator') return 'the operator key'
+  if (actor === 'realm') return 'Sign-in pages'
   if (actor === 'lockout') return 'the lockout policy'
   if (actor.startsWith('analyzer:')) return 'the analyzer key'
   if (actor.startsWith('client:')) return 'the application'

@@ -2,6 +2,7 @@
 import { html } from 'hono/html'
 import type { ConsolePersonView } from '../../console-access/person.ts'
 import { actionText, actorText, differencesOf } from '../audit/entry.ts'
+import { inWords } from '../audit/field-words.ts'
 import { differences } from '../blocks/diff.ts'
 import { form } from '../blocks/form.ts'
 import { linkButton } from '../../pages/blocks/form.ts'
@@ -206,7 +207,7 @@ const auditTable = ({ audit }: ConsolePersonView) =>
       { label: 'Who', cell: ({ actor }) => actorText(actor) },
       { label: 'What', isName: true, cell: ({ action }) => actionText(action) },
       { label: 'Tenant', cell: ({ tenantId }) => tenantId },
-      { label: 'Details', cell: (entry) => differences(differencesOf(entry)) },
+      { label: 'Details', cell: (entry) => differences(inWords(differencesOf(entry))) },
     ],
     empty: nothing('Changes by this person, and changes to their account, are listed here.'),
   })

@@ -20,10 +20,10 @@ void t.test('a change of a user says what was and what is, and no password', asy
   const { text } = await operator.get('/console/tenants/acme/audit')
   t.match(
     text,
-    /<dt>name<\/dt>[\s\S]*?<del>[\s\S]*?Ada<\/del>[\s\S]*?<ins>[\s\S]*?Ada Lovelace<\/ins>/,
+    /<dt>Name<\/dt>[\s\S]*?<del>[\s\S]*?Ada<\/del>[\s\S]*?<ins>[\s\S]*?Ada Lovelace<\/ins>/,
   )
-  t.match(text, /<dt>disabled<\/dt>[\s\S]*?<ins>/)
-  t.match(text, /<dt>password<\/dt>[\s\S]*?changed/)
+  t.match(text, /<dt>Disabled<\/dt>[\s\S]*?<ins>/)
+  t.match(text, /<dt>Password<\/dt>[\s\S]*?changed/)
   t.notMatch(text, /lantern/)
 })
 
@@ -98,7 +98,15 @@ void t.test('details are read without brackets, and do not repeat the target', a
     const content = { complete: false, checks }
     await change.audit(ACTOR, { action: 'integration.checked', tenantId: 'acme', content })
   })
+  await services.store.change(async (change) => {
+    const content = { user_id: userId, idle_seconds: 900, device_id: 'd1', is_new: true }
+    const realm = { name: 'realm', requestId: 'r1' }
+    await change.audit(realm, { action: 'device.forgotten', tenantId: 'acme', content })
+  })
   const { text } = await (await person('acme')).get('/console/tenants/acme/audit')
+  t.match(text, />\s*Sign-in pages\s*</)
+  const names = [...text.matchAll(/<dt>([^<]*)<\/dt>/g)].map(([, name]) => name)
+  t.match(names, ['Role', 'Idle timeout (seconds)', 'Device ID', 'New', 'Complete', 'Checks'])
   t.match(text, 'sign_in_started: fail, signed_out: skip')
   t.match(text, /Created a user[^]*?#sign-ins"[^>]*>Ada</)
   t.notMatch(text, new RegExp(`<dd>\\s*${userId}`))

@@ -1,0 +1,50 @@
+/** What a field of an entry is called where its form has a name for it; any other reads as a name. */
+import type { Difference } from '../blocks/diff.ts'
+
+const FIELDS: Readonly<Record<string, string>> = {
+  about: 'About',
+  brand_colour: 'Color',
+  brand_logo: 'Logo',
+  by: 'By',
+  ca_pem: 'CA certificate',
+  cool_down_seconds: 'Cooldown (seconds)',
+  email: 'Email address',
+  email_language: 'Email language',
+  email_recipients: 'Other addresses',
+  excluded: 'Public paths',
+  force: 'Without the checks',
+  health: 'Health path',
+  idle_seconds: 'Idle timeout (seconds)',
+  ignored: 'Failed checks ignored',
+  ip: 'IP address',
+  address: 'IP address',
+  is_enabled: 'Enabled',
+  licence: 'License',
+  licence_blocks_signin: 'License blocks sign-in',
+  max_session_seconds: 'Maximum session length (seconds)',
+  missing: 'Checks missing',
+  mode: 'Enforcement mode',
+  q: 'Search',
+  sealed: 'Sealed paths',
+  session_binding: 'If the browser or network changes',
+  threshold: 'Alert at or above',
+  url: 'URL',
+  window_seconds: 'Within (seconds)',
+}
+const SHORT: Readonly<Record<string, string>> = { id: 'ID', ids: 'IDs', ip: 'IP', pem: 'PEM', url: 'URL', api: 'API', cli: 'CLI', tls: 'TLS' } // prettier-ignore
+
+/** Words stay as they are. */
+function fieldText(name: string): string {
+  const known = Object.hasOwn(FIELDS, name) ? FIELDS[name] : undefined
+  if (known !== undefined || !/^[a-z\d]+(?:[_.][a-z\d]+)*$/.test(name)) return known ?? name
+  const isPart = name.startsWith('is_')
+  const words = name
+    .split(/[_.]/)
+    .slice(isPart ? 1 : 0)
+    .map((word) => (Object.hasOwn(SHORT, word) ? SHORT[word] : word))
+    .join(' ')
+  return words.charAt(0).toUpperCase() + words.slice(1)
+}
+
+export const inWords = (items: readonly Difference[]): Difference[] =>
+  items.map((item) => ({ ...item, name: fieldText(item.name) }))
