@@ -35,7 +35,7 @@ export function connectorTable(rows: readonly ConnectorStatus[], view: ListView)
         isName: true,
         cell: ({ name, connectorId }) => html`${name} <span class="hint">${connectorId}</span>`,
       },
-      { label: 'State', cell: stateCell },
+      { label: 'State', cell: (connector) => stateCell(connector, nowMs) },
       {
         label: 'Gateways',
         cell: ({ gateways }) =>
@@ -51,11 +51,6 @@ export function connectorTable(rows: readonly ConnectorStatus[], view: ListView)
       { label: 'Requests', isNumber: true, cell: ({ requests }) => requests.toLocaleString('en') },
       { label: 'Last error', cell: ({ lastError }) => errorCell(lastError, nowMs) },
       { label: 'Version', cell: ({ program }) => versionCell(program) },
-      {
-        label: 'Last seen',
-        cell: ({ lastSeenAt }) =>
-          lastSeenAt === null ? html`<span class="none">never</span>` : age(lastSeenAt, nowMs),
-      },
       ...(isReadOnly
         ? []
         : [
@@ -75,9 +70,14 @@ export function connectorTable(rows: readonly ConnectorStatus[], view: ListView)
   })
 }
 
-function stateCell({ state, reason }: ConnectorStatus): Html {
+function stateCell({ state, reason, lastSeenAt }: ConnectorStatus, nowMs: number) {
   const why = reason === null ? '' : (connectorReasonText(reason) ?? reason)
-  return html`<div class="found-out">${badge(STATES[state], TONES[state])}${why === '' ? '' : html` <span class="hint">${why}</span>`}</div>`
+  const seen = lastSeenAt === null ? 'never connected' : html`last seen ${age(lastSeenAt, nowMs)}`
+  const more = state === 'disconnected' ? seen : why
+  const shown = badge(STATES[state], TONES[state])
+  return more === ''
+    ? shown
+    : html`<div class="found-out">${shown} <span class="hint">${more}</span></div>`
 }
 
 const tripText = (ms: number) => (ms < 1 ? '< 1\u00a0ms' : `${ms.toLocaleString('en')}\u00a0ms`)
