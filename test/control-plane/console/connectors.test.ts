@@ -107,7 +107,7 @@ void t.test('how each is doing; gateways are named to operators', async (t) => {
   const [ada, grace] = [await person('acme'), await person('operator')]
   const { text } = await ada.get(PAGE)
   t.notMatch(text, '<b>evil')
-  t.match(rowOf(text, 'web-1'), />Connected<.*>2<.*30\sms.*2,468.*2 minutes ago.*just now/s)
+  t.match(rowOf(text, 'web-1'), />Connected<.*>2<.*30\sms.*2,468.*2 minutes ago/s)
   t.match(
     rowOf(text, '&lt;b&gt;evil'),
     /Application not reachable.*the application refuses connections.*&lt; 1\sms.*0\.0\.1/s,
