@@ -25,6 +25,8 @@ const FLEET_KEY = 'a fleet key that is only good for tests'
 export interface ConnectorKeyPair {
   readonly privateKey: KeyObject
   readonly publicKey: string
+  /** Of one that has joined; else `k1`. */
+  readonly keyId?: string
 }
 
 export function newConnectorKeys(): ConnectorKeyPair {
@@ -137,8 +139,8 @@ export async function openDoor(
     sockets,
     allow(now, before = {}) {
       allowed = new Map(
-        Object.entries(now).map(([id, { publicKey }]) => {
-          const keys = new Map([['k1', importConnectorKey(publicKey)]])
+        Object.entries(now).map(([id, { publicKey, keyId = 'k1' }]) => {
+          const keys = new Map([[keyId, importConnectorKey(publicKey)]])
           const old = before[id]
           if (old !== undefined) keys.set('k0', importConnectorKey(old.publicKey))
           return [id, keys]

@@ -82,17 +82,19 @@ async function send(
   signal: AbortSignal,
 ): Promise<ClientRequest> {
   const path = `${url.pathname}${url.search}`
-  const common = { method: 'POST', headers, signal, agent: false }
+  const common = { method: 'POST', headers, signal }
   if (proxy === undefined)
-    return (isSecure ? requestSecure : requestPlain)({ ...common, host, port, path })
+    return (isSecure ? requestSecure : requestPlain)({ ...common, agent: false, host, port, path })
   if (isSecure) {
     const socket = await connectThrough(proxy, { host, port }, signal)
     const servername = isIP(host) === 0 ? host : ''
     const createConnection = () => connectTls({ socket, servername })
+    // With an agent it would not be asked.
     return requestSecure({ ...common, host, port, path, createConnection })
   }
   return (proxy.protocol === 'https:' ? requestSecure : requestPlain)({
     ...common,
+    agent: false,
     host: proxy.hostname.replace(/^\[|\]$/g, ''),
     port: Number(proxy.port) || (proxy.protocol === 'https:' ? 443 : 80),
     path: url.href,

@@ -1,0 +1,182 @@
+/** Where nothing gets out but by a proxy: the control plane over TLS, and every connection to gateways. */
+import { readFileSync } from 'node:fs'
+import { createServer, request as httpRequest, type Server } from 'node:http'
+import { createServer as createSecureServer } from 'node:https'
+import { connect, type AddressInfo, type Socket } from 'node:net'
+import { join } from 'node:path'
+import { getCACertificates, setDefaultCACertificates } from 'node:tls'
+import t, { type Test } from 'tap'
+import {
+  openKey,
+  publicKeyOf,
+} from '../../../../../control-plane/downloads/connector/state/own-keys.ts'
+import type { Joined } from '../../../../../control-plane/downloads/connector/state/state-folder.ts'
+import { connectorHere, startJoinable } from '../../../../support/connector-program.ts'
+import { ask, openDoor, type Door } from '../../../../support/dialled-in.ts'
+import { createTestAuthority } from '../../../../support/test-certificates.ts'
+import { startOrigin } from '../../../../support/wire.ts'
+
+const listen = (server: Server) =>
+  new Promise<number>((resolve) =>
+    server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port)),
+  )
+
+/** Lets those out who say the right name and password; knows who wanted to go where. */
+async function startProxy(t: Test) {
+  const asked: string[] = []
+  const sockets = new Set<Socket>()
+  let refusal = ''
+  const proxy = createServer((request, response) => {
+    asked.push(request.url ?? '')
+    const { authorization, ...headers } = request.headers
+    delete headers['proxy-authorization']
+    const passed = httpRequest(request.url ?? '', {
+      method: 'POST',
+      headers: { ...headers, ...(authorization !== undefined && { authorization }) },
+    })
+    passed.once('response', (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers)
+      answer.pipe(response)
+    })
+    request.pipe(passed)
+  })
+  proxy.on('connect', ({ url = '', headers }, socket: Socket) => {
+    socket.on('error', () => socket.destroy())
+    if (refusal !== '') return void socket.end(refusal)
+    const given = Buffer.from((headers['proxy-authorization'] ?? '').slice(6), 'base64')
+    if (given.toString() !== 'me:p@ss:word')
+      return void socket.end('HTTP/1.1 407 No\r\nProxy-Authenticate: Basic\r\n\r\n')
+    asked.push(url)
+    const port = Number(/:(\d+)$/.exec(url)?.[1])
+    const onward = connect({ host: '127.0.0.1', port, allowHalfOpen: true }, () => {
+      socket.write('HTTP/1.1 200 Connection established\r\n\r\n')
+      socket.pipe(onward)
+      onward.pipe(socket)
+    })
+    sockets.add(onward)
+    onward.on('error', () => socket.destroy())
+    onward.on('close', () => socket.destroy())
+    socket.on('close', () => onward.destroy())
+  })
+  const port = await listen(proxy)
+  t.teardown(() => {
+    proxy.closeAllConnections()
+    for (const socket of sockets) socket.destroy()
+    proxy.close()
+  })
+  return {
+    asked,
+    refuseWith: (text: string) => (refusal = text),
+    as: (credentials: string) => `http://${credentials}127.0.0.1:${port}`,
+  }
+}
+
+async function start(t: Test) {
+  const service = await startJoinable(t)
+  const authority = createTestAuthority(t)
+  const before = getCACertificates('default')
+  setDefaultCACertificates([...before, authority.caPem])
+  t.teardown(() => setDefaultCACertificates(before))
+  const { certificate_pem: cert, private_key_pem: key } = authority.issue('id.localhost')
+  const secure = createSecureServer({ key, cert }, (request, response) => {
+    const onward = httpRequest(`${service.baseUrl}${request.url}`, {
+      method: request.method,
+      headers: request.headers,
+    })
+    onward.once('response', (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers)
+      answer.pipe(response)
+    })
+    request.pipe(onward)
+  })
+  const port = await listen(secure)
+  t.teardown(() => {
+    secure.closeAllConnections()
+    secure.close()
+  })
+  const door = await openDoor(t)
+  await service.services.gatewayDoors.connected('gateway-1', {
+    address: door.address,
+    certificate: door.certificate,
+  })
+  const proxy = await startProxy(t)
+  // A name that only the proxy can resolve.
+  const baseUrl = `https://id.localhost:${port}`
+  const here = connectorHere(t, {})
+  return { service, door, proxy, baseUrl, ...here, state: join(here.home, 'state') }
+}
+
+/** Its gateway knows it, as from a snapshot. */
+function introduce(door: Door, state: string): void {
+  const joined = JSON.parse(readFileSync(join(state, 'connector.json'), 'utf8')) as Joined
+  const { connector_id: connectorId, key } = joined
+  const pair = { privateKey: openKey(key), publicKey: publicKeyOf(key), keyId: key.key_id }
+  door.allow({ [connectorId]: pair })
+}
+
+t.test('it joins, runs and serves through a proxy that asks who it is', async (t) => {
+  const origin = await startOrigin(t)
+  const { service, door, proxy, baseUrl, call, start: begin, state } = await start(t)
+  const environment = {
+    SERVICE_BASE_URL: baseUrl,
+    SERVICE_CONNECTOR_TOKEN: await service.token(),
+    HTTPS_PROXY: proxy.as('me:p%40ss%3Aword@'),
+  }
+  const joining = ['join', '--origin', origin.url, '--state', state]
+  const wrong: readonly (readonly [string, RegExp])[] = [
+    ['', /requires a username and password/],
+    ['me:wr0ng@', /does not accept the username and password/],
+  ]
+  for (const [credentials, said] of wrong) {
+    const HTTPS_PROXY = proxy.as(credentials)
+    const refused = await call(joining, { environment: { ...environment, HTTPS_PROXY } })
+    t.match(refused, { code: 3, err: said })
+    t.notMatch(refused.err, 'wr0ng')
+  }
+  for (const [answer, said] of [
+    ['HTTP/1.1 403 Forbidden\r\n\r\n', /answered 403/],
+    ['HTTP/1.1 200', /cannot be reached/],
+    ['SSH-2.0-OpenSSH\r\n', /cannot be reached/],
+    ['HTTP/1.1 200 OK\r\n\r\nnot TLS', /is not accepted|cannot be reached/],
+  ] as const) {
+    proxy.refuseWith(answer)
+    t.match(await call(joining, { environment }), { code: 3, err: said }, answer)
+  }
+  proxy.refuseWith('')
+  t.strictSame(proxy.asked, [])
+  t.match(await call(joining, { environment }), { code: 0 })
+  const host = new URL(baseUrl).host
+  t.strictSame(new Set(proxy.asked), new Set([host]))
+
+  introduce(door, state)
+  const running = begin(['run', '--state', state, '--local-port', 'none'], { environment })
+  await running.logged('"msg":"connected"')
+  t.match(await ask(door.upstream), { status: 200, body: 'ok' })
+  t.strictSame(new Set(proxy.asked), new Set([host, door.address]))
+  running.signal('stop')
+  const { code, err } = await running.ended
+  t.equal(code, 0)
+  t.notMatch(err, /p@ss|p%40ss|bWU6/)
+})
+
+t.test('what NO_PROXY names is reached without it', async (t) => {
+  const origin = await startOrigin(t)
+  const { service, door, proxy, call, start: begin, state } = await start(t)
+  const environment = {
+    SERVICE_BASE_URL: service.baseUrl,
+    SERVICE_CONNECTOR_TOKEN: await service.token(),
+    http_proxy: proxy.as(''),
+    https_proxy: proxy.as(''),
+    no_proxy: door.address,
+  }
+  const joining = ['join', '--origin', origin.url, '--state', state]
+  t.match(await call(joining, { environment }), { code: 0 })
+  t.strictSame(proxy.asked, [`${service.baseUrl}/api/v1/connector/join`], 'without TLS it is asked')
+  introduce(door, state)
+  const running = begin(['run', '--state', state, '--local-port', 'none'], { environment })
+  await running.logged('"msg":"connected"')
+  t.match(await ask(door.upstream), { status: 200, body: 'ok' })
+  t.notOk(proxy.asked.includes(door.address))
+  running.signal('stop')
+  await running.ended
+})
