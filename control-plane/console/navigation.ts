@@ -28,7 +28,7 @@ export const OPERATOR_ENTRIES = {
   tenants: { label: 'Tenants', path: '/console/tenants' },
   fleet: { label: 'Fleet', path: '/console/fleet' },
   people: { label: 'People', path: '/console/people' },
-  figures: { label: 'Figures', path: '/console/figures' },
+  figures: { label: 'Metrics', path: '/console/figures' },
   keysOfConsole: { label: 'Console keys', path: '/console/keys' },
   everything: { label: 'Audit', path: '/console/audit' },
 } as const

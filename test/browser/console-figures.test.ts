@@ -1,5 +1,5 @@
 /**
- * Overview, Alerts and Events of a tenant, and Figures of the service, with a mouse, with a keyboard
+ * Overview, Alerts and Events of a tenant, and Metrics of the service, with a mouse, with a keyboard
  * and without scripts; a chart is drawn, told apart without colours, and has its numbers in a table.
  */
 import t, { type Test } from 'tap'

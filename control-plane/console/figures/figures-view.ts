@@ -1,4 +1,4 @@
-/** What a tenant's Overview and the operators' Figures have in common. */
+/** What a tenant's Overview and the operators' Metrics have in common. */
 import { html } from 'hono/html'
 import type { Series } from '../../monitoring/series.ts'
 import { chart } from '../blocks/chart.ts'

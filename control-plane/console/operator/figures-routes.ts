@@ -1,4 +1,4 @@
-/** Figures: the whole service at a glance, and who is refused most. */
+/** Metrics: the whole service at a glance, and who is refused most. */
 import { html } from 'hono/html'
 import { LIMITS } from '../../../shared/limits.ts'
 import type { RefusedTenant } from '../../store/queries/service-figures.ts'
@@ -25,7 +25,7 @@ export function figuresRoutes({ figures, webhookQueue }: FiguresWorld) {
         const step = range === 'hour' ? 'hour' : 'day'
         const most = await figures.mostRefused(step, LIMITS.refusalsListedMax)
         return {
-          title: 'Figures',
+          title: 'Metrics',
           here: 'figures',
           intro: `Requests, refusals and sign-ins of all tenants in ${rangeWords(range)}.`,
           hasCharts: true,
@@ -38,7 +38,7 @@ export function figuresRoutes({ figures, webhookQueue }: FiguresWorld) {
             {
               method: 'GET',
               path: '/api/v1/operator/tenants/acme/figures',
-              label: 'Figures of one tenant',
+              label: 'Metrics of one tenant',
             },
           ],
         }

@@ -39,7 +39,7 @@ export function overviewRoutes({ figures, refusals, sessions, userNames }: Overv
           ${tiles([...totals(series), ['Active sessions now', countText(alive)]])}
           ${seriesCharts(series, STEP_WORDS[span.step], timeZone === UNCHOSEN_ZONE ? undefined : timeZone)}
           ${latestCard(tenantId, latest, names)} ${reasonsCard(series)}`,
-          calls: [{ method: 'GET', path: figuresCall(tenantId, span), label: 'These figures' }],
+          calls: [{ method: 'GET', path: figuresCall(tenantId, span), label: 'These metrics' }],
         }
       },
     ),

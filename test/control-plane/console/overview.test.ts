@@ -1,4 +1,4 @@
-/** Overview of a tenant, and Figures of the service: what was counted, in numbers and as charts. */
+/** Overview of a tenant, and Metrics of the service: what was counted, in numbers and as charts. */
 import t, { type Test } from 'tap'
 import type { FigureSource } from '../../../control-plane/store/monitoring-names.ts'
 import { addFigures } from '../../../control-plane/store/queries/figures.ts'
@@ -156,6 +156,8 @@ void t.test('operators see all tenants together, and who is refused most', async
   const { add, person } = await startFigures(t)
   const grace = await person('operator')
   const empty = await grace.get('/console/figures')
+  t.match(empty.text, /<h1[^>]*>\s*Metrics/)
+  t.match(empty.text, /href="\/console\/figures"[^>]*>\s*(?:<svg[^]*?<\/svg>)?\s*Metrics/)
   t.match(empty.text, /No requests in this period.*No refusals/s)
   await add('acme', 'edge', { 'forwarded:session': 5, 'sealed:sealed': 2 })
   await add('other', 'edge', { 'forwarded:session': 6, 'sealed:sealed': 3 })

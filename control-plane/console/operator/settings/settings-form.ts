@@ -127,7 +127,7 @@ export function settingsForm(
       ${textField(field('max_session_seconds', 'For example 8 h.'))}
       ${textField(field('idle_seconds', 'For example 15 min.'))}
       ${selectField({ ...field('session_binding', 'Applies when a session is used from another browser or network.'), options: options(SESSION_BINDINGS, BINDING_LABELS) })}
-      ${textField(field('time_zone', 'For days and weeks in figures and emails. For example Europe/Berlin.'))}
+      ${textField(field('time_zone', 'For days and weeks in metrics and emails. For example Europe/Berlin.'))}
     `,
   })}`
 }
