@@ -22,6 +22,7 @@ export const OPTIONS = {
     text: 'where the connector answers programs on this machine, or none; default: 20317',
   },
   json: { text: 'prints JSON' },
+  print: { text: 'shows what would be installed, and installs nothing' },
   help: { short: 'h', text: 'shows help' },
   version: { text: 'shows the version' },
 } as const satisfies Record<string, OptionHelp>

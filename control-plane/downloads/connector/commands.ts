@@ -4,6 +4,7 @@ import { diag } from './commands/diag.ts'
 import { join } from './commands/join.ts'
 import { leave } from './commands/leave.ts'
 import { run } from './commands/run.ts'
+import { service } from './commands/service.ts'
 import { status } from './commands/status.ts'
 
-export const COMMANDS: readonly Command[] = [join, run, status, diag, leave]
+export const COMMANDS: readonly Command[] = [join, run, status, diag, service, leave]

@@ -6,6 +6,7 @@ import { EXIT, Problem } from '../exit.ts'
 import { readLocalPort } from '../local/port.ts'
 import { createService } from '../service/service.ts'
 import { baseUrlOf, readBaseUrl, type Environment } from '../settings.ts'
+import { newestOf } from '../systemd/running-state.ts'
 import type { Command } from './command.ts'
 
 export const diag: Command = {
@@ -17,8 +18,12 @@ export const diag: Command = {
   actions: [],
   async run({ given, world, state, proxies, print }) {
     const { environment, nowMs } = world
+    const read = async () => {
+      const joined = await state.read()
+      return joined === null ? null : newestOf(joined, world.userId)
+    }
     const findings = await diagnose({
-      state,
+      state: { ...state, read },
       baseUrlFor: (joined) =>
         joined === null ? known(environment) : baseUrlOf(environment, joined.base_url),
       serviceAt: (baseUrl) => createService({ baseUrl, proxies }),

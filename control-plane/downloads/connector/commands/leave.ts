@@ -3,6 +3,7 @@ import { EXIT, Problem } from '../exit.ts'
 import { createService } from '../service/service.ts'
 import { baseUrlOf } from '../settings.ts'
 import type { IdentifiedKey, Joined } from '../state/state-folder.ts'
+import { newestOf } from '../systemd/running-state.ts'
 import type { Command } from './command.ts'
 
 export const leave: Command = {
@@ -13,7 +14,7 @@ export const leave: Command = {
   options: [],
   actions: [],
   async run({ world, state, proxies, print, remark }) {
-    const joined = await state.require()
+    const joined = await newestOf(await state.require(), world.userId)
     const baseUrl = baseUrlOf(world.environment, joined.base_url)
     const service = createService({ baseUrl, proxies })
     const isKnown = await leaveWith(keysOf(joined), (key) =>

@@ -7,6 +7,7 @@ import { createLog } from '../running/log.ts'
 import { createRunning } from '../running/running.ts'
 import { createService } from '../service/service.ts'
 import { baseUrlOf } from '../settings.ts'
+import { adoptIdentity, proxiesOf } from '../systemd/running-state.ts'
 import { takeRunningLock } from '../state/running-lock.ts'
 import type { Command } from './command.ts'
 
@@ -17,10 +18,12 @@ export const run: Command = {
     'SIGTERM and SIGINT let requests that are under way finish, for 30 seconds at most; a second one ends it at once. SIGUSR2 replaces the key. The log goes to standard error: text at a terminal, JSON elsewhere.',
   options: ['local-port'],
   actions: [],
-  async run({ given, world, state, proxies }) {
+  async run({ given, world, state, proxies: others }) {
     const { environment, nowMs, upMs, random, platform, stderr } = world
     const port = readLocalPort(given.options.get('local-port'))
+    await adoptIdentity(state, environment)
     const joined = await state.require()
+    const proxies = await proxiesOf(environment, others)
     const log = createLog({ output: stderr, nowMs })
     const lock = await takeRunningLock(state.path, platform)
     if (lock === null)

@@ -1,0 +1,204 @@
+/** The connector as a service of this machine: what is put where, and how it is taken back. */
+import {
+  chmod,
+  copyFile,
+  mkdir,
+  readFile,
+  realpath,
+  rename,
+  rm,
+  stat,
+  writeFile,
+} from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { visibleText } from '../../analyzer/terminal/words.ts'
+import { Problem } from '../exit.ts'
+import type { Environment } from '../settings.ts'
+import { createStateFolder, type StateFolder } from '../state/state-folder.ts'
+import { CREDENTIALS, newestOf, runningFolder } from './running-state.ts'
+import type { Systemctl } from './systemctl.ts'
+import { RUNNING_STATE, UNIT_MARK, UNIT_NAME, unitText } from './unit.ts'
+
+export interface InstallationWorld {
+  /** `/`, but in tests. */
+  readonly root: string
+  readonly systemctl: Systemctl
+  readonly userId: number | undefined
+  readonly platform: string
+}
+
+interface Wish {
+  readonly state: StateFolder
+  readonly environment: Environment
+  readonly nodeFile: string
+  readonly programFile: string
+  readonly localPort: string
+}
+
+const places = (root: string) => ({
+  unit: join(root, 'etc/systemd/system', UNIT_NAME),
+  folder: join(root, 'usr/local/lib/service-connector'),
+  program: join(root, 'usr/local/lib/service-connector/service-connector.mjs'),
+  running: runningFolder(root),
+  link: join(root, 'var/lib', RUNNING_STATE),
+})
+
+/** Since 247 there are credentials. */
+const SYSTEMD_LEAST = 247
+
+/** Throws where this machine or this user cannot have it. */
+export async function checkMachine(world: InstallationWorld): Promise<void> {
+  const { platform, root, userId } = world
+  if (platform !== 'linux' || !(await isThere(join(root, 'run/systemd/system'))))
+    throw new Problem(
+      'systemd_missing',
+      'systemd does not run this machine, so there is no service to install.',
+      platform === 'win32'
+        ? 'On Windows use a scheduled task: the README of this program has the commands.'
+        : 'Start "service-connector run" from whatever runs services here; it stays in the foreground.',
+    )
+  if (userId !== 0)
+    throw new Problem(
+      'root_needed',
+      'A service of this machine is installed and removed by root.',
+      'Run it with sudo. To see what would be installed: service-connector service install --print',
+    )
+}
+
+/** What the unit says, and what it is given that is secret. */
+export async function unitFor(wish: Wish, root: string) {
+  const { state, environment, localPort } = wish
+  const { program } = places(root)
+  const proxy = proxyOf(environment)
+  const isSecret = proxy !== undefined && /\/\/[^/@]+@/.test(proxy)
+  const kept = join(state.path, CREDENTIALS.proxy)
+  const credentials = {
+    [CREDENTIALS.identity]: join(state.path, 'connector.json'),
+    ...(isSecret && { [CREDENTIALS.proxy]: kept }),
+  }
+  for (const path of Object.values(credentials)) checkPath(path)
+  const text = unitText({
+    nodeFile: await usableNode(wish.nodeFile),
+    programFile: program,
+    credentials,
+    environment: {
+      ...(!isSecret && proxy !== undefined && { HTTPS_PROXY: proxy }),
+      ...given(environment, 'NO_PROXY'),
+      ...given(environment, 'SERVICE_BASE_URL'),
+      ...given(environment, 'NODE_EXTRA_CA_CERTS'),
+    },
+    localPort,
+  })
+  return { text, secretProxy: isSecret ? { path: kept, text: proxy } : undefined }
+}
+
+export async function install(world: InstallationWorld, wish: Wish): Promise<void> {
+  const { root, systemctl } = world
+  const { unit, folder, program } = places(root)
+  await checkMachine(world)
+  await wish.state.require()
+  const [, version = '0'] = /^systemd (\d+)/.exec(await systemctl('--version')) ?? []
+  if (Number(version) < SYSTEMD_LEAST)
+    throw new Problem(
+      'systemd_missing',
+      `systemd ${SYSTEMD_LEAST} or later is needed, and this is ${version}.`,
+      'Start "service-connector run" from a unit of your own.',
+    )
+  await ourUnit(unit)
+  const { text, secretProxy } = await unitFor(wish, root)
+  // What runs as a service is not what a user may write to.
+  await mkdir(folder, { recursive: true, mode: 0o755 })
+  const draft = `${program}.new`
+  await copyFile(wish.programFile, draft)
+  await chmod(draft, 0o644)
+  await rename(draft, program)
+  if (secretProxy !== undefined)
+    await writeFile(secretProxy.path, `${secretProxy.text}\n`, { mode: 0o600 })
+  await mkdir(dirname(unit), { recursive: true })
+  await writeFile(unit, text, { mode: 0o644 })
+  await systemctl('daemon-reload')
+  await systemctl('enable', UNIT_NAME)
+  await systemctl('restart', UNIT_NAME)
+}
+
+/** False: nothing was installed. The connector's key comes back to the folder that it was given from. */
+export async function uninstall(world: InstallationWorld, state: StateFolder): Promise<boolean> {
+  const { root, systemctl, userId } = world
+  const { unit, folder, running, link } = places(root)
+  await checkMachine(world)
+  const text = await ourUnit(unit)
+  const isLeft = (await isThere(folder)) || (await isThere(running))
+  if (text === null && !isLeft) return false
+  if (text !== null) await systemctl('disable', '--now', UNIT_NAME)
+  await rm(unit, { force: true })
+  await systemctl('daemon-reload')
+  const origin = text === null ? state : givenFrom(text, state, userId)
+  const joined = await origin.read()
+  if (joined !== null) await origin.write(await newestOf(joined, userId, root))
+  await rm(join(origin.path, CREDENTIALS.proxy), { force: true })
+  for (const path of [link, running, folder]) await rm(path, { recursive: true, force: true })
+  return true
+}
+
+/** null: there is none. Somebody else's stays. */
+async function ourUnit(path: string): Promise<string | null> {
+  const text = await readFile(path, 'utf8').catch(() => null)
+  if (text === null || text.startsWith(UNIT_MARK)) return text
+  throw new Problem(
+    'unit_foreign',
+    `${path} was not written by this program, so it is left alone.`,
+    'Move it away yourself if you want to.',
+  )
+}
+
+/** The folder that its identity was given from, which need not be the one that is named now. */
+function givenFrom(unit: string, state: StateFolder, userId: number | undefined): StateFolder {
+  const [, file] = /^LoadCredential=connector\.json:(.+)$/m.exec(unit) ?? []
+  if (file === undefined) return state
+  return createStateFolder(dirname(file.replaceAll('%%', '%')), { userId })
+}
+
+/** The service has no home folder to look into, and is of a user that owns nothing. */
+async function usableNode(file: string): Promise<string> {
+  const node = await realpath(file)
+  let path = node
+  let isOpen = !/^\/(?:home|root|run\/user)\//.test(node)
+  while (isOpen && path !== '/') {
+    isOpen = ((await stat(path)).mode & 0o001) !== 0
+    path = dirname(path)
+  }
+  if (isOpen) return checkPath(node)
+  throw new Problem(
+    'node_private',
+    `Node is at ${visibleText(node)}, where a service cannot use it: it belongs to one user.`,
+    'Install Node 20 or later for the whole machine (from your distribution or nodejs.org), and run this with that one.',
+  )
+}
+
+/** What would have to be quoted in a unit in ways that differ from line to line. */
+function checkPath(path: string): string {
+  if (/^\/[\w@%+=:,./-]*$/.test(path) && !path.includes(':')) return path
+  throw new Problem(
+    'option_invalid',
+    `${visibleText(path)} cannot stand in a unit: use a path of letters, digits, dots and dashes.`,
+  )
+}
+
+function proxyOf(environment: Environment): string | undefined {
+  for (const name of ['https_proxy', 'HTTPS_PROXY', 'all_proxy', 'ALL_PROXY']) {
+    const text = environment[name]?.trim() ?? ''
+    if (text !== '') return text
+  }
+  return undefined
+}
+
+function given(environment: Environment, name: string): Record<string, string> {
+  const text = (environment[name] ?? environment[name.toLowerCase()])?.trim() ?? ''
+  return text === '' ? {} : { [name]: text }
+}
+
+const isThere = (path: string): Promise<boolean> =>
+  stat(path).then(
+    () => true,
+    () => false,
+  )

@@ -1,0 +1,55 @@
+/**
+ * A connector that systemd runs has a folder of its own, and begins there with what it was given as
+ * a credential. From then on that folder has the newest key.
+ */
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { readProxies, type Proxies } from '../service/proxies.ts'
+import type { Environment } from '../settings.ts'
+import { createStateFolder, type Joined, type StateFolder } from '../state/state-folder.ts'
+import { RUNNING_STATE } from './unit.ts'
+
+/** Names of credentials. */
+export const CREDENTIALS = { identity: 'connector.json', proxy: 'https-proxy' } as const
+
+/** What systemd hands to a unit is for its user alone, whoever owns it. */
+const UNCHECKED = { userId: undefined }
+
+export const runningFolder = (root = '/'): string => join(root, 'var/lib/private', RUNNING_STATE)
+
+/** The first start with an identity: from then on the folder counts, as the key is replaced there. */
+export async function adoptIdentity(
+  state: Pick<StateFolder, 'read' | 'write' | 'remove'>,
+  environment: Environment,
+): Promise<void> {
+  const credentials = environment['CREDENTIALS_DIRECTORY']
+  if (credentials === undefined) return
+  const given = await createStateFolder(credentials, UNCHECKED).read()
+  if (given === null) return
+  const own = await state.read()
+  if (own?.connector_id === given.connector_id) return
+  if (own !== null) await state.remove()
+  await state.write(given)
+}
+
+/** A proxy's password is in no environment: it comes as a credential. */
+export async function proxiesOf(environment: Environment, others: Proxies): Promise<Proxies> {
+  const credentials = environment['CREDENTIALS_DIRECTORY']
+  if (credentials === undefined) return others
+  try {
+    const proxy = (await readFile(join(credentials, CREDENTIALS.proxy), 'utf8')).trim()
+    return readProxies({ ...environment, HTTPS_PROXY: proxy, https_proxy: undefined })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return others
+    throw error
+  }
+}
+
+/** The newest that is known of a connector: systemd's may have a newer key than the folder. */
+export async function newestOf(joined: Joined, userId: number | undefined, root = '/') {
+  if (userId !== 0) return joined
+  const running = await createStateFolder(runningFolder(root), UNCHECKED)
+    .read()
+    .catch(() => null)
+  return running?.connector_id === joined.connector_id ? running : joined
+}
