@@ -64,6 +64,7 @@ export async function openDoor(
     readonly gatewayId?: string
     readonly connectMs?: number
     readonly awaitedMs?: number
+    readonly pingMs?: number
     readonly clock?: Clock
     readonly report?: Parameters<typeof createConnectors>[0]['report']
   } = {},
@@ -84,6 +85,7 @@ export async function openDoor(
     tenant: (tenantId) => (tenantId === TENANT ? { connectors: allowed } : undefined),
     connectMs,
     awaitedMs,
+    ...(options.pingMs !== undefined && { pingMs: options.pingMs }),
     clock,
     log,
     ...(options.report && { report: options.report }),
