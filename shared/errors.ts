@@ -83,7 +83,8 @@ const DETAILS = {
     username_taken: 'Another user of this tenant already has this username.',
     email_taken: 'Another user of this tenant already has this email address.',
     tenant_draft: 'This tenant is not published yet. An operator must publish it first.',
-    mode_not_sdk: 'This tenant is in gateway mode. This call is for sdk mode only.',
+    mode_not_sdk:
+      'This tenant is not in sdk mode: gateways enforce sign-in for it. This call is for sdk mode only.',
     mode_not_connector:
       'This tenant is not in connector mode. Change its mode to `connector` first.',
     connectors_full: 'This tenant has the maximum number of connectors. Revoke one first.',

@@ -9,6 +9,8 @@ import type { Jobs } from './jobs.ts'
 import type { TenantServices } from './tenants.ts'
 import type { ServicesWorld } from './world.ts'
 
+export type ConnectorServices = ReturnType<typeof createConnectorServices>
+
 export function createConnectorServices(
   world: Pick<ServicesWorld, 'clock'> &
     Pick<TenantServices, 'store' | 'vault'> &

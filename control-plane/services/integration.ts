@@ -7,6 +7,7 @@ import { createIntegration } from '../verification/integration.ts'
 import { createProbeClient } from '../verification/probe-client.ts'
 import { createSelfReports } from '../verification/self-reports.ts'
 import { createVerification } from '../verification/verification.ts'
+import type { ConnectorServices } from './connectors.ts'
 import type { EnforcementServices } from './enforcement.ts'
 import type { Jobs } from './jobs.ts'
 import type { PeopleServices } from './people.ts'
@@ -20,8 +21,9 @@ export function createIntegrations(
     tenants,
     keys,
     instances,
+    connectors,
     trialPeople: people,
-  }: TenantServices & PeopleServices & EnforcementServices,
+  }: TenantServices & PeopleServices & EnforcementServices & Pick<ConnectorServices, 'connectors'>,
   jobs: Jobs,
 ) {
   const { baseUrl, edgeUrlFor, clock, log, aiWorld, ai: settings = null } = world
@@ -31,7 +33,7 @@ export function createIntegrations(
   const budgets = jobs.tidied('analyses', createBudgets({ store, clock }))
   const ai = settings === null ? null : { settings, provider: createProvider(settings, aiWorld) }
   return {
-    verification: createVerification({ ...checked, keys, client }),
+    verification: createVerification({ ...checked, keys, connectors, client }),
     integration: createIntegration({ ...checked, people, log }),
     selfReports: createSelfReports({ store }),
     guides,

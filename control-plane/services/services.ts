@@ -22,8 +22,8 @@ export async function createServices(world: ServicesWorld) {
   const enforcement = await openEnforcement(world, ofTenants, jobs)
   const notices = createNotices(world, { ...ofTenants, ...people }, jobs)
   const below = { baseUrl, edgeUrlFor, clock, log, ...ofTenants, ...people, ...enforcement }
-  const integrations = createIntegrations(world, below, jobs)
   const ofConnectors = createConnectorServices(below, jobs)
+  const integrations = createIntegrations(world, { ...below, ...ofConnectors }, jobs)
   const realms = createRealms(below)
   const { store, directories } = below
   jobs.tidies('realmRecords', pruneWith(store, deleteRealmRecordsExpiredBefore, 0))

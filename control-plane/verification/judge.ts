@@ -5,6 +5,7 @@
 import { clockOf, describeClock, whatToDoAboutTheClock } from './application-clock.ts'
 import { type CheckResult, resultsOf } from './checks.ts'
 import { feedPolled } from './judge-feed.ts'
+import { notThroughConnectors } from './judge-connectors.ts'
 import { keyInstalled, middlewareMounted } from './judge-probes.ts'
 import { operatorUrlOf, statusOf, type Observations } from './observations.ts'
 import { PROBLEMS, type Problem } from './probe-client.ts'
@@ -83,6 +84,8 @@ function applicationReached(seen: Observations): CheckResult {
       `${url} does not go through a gateway, so it is unclear whether the application answers there.`,
       'Make hostname_routed pass first.',
     )
+  const lost = notThroughConnectors(seen, answer)
+  if (lost !== undefined) return fail(lost.detail, lost.nextAction)
   if (answer.kind === 'unanswered')
     return fail(`${url}: ${PROBLEMS[answer.problem]}.`, wayToApplication(seen, url))
   if (answer.status === 502 || answer.status === 504)

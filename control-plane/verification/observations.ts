@@ -1,4 +1,5 @@
 /** What verification has seen of a tenant, before anybody says what it means. */
+import type { ConnectorStatus } from '../connectors/connector-status.ts'
 import type { Answer } from './probe-client.ts'
 
 export interface KeyObservation {
@@ -34,6 +35,9 @@ export interface FeedObservation {
   readonly pollAfterMs: number
 }
 
+/** In connector mode: one that may dial in, and what the gateways say of it. */
+export type ConnectorObservation = Pick<ConnectorStatus, 'name' | 'state' | 'reason'>
+
 export interface Observations {
   readonly tenantId: string
   readonly baseUrl: string
@@ -41,6 +45,8 @@ export interface Observations {
   readonly hasEdge: boolean
   readonly isSuspended: boolean
   readonly origin: string
+  /** undefined in other modes. */
+  readonly connectors: readonly ConnectorObservation[] | undefined
   readonly health: string
   /** Hostnames that were left out, since a person waits for this. */
   readonly unaskedAddresses: number
@@ -55,6 +61,9 @@ export interface Observations {
 
 export const keysUrlOf = ({ baseUrl, tenantId }: Pick<Observations, 'baseUrl' | 'tenantId'>) =>
   `${baseUrl}/tenants/${tenantId}/public-key`
+
+export const consoleUrlOf = ({ baseUrl, tenantId }: Pick<Observations, 'baseUrl' | 'tenantId'>) =>
+  `${baseUrl}/console/tenants/${tenantId}`
 
 export const operatorUrlOf = ({ baseUrl, tenantId }: Pick<Observations, 'baseUrl' | 'tenantId'>) =>
   `${baseUrl}/api/v1/operator/tenants/${tenantId}`

@@ -9,6 +9,7 @@ import {
   PROBE_PASS_HEADER,
   probeKeyOf,
 } from '../../shared/probe.ts'
+import type { Connectors } from '../connectors/connectors.ts'
 import type { Instances } from '../feed/instances.ts'
 import type { SigningKeys } from '../keys/signing-keys.ts'
 import { findTenant } from '../store/queries/tenants.ts'
@@ -39,6 +40,7 @@ interface VerificationWorld {
   readonly clock: Clock
   readonly baseUrl: string
   readonly instances: Pick<Instances, 'of' | 'pollSeconds'>
+  readonly connectors: Pick<Connectors, 'list'>
   readonly edgeUrlFor: (hostname: string) => string
 }
 
@@ -135,6 +137,7 @@ async function observe(world: VerificationWorld, tenant: Tenant): Promise<Observ
     hasEdge,
     isSuspended: tenant.status === 'suspended',
     origin: tenant.origin,
+    connectors: await connectorsOf(world, tenant),
     health: tenant.health,
     addresses,
     unaskedAddresses: hasEdge ? tenant.hostnames.length - hostnames.length : 0,
@@ -142,6 +145,11 @@ async function observe(world: VerificationWorld, tenant: Tenant): Promise<Observ
     feed: hasEdge ? undefined : await observeFeed(world, tenant.tenantId),
     sealed: sealedAnswers,
   }
+}
+
+/** Read behind the probes: what they have met is known by then. */
+async function connectorsOf({ connectors }: VerificationWorld, { tenantId, mode }: Tenant) {
+  return mode === 'connector' ? connectors.list(tenantId) : undefined
 }
 
 function isCarried(answer: Answer, probe: ProbePair, key: Buffer): boolean {

@@ -277,7 +277,10 @@ void t.test('a changed mode is noticed at once by who still polls', async (t) =>
   await sdkTenant('acme')
   t.equal((await poll('acme')).status, 200)
   await operator('PATCH', '/tenants/acme', { mode: 'gateway', hostnames: ['acme.localhost'] })
-  t.match(await poll('acme'), { status: 409, body: { error: 'mode_not_sdk' } })
+  t.match(await poll('acme'), {
+    status: 409,
+    body: { error: 'mode_not_sdk', detail: /not in sdk mode: gateways enforce sign-in/ },
+  })
 })
 
 void t.test('users and sessions of any name can be revoked', async (t) => {

@@ -2,6 +2,7 @@
 import { createServer, type Server } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
+import { makeKey } from '../../support/connectors.ts'
 import { listen, middleware, startScene, type Answer, type SeenCheck } from './scene.ts'
 
 type Scenery = Awaited<ReturnType<typeof startScene>>
@@ -203,4 +204,56 @@ void t.test('every failure says what to do, and nothing else does', async (t) =>
         t.equal(check.next_action !== '', isToDo, `${check.check} ${check.status}`)
       }
     }
+})
+
+void t.test('in connector mode: which connector is away, or finds no application', async (t) => {
+  const scene = await startScene(t, { mode: 'connector' })
+  const { services } = scene
+  const reached = () => found(scene, 'application_reached')
+  scene.scene.application = (_request, response) => response.writeHead(503).end()
+  t.match(await reached(), {
+    status: 'fail',
+    detail: 'No connector is connected: none has joined this tenant yet.',
+    next_action:
+      /^Create a join token at \S+\/console\/tenants\/acme\/connectors, .*service-connector join --origin .*service-connector run\.$/,
+  })
+  t.match(await found(scene, 'middleware_mounted'), { next_action: /application_reached/ })
+  const join = async (name: string) => {
+    const actor = { name: 'operator', requestId: 'r1' }
+    const { token } = await services.joinTokens.make(
+      'acme',
+      { name, uses: 1, expiresIn: 60 },
+      actor,
+    )
+    const { publicKey } = makeKey()
+    const joining = { publicKey, name, program: '0.2.0', requestId: 'r1' }
+    return (await services.connectors.join(token, joining)).connectorId
+  }
+  const [one, two] = [await join('web-1'), await join('web-2')]
+  t.match(await reached(), {
+    detail: /^No connector is connected\. Joined: web-[12], web-[12]\.$/,
+    next_action: /^Start the connector on one of these machines: service-connector run\..*diag/,
+  })
+  const says = (connector_id: string, state: 'connected' | 'unreachable', reason: string | null) =>
+    services.connectorPresence.receive('edge-1', {
+      type: 'connectors',
+      is_full: false,
+      here: [
+        {
+          ...{ tenant_id: 'acme', connector_id, state, reason, program: '0.2.0' },
+          ...{ since_seconds: 1, known_seconds: 0, connections: 1, in_use: 0, requests: 0 },
+          ...{ round_trip_ms: 1, last_error: null },
+        },
+      ],
+      gone: [],
+    })
+  says(one, 'connected', null)
+  t.match(await reached(), { status: 'pass' }, 'the 503 is of the application itself')
+  says(two, 'unreachable', 'refused')
+  scene.scene.isApplicationUp = false
+  t.match(await reached(), {
+    status: 'fail',
+    detail: 'The connector web-2 is connected, but the application behind it refuses connections.',
+    next_action: /^Start the application on web-2, .*join --origin; service-connector diag/,
+  })
 })

@@ -7,7 +7,7 @@ import { linkButton } from '../../../pages/blocks/form.ts'
 import { VERSION } from '../../../../shared/version.ts'
 import { emptyState, table } from '../../blocks/table.ts'
 import { age, badge, moment, type Tone } from '../../blocks/text.ts'
-import { connectorReasonText, STATES } from './words.ts'
+import { connectorReasonText, shortReason, STATES } from './words.ts'
 
 interface ListView {
   readonly path: string
@@ -33,7 +33,8 @@ export function connectorTable(rows: readonly ConnectorStatus[], view: ListView)
       {
         label: 'Connector',
         isName: true,
-        cell: ({ name, connectorId }) => html`${name} <span class="hint">${connectorId}</span>`,
+        cell: ({ name, connectorId, program }) =>
+          html`${name} <span class="hint">${connectorId}</span> <span class="hint">${versionText(program)}</span>`,
       },
       { label: 'State', cell: (connector) => stateCell(connector, nowMs) },
       {
@@ -50,7 +51,6 @@ export function connectorTable(rows: readonly ConnectorStatus[], view: ListView)
       },
       { label: 'Requests', isNumber: true, cell: ({ requests }) => requests.toLocaleString('en') },
       { label: 'Last error', cell: ({ lastError }) => errorCell(lastError, nowMs) },
-      { label: 'Version', cell: ({ program }) => versionCell(program) },
       ...(isReadOnly
         ? []
         : [
@@ -84,13 +84,11 @@ const tripText = (ms: number) => (ms < 1 ? '< 1\u00a0ms' : `${ms.toLocaleString(
 
 function errorCell(error: ConnectorStatus['lastError'], nowMs: number) {
   if (error === null) return '—'
-  return html`${connectorReasonText(error.reason) ?? error.reason} <span class="hint">${age(error.atMs, nowMs)}</span>`
+  return html`${shortReason(error.reason)} <span class="hint">${age(error.atMs, nowMs)}</span>`
 }
 
-const versionCell = (program: string) =>
-  program === VERSION
-    ? program
-    : html`<span>${program} <span class="hint">latest: ${VERSION}</span></span>`
+const versionText = (program: string) =>
+  program === VERSION ? `Version ${program}` : `Version ${program}, latest: ${VERSION}`
 
 export function tokenTable(rows: readonly JoinToken[], { path, isReadOnly }: ListView): Html {
   return table({

@@ -20,6 +20,16 @@ const REASONS: Readonly<Record<string, string>> = {
   application_reached: 'the application is reachable again',
 }
 
+const SHORT: Readonly<Record<string, string>> = {
+  refused: 'Connection refused',
+  timeout: 'Timeout',
+  unresolved: 'Name not found',
+  unreachable: 'No route',
+}
+
+export const shortReason = (reason: string): string =>
+  Object.hasOwn(SHORT, reason) ? (SHORT[reason] ?? reason) : reason
+
 export const connectorEventText = (outcome: string): string | undefined =>
   Object.hasOwn(EVENTS, outcome) ? EVENTS[outcome as ConnectorOutcome] : undefined
 
