@@ -28,6 +28,7 @@ export function createOwnKey(world: OwnKeyWorld) {
   const { service, log, nowMs, tunnels } = world
   let { joined } = world
   let isWished = false
+  let isFailureTold = false
 
   const nextWithId = (): IdentifiedKey | undefined => {
     const { next_key: next } = joined
@@ -44,10 +45,13 @@ export function createOwnKey(world: OwnKeyWorld) {
     try {
       await world.state.write(changed)
       joined = changed
+      isFailureTold = false
       return true
     } catch (error) {
       const { message } = error as Error
-      log.warn({ error: message }, 'the key is not replaced, because it cannot be kept')
+      if (!isFailureTold)
+        log.warn({ error: message }, 'the key is not replaced, because it cannot be kept')
+      isFailureTold = true
       return false
     }
   }

@@ -16,7 +16,7 @@ import type { TunnelEvent } from '../tunnel/worker-link.ts'
 import type { Log } from './log.ts'
 import { createOwnKey, isRefused } from './own-key.ts'
 import { createSleeper } from './sleeper.ts'
-import { logTunnelEvent } from './tunnel-log.ts'
+import { createTunnelLog } from './tunnel-log.ts'
 import { Tunnels } from './tunnels.ts'
 
 const DIAL_MS_MAX = 10_000
@@ -51,10 +51,11 @@ export function createRunning(world: RunningWorld) {
   let problem = ''
   let watching = Promise.resolve()
 
+  const tunnelLog = createTunnelLog(log)
   const tunnels = new Tunnels(joined.key, {
     open: openTunnel,
     onEvent(event) {
-      logTunnelEvent(log, event)
+      tunnelLog(event)
       world.onEvent(event)
     },
     onMoved: sleeper.wake,

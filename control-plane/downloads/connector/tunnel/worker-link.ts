@@ -16,6 +16,7 @@ import { LIMITS } from '../../../../shared/limits.ts'
 import { backoffMs } from './backoff.ts'
 import { dial, type Dialling, type GatewayAddress } from './dial.ts'
 import { greet, type ConnectorIdentity } from './greet.ts'
+import { refusalText } from './refusals.ts'
 import { openApplication, type ApplicationAddress } from './splice.ts'
 
 export interface TunnelWorld {
@@ -78,6 +79,8 @@ export class WorkerLink {
   readonly #checking = new Map<number, number>()
   #isReached = true
   #looking: NodeJS.Timeout | undefined
+  /** What the gateway said before it closed the connection. */
+  #refusal = ''
   #isClosed = false
   /** Whoever takes its place may be connected by now. */
   #isLeaving = false
@@ -166,7 +169,8 @@ export class WorkerLink {
     this.#wanted = 0
     // The gateway has ended them with it, or hears of nothing any more.
     for (const socket of [...this.#spares, ...this.#used]) socket.destroy()
-    this.#comeBack('the gateway has closed the connection')
+    this.#comeBack(this.#refusal || 'the gateway has closed the connection')
+    this.#refusal = ''
   }
 
   #say(word: ConnectorWord): void {
@@ -207,6 +211,7 @@ export class WorkerLink {
       case 'drain':
         return this.#leaveDraining(control)
       case 'refused':
+        this.#refusal = refusalText(word.reason)
         this.#world.onEvent({ type: 'refused', gateway: this.#to.gateway_id, reason: word.reason })
         return void control.destroy()
     }
