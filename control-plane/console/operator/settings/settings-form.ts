@@ -120,7 +120,7 @@ export function settingsForm(
       ${textField(field('name', 'Shown on the sign-in page.'))}
       ${selectField({ ...field('mode'), options: options(MODES, MODE_LABELS) })}
       ${linesField({ ...field('hostnames', 'One per line. Required unless in SDK mode.'), isOptional: true })}
-      ${textField({ ...field('origin', 'Where the application runs, without a path. For example http://10.0.0.5:3000.'), type: 'url' })}
+      ${textField({ ...field('origin', 'Where the application runs, without a path. For example http://10.0.0.5:3000. In connector mode it only names the application: its connectors know the address.'), type: 'url' })}
       ${linesField({ ...field('sealed', 'Always return 404. One per line.'), isOptional: true })}
       ${linesField({ ...field('excluded', 'Open to everyone, without sign-in. One per line.'), isOptional: true })}
       ${textField(field('health', 'Where the application reports healthy, and answers probes.'))}

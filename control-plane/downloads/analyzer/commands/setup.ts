@@ -2,6 +2,7 @@
 import { realpath } from 'node:fs/promises'
 import type { Api, Facts } from '../api.ts'
 import type { Application } from '../detection/application.ts'
+import { connectorNote } from '../edits/notes.ts'
 import { EXIT, Problem } from '../exit.ts'
 import { journalWorld } from '../journal/world.ts'
 import { wrap } from '../terminal/words.ts'
@@ -95,6 +96,10 @@ async function startStep(
   if (facts.mode === 'sdk') await provideSecret(task, looked, application)
   const start = await startCommand(looked.project, application)
   task.terminal.remark(`Start or restart the application: ${start}`)
+  if (facts.mode === 'connector') {
+    const { text: baseUrl } = task.access.baseUrl()
+    task.terminal.remark(connectorNote({ baseUrl, tenantId: facts.tenant_id }, application.port))
+  }
   const { port } = await waitForStart(task, { facts, application, api, start })
   steps.done(
     'start',

@@ -28,6 +28,7 @@ export function notesFor(application: Application, wishes: Wishes): Parts {
     'The public keys are read from service_public.pem in the folder where the application starts; set SERVICE_PUBLIC_KEY_FILE to use another file.',
   )
   notes.push(isNode(application) ? PASSES_UNNAMED : REFUSES)
+  if (wishes.mode === 'connector') notes.push(connectorNote(wishes, application.port))
   if (healthPath !== null && isNode(application))
     notes.push(
       `Load balancer health checks carry no signature: to allow them, use verifyClaims({ excluded: ['${healthPath}'] }).`,
@@ -39,6 +40,15 @@ const PASSES_UNNAMED =
   'Before go-live, visitors pass through as today, without an identity. After it, only requests through the service are allowed. If the application cannot reach the service, it refuses all requests.'
 const REFUSES =
   'From its next start, the application refuses every request that does not come through the service, including current visitors. Restart it right before go-live.'
+
+/** Nothing in the project: a program that runs beside it. */
+export function connectorNote(
+  { baseUrl, tenantId }: Pick<Wishes, 'baseUrl' | 'tenantId'>,
+  port: number | null,
+): string {
+  const page = tenantId === null ? 'in the console' : `at ${baseUrl}/console/tenants/${tenantId}`
+  return `In connector mode, requests reach the application through a connector that runs beside it. If there is none yet, create a join token ${page}${tenantId === null ? '' : '/connectors'}, install it (curl -fsSL ${baseUrl}/api/v1/connector/install | sh), then run service-connector join --origin http://127.0.0.1:${port ?? 3000} and service-connector run.`
+}
 
 export function isNode({ framework }: Application): boolean {
   return /^(?:next|nest|fastify|koa|hono|express|node)$/.test(framework)

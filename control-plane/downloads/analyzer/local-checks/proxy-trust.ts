@@ -3,6 +3,7 @@
  * gateways alone; an application that believes anybody can be told any address.
  */
 import { type CheckResult, resultsOf } from '../../../../shared/integration/check-result.ts'
+import type { Facts } from '../api.ts'
 import type { FrameworkName } from '../detection/application.ts'
 import { foundInCode } from './code-files.ts'
 import type { LocalCheck } from './looked-at.ts'
@@ -85,26 +86,34 @@ const RULES: Partial<Readonly<Record<FrameworkName, ProxyRules>>> = {
 
 export const proxyTrust: LocalCheck = async (at) => {
   const { application, world } = at
+  const { mode } = world.tenant
   const rules = RULES[application.framework]
   if (rules === undefined) return skip('This framework trusts no proxy by default.')
   // gin believes everybody until it is told whom to
   const isGin = application.framework === 'go' && application.variant?.includes('gin') === true
   let place: string | null = null
   for await (const found of foundInCode(at, [rules.open, rules.set])) {
-    if (found.pattern === rules.open) return tooOpen(found.place, rules)
+    if (found.pattern === rules.open) return tooOpen(found.place, rules, mode)
     place ??= found.place
   }
   if (place !== null) return pass(`${place} sets whose X-Forwarded-For is trusted.`)
-  if (isGin) return tooOpen('gin, until trusted proxies are set,', rules)
+  if (isGin) return tooOpen('gin, until trusted proxies are set,', rules, mode)
   if (rules.isSafeUnset === true) return pass('No outside address information is trusted.')
-  if (world.tenant.mode === 'sdk')
-    return pass('No proxy is trusted, which is right if there is none in front.')
+  if (mode === 'sdk') return pass('No proxy is trusted, which is right if there is none in front.')
   return warn(
-    'No proxy is trusted: to the application, all visitors seem to come from the gateway, over http.',
-    rules.fix,
+    `No proxy is trusted: to the application, all visitors seem to come from the ${mode === 'connector' ? 'connector' : 'gateway'}, over http.`,
+    fixFor(rules, mode),
   )
 }
 
-function tooOpen(place: string, { fix }: ProxyRules): CheckResult {
-  return fail(`${place} trusts X-Forwarded-For from anyone.`, `Trust only the gateways: ${fix}`)
+/** In connector mode whoever calls the application is the connector beside it. */
+const fixFor = ({ fix }: ProxyRules, mode: Facts['mode']): string =>
+  mode === 'connector' ? fix.replaceAll('<address of the gateways>', '127.0.0.1') : fix
+
+function tooOpen(place: string, rules: ProxyRules, mode: Facts['mode']): CheckResult {
+  const whom = mode === 'connector' ? 'the connector (127.0.0.1 on its machine)' : 'the gateways'
+  return fail(
+    `${place} trusts X-Forwarded-For from anyone.`,
+    `Trust only ${whom}: ${fixFor(rules, mode)}`,
+  )
 }

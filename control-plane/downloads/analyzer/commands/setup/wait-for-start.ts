@@ -71,7 +71,9 @@ function portsOf({ given, world }: Task, { application, facts }: WaitingFor): nu
   return [...new Set([own, originPort(facts)])].filter((port) => port !== null)
 }
 
-function originPort({ origin }: Pick<Facts, 'origin'>): number | null {
+function originPort({ mode, origin }: Pick<Facts, 'mode' | 'origin'>): number | null {
+  // in connector mode it is only a name: the connector knows the address
+  if (mode === 'connector') return null
   const url = URL.canParse(origin) ? new URL(origin) : null
   if (url === null || !isThisMachine(url.hostname)) return null
   return Number(url.port) || (url.protocol === 'https:' ? 443 : 80)

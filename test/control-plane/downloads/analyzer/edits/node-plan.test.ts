@@ -36,6 +36,19 @@ t.test('in sdk mode: a secret is named and never written, keys come with the rul
   t.match(await again(), { edits: [], manual: [] })
 })
 
+t.test('in connector mode: the same, and how a connector comes to stand beside it', async (t) => {
+  const connector = { mode: 'connector', tenantId: 'acme' } as const
+  const { plan } = await planned(t, FILES, { port: 4000 }, connector)
+  t.same(paths(plan), ['server.js', 'package.json', 'service_public.pem'])
+  const notes = plan.notes.join('\n')
+  t.match(notes, 'https://service.example.test/console/tenants/acme/connectors')
+  t.match(notes, /connector\/install \| sh.*join --origin http:\/\/127\.0\.0\.1:4000 .* run\./)
+  const offline = await planned(t, FILES, {}, { mode: 'connector' })
+  t.match(offline.plan.notes.join('\n'), /create a join token in the console,/)
+  const { plan: other } = await planned(t, FILES)
+  t.notMatch(other.notes.join('\n'), 'service-connector')
+})
+
 t.test('the key file is ours to renew, and nothing else of that name', async (t) => {
   const older = PEM.replace('MIIB', 'MIIC')
   const renewed = await planned(t, { ...FILES, 'service_public.pem': older })

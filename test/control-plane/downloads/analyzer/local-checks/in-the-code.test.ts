@@ -151,6 +151,17 @@ t.test('whom each framework believes about addresses', async (t) => {
   t.match(await check(t, 'proxy_trust', { 'a.js': "app.set('trust proxy', true)" }, sdk), {
     status: 'fail',
   })
+  const connector = {
+    application: { framework: 'express' },
+    tenant: { mode: 'connector' },
+  } as const
+  t.match(await check(t, 'proxy_trust', {}, connector), {
+    detail: /come from the connector/,
+    nextAction: "app.set('trust proxy', ['127.0.0.1'])",
+  })
+  t.match(await check(t, 'proxy_trust', { 'a.js': "app.set('trust proxy', true)" }, connector), {
+    nextAction: /^Trust only the connector .*127/,
+  })
   t.match(await check(t, 'proxy_trust', {}, { application: { framework: 'hono' } }), {
     status: 'skip',
   })

@@ -23,6 +23,12 @@ t.test('it is told what listens, and what to start', async (t) => {
     'nothing listens on port 4000 or 3000, where the service forwards to: run npm start',
   )
   t.match(whatIsSeen([], [], at), /--port/)
+  const behind = { ...at, facts: { ...facts, mode: 'connector' } as Facts }
+  t.equal(
+    whatIsSeen([4000], ['nothing'], behind),
+    'nothing listens on port 4000 yet: run npm start',
+    'its origin is only a name',
+  )
   t.ok(LIMITS.setupLookMs < LIMITS.setupWaitMsMax)
   t.ok(LIMITS.setupVerifyTriesMax * LIMITS.setupVerifyPauseMs < LIMITS.setupWaitMsMax)
 })
