@@ -29,7 +29,7 @@ const Check = v.strictObject({
   at: time,
   source: described(
     v.picklist(['platform', 'self_report']),
-    '`platform`: seen by the service itself; `self`: reported by the tool.',
+    '`platform`: seen by the service itself; `self_report`: reported by the tool.',
   ),
 })
 
@@ -40,6 +40,10 @@ const VerificationAnswer = v.strictObject({
   ),
   ran: described(count, 'How many checks have run.'),
   checks: v.array(Check),
+  held_back: described(
+    v.array(v.string()),
+    'The checks whose self-report makes `go-live` answer `local_checks_failed`, whatever `status` says.',
+  ),
 })
 
 export function verificationEndpoints(world: VerificationEndpointsWorld): readonly Endpoint[] {
@@ -90,6 +94,6 @@ export function verificationEndpoints(world: VerificationEndpointsWorld): readon
   ]
 }
 
-function statusView({ status, checks }: VerificationStatus) {
-  return { status, ran: checks.length, checks: checks.map(viewOf(Check)) }
+function statusView({ status, checks, heldBack }: VerificationStatus) {
+  return { status, ran: checks.length, checks: checks.map(viewOf(Check)), held_back: heldBack }
 }

@@ -15,7 +15,7 @@ import type { SigningKeys } from '../keys/signing-keys.ts'
 import { findTenant } from '../store/queries/tenants.ts'
 import { checksOf, upsertChecks, type CheckRow } from '../store/queries/verification.ts'
 import type { Store } from '../store/store.ts'
-import { draftRefusal, REQUIRED_CHECKS } from '../tenants/protection.ts'
+import { draftRefusal, failedLocally, REQUIRED_CHECKS } from '../tenants/protection.ts'
 import { issuerOf } from '../../shared/issuer.ts'
 import { clientIdOf, type Tenant, type Tenants } from '../tenants/tenants.ts'
 import { boundedMap } from '../concurrency/bounded-map.ts'
@@ -30,6 +30,8 @@ import { signProbes, type ProbePair } from './probe-tokens.ts'
 export interface VerificationStatus {
   readonly status: OverallStatus
   readonly checks: readonly CheckRow[]
+  /** Names of those whose self-report going live waits for. */
+  readonly heldBack: readonly string[]
 }
 
 interface VerificationWorld {
@@ -52,7 +54,8 @@ export function createVerification(world: VerificationWorld) {
 
   async function status(tenantId: string): Promise<VerificationStatus> {
     const checks = await checksOf(store.read, tenantId)
-    return { status: overallOf(checks), checks: inOrder(checks) }
+    const heldBack = failedLocally(checks, world.clock.nowMs()).map(({ check }) => check)
+    return { status: overallOf(checks), checks: inOrder(checks), heldBack }
   }
 
   async function run(tenantId: string): Promise<VerificationStatus> {

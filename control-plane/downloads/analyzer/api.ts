@@ -36,6 +36,7 @@ export type CheckAnswer = v.InferOutput<typeof CheckAnswer>
 const VerificationAnswer = v.object({
   status: v.picklist(['pass', 'fail', 'unknown']),
   checks: v.array(CheckAnswer),
+  held_back: texts,
 })
 export type VerificationAnswer = v.InferOutput<typeof VerificationAnswer>
 

@@ -9,6 +9,7 @@ void t.test('a sound integration passes every check, and may go live without for
     status: 'unknown',
     ran: 0,
     checks: [],
+    held_back: [],
   })
   const pems = async () => (await services.keys.publicKeys('acme')).map(({ pem }) => pem)
   scene.application = middleware(pems)

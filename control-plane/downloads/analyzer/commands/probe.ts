@@ -1,8 +1,11 @@
 import { EXIT } from '../exit.ts'
-import type { Api, VerificationAnswer } from '../api.ts'
+import type { Api, Facts, VerificationAnswer } from '../api.ts'
 import { wrap } from '../terminal/words.ts'
 import type { Command, Outcome, Task } from './command.ts'
 import { checkLines, nextOf, nothingFails, refusedOutcome } from './show-checks.ts'
+
+export const HELD_BACK =
+  'the checks that the latest self-report fails and go-live is refused for: local_checks_failed'
 
 export const probe: Command = {
   name: 'probe',
@@ -15,6 +18,7 @@ export const probe: Command = {
   documented: {
     status: 'pass, fail or unknown',
     checks: 'a list of {check, status, detail, next_action, at, source}',
+    held_back: HELD_BACK,
   },
   async run(task) {
     const answer = await probed(task, await task.access.api())
@@ -29,22 +33,31 @@ export function probed(task: Task, api: Api) {
 
 export function verificationOutcome(
   task: Task,
-  { status, checks }: VerificationAnswer,
-  fields: Outcome['fields'] = {},
+  { status: seen, checks, held_back: held }: VerificationAnswer,
+  { protection, ...fields }: Outcome['fields'] & { readonly protection?: Facts['protection'] } = {},
 ): Outcome {
   const { paint } = task.terminal
+  // what the service has seen meanwhile does not let it go live
+  const status = held.length === 0 ? seen : 'fail'
   const verdict = paint(status === 'pass' ? 'green' : status === 'fail' ? 'red' : 'yellow', status)
   const lines = [
     wrap(`Verification: ${verdict} (${task.access.baseUrl().text})`, task.terminal.columns),
     ...(checks.length === 0 ? [] : ['', ...checkLines(checks, task.terminal)]),
+    ...(held.length === 0 || protection === 'on' ? [] : ['', heldBack(task, held)]),
   ]
   return {
     exit: status === 'pass' ? EXIT.done : EXIT.notSo,
     text: lines.join('\n'),
-    fields: { status, checks, ...fields },
+    fields: { status, checks, held_back: held, ...fields },
     next: nextOf(task, checks, {
       text: `${nothingFails(checks)} To turn protection on:`,
       command: 'service-analyzer go-live',
     }),
   }
 }
+
+const heldBack = (task: Task, held: readonly string[]) =>
+  wrap(
+    `go-live is refused while the latest report of this project fails ${held.join(', ')}. Fix that and run verify in the project, or accept it with ${task.line('go-live --anyway')}.`,
+    task.terminal.columns,
+  )

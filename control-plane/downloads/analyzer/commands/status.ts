@@ -3,7 +3,7 @@ import { readJournal, type FoundJournal } from '../journal/record.ts'
 import { plainText, visibleText, wrap } from '../terminal/words.ts'
 import type { Facts } from '../api.ts'
 import type { Command, Task } from './command.ts'
-import { verificationOutcome } from './probe.ts'
+import { HELD_BACK, verificationOutcome } from './probe.ts'
 
 export const status: Command = {
   name: 'status',
@@ -15,6 +15,7 @@ export const status: Command = {
     tenant: '{tenant_id, mode, status, protection, edge_urls, completed_at}',
     status: 'pass, fail or unknown: the result of the last checks',
     checks: 'a list of {check, status, detail, next_action, at, source}',
+    held_back: HELD_BACK,
     applied: '{state, at, paths}, or null if nothing is applied in this folder',
   },
   async run(task) {
@@ -27,9 +28,10 @@ export const status: Command = {
     const outcome = verificationOutcome(task, verification, {
       tenant: tenantFields(facts),
       applied: appliedFields(journal),
+      protection: facts.protection,
     })
     const text = [...tenantLines(task, facts), ...journalLines(task, journal), '', outcome.text]
-    const isLive = facts.protection === 'on' && verification.status === 'pass'
+    const isLive = facts.protection === 'on' && outcome.fields['status'] === 'pass'
     return {
       ...outcome,
       text: text.join('\n'),

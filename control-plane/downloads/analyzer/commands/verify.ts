@@ -4,7 +4,7 @@ import { runLocalChecks } from '../local-checks/run-local-checks.ts'
 import type { Api, Facts } from '../api.ts'
 import type { Command, Task } from './command.ts'
 import { appName, chooseApplication, lookAt, type LookedAt } from './look-at.ts'
-import { probed, verificationOutcome } from './probe.ts'
+import { HELD_BACK, probed, verificationOutcome } from './probe.ts'
 import { checkLines, refusedOutcome } from './show-checks.ts'
 
 export const verify: Command = {
@@ -20,6 +20,7 @@ export const verify: Command = {
   documented: {
     status: 'pass, fail or unknown: the overall result',
     checks: 'a list of {check, status, detail, next_action, at, source}',
+    held_back: HELD_BACK,
     application: 'the folder checked, or null',
     local_checks: 'the local results: {check, status, detail, next_action}',
   },
@@ -47,7 +48,7 @@ export const verify: Command = {
         fields: { ...refused.fields, ...fields },
       }
     }
-    return verificationOutcome(task, answer.done, fields)
+    return verificationOutcome(task, answer.done, { ...fields, protection: facts.protection })
   },
 }
 

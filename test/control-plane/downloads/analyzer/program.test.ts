@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { COMMANDS } from '../../../../control-plane/downloads/analyzer/commands.ts'
 import { EXIT, PROBLEM_EXITS } from '../../../../control-plane/downloads/analyzer/exit.ts'
+import { upsertChecks } from '../../../../control-plane/store/queries/verification.ts'
 import { VERSION } from '../../../../shared/version.ts'
 import { plainEnvironment, startAnalyzer } from '../../../support/analyzer-program.ts'
 
@@ -181,6 +182,37 @@ ${more}require('node:http').createServer((request, response) => response.end()).
     )
   },
 )
+
+void t.test('what holds going live back is told, whatever has passed since', async (t) => {
+  const { run, document, services, tenantId, call, key, operator } = await start(t)
+  const check = 'middleware_mounted'
+  const report = (status: string) => {
+    const checks = [{ check, status, detail: 'not found', next_action: 'mount it' }]
+    const project = { framework: null, language: null }
+    return call('POST', '/api/v1/verify/local', { cli_version: VERSION, project, checks }, { key })
+  }
+  await report('fail')
+  const seen = ['middleware_mounted', 'key_installed'].map((check) => ({
+    ...{ tenantId, check, source: 'platform' as const, status: 'pass' as const },
+    ...{ detail: '', nextAction: '' },
+  }))
+  await services.store.change(({ queries, nowMs }) =>
+    upsertChecks(
+      queries,
+      seen.map((row) => ({ ...row, at: nowMs + 1 })),
+    ),
+  )
+  t.match(await run(['go-live']), { code: 1, out: /Missing: middleware_mounted/ })
+  const { read, code } = await document(['status'])
+  t.equal(code, 1)
+  t.match(read, { status: 'fail', held_back: [check] })
+  const { out } = await run(['status'])
+  t.match(out.replaceAll(/\s+/g, ' '), /go-live is refused while .* fails middleware_mounted\. Fix/)
+  await operator('POST', `/tenants/${tenantId}/go-live`, { force: true })
+  t.notMatch((await run(['status'])).out, 'is refused', 'it is live already')
+  await report('pass')
+  t.match(await document(['status']), { code: 0, read: { status: 'pass', held_back: [] } })
+})
 
 void t.test('what is found in odd and in many places is reported all the same', async (t) => {
   const { run, project, call, key } = await start(t)
