@@ -1,6 +1,7 @@
 /** Joins once: a key is made here, and its public half is known to the service from then on. */
 import { constants } from 'node:fs'
 import { open } from 'node:fs/promises'
+import { isThisMachine } from '../../../../shared/hosts.ts'
 import { LIMITS } from '../../../../shared/limits.ts'
 import { VERSION } from '../../../../shared/version.ts'
 import { ask } from '../../analyzer/terminal/prompt.ts'
@@ -28,6 +29,9 @@ export const join: Command = {
     const service = createService({ baseUrl: readBaseUrl(world.environment), proxies })
     const before = await state.read()
     if (before !== null) throw alreadyJoined(before, state.path)
+    const { protocol, hostname } = new URL(service.baseUrl)
+    if (protocol === 'http:' && !isThisMachine(hostname))
+      task.remark(`${service.baseUrl} is not encrypted, so the token could be intercepted.`)
     const token = await readToken(task)
 
     // On the disk before it is told: who asks again with it is the same connector.
