@@ -84,6 +84,12 @@ t.test('from a join token to the last request', async (t) => {
   const served = load(200)
   await served.done
   t.strictSame(served.failures, [])
+  const listed = async () => (await fleet.operator('GET', '/tenants/acme/connectors')).body['items']
+  t.match(
+    await listed(),
+    [{ state: 'connected', gateways: [{ state: 'connected' }] }],
+    'its workers are one gateway',
+  )
 
   // Nothing that others could take it by.
   const read = () =>
@@ -133,9 +139,10 @@ t.test('from a join token to the last request', async (t) => {
 
   await fleet.startControlPlane()
   await second.logged('the control plane answers again')
-  const { body } = await fleet.operator('GET', '/tenants/acme/connectors')
-  const [{ connector_id: connectorId }] = body['items'] as unknown as [{ connector_id: string }]
   await fleet.settled()
+  const [one] = (await listed()) as unknown as [{ connector_id: string }]
+  t.match(one, { state: 'connected' }, 'the gateway has told the new control plane at once')
+  const { connector_id: connectorId } = one
   await fleet.operator('DELETE', `/tenants/acme/connectors/${connectorId}`)
   await second.logged('this connector was revoked')
   const refused = load(1)
