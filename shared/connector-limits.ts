@@ -36,7 +36,7 @@ export const CONNECTOR_LIMITS = {
   /** Of one that comes and goes: events that its tenant's people are told. */
   rateConnectorTold: { burst: 12, perSecond: 1 / 300 },
   connectorKeysMax: 2,
-  /** Between two checks of a link; and how old the last one that came through may be. */
+  /** Between two checks of a link, while somebody asks; and how old one that came through may be. */
   connectorCheckMs: 5000,
   connectorCheckedMsMax: 15_000,
   /** Of programs on its own machine that ask how it is. */

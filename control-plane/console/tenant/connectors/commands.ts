@@ -29,4 +29,15 @@ export const howToConnect = (baseUrl: string): Html =>
         because <code>ps</code> shows those to everyone.
       </p>
       ${copyable(`service-connector join --token-file join-token --origin ${ORIGIN}`, 'Joining without a prompt')}
+    </details>
+    <details>
+      <summary>As a service, or when something is wrong</summary>
+      <p>
+        On Linux with systemd, install and join as root, and instead of <code>run</code>:
+        <code>service-connector service install</code>. It then starts with the machine.
+      </p>
+      <p>
+        <code>service-connector diag</code> names what is at fault: the network, a proxy, the key, a
+        gateway, or the application.
+      </p>
     </details>`

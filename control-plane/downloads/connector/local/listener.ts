@@ -11,6 +11,8 @@ export const LOCAL_PORT = 20317
 const LOCAL_HOST = '127.0.0.1'
 
 export interface LocalAnswers {
+  /** What is told is to be known first. */
+  look(): Promise<void>
   ready(): { readonly isReady: boolean; readonly body: unknown }
   status(): unknown
   metrics(): { readonly type: string; readonly text: string }
@@ -66,7 +68,16 @@ function answer(
     response.setHeader('Allow', 'GET, HEAD')
     return json(response, 405, { error: 'method_not_allowed' })
   }
-  switch (url.split('?', 1)[0]) {
+  const path = url.split('?', 1)[0] ?? ''
+  if (!PATHS.includes(path))
+    return json(response, 404, { error: 'not_found', detail: `Try ${PATHS.join(', ')}.` })
+  void answers.look().then(() => tell(path, response, answers))
+}
+
+const PATHS: readonly string[] = ['/ready', '/metrics', '/status']
+
+function tell(path: string, response: ServerResponse, answers: LocalAnswers): void {
+  switch (path) {
     case '/ready': {
       const { isReady, body } = answers.ready()
       return json(response, isReady ? 200 : 503, body)
@@ -77,8 +88,6 @@ function answer(
       const { type, text } = answers.metrics()
       return send(response, 200, type, text)
     }
-    default:
-      return json(response, 404, { error: 'not_found', detail: 'Try /ready, /metrics, /status.' })
   }
 }
 

@@ -9,7 +9,7 @@ import { METRICS_TYPE, metricsText } from './metrics.ts'
 import { statusView, type LocalFacts, type StatusView } from './status-view.ts'
 
 interface LocalWorld {
-  /** Undefined: nobody asks, and nothing is checked. */
+  /** Undefined: nobody can ask. */
   readonly port: number | undefined
   readonly tunnel: Pick<Tunnel, 'status' | 'gateways' | 'check'>
   readonly facts: () => LocalFacts
@@ -48,9 +48,11 @@ export async function startLocal({ port, tunnel, facts, nowMs }: LocalWorld): Pr
       nowMs: nowMs(),
     })
 
+  const checks = createChecks(tunnel, nowMs)
   if (port !== undefined)
     try {
       listener = await openLocalListener(port, {
+        look: checks.look,
         status,
         metrics: () => ({ type: METRICS_TYPE, text: text() }),
         ready() {
@@ -61,7 +63,6 @@ export async function startLocal({ port, tunnel, facts, nowMs }: LocalWorld): Pr
     } catch (error) {
       problem = problemOf(error as NodeJS.ErrnoException, port)
     }
-  const checks = listener === undefined ? undefined : createChecks(tunnel)
 
   function text(): string {
     const { program, listSequence, listConfirmedMs } = facts()
@@ -86,13 +87,13 @@ export async function startLocal({ port, tunnel, facts, nowMs }: LocalWorld): Pr
     status,
     onEvent(event) {
       counts.onEvent(event)
-      checks?.onEvent(event)
+      checks.onEvent(event)
     },
     drain() {
       isDraining = true
     },
     async close() {
-      checks?.close()
+      checks.close()
       await listener?.close()
     },
   }

@@ -1,5 +1,5 @@
 /** The listener on a connector's own machine, beside a real gateway's door and a real application. */
-import { connect } from 'node:net'
+import { connect, type AddressInfo } from 'node:net'
 import { createServer, request } from 'node:http'
 import t, { type Test } from 'tap'
 import {
@@ -17,6 +17,7 @@ import { freePort } from '../../../../support/ports.ts'
 import { startOrigin } from '../../../../support/wire.ts'
 
 const ANSWERS = {
+  look: () => Promise.resolve(),
   ready: () => ({ isReady: true, body: { is_ready: true } }),
   status: () => ({ connector_id: 'con_1' }),
   metrics: () => ({ type: 'text/plain', text: 'a 1\n' }),
@@ -52,7 +53,7 @@ async function listenerOf(t: Test) {
 }
 
 /** A connector with its listener, at a door that lets it in. */
-async function running(t: Test, origin: string) {
+async function running(t: Test, origin: string, nowMs = () => Date.now()) {
   const door = await openDoor(t)
   const keys = newConnectorKeys()
   door.allow({ con_1: keys })
@@ -68,7 +69,6 @@ async function running(t: Test, origin: string) {
     listConfirmedMs: undefined,
     controlPlaneProblem: '',
   })
-  const nowMs = () => Date.now()
   const started = (local = await startLocal({ port: 0, tunnel, facts, nowMs }))
   t.teardown(() => started.close())
   return { door, tunnel, local: started, port: started.port! }
@@ -137,6 +137,29 @@ t.test(
     t.match(await get(port, '/ready'), { status: 503, body: /"draining"/ })
   },
 )
+
+t.test('nothing is checked while nobody asks, and who asks gets what is so now', async (t) => {
+  let taken = 0
+  const application = createServer().on('connection', () => taken++)
+  await new Promise<void>((resolve) => application.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => application.close())
+  const { port: applicationPort } = application.address() as AddressInfo
+  let aheadMs = 0
+  const origin = `http://127.0.0.1:${applicationPort}`
+  const { port, tunnel } = await running(t, origin, () => Date.now() + aheadMs)
+  await until(
+    () => Promise.resolve(tunnel.status()),
+    ([link]) => link?.isConnected === true,
+  )
+  t.equal(taken, 0)
+  t.match(await get(port, '/ready'), { status: 200 }, 'the first answer is a true one')
+  t.equal(taken, 1)
+  await Promise.all(['/ready', '/metrics', '/status'].map((path) => get(port, path)))
+  t.equal(taken, 1, 'and soon after nothing is asked anew')
+  aheadMs = LIMITS.connectorCheckMs
+  await Promise.all([get(port, '/ready'), get(port, '/ready')])
+  t.equal(taken, 2)
+})
 
 t.test('its status says what it is, and nothing that is secret', async (t) => {
   const { port } = await running(t, 'http://127.0.0.1:1')
