@@ -4,7 +4,7 @@ import { H2LOAD_NEED, runH2load } from './load/h2load.ts'
 import type { LoadResult } from './load/load.ts'
 import { runWrk, type WrkLoad } from './load/wrk.ts'
 import { caddy } from './peers/caddy.ts'
-import { edge, gateway, gatewayPeer } from './peers/gateway.ts'
+import { edge, gateway, gatewayByConnector, gatewayPeer } from './peers/gateway.ts'
 import { haproxy, haproxyJwtVerify } from './peers/haproxy.ts'
 import { nginx, nginxAuthRequest } from './peers/nginx.ts'
 import { fastify, httpProxy3, httpProxy3KeepAlive } from './peers/node.ts'
@@ -73,6 +73,17 @@ export const CASES: readonly BenchCase[] = [
   { name: 'GET 1 KB', peers: everybody, load: byWrk({}) },
   { name: 'POST 1 KB', peers: everybody, load: byWrk({ method: 'POST', bodyBytes: 1024 }) },
   { name: 'GET 64 KB', peers: everybody, load: byWrk({ path: '/64k', answerBytes: 64 * 1024 }) },
+  { name: 'connector GET 1 KB', peers: [gatewayByConnector, gateway], load: byWrk({}) },
+  {
+    name: 'connector one at a time',
+    peers: [gatewayByConnector, gateway],
+    load: byWrk({ connections: 1 }),
+  },
+  {
+    name: 'connector GET 64 KB',
+    peers: [gatewayByConnector, gateway],
+    load: byWrk({ path: '/64k', answerBytes: 64 * 1024 }),
+  },
   {
     // 64 connections that wait 8 ms on average: somewhat under 8,000 requests per second
     name: 'GET 1 KB at one rate',

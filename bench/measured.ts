@@ -4,6 +4,8 @@ export interface Measured {
   /** One of each per round. */
   readonly cpuUs: number[]
   readonly userUs: number[]
+  /** Of what runs on another machine in real life. */
+  readonly besideUs: number[]
   readonly perSecond: number[]
   readonly p50Us: number[]
   readonly p99Us: number[]
@@ -18,6 +20,7 @@ export const newMeasured = (peer: string): Measured => ({
   peer,
   cpuUs: [],
   userUs: [],
+  besideUs: [],
   perSecond: [],
   p50Us: [],
   p99Us: [],
@@ -32,16 +35,18 @@ export function median(numbers: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? NaN) + upper) / 2
 }
 
+export type Figure = 'cpuUs' | 'p50Us' | 'p99Us'
+
+/** How far the rounds lie apart, half of it. */
+export const spreadOf = (ours: Measured, theirs: Measured, figure: Figure = 'cpuUs'): number => {
+  const ratios = ours[figure].map((value, round) => value / (theirs[figure][round] ?? NaN))
+  return (Math.max(...ratios) - Math.min(...ratios)) / 2
+}
+
 /** The median over the rounds: in one round both meet what else the machine does. */
-export const ratioOf = (
-  ours: Measured,
-  theirs: Measured,
-  figure: 'cpuUs' | 'p99Us' = 'cpuUs',
-): number => median(ours[figure].map((value, round) => value / (theirs[figure][round] ?? NaN)))
+export const ratioOf = (ours: Measured, theirs: Measured, figure: Figure = 'cpuUs'): number =>
+  median(ours[figure].map((value, round) => value / (theirs[figure][round] ?? NaN)))
 
 /** What each has shown at its best: on a busy machine nearer to the truth than the median. */
-export const leastRatioOf = (
-  ours: Measured,
-  theirs: Measured,
-  figure: 'cpuUs' | 'p99Us' = 'cpuUs',
-): number => Math.min(...ours[figure]) / Math.min(...theirs[figure])
+export const leastRatioOf = (ours: Measured, theirs: Measured, figure: Figure = 'cpuUs'): number =>
+  Math.min(...ours[figure]) / Math.min(...theirs[figure])

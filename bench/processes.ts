@@ -13,6 +13,8 @@ export interface Running {
   readonly tlsPort: number
   /** What the peer started itself is found from these. */
   readonly pids: readonly number[]
+  /** On another machine in real life: its CPU is told apart. */
+  readonly besidePids?: readonly number[]
   stop(): Promise<void>
 }
 

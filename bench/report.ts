@@ -1,5 +1,5 @@
 /** The tables. */
-import { median, ratioOf, type Measured } from './measured.ts'
+import { median, ratioOf, spreadOf, type Measured } from './measured.ts'
 import type { IdleMeasured } from './rounds.ts'
 
 const NAME_WIDTH = 24
@@ -24,7 +24,12 @@ export function printCase(name: string, measured: ReadonlyMap<string, Measured>)
         median(p50Us).toFixed(0).padStart(9) +
         median(p99Us).toFixed(0).padStart(9) +
         (residentBytes / 1e6).toFixed(0).padStart(9) +
-        (row === first ? '' : `${ratioOf(first, row).toFixed(2)}×`.padStart(14)) +
+        (row === first
+          ? ''
+          : `${ratioOf(first, row).toFixed(2)}× ± ${spreadOf(first, row).toFixed(2)}`.padStart(
+              16,
+            )) +
+        (row.besideUs.length > 0 ? `   connector ${median(row.besideUs).toFixed(1)} µs` : '') +
         (errors > 0 ? `   ${errors} ERRORS` : ''),
     )
   }

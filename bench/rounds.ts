@@ -62,12 +62,19 @@ async function measure(
   measured: Measured,
 ): Promise<void> {
   const pids = running.pids.flatMap(familyOf)
+  const besidePids = (running.besidePids ?? []).flatMap(familyOf)
   const before = cpuTime(pids)
+  const beside = cpuTime(besidePids)
   const result = await load()
   const after = cpuTime(pids)
+  const besideAfter = cpuTime(besidePids)
   const userUs = after.userUs - before.userUs
   measured.cpuUs.push((userUs + after.kernelUs - before.kernelUs) / result.requests)
   measured.userUs.push(userUs / result.requests)
+  if (besidePids.length > 0) {
+    const besideUs = besideAfter.userUs + besideAfter.kernelUs - beside.userUs - beside.kernelUs
+    measured.besideUs.push(besideUs / result.requests)
+  }
   measured.perSecond.push(result.requests / result.seconds)
   measured.p50Us.push(result.p50Us)
   measured.p99Us.push(result.p99Us)

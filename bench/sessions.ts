@@ -25,6 +25,8 @@ export interface Ask {
 }
 
 export interface Sessions {
+  /** The tenant of `asks`. */
+  readonly tenantId: string
   /** The same 64 at one tenant, for every peer. */
   readonly asks: readonly Ask[]
   readonly publicKeyPath: string
@@ -129,6 +131,7 @@ export function createSessions(): Sessions {
 
   const publicKey = keys[0]!.publicKey.export({ type: 'spki', format: 'pem' })
   return {
+    tenantId: TENANT,
     asks: Array.from({ length: SESSIONS }, () => askOf(0)),
     publicKeyPath: writeText('public.pem', String(publicKey)),
     certificate,

@@ -1,5 +1,5 @@
 /** What the gateway must hold, and whether it does. */
-import { leastRatioOf, ratioOf, type Measured, type Results } from './measured.ts'
+import { leastRatioOf, median, ratioOf, type Measured, type Results } from './measured.ts'
 
 export interface Promised {
   readonly case: string
@@ -9,6 +9,10 @@ export interface Promised {
   readonly limit: number
   readonly stretch?: number
 }
+
+/** Of an application behind a connector, in µs. */
+const CONNECTOR_US_MAX = 25
+const CONNECTOR_P50_US_MAX = 300
 
 type Pair = readonly [ours: Measured, theirs: Measured]
 
@@ -33,6 +37,7 @@ export const PROMISES: readonly Promised[] = [
   { case: 'TLS 1.3 keep-alive', vs: 'nginx', limit: 1.5, stretch: 1.1 },
   { case: 'HTTP/2', vs: 'caddy', limit: 0.6, stretch: 0.4 },
   { case: 'HTTP/2', vs: 'nginx', limit: 2.5, stretch: 1.8 },
+  { case: 'connector GET 1 KB', vs: 'gateway', limit: 1.35, stretch: 1.15 },
   { case: 'two workers', vs: 'gateway 1 worker', limit: 1.05 },
   { case: '10,000 tenants', vs: 'gateway 1 tenant', limit: 1.03 },
   { case: '10,000 tenants 1,000 hosts', vs: 'gateway 1 tenant', limit: 1.03 },
@@ -40,6 +45,23 @@ export const PROMISES: readonly Promised[] = [
 
 /** Of the cases that were run. */
 export function printVerdict(results: Results): void {
+  printRatios(results)
+  const [byConnector] = results.get('connector GET 1 KB')?.values() ?? []
+  if (byConnector !== undefined && byConnector.besideUs.length > 0)
+    printUs('connector, CPU per request', median(byConnector.besideUs), CONNECTOR_US_MAX)
+  const [ours, theirs] = results.get('connector one at a time')?.values() ?? []
+  if (ours !== undefined && theirs !== undefined) {
+    const added = median(ours.p50Us.map((value, round) => value - (theirs.p50Us[round] ?? NaN)))
+    printUs('connector, added to the p50 of one at a time', added, CONNECTOR_P50_US_MAX)
+  }
+}
+
+function printUs(name: string, us: number, limit: number): void {
+  const figures = `${`${limit} µs`.padStart(9)}${`${us.toFixed(1)} µs`.padStart(17)}`
+  console.log(`${name.padEnd(54)}${figures}  ${wordFor(us, limit, undefined)}`)
+}
+
+function printRatios(results: Results): void {
   const promises = PROMISES.filter((promised) => results.has(promised.case))
   if (promises.length === 0) return
   console.log(

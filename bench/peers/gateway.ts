@@ -5,6 +5,7 @@
 import { join } from 'node:path'
 import { startControlPlane, until } from '../../test/support/fleet.ts'
 import { freePort } from '../../test/support/ports.ts'
+import { CONNECTED, startConnectors } from '../connector-programs.ts'
 import { folder, freePorts, start, writeText } from '../processes.ts'
 import { NODE_FLAGS, programPath, type Peer } from './peer.ts'
 
@@ -16,9 +17,14 @@ const SCRAPE_MS = 2_000
 export interface GatewayShape {
   readonly workers?: number
   readonly tenants?: number
+  /** The application is behind a connector; its CPU is told apart. */
+  readonly isConnected?: boolean
 }
 
-export function gatewayPeer(name: string, { workers = 1, tenants = 1 }: GatewayShape): Peer {
+export function gatewayPeer(
+  name: string,
+  { workers = 1, tenants = 1, isConnected = false }: GatewayShape,
+): Peer {
   return {
     name,
     async start({ originPort, sessions }) {
@@ -27,7 +33,10 @@ export function gatewayPeer(name: string, { workers = 1, tenants = 1 }: GatewayS
       const control = await startControlPlane(scope, { fleetKey: FLEET_KEY })
       let revision = 0
       for (const snapshot of sessions.snapshotsFor(`http://127.0.0.1:${originPort}`, tenants))
-        revision = control.source.put(snapshot.tenant_id!, snapshot)
+        revision = control.source.put(snapshot.tenant_id!, {
+          ...snapshot,
+          ...(isConnected && CONNECTED),
+        })
       control.hub.tenantChanged()
 
       const { port, tlsPort } = await freePorts()
@@ -39,6 +48,7 @@ gateway:
   listen: 127.0.0.1:${port}
   tls_listen: 127.0.0.1:${tlsPort}
   status_listen: 127.0.0.1:${statusPort}
+  connect_address: 127.0.0.1:${tlsPort}
   id: bench
   workers: ${workers}
   control_plane: http://127.0.0.1:${control.port}
@@ -63,9 +73,21 @@ gateway:
           .then((answer) => answer.text())
           .catch(() => undefined)
       const scraping = setInterval(() => void scrape(), SCRAPE_MS)
+      const connectors = isConnected
+        ? await startConnectors({
+            address: `127.0.0.1:${tlsPort}`,
+            gatewayId: 'bench',
+            fleetKey: FLEET_KEY,
+            tenantIds: [sessions.tenantId],
+            originPort,
+            flags: NODE_FLAGS,
+          })
+        : undefined
       return {
         ...program,
+        ...(connectors && { besidePids: [connectors.pid] }),
         async stop() {
+          await connectors?.stop()
           clearInterval(scraping)
           await program.stop()
           for (const close of closing.reverse()) await close()
@@ -86,3 +108,4 @@ export const edge: Peer = {
 }
 
 export const gateway = gatewayPeer('gateway', {})
+export const gatewayByConnector = gatewayPeer('gateway connector', { isConnected: true })
