@@ -52,6 +52,8 @@ export const CONNECTOR_LIMITS = {
   hopLinkKeptMs: 60_000,
   /** Who has said that no connector is there is not asked again so soon. */
   hopAbsentMs: 1000,
+  /** Who has not answered comes last, so long. */
+  hopLostMs: 5000,
   /** Asked for one request, one after the other. */
   hopTriesMax: 4,
   // join tokens, and what the program asks of the control plane

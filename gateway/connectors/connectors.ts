@@ -129,7 +129,10 @@ export function createConnectors(world: ConnectorsWorld) {
       socket,
       { connectorId, keyId, program, pingSlot: joined++ % PING_SLOTS, nowMs },
       {
-        onSpare: () => connectors.serveWaiting(),
+        onSpare() {
+          hops.arrived(tenantId)
+          connectors.serveWaiting()
+        },
         onChanged: presence.soon,
         onWord(word) {
           if (word.say === 'drain') {
@@ -148,7 +151,6 @@ export function createConnectors(world: ConnectorsWorld) {
     )
     connectors.add(member)
     presence.soon()
-    hops.arrived(tenantId)
     log.info({ tenant_id: tenantId, connector_id: connectorId, program }, 'a connector is here')
   }
 

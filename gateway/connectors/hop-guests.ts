@@ -121,7 +121,11 @@ export function createHopGuests({ gatewayId, wayHere }: GuestsWorld) {
           socket.write(OK)
           splice(socket, connector)
         }
-        return { served: 1, retire: () => tell(guest, { say: 'retire', hop: hello.hop }) }
+        return {
+          served: 1,
+          isPooled: false,
+          retire: () => tell(guest, { say: 'retire', hop: hello.hop }),
+        }
       },
       onFailed: (failed) => refuse(socket, toldOf(failed)),
     })

@@ -30,7 +30,12 @@ interface HopLinkWorld {
   readonly onLeft: () => void
 }
 
+/** A connection that did not come about. */
+const DIALS_AGAIN = 5
+const DIAL_AGAIN_MS = 20
+
 interface Hop {
+  readonly tenantId: string
   readonly socket: TLSSocket
   inUse: InUse | undefined
   /** Said on the other connection, perhaps before the answer was here. */
@@ -48,8 +53,8 @@ export class HopLink {
   #giveUp: () => void
   /** Until there is a control connection; then undefined. */
   #waiting: (() => void)[] | undefined = []
-  /** Asked, and not answered so far. */
-  #asked = 0
+  /** Wanted, and not there so far. */
+  #dialling = 0
   readonly #open = new Map<number, Hop>()
   #isGone = false
   isLeaving = false
@@ -62,7 +67,7 @@ export class HopLink {
   }
 
   get connections(): number {
-    return this.#open.size + this.#asked
+    return this.#open.size + this.#dialling
   }
 
   #begin(dialled: Dialled | undefined): void {
@@ -125,27 +130,39 @@ export class HopLink {
   /** False: there is no room for another one. */
   open(tenantId: string, withinMs: number, onAnswer: OnAnswer): boolean {
     if (this.#isGone || this.isLeaving || this.connections >= LIMITS.hopConnectionsMax) return false
-    this.#asked++
-    let isAnswered = false
+    this.#dialling++
+    let [isAnswered, isDialling, tries] = [false, true, 0]
     let giveUp: () => void = () => undefined
     const deadline = setTimeout(() => settle('lost'), withinMs)
     const settle = (answer: HopAnswer, socket?: TLSSocket): InUse | undefined => {
       if (isAnswered) return undefined
       isAnswered = true
-      this.#asked--
+      stopDialling()
       clearTimeout(deadline)
       if (answer !== 'opened') giveUp()
       const inUse = onAnswer(answer, socket)
       this.#endUnused()
       return inUse
     }
+    const stopDialling = () => {
+      if (isDialling) this.#dialling--
+      isDialling = false
+    }
     const begin = () => {
       if (this.#isGone) return void settle('lost')
       if (isAnswered) return
       giveUp = dialGateway(this.to, this.#worker, (dialled) => {
-        if (dialled === undefined || this.#isGone) return void settle('lost')
+        if (isAnswered) return
+        if (dialled === undefined || this.#isGone) return again()
+        stopDialling()
         this.#ask(dialled, tenantId, settle)
       })
+    }
+    // The other connection is there, so the gateway is: a crowd of these may be too much for a moment.
+    const again = () => {
+      if (this.#isGone || ++tries > DIALS_AGAIN) return void settle('lost')
+      const timer = setTimeout(begin, DIAL_AGAIN_MS * tries)
+      giveUp = () => clearTimeout(timer)
     }
     if (this.#waiting === undefined) begin()
     else this.#waiting.push(begin)
@@ -155,7 +172,7 @@ export class HopLink {
   #ask(dialled: Dialled, tenantId: string, settle: OnAnswer): void {
     const { socket } = dialled
     const number = ++this.#hops
-    const hop: Hop = { socket, inUse: undefined, isRetired: false }
+    const hop: Hop = { tenantId, socket, inUse: undefined, isRetired: false }
     this.#open.set(number, hop)
     socket.once('close', () => {
       this.#open.delete(number)
@@ -176,6 +193,12 @@ export class HopLink {
       onTooLong: () => settle('lost'),
     })
     this.#sign(dialled, { kind: 'hop', tenant_id: tenantId, hop: number, ...this.#who() })
+  }
+
+  /** What is free of these ends, and so does the rest when it is: there is a better way by now. */
+  retirePooled(tenantId: string): void {
+    for (const hop of [...this.#open.values()])
+      if (hop.tenantId === tenantId && hop.inUse?.isPooled === true) retire(hop)
   }
 
   end(): void {

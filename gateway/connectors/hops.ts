@@ -28,7 +28,9 @@ export function createHops({ gatewayId, key, connectMs, nowMs, log, expectedAt }
   const links = new Map<string, HopLink>()
   /** `tenant gateway`: said to have none, until then. */
   const absentUntilMs = new Map<string, number>()
-  /** Tenants that are reached so, to be told once. */
+  /** Gateways that did not answer: asked last, until then. */
+  const lostUntilMs = new Map<string, number>()
+  /** Tenants that are reached so, each logged once. */
   const logged = new Set<string>()
   /** Somebody has said where connectors are, and of whom nobody is anywhere. */
   let isTold = false
@@ -61,12 +63,16 @@ export function createHops({ gatewayId, key, connectMs, nowMs, log, expectedAt }
     })
     if (found.length < 2) return found
     const first = turn++ % found.length
-    return [...found.slice(first), ...found.slice(0, first)].slice(0, LIMITS.hopTriesMax)
+    const inTurn = [...found.slice(first), ...found.slice(0, first)]
+    const isLost = ({ gateway_id: id }: FleetGateway) => (lostUntilMs.get(id) ?? 0) > now
+    const lost = inTurn.filter(isLost)
+    return [...inTurn.filter((one) => !isLost(one)), ...lost].slice(0, LIMITS.hopTriesMax)
   }
 
   function note(tenantId: string, to: FleetGateway, answer: HopAnswer): void {
     if (answer === 'absent')
       absentUntilMs.set(`${tenantId} ${to.gateway_id}`, nowMs() + LIMITS.hopAbsentMs)
+    if (answer === 'lost') lostUntilMs.set(to.gateway_id, nowMs() + LIMITS.hopLostMs)
     if (answer !== 'opened' || logged.has(tenantId)) return
     logged.add(tenantId)
     log.info(
@@ -136,13 +142,17 @@ export function createHops({ gatewayId, key, connectMs, nowMs, log, expectedAt }
     },
     /** Of all others there are none. */
     told: () => void (isTold = true),
-    /** They are here by themselves. */
-    arrived: (tenantId: string) => void logged.delete(tenantId),
+    /** One is here: what goes elsewhere comes back, request by request. */
+    arrived(tenantId: string): void {
+      if (!logged.delete(tenantId)) return
+      for (const link of links.values()) link.retirePooled(tenantId)
+    },
     /** What nobody has needed lately is given back. */
     look(): void {
       const now = nowMs()
       for (const link of [...links.values()])
         if (link.connections === 0 && now - link.usedMs > LIMITS.hopLinkKeptMs) link.end()
+      for (const [id, untilMs] of lostUntilMs) if (untilMs <= now) lostUntilMs.delete(id)
       for (const [what, untilMs] of absentUntilMs) if (untilMs <= now) absentUntilMs.delete(what)
     },
     counts,

@@ -116,7 +116,7 @@ export function createUpgrades(world: UpgradeWorld) {
           calls.onConnected()
           carrier.carry(origin, request, tunnel, calls, socket)
         }
-        return { served: 1, retire: () => tunnel.cut(ENDINGS.restart) }
+        return { served: 1, isPooled: false, retire: () => tunnel.cut(ENDINGS.restart) }
       },
       onFailed: (reason) => calls.onFailure(reason),
     })

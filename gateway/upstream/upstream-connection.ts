@@ -73,6 +73,8 @@ export class UpstreamConnection implements Deadlined, ChunkedSink {
     if (call.isPaused) this.pause()
   }
 
+  readonly isPooled = true
+
   get served(): number {
     return this.#served
   }

@@ -88,6 +88,8 @@ export interface UpstreamCall {
 export interface InUse {
   /** Requests that it has answered so far. */
   readonly served: number
+  /** One request after the other, and not one request's own. */
+  readonly isPooled: boolean
   /** No further request on it: it ends when it is free. */
   retire(): void
 }

@@ -124,7 +124,7 @@ t.test('what nobody has needed for a while is given back', async (t) => {
         isWanted: () => true,
         onOpened(socket) {
           resolve(socket as TLSSocket)
-          return { served: 0, retire: () => undefined }
+          return { served: 0, isPooled: true, retire: () => undefined }
         },
         onFailed: () => undefined,
       },

@@ -1,5 +1,5 @@
 /** A gateway without a connector of a tenant reaches one over another gateway, and over no third. */
-import { createServer, type Socket } from 'node:net'
+import { connect, createServer, type Socket } from 'node:net'
 import t, { type Test } from 'tap'
 import { LIMITS } from '../../../shared/limits.ts'
 import type { ResponseSink, UpstreamCall } from '../../../gateway/wire/upstream-call.ts'
@@ -237,12 +237,57 @@ t.test('who has said that none is there is not asked again at once', async (t) =
   t.match(await ask(first.upstream), { status: 200 }, 'news are believed')
 })
 
-t.test('its own connectors come first', async (t) => {
+t.test('its own connectors come first, also when they come later', async (t) => {
   const origin = await startOrigin(t)
   const { first, holder, join } = await startWith(t, origin.url)
-  await join(first)
   t.match(await ask(first.upstream), { status: 200 })
-  t.equal(served(holder), 0)
+  t.equal(served(holder), 1)
+  await join(first)
+  await until(() => first.connectors.hopConnections().over === 0)
+  t.match(await ask(first.upstream), { status: 200 })
+  t.equal(served(holder), 1)
+  t.same(holder.connectors.hopConnections(), { over: 0, served: 0 })
+})
+
+t.test('a connection that is lost on its way is dialled again', async (t) => {
+  const origin = await startOrigin(t)
+  const { doors, first, holder } = await startWith(t, origin.url)
+  let connections = 0
+  const between = createServer((socket) => {
+    connections++
+    // The first one is the link's.
+    if (connections > 1 && connections < 5) return socket.destroy()
+    const onward = connect(holder.port, '127.0.0.1')
+    for (const end of [socket, onward]) end.on('error', () => end.destroy())
+    t.teardown(() => onward.destroy())
+    socket.pipe(onward).pipe(socket)
+  })
+  const port = await listening(between)
+  t.teardown(() => between.close())
+  const [one, two] = fleetOf(doors) as [Fleet, Fleet]
+  first.connectors.followGateways([one, { ...two, address: `127.0.0.1:${port}` }])
+  t.match(await ask(first.upstream), { status: 200 })
+  t.equal(connections, 5)
+})
+
+t.test('a gateway that did not answer is asked last for a while', async (t) => {
+  t.equal(LIMITS.hopLostMs, 5000)
+  const origin = await startOrigin(t, (_request, response) =>
+    response.setHeader('Connection', 'close').end('ok'),
+  )
+  const { doors, first } = await startWith(t, origin.url, 3)
+  let connections = 0
+  const dead = createServer((socket) => {
+    connections++
+    socket.destroy()
+  })
+  const port = await listening(dead)
+  t.teardown(() => dead.close())
+  const [one, two, three] = fleetOf(doors) as [Fleet, Fleet, Fleet]
+  first.connectors.followGateways([one, { ...two, address: `127.0.0.1:${port}` }, three])
+  first.connectors.holdersAre([[TENANT, ['gateway-2', 'gateway-3']]])
+  for (let count = 0; count < 8; count++) t.match(await ask(first.upstream), { status: 200 })
+  t.equal(connections, 1)
 })
 
 t.test('a connector that drains behind another gateway fails no request', async (t) => {
