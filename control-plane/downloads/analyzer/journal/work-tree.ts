@@ -1,10 +1,11 @@
 /**
- * Judges the git work tree that a project lies in: changes to tracked files refuse, and so does an
+ * Judges the git work tree that a project lies in: changes to tracked files refuse, but for lock files, and so does an
  * edit of a file that git does not know, since it could not be told from a person's own work
  * afterwards. Other untracked files are nobody's business here.
  */
-import { join, dirname } from 'node:path'
+import { join, dirname, posix } from 'node:path'
 import type { EditProblem } from '../../../../shared/integration/edit-rules.ts'
+import { LOCKS } from '../detection/node/packages.ts'
 import type { GitAnswer } from './git.ts'
 import { codeOf, shownPath, type FileSystem, type JournalWorld } from './world.ts'
 
@@ -57,11 +58,20 @@ export async function judgeWorkTree(
   const status = await world.git.ask(root, safe, STATUS)
   if (!status.isCut && status.code !== 0) return cannotAsk(status)
   const entries = status.out.split('\0').filter((entry) => entry.length > 3)
-  const dirty = entries.map((entry) => entry.slice(3))
+  const paths = entries.map((entry) => entry.slice(3))
+  const dirty = paths.filter((path) => !isOfPackageManager(path))
   if (dirty.length > 0 || status.isCut)
     return refused(dirtyDetail(dirty, status.isCut, world.platform))
-  return untracked(root, safe, changed, world)
+  const tree = await untracked(root, safe, changed, world)
+  if (tree.problems.length > 0 || paths.length === 0) return tree
+  const left = paths.map((path) => shownPath(path, world.platform)).join(', ')
+  return { ...tree, remarks: [...tree.remarks, `${left}: uncommitted changes, left as they are.`] }
 }
+
+const LOCK_FILES: ReadonlySet<string> = new Set(LOCKS.map(([name]) => name))
+
+/** What an install has left there, the one after an undo too, is nobody's own work; no edit may be in it. */
+const isOfPackageManager = (path: string) => LOCK_FILES.has(posix.basename(path))
 
 const ELSEWHERE =
   'The git repository around this folder tracks none of its files: use undo to revert.'

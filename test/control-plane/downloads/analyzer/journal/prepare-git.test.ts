@@ -85,6 +85,27 @@ void t.test(
   },
 )
 
+void t.test(
+  'what an install has left in a lock file holds nothing back, and is said',
+  async (t) => {
+    const root = committed(t)
+    for (const path of ['package-lock.json', 'apps/web/yarn.lock'])
+      plant(root, [{ path, bytes: 'old' }])
+    git(root, 'add', '.')
+    git(root, 'commit', '-q', '-m', 'locks')
+    for (const path of ['package-lock.json', 'apps/web/yarn.lock'])
+      plant(root, [{ path, bytes: 'installed' }])
+    const outcome = await prepare(root, [edit('app.js', 'old')], RULES, machine())
+    t.equal(outcome.kind, 'prepared')
+    const said = 'apps/web/yarn.lock, package-lock.json: uncommitted changes, left as they are.'
+    t.match(outcome, { remarks: [said] })
+    const own = [{ detail: /\(package-lock\.json\): commit or stash/ }]
+    t.match(await problems(t, root, [edit('package-lock.json', 'installed')]), own)
+    plant(root, [{ path: 'app.js', bytes: 'changed' }])
+    t.match(await problems(t, root, [edit('app.js', 'changed')]), [{ detail: /\(app\.js\)/ }])
+  },
+)
+
 void t.test('a file that git does not know is not edited', async (t) => {
   const root = committed(t)
   plant(root, [{ path: 'mine.js', bytes: 'old' }])
