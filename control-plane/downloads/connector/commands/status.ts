@@ -65,7 +65,7 @@ function whyNot(port: number | undefined, answer: string): string {
     return `Port ${port} belongs to another connector on this machine. Name the port of this one: --local-port PORT`
   return answer === 'stranger'
     ? `Another program listens on port ${port}, so nobody can be asked whether the connector runs. Start it with a free port, and name it here: --local-port PORT`
-    : `Nobody listens on port ${port}. Start it: service-connector run. If it runs with another port, name it: --local-port PORT`
+    : `Nothing listens on port ${port}. Start it: service-connector run. If it runs with another port, name it: --local-port PORT`
 }
 
 async function readKept({ state }: Task, joined: Joined): Promise<Kept> {

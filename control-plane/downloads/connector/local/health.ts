@@ -53,17 +53,21 @@ interface Observed {
   readonly nowMs: number
 }
 
-/** Ready: at least one link of each gateway has been checked lately. */
+/**
+ * Ready: a check has come through lately, and no link that is connected brings nothing through. A
+ * gateway that is not connected takes requests over another one; a wedged link keeps those it gets.
+ */
 export function healthOf({ gateways: named, links, isDraining, nowMs }: Observed): Health {
   const gateways = named.map((gatewayId): GatewayHealth => {
     const own = links.filter(({ gateway }) => gateway === gatewayId)
     const judged = own.map((link) => linkHealth(link, nowMs))
-    const isReady = judged.some(({ state }) => state === 'checked')
+    const states = judged.map(({ state }) => state)
+    const isReady = states.includes('checked') && !states.some((state) => WEDGED.includes(state))
     return { gateway_id: gatewayId, is_ready: isReady, links: judged }
   })
-  const late = gateways.filter((gateway) => !gateway.is_ready)
-  const reason = isDraining ? 'draining' : named.length === 0 ? 'no_gateways' : reasonOf(late)
   const states = gateways.flatMap((gateway) => gateway.links.map(({ state }) => state))
+  const reason = isDraining ? 'draining' : named.length === 0 ? 'no_gateways' : reasonOf(states)
+  const late = gateways.filter((gateway) => !gateway.is_ready)
   return {
     is_ready: reason === null,
     is_degraded: reason === null && states.some((state) => state !== 'checked'),
@@ -73,14 +77,14 @@ export function healthOf({ gateways: named, links, isDraining, nowMs }: Observed
   }
 }
 
-function reasonOf(late: readonly GatewayHealth[]): NotReadyReason | null {
-  if (late.length === 0) return null
-  const states = late.flatMap(({ links }) => links.map(({ state }) => state))
+const WEDGED: readonly LinkState[] = ['failing', 'silent']
+
+function reasonOf(states: readonly LinkState[]): NotReadyReason | null {
   // A failing application is the same for all of them, and the first thing to look at.
   if (states.includes('failing')) return 'application'
-  return late.some(({ links }) => links.every(({ state }) => state === 'disconnected'))
-    ? 'not_connected'
-    : 'no_answer'
+  if (states.includes('silent')) return 'no_answer'
+  if (states.includes('checked')) return null
+  return states.every((state) => state === 'disconnected') ? 'not_connected' : 'no_answer'
 }
 
 function detailOf(reason: NotReadyReason, late: readonly GatewayHealth[]): string {

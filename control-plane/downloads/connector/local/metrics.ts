@@ -36,7 +36,7 @@ export function metricsText(view: MetricsView): string {
 
   return [
     family('build', 'gauge', 'Always 1.', [[{ version: view.program }, 1]]),
-    family('ready', 'gauge', '1 while each gateway reaches the application through a link.', [
+    family('ready', 'gauge', '1 while requests reach the application and no link is stuck.', [
       [{}, Number(health.is_ready)],
     ]),
     family('gateways', 'gauge', 'Gateways in the newest list.', [

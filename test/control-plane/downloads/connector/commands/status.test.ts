@@ -18,7 +18,7 @@ t.test('it asks the connector that runs, and says when it does not', async (t) =
   const before = await connector.call('status', '--local-port', port)
   t.match(before, { code: 3, err: '' })
   t.match(before.out, `web-1 (${CONNECTOR}) of acme: not running`)
-  t.match(before.out, new RegExp(`Nobody listens on port ${port}.*service-connector run`))
+  t.match(before.out, new RegExp(`Nothing listens on port ${port}.*service-connector run`))
   t.match(before.out, `gateway-1 at ${address} (as kept from the last run)`)
 
   const running = connector.start('run', '--local-port', port)
