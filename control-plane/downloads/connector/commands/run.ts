@@ -72,10 +72,14 @@ export const run: Command = {
     if (local.problem !== '') log.warn({}, local.problem)
     else if (local.port !== undefined)
       log.info({ local_port: local.port }, 'ready, metrics and status are told on 127.0.0.1')
-    await running.start()
-    await isOver
-    await local.close()
-    if ('release' in lock) await lock.release()
+    try {
+      await running.start()
+      await isOver
+    } finally {
+      running.close()
+      await local.close()
+      if ('release' in lock) await lock.release()
+    }
     log.info({}, 'stopped')
     return EXIT.done
   },

@@ -84,6 +84,7 @@ export class Tunnels {
     void old.tunnel.drain(LIMITS.connectorKeyDrainMsMax).then(() => {
       this.#leaving = undefined
       this.#world.onMoved()
+      this.#takeOverIfReady()
     })
   }
 

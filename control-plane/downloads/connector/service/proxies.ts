@@ -34,12 +34,21 @@ export function readProxies(environment: Environment): Proxies {
 function parse(variable: string, text: string): URL {
   const whole = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`
   const url = URL.canParse(whole) ? new URL(whole) : undefined
-  if (url !== undefined && /^https?:$/.test(url.protocol) && url.hostname !== '') return url
+  const isProxy = url !== undefined && /^https?:$/.test(url.protocol) && url.hostname !== ''
+  if (isProxy && isDecodable(url.username + url.password)) return url
   throw new Problem(
     'proxy_invalid',
     `${variable} is not the address of an HTTP proxy.`,
-    'Set it like this: http://user:password@proxy.example:3128 (SOCKS is not supported).',
+    'Set it like this: http://user:password@proxy.example:3128 (SOCKS is not supported). In a password, write % as %25 and @ as %40.',
   )
+}
+
+function isDecodable(text: string): boolean {
+  try {
+    return decodeURIComponent(text) !== undefined
+  } catch {
+    return false
+  }
 }
 
 function exceptionsOf(exceptions: readonly string[]): (to: Target) => boolean {

@@ -1,6 +1,6 @@
 /** How it ends: requests under way are finished, a second signal waits for nothing. */
 import { connect, createServer, type AddressInfo } from 'node:net'
-import { readFileSync } from 'node:fs'
+import { chmodSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import {
@@ -11,6 +11,7 @@ import type { Joined } from '../../../../../control-plane/downloads/connector/st
 import { LIMITS } from '../../../../../shared/limits.ts'
 import { connectorHere, startJoinable } from '../../../../support/connector-program.ts'
 import { ask, openDoor } from '../../../../support/dialled-in.ts'
+import { freePort } from '../../../../support/ports.ts'
 import { startOrigin } from '../../../../support/wire.ts'
 
 async function start(t: Test, address?: (port: number) => Promise<string>, origin?: string) {
@@ -54,6 +55,26 @@ t.test('a request that is under way is answered, and then it ends', async (t) =>
   release()
   t.match(await slow, { status: 200, body: 'slow' })
   t.match(await running.ended, { code: 0, err: /"msg":"stopped"/ })
+})
+
+t.test('what it cannot read ends it before it has begun, and nothing is left open', async (t) => {
+  const service = await startJoinable(t)
+  const here = connectorHere(t, {
+    SERVICE_BASE_URL: service.baseUrl,
+    SERVICE_CONNECTOR_TOKEN: await service.token(),
+  })
+  const state = join(here.home, 'state')
+  await here.call(['join', '--origin', 'http://127.0.0.1:1', '--state', state])
+  const port = await freePort()
+  const run = ['run', '--state', state, '--local-port', String(port)]
+  chmodSync(join(state, 'gateways.jws'), 0o644)
+  t.match(await here.call(run), { code: 1, err: /chmod 600 .*gateways\.jws/ })
+  await t.rejects(fetch(`http://127.0.0.1:${port}/status`))
+  chmodSync(join(state, 'gateways.jws'), 0o600)
+  const again = here.start(run)
+  await again.logged('the list of gateways is followed')
+  again.signal('stop')
+  t.match(await again.ended, { code: 0 })
 })
 
 t.test('a second signal ends it at once', async (t) => {

@@ -49,7 +49,13 @@ void t.test('NO_PROXY: hosts, domains, ports, addresses and networks', async (t)
 })
 
 void t.test('what is no HTTP proxy is refused, and nothing of it is shown', async (t) => {
-  for (const wrong of ['socks5://me:s3cret@proxy', 'http://', 'http://me:s3cret@:1', 'ftp://proxy'])
+  for (const wrong of [
+    'socks5://me:s3cret@proxy',
+    'http://',
+    'http://me:s3cret@:1',
+    'http://me:s3cret%@proxy',
+    'ftp://proxy',
+  ])
     try {
       readProxies({ HTTPS_PROXY: wrong })
       t.fail(wrong)
