@@ -146,7 +146,7 @@ input[type='checkbox'] { flex: none; width: 1.125rem; height: 1.125rem; min-heig
 .badge.warm { color: var(--warm); background: var(--warm-ground) }
 .badge.plain { color: var(--quiet); background: var(--ground) }
 
-.table-frame { overflow-x: auto; margin-bottom: 1.25rem; background: var(--card); border: 1px solid var(--line); border-radius: .875rem; box-shadow: var(--shadow) }
+.table-frame { position: relative; overflow-x: auto; margin-bottom: 1.25rem; background: var(--card); border: 1px solid var(--line); border-radius: .875rem; box-shadow: var(--shadow) }
 .card .table-frame { border: 0; box-shadow: none; margin: 0; border-radius: 0 }
 table { width: 100%; border-collapse: collapse }
 th, td { padding: .625rem 1rem; text-align: left; vertical-align: top; overflow-wrap: break-word }

@@ -101,7 +101,7 @@ function connectorStep(connectors: readonly ConnectorStatus[], baseUrl: string):
     return {
       title,
       state: 'failed',
-      text: `${connectors.length === 1 ? `${joined.name} has joined and is` : `${connectors.length} connectors have joined, and none is`} not connected. Start it beside the application; if it runs, diag says what is in the way.`,
+      text: `${connectors.length === 1 ? `${joined.name} has joined and is not connected.` : `None of the ${connectors.length} connectors that have joined is connected.`} Start it beside the application; if it runs, diag says what is in the way.`,
       command: 'service-connector run\nservice-connector diag',
       part: list,
     }

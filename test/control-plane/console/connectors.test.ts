@@ -79,7 +79,7 @@ void t.test('a token is shown once, with what to paste, and it lets a connector 
   await services.connectors.join(token, joining)
   const after = (await ada.get(PAGE)).text
   t.match(rowOf(after, 'Berlin'), /1 of 2/)
-  t.match(rowOf(after, 'web-1'), /Version 9\.9\.9, latest:.*Not connected.*never connected/s)
+  t.match(rowOf(after, 'web-1'), /Version\s9\.9\.9, latest:.*Not connected.*never connected/s)
   const [tokenPath = ''] = /\/console\/\S+\/delete/.exec(rowOf(after, 'Berlin')) ?? []
   t.match((await ada.get(tokenPath)).text, /Delete the join token Berlin\?/)
   t.match(await ada.post(tokenPath), { status: 303, location: new RegExp(PAGE) })
@@ -109,14 +109,14 @@ void t.test('how each is doing; gateways are named to operators', async (t) => {
   t.notMatch(text, '<b>evil')
   t.match(
     rowOf(text, 'web-1'),
-    />Connected<.*>2<.*30\sms.*2,468.*Connection refused.*2 minutes ago/s,
+    />Connected<.*>2 gateways<.*30\sms.*2,468.*Connection refused.*2 minutes ago/s,
   )
   t.match(
     rowOf(text, '&lt;b&gt;evil'),
-    /0\.0\.1.*Application not reachable.*the application refuses connections.*&lt; 1\sms/s,
+    /0\.0\.1.*Unreachable.*the application refuses connections.*>1 gateway<.*&lt; 1\sms/s,
   )
   t.notMatch(text, /edge-1/)
-  t.match(rowOf((await grace.get(PAGE)).text, 'web-1'), /edge-1, edge-2/)
+  t.match(rowOf((await grace.get(PAGE)).text, 'web-1'), /2 gateways: edge-1, edge-2/)
   await services.jobs.run()
   clock.advance(LIMITS.connectorPresenceMs)
   t.match(rowOf((await ada.get(PAGE)).text, 'web-1'), /Not connected.*last seen/s)
@@ -182,6 +182,8 @@ void t.test('the setup checklist leads there, and ticks itself', async (t) => {
   t.notMatch(before.details, '<dt>Origin')
   const one = await joined('web-1')
   t.match((await start()).step, /\(failed\).*web-1 has joined and is not connected.*diag/s)
+  await joined('web-2')
+  t.match((await start()).step, /None of the 2 connectors that have joined is connected\./)
   says('edge-1', one, { state: 'unreachable', reason: 'refused' })
   t.match((await start()).step, /web-1 is connected, but the application refuses connections/)
   says('edge-1', one)

@@ -25,7 +25,7 @@ const TONES: Readonly<Record<ConnectorStatus['state'], Tone>> = {
 }
 
 export function connectorTable(rows: readonly ConnectorStatus[], view: ListView): Html {
-  const { path, nowMs, showsGateways, isReadOnly } = view
+  const { path, nowMs, isReadOnly } = view
   return table({
     caption: 'Connectors',
     rows,
@@ -36,14 +36,7 @@ export function connectorTable(rows: readonly ConnectorStatus[], view: ListView)
         cell: ({ name, connectorId, program }) =>
           html`${name} <span class="hint">${connectorId}</span> <span class="hint">${versionText(program)}</span>`,
       },
-      { label: 'State', cell: (connector) => stateCell(connector, nowMs) },
-      {
-        label: 'Gateways',
-        cell: ({ gateways }) =>
-          showsGateways && gateways.length > 0
-            ? gateways.map(({ gatewayId }) => gatewayId).join(', ')
-            : gateways.length,
-      },
+      { label: 'State', cell: (connector) => stateCell(connector, view) },
       {
         label: 'Round trip',
         isNumber: true,
@@ -70,14 +63,20 @@ export function connectorTable(rows: readonly ConnectorStatus[], view: ListView)
   })
 }
 
-function stateCell({ state, reason, lastSeenAt }: ConnectorStatus, nowMs: number) {
+function stateCell(
+  { state, reason, lastSeenAt, gateways }: ConnectorStatus,
+  { nowMs, showsGateways }: ListView,
+): Html {
   const why = reason === null ? '' : (connectorReasonText(reason) ?? reason)
   const seen = lastSeenAt === null ? 'never connected' : html`last seen ${age(lastSeenAt, nowMs)}`
-  const more = state === 'disconnected' ? seen : why
-  const shown = badge(STATES[state], TONES[state])
-  return more === ''
-    ? shown
-    : html`<div class="found-out">${shown} <span class="hint">${more}</span></div>`
+  const count = gateways.length === 1 ? '1 gateway' : `${gateways.length} gateways`
+  const names = gateways.map(({ gatewayId }) => gatewayId).join(', ')
+  const remarks =
+    state === 'disconnected' ? [seen] : [why, showsGateways ? `${count}: ${names}` : count]
+  const shown = remarks.filter((remark) => remark !== '')
+  return html`<div class="found-out">
+    ${badge(STATES[state], TONES[state])} ${shown.map((remark) => html`<p class="hint">${remark}</p>`)}
+  </div>`
 }
 
 const tripText = (ms: number) => (ms < 1 ? '< 1\u00a0ms' : `${ms.toLocaleString('en')}\u00a0ms`)
@@ -88,7 +87,7 @@ function errorCell(error: ConnectorStatus['lastError'], nowMs: number) {
 }
 
 const versionText = (program: string) =>
-  program === VERSION ? `Version ${program}` : `Version ${program}, latest: ${VERSION}`
+  program === VERSION ? `Version\u00a0${program}` : `Version\u00a0${program}, latest: ${VERSION}`
 
 export function tokenTable(rows: readonly JoinToken[], { path, isReadOnly }: ListView): Html {
   return table({

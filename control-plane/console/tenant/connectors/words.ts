@@ -38,7 +38,7 @@ export const connectorReasonText = (reason: string): string | undefined =>
 
 export const STATES: Readonly<Record<ConnectorStatus['state'], string>> = {
   connected: 'Connected',
-  unreachable: 'Application not reachable',
+  unreachable: 'Unreachable',
   draining: 'Stopping',
   disconnected: 'Not connected',
 }
