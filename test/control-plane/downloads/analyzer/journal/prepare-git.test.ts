@@ -99,7 +99,7 @@ void t.test(
     t.equal(outcome.kind, 'prepared')
     const said = 'apps/web/yarn.lock, package-lock.json: uncommitted changes, left as they are.'
     t.match(outcome, { remarks: [said] })
-    const own = [{ detail: /\(package-lock\.json\): commit or stash/ }]
+    const own = [{ path: 'package-lock.json', detail: /is out of bounds/ }]
     t.match(await problems(t, root, [edit('package-lock.json', 'installed')]), own)
     plant(root, [{ path: 'app.js', bytes: 'changed' }])
     t.match(await problems(t, root, [edit('app.js', 'changed')]), [{ detail: /\(app\.js\)/ }])
