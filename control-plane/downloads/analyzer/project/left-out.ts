@@ -105,9 +105,9 @@ export const SOURCE_FOLDERS = ['src', 'source', 'sources'] as const
 export const IS_CODE = /\.(?:[cm]?[jt]sx?|coffee|vue|svelte)$/
 export const IS_TYPESCRIPT = /(?<!\.d)\.[cm]?tsx?$/
 
-/** Whether the package.json beside it may start it, and nothing beside it tells what it was made of. */
+/** Whether a package may be started from it, where nothing beside it tells what it was made of. */
 export function mayBePublished(name: string, neighbours: readonly string[]): boolean {
-  return BUILDS.has(name) && neighbours.includes('package.json') && !neighbours.includes('.git')
+  return BUILDS.has(name) && !neighbours.includes('.git')
 }
 
 /** A compiler's settings beside it: TypeScript anywhere else is what it was made of. */
@@ -117,7 +117,9 @@ export function isCompiled(neighbours: readonly string[]): boolean {
 
 /** `"main": "dist/index.js"`, `"start": "node build/app"` */
 export function isStarted(name: string, manifest: string): boolean {
-  return new RegExp(`"(?:[^"\\n]*[ /])?${name}/[^"\\n]+"`).test(manifest)
+  return new RegExp(`"(?:[^"\\n]*[ /])?${name.replace(/[^\w/-]/g, '\\$&')}/[^"\\n]+"`).test(
+    manifest,
+  )
 }
 
 /** A file that makes the folder it lies in one of those, whatever the folder is called. */

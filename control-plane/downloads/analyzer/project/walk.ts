@@ -112,6 +112,9 @@ export async function walk(
     files: readonly string[],
     folders: readonly string[],
   ) {
+    const hasManifest = files.includes('package.json')
+    // named by the project's own manifest: "main": "server/dist/index.js"
+    const home = hasManifest ? path : ''
     if (folders.includes('.git') || !mayBePublished(name, files)) return false
     const isMade = isCompiled(files)
     if (isMade && files.some((file) => IS_TYPESCRIPT.test(file))) return false
@@ -121,9 +124,9 @@ export async function walk(
       if (await holdsCode(under(path, folder), isSource ? IS_CODE : IS_TYPESCRIPT)) return false
     }
     try {
-      const manifest = under(path, 'package.json')
+      const manifest = under(home, 'package.json')
       const { text } = await readText(root, manifest, limits.projectFileBytesMax)
-      return isStarted(name, text ?? '')
+      return isStarted(hasManifest ? name : under(path, name), text ?? '')
     } catch {
       return false
     }

@@ -1,5 +1,6 @@
 /** What stands in TOML and JSON of strangers: a table, a list or a text, or nothing. */
 import { parse } from 'smol-toml'
+import { parse as parseYaml } from 'yaml'
 
 export type Table = Readonly<Record<string, unknown>>
 
@@ -32,6 +33,18 @@ export function parsedJsonc(text: string | null): unknown {
       null,
   )
 }
+
+/** One document; undefined where it is none, or a bomb of aliases. */
+export function parsedYaml(text: string | null): unknown {
+  if (text === null || text.length > YAML_CHARACTERS_MAX) return undefined
+  try {
+    return parseYaml(text, { maxAliasCount: 10, logLevel: 'silent' }) as unknown
+  } catch {
+    return undefined
+  }
+}
+
+const YAML_CHARACTERS_MAX = 64 * 1024
 
 /** Its own keys alone count: `__proto__` is a key like any other. */
 export function tableIn(value: unknown, ...names: readonly string[]): Table {

@@ -146,6 +146,10 @@ async function leadsOf(codebase: Codebase, source: Source): Promise<Map<string, 
     const path = await codebase.resolver.resolve(source.path, module)
     if (path !== null) leads.set(module, path)
   }
+  const own =
+    asked.some(({ module }) => module === 'config') && innermost(codebase.packages, source.path)
+  const settings = own ? await codebase.resolver.sourceOf(own, 'config/default') : null
+  if (settings !== null) leads.set('config', settings)
   for (const folder of namedFolders(source))
     for (const path of codeIn(codebase, joined(folderOf(source.path), folder)))
       leads.set(`${folder}/${nameOf(path)}`, path)
@@ -193,7 +197,7 @@ const WHERE = /\b(?:__dirname|__filename|import\.meta)\b/
 /** `fork('./worker.js')`, `new Worker(…)`, `setupPrimary({ exec: … })`, `path.join(__dirname, 'app.js')`. */
 function namedFiles(source: Source): string[] {
   return source.nodes.flatMap((node) => {
-    if (node.type === 'CallExpression') {
+    if (/^(?:CallExpression|BinaryExpression|TemplateLiteral)$/.test(node.type)) {
       const path = WHERE.test(source.text) ? fileText(source, node) : null
       return path !== null && /\.[cm]?[jt]s$/.test(path) ? [path] : []
     }

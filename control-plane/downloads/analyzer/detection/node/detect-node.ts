@@ -9,16 +9,17 @@ import { describe, describeNext, describePlugin } from './applications.ts'
 import { runElsewhere } from '../named-only.ts'
 import { createCodebase, packageFiles, reachFrom, type Codebase } from './codebase.ts'
 import { entriesOf, type Entry } from './entries.ts'
-import { makingsIn } from './makings.ts'
+import { makingsIn, type Making } from './makings.ts'
 import { nextOf } from './next.ts'
 import { innermost, packageManagerOf, packagesOf, type NodePackage } from './packages.ts'
 import { isAside, isTest, joined } from './paths.ts'
-import { isFramework, servedBy } from './served.ts'
+import { isFramework, isHeard, servedBy } from './served.ts'
 import { createTracer } from './trace.ts'
 
 const FRAMEWORKS = [
   'express',
   'connect',
+  'micro',
   'fastify',
   'koa',
   'hono',
@@ -27,7 +28,7 @@ const FRAMEWORKS = [
   '@hono/zod-openapi',
 ]
 const MENTIONS =
-  /['"](?:express|connect|fastify|koa|hono(?:\/(?:quick|tiny))?|@hono\/zod-openapi|@nestjs\/core|next|(?:node:)?https?2?)['"]/
+  /['"](?:express|connect|micro|fastify|koa|hono(?:\/(?:quick|tiny))?|@hono\/zod-openapi|@nestjs\/core|next|(?:node:)?https?2?)['"]/
 
 export async function detectNode(project: Project): Promise<Detection> {
   const packages = await packagesOf(project)
@@ -83,15 +84,25 @@ function isSameMount(a: Application, b: Application): boolean {
 
 async function startedIn(codebase: Codebase, one: NodePackage): Promise<Application[]> {
   if (!(await mayServe(codebase, one))) return []
-  const found: Application[] = []
+  const found: Started[] = []
   const entries = await entriesOf(codebase, one)
   for (const by of ['command', 'manifest', 'custom'] as const) {
     for (const entry of entries.filter((entry) => entry.by === by).slice(0, ENTRIES_MAX))
-      for (const application of await startedBy(codebase, one, entry))
-        if (!found.some((other) => isSameMount(other, application))) found.push(application)
-    if (found.length > 0) return found
+      for (const started of await startedBy(codebase, one, entry)) {
+        const at = found.findIndex((other) => isSameMount(other.application, started.application))
+        const other = found[at]
+        if (other === undefined) found.push(started)
+        // the one that makes it listen is what a start runs
+        else if (started.isHeard && !other.isHeard) found[at] = started
+      }
+    if (found.some(({ isHeard }) => isHeard)) break
   }
-  return []
+  return found.map(({ application }) => application)
+}
+
+interface Started {
+  readonly application: Application
+  readonly isHeard: boolean
 }
 
 const ENTRIES_MAX = 12
@@ -125,14 +136,11 @@ function sourcesOf(codebase: Codebase, one: NodePackage): string[] {
     .sort((a, b) => a.split('/').length - b.split('/').length)
 }
 
-async function startedBy(
-  codebase: Codebase,
-  one: NodePackage,
-  entry: Entry,
-): Promise<Application[]> {
+async function startedBy(codebase: Codebase, one: NodePackage, entry: Entry): Promise<Started[]> {
+  const isHeardOf = (application: Application) => ({ application, isHeard: true })
   if (entry.framework === 'next') {
     const next = await nextOf(codebase, one)
-    return next === null ? [] : [await describeNext(codebase, one, entry, next)]
+    return next === null ? [] : [isHeardOf(await describeNext(codebase, one, entry, next))]
   }
   if (entry.path === null) return []
   const own = innermost(codebase.packages, entry.path)
@@ -141,11 +149,17 @@ async function startedBy(
     return []
   const reach = await reachFrom(codebase, [entry.path])
   if (entry.framework === 'fastify-cli') {
-    return [await describePlugin(codebase, one, entry, reach)].filter((found) => found !== null)
+    const plugin = await describePlugin(codebase, one, entry, reach)
+    return plugin === null ? [] : [isHeardOf(plugin)]
   }
   // a file that only happens to be called like an entry takes more to be believed than a command
   const found = servedBy(reach).filter(({ serving }) => entry.by === 'command' || serving !== null)
-  return Promise.all(found.map((served) => describe(codebase, one, entry, reach, served)))
+  return Promise.all(
+    found.map(async (served) => ({
+      application: await describe(codebase, one, entry, reach, served),
+      isHeard: isHeard(served.serving),
+    })),
+  )
 }
 
 /** What the package offers to be run or imported, and leads to this file. */
@@ -159,6 +173,14 @@ async function importerOf(
       const { sources } = await reachFrom(codebase, [entry.path])
       if (sources.has(path)) return entry
     }
+  return firstOf(codebase, await entriesOf(codebase, one))
+}
+
+/** What is run, though nothing was found on the way from it: it loads that in a way of its own. */
+async function firstOf(codebase: Codebase, entries: readonly Entry[]): Promise<Entry | null> {
+  for (const entry of entries)
+    if (entry.path !== null && entry.by !== 'custom' && !isAside(entry.path))
+      if ((await codebase.source(entry.path)) !== null) return entry
   return null
 }
 
@@ -180,14 +202,38 @@ async function unstarted(codebase: Codebase, one: NodePackage): Promise<Applicat
   const depends = FRAMEWORKS.some(
     (name) => one.manifest.dependencies.get(name)?.kind === 'dependencies',
   )
-  if (!depends) return []
+  if (depends) {
+    const made = await madeIn(codebase, one, nowhere, isFramework)
+    if (made !== null) return [made]
+  }
+  // a server without a framework: only of a package that is run
+  const started = await firstOf(codebase, await entriesOf(codebase, one))
+  const isRun = started?.by === 'command' || one.manifest.bins.length > 0
+  const made = isRun ? await madeIn(codebase, one, nowhere, isServer) : null
+  return made === null ? [] : [made]
+}
+
+/** With something to call for each request. */
+function isServer({ framework, isHandler, node }: Making): boolean {
+  const given =
+    node.type === 'CallExpression' || node.type === 'NewExpression' ? node.arguments : []
+  return framework === 'node' && !isHandler && given.length > 0
+}
+
+/** The first that its code makes, nearest to its root. */
+async function madeIn(
+  codebase: Codebase,
+  one: NodePackage,
+  nowhere: Entry,
+  isWanted: (making: Making) => boolean,
+): Promise<Application | null> {
   for (const path of sourcesOf(codebase, one).slice(0, LIMITS.analyzerReachFilesMax)) {
     if (!MENTIONS.test((await codebase.project.read(path)) ?? '')) continue
     const source = await codebase.source(path)
-    const [making] = source === null ? [] : makingsIn(source).filter(isFramework)
+    const [making] = source === null ? [] : makingsIn(source).filter(isWanted)
     if (making === undefined) continue
     const entry = (await importerOf(codebase, one, path)) ?? nowhere
-    const reach = await reachFrom(codebase, [path])
+    const reach = await reachFrom(codebase, entry.path === null ? [path] : [path, entry.path])
     const served = {
       framework: making.framework,
       making,
@@ -198,7 +244,7 @@ async function unstarted(codebase: Codebase, one: NodePackage): Promise<Applicat
       others: [],
       next: null,
     } as const
-    return [await describe(codebase, one, entry, reach, served)]
+    return describe(codebase, one, entry, reach, served)
   }
-  return []
+  return null
 }

@@ -2,6 +2,7 @@
 import { lineAt } from '../../syntax/places.ts'
 import { keyOf } from '../../syntax/bindings.ts'
 import { parseSource } from '../../syntax/parse.ts'
+import type { Project } from '../../project/project.ts'
 import type { Place } from '../application.ts'
 import { dockerCommands, webCommands } from '../deployment.ts'
 import { under } from '../folders.ts'
@@ -110,9 +111,25 @@ export async function entriesOf(codebase: Codebase, one: NodePackage): Promise<E
 /** Files as they are named; a file of pm2's leads to what it names. */
 async function filesOf({ project }: Codebase, one: NodePackage, run: Run): Promise<string[]> {
   if (run.kind !== 'file' && run.kind !== 'plugin') return []
+  if (run.path.endsWith('.sh')) return startedByShell(project, one, run.path)
   if (!PM2_FILES.includes(run.path.replace(/^\.\//, ''))) return [run.path]
   const path = joined(one.folder, run.path) ?? run.path
   return pm2Scripts(path, ((await project.read(path)) ?? '').slice(0, 64 * 1024))
+}
+
+const SHELL_FILES_MAX = 10
+
+/** `./start.sh`: what it runs, and files that it gives to functions of its own. */
+async function startedByShell(project: Project, one: NodePackage, path: string): Promise<string[]> {
+  const text = ((await project.read(joined(one.folder, path) ?? '')) ?? '').slice(0, 64 * 1024)
+  const code = text.replace(/^\s*#.*$/gm, '')
+  const run = runsOf(code).flatMap((one) => (one.kind === 'file' ? [one.path] : []))
+  const named = [...code.matchAll(/(?<=\s)\.?\/?[\w-][\w./-]*\.[cm]?js(?=\s)/g)].map(
+    ([file]) => file,
+  )
+  return [...new Set([...run, ...named])]
+    .filter((file) => !file.endsWith('.sh'))
+    .slice(0, SHELL_FILES_MAX)
 }
 
 const PM2_FILES = [

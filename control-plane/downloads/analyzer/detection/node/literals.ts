@@ -48,6 +48,14 @@ export function portOf(spot: Spot, tracer: Tracer, depth = 0): number | null {
   }
 }
 
+const PORTS_MAX = 3
+
+/** All that it may be, by whatever way it came there. */
+export function portsOf(spot: Spot, tracer: Tracer): number[] {
+  const ports = tracer.values(spot).flatMap((value) => portOf(value, tracer) ?? [])
+  return [...new Set(ports)].slice(0, PORTS_MAX)
+}
+
 /** Of all that a name or a call stands for, the first that is a port. */
 function portAmong(spot: Spot, tracer: Tracer, depth: number): number | null {
   for (const value of tracer.values(spot))
@@ -97,7 +105,7 @@ export function settings(source: Source, name: string): Node[] {
   )
 }
 
-function validPort(port: number): number | null {
+export function validPort(port: number): number | null {
   return Number.isInteger(port) && port > 0 && port < 65_536 ? port : null
 }
 

@@ -45,6 +45,7 @@ const MAKERS: ReadonlyMap<string, Maker> = new Map<string, Maker>([
   ['express.createServer', EXPRESS],
   // what it makes is handed to a server, or listens by one of its own
   ['connect', { ...SERVER, isHandler: true }],
+  ['micro', { ...SERVER, isHandler: true }],
   ['routing-controllers.createExpressServer', { framework: 'express', isRouted: true }],
   ['routing-controllers.createKoaServer', { framework: 'koa', isRouted: true }],
   ['express.Router', { framework: 'express', kind: 'router' }],

@@ -61,12 +61,12 @@ function portAt(spot: Spot, tracer: Tracer, names: ReadonlySet<string>): number 
     if (value.type !== 'ArrayExpression') return null
     return defaultAmong(value.elements.filter((one) => one !== null).slice(1), inner)
   }
-  // { key: 'port', default: 80 }
+  // { key: 'port', default: 80 }, { envName: 'PORT', defaultVal: '80' }
   if (node.type !== 'ObjectExpression') return null
   const isIts = node.properties.some(
     (one) =>
       one.type === 'ObjectProperty' &&
-      /^(?:key|name|long)$/.test(keyOf(one.key) ?? '') &&
+      /^(?:key|long|(?:\w*[a-z])?(?:name|path)|env)$/i.test(keyOf(one.key) ?? '') &&
       isNamed(literal(one.value)),
   )
   return isIts ? defaultOf(node, inner) : null

@@ -1,11 +1,17 @@
 /** The packages of a project: workspaces, projects of nx and of Nest, and who manages them. */
-import { parse as parseYaml } from 'yaml'
 import { LIMITS } from '../../../../../shared/limits.ts'
 import type { Project } from '../../project/project.ts'
 import type { Finding, Place } from '../application.ts'
 import { finding } from '../assemble.ts'
 import { folderOf, isUnder, under, within } from '../folders.ts'
-import { parsedJson, parsedJsonc, tableIn, textIn, textsIn } from '../manifests/tables.ts'
+import {
+  parsedJson,
+  parsedJsonc,
+  parsedYaml,
+  tableIn,
+  textIn,
+  textsIn,
+} from '../manifests/tables.ts'
 import { NO_MANIFEST, readManifest, type Dependency, type Manifest } from './manifest.ts'
 import { isWithin, joined, matchesWorkspace } from './paths.ts'
 
@@ -95,12 +101,7 @@ function isMember({ folder, manifest }: NodePackage, inner: string): boolean {
 
 async function pnpmWorkspaces(project: Project, folder: string): Promise<string[]> {
   const text = await project.read(under(folder, 'pnpm-workspace.yaml'))
-  if (text === null || text.length > 64 * 1024) return []
-  try {
-    return textsIn(tableIn(parseYaml(text, { maxAliasCount: 10 })), 'packages')
-  } catch {
-    return []
-  }
+  return textsIn(tableIn(parsedYaml(text)), 'packages')
 }
 
 /** nx: a project.json for each; Nest: `projects` of its nest-cli.json. */

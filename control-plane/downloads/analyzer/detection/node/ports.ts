@@ -1,5 +1,5 @@
 /** Where an application listens: only what reaches `listen` counts, and what is sure is said so. */
-import type { Node } from '@babel/types'
+import type { LogicalExpression, Node } from '@babel/types'
 import { keyOf, methodCall } from '../../syntax/bindings.ts'
 import { placeOf } from '../../syntax/places.ts'
 import { bare } from '../../syntax/references.ts'
@@ -7,11 +7,11 @@ import { literal } from '../../syntax/texts.ts'
 import type { Finding } from '../application.ts'
 import { finding } from '../assemble.ts'
 import { folderOf, under } from '../folders.ts'
-import { parsedJsonc, tableIn } from '../manifests/tables.ts'
+import { parsedJsonc, parsedYaml, tableIn } from '../manifests/tables.ts'
 import { importedIn, spotsIn, type Codebase, type Reach, type Spot } from './codebase.ts'
 import type { Entry } from './entries.ts'
 import { isForeignPort } from './foreign-ports.ts'
-import { portOf, settings } from './literals.ts'
+import { portOf, portsOf, settings, validPort } from './literals.ts'
 import { declaredPort } from './option-ports.ts'
 import type { NodePackage } from './packages.ts'
 import { joined } from './paths.ts'
@@ -33,8 +33,13 @@ export async function portFinding(
   const told = await portBeside(codebase, one, ['.env', '.env.local'])
   if (port && written) {
     if (told !== null && told.value !== String(port) && readsDotenv(reach)) return told
-    const detail = `It listens on ${port}, unless the environment says otherwise.`
-    return finding('port', port, placeOf(written.source, written.node), 'sure', detail)
+    const at = placeOf(written.source, written.node)
+    const others = portsOf(written, tracer).filter((other) => other !== port)
+    const detail =
+      others.length === 0
+        ? `Listens on ${port} unless the environment sets another port.`
+        : `Listens on ${port}, or on ${others.join(' or ')}, depending on how it is started.`
+    return finding('port', port, at, others.length === 0 ? 'sure' : 'likely', detail)
   }
   if (told !== null) return told
   const ways = written === null ? [] : waysOf(written)
@@ -103,7 +108,7 @@ function wayOf(node: Node): string[] {
 
 const FILES_MAX = 10
 
-/** `require('./config.json').port`, and `config/default.json` of the package `config`. */
+/** `require('./config.json').port`, settings in YAML, and what the package `config` reads first. */
 async function portOfFiles(
   { project }: Codebase,
   one: NodePackage,
@@ -112,10 +117,12 @@ async function portOfFiles(
 ): Promise<Finding | null> {
   const paths = new Set<string>()
   for (const { module } of importedIn(reach))
-    if (module === 'config') paths.add(under(one.folder, 'config/default.json'))
+    if (module === 'config')
+      for (const ending of ['json', 'json5', 'yaml', 'yml'])
+        paths.add(under(one.folder, `config/default.${ending}`))
   for (const { source, node } of spotsIn(reach)) {
     const text = node.type === 'StringLiteral' ? node.value : null
-    if (text === null || !/^[\w./-]{1,100}\.json$/.test(text)) continue
+    if (text === null || !/^[\w./-]{1,100}\.(?:json5?|ya?ml)$/.test(text)) continue
     const relative = text.replace(/^\/+/, '')
     for (const folder of [folderOf(source.path), one.folder])
       paths.add(joined(folder, relative) ?? '')
@@ -123,12 +130,14 @@ async function portOfFiles(
   const asked = ways.length === 0 ? [['port']] : ways
   for (const path of [...paths].filter((path) => project.has(path)).slice(0, FILES_MAX)) {
     if (/(?:^|\/)(?:package|tsconfig)[^/]*\.json$/.test(path)) continue
-    const whole = tableIn(parsedJsonc(await project.read(path)))
+    const text = await project.read(path)
+    const whole = tableIn(/ya?ml$/.test(path) ? parsedYaml(text) : parsedJsonc(text))
     for (const way of asked)
       for (const from of way.keys()) {
         const rest = way.slice(from)
         const value = tableIn(whole, ...rest.slice(0, -1))[rest.at(-1) ?? '']
-        const port = Number(value)
+        // ${PORT:-3000}
+        const port = Number(/^\$\{\w+:-?(\d+)\}$/.exec(String(value))?.[1] ?? value)
         if (!/port$/i.test(rest.at(-1) ?? '') || !Number.isInteger(port) || port < 1) continue
         if (port > 65_535) continue
         const detail = `${path} names the port ${port}.`
@@ -147,6 +156,11 @@ function configuredPort(
   const wanted = (name: string | null) =>
     name !== null && (/^port$/i.test(name) || (/port/i.test(name) && names.has(name)))
   for (const { source, node } of spotsIn(reach)) {
+    const fallback = node.type === 'LogicalExpression' ? fallbackOf(node, wanted) : null
+    if (fallback !== null && !isForeignPort(source, node, fallback)) {
+      const detail = `Code falls back to port ${fallback} here.`
+      return finding('port', fallback, placeOf(source, node), 'guess', detail)
+    }
     const isProperty = node.type === 'ObjectProperty' && wanted(keyOf(node.key))
     const isWritten =
       node.type === 'AssignmentExpression' &&
@@ -160,6 +174,18 @@ function configuredPort(
     return finding('port', port, placeOf(source, node), 'likely', detail)
   }
   return null
+}
+
+/** `options.port || 3000` */
+function fallbackOf(
+  { left, right }: LogicalExpression,
+  wanted: (name: string | null) => boolean,
+): number | null {
+  const isMember = left.type === 'MemberExpression' || left.type === 'OptionalMemberExpression'
+  const name = isMember ? keyOf(left.property) : null
+  const port = wanted(name) && right.type === 'NumericLiteral' ? validPort(right.value) : null
+  // what an address without one means is asked, and not listened on
+  return port === 80 || port === 443 ? null : port
 }
 
 const OF_ENVIRONMENT = /^\s*(?:export\s+)?PORT\s*=\s*["']?(\d{2,5})\b/

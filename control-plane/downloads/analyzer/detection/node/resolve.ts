@@ -102,7 +102,7 @@ export function createResolver(project: Project, packages: Packages): Resolver {
   async function sourceOf(one: NodePackage, written: string): Promise<string | null> {
     const path = joined(one.folder, written)
     const there = fileAt(path)
-    if (there !== null || path === null) return there
+    if (path === null) return there
     const { outFolder, rootFolder } = await optionsAt(one.folder)
     const unbuilt: (string | null)[] = []
     if (typeof outFolder === 'string' && outFolder !== one.folder && isWithin(outFolder, path)) {
@@ -113,6 +113,9 @@ export function createResolver(project: Project, packages: Packages): Resolver {
         joined(one.folder, `src/${rest}`),
       )
     }
+    // a build that was published along with what it was built from
+    const compiled = unbuilt.map(fileAt).find((one) => /(?<!\.d)\.[cm]?tsx?$/.test(one ?? ''))
+    if (compiled || there !== null) return compiled ?? there
     const relative = within(one.folder, path)
     if (BUILD_FOLDERS.test(relative)) {
       const rest = relative.replace(BUILD_FOLDERS, '')

@@ -183,7 +183,7 @@ function prefixOption(source: Source, given: Arguments, tracer: Tracer): string 
 function pathOf(reach: Reach, source: Source, [first]: Arguments, tracer: Tracer): string | null {
   if (first === undefined) return null
   const [url] = propertyOf({ source, node: first }, 'url')
-  const isName = /^(?:StringLiteral|TemplateLiteral|Identifier)$/.test(first.type)
+  const isName = /^(?:StringLiteral|TemplateLiteral|Identifier|LogicalExpression)$/.test(first.type)
   if (!url && !isName && !isHealthSetting(first)) return null
   const spot = url ?? { source, node: first }
   const path = textAt(spot, tracer) ?? (isHealthSetting(first) ? settingAt(reach, first) : null)

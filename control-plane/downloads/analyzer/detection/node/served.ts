@@ -43,7 +43,12 @@ export function servedBy(reach: Reach): Served[] {
   const isOutermost = ({ node }: Making) => !adapted.has(node) && !mounted.has(node)
   const heard = new Set(servings.map(({ making }) => making.node))
   const listening = frameworks.filter((one) => heard.has(one.node) && isOutermost(one))
-  const chosen = listening.length > 0 ? listening : unheard(reach, frameworks.filter(isOutermost))
+  // of servers that others make, some may have been missed
+  const isKnown = servings.some(({ making, at }) => at !== making && isFramework(making))
+  const chosen =
+    listening.length > 0 && (isKnown || listening.length === 1)
+      ? listening
+      : unheard(reach, frameworks.filter(isOutermost))
   const bare = servings.filter(({ making }) => !isFramework(making))
 
   if (chosen.length > 0)
@@ -61,7 +66,7 @@ export function servedBy(reach: Reach): Served[] {
         serving,
         routes: routes(making),
         tracer,
-        confidence: isUnclear ? 'guess' : serving !== null && isOnly ? 'sure' : 'likely',
+        confidence: isUnclear ? 'guess' : isHeard(serving) && isOnly ? 'sure' : 'likely',
         others: unique(bare.map(({ making }) => making)).filter(isOfNode),
         next,
       }
@@ -111,6 +116,11 @@ function plainest(servings: readonly Serving[]): Serving | undefined {
     return (isPlain ? 2 : 0) + (node.arguments.length > 0 ? 1 : 0)
   }
   return servings.toSorted((a, b) => rank(b) - rank(a))[0]
+}
+
+/** Something makes it listen, and is not only able to. */
+export function isHeard(serving: Serving | null): boolean {
+  return serving !== null && serving.at.node !== (serving.server ?? serving.making).node
 }
 
 const isOfNode = ({ framework }: Making) => framework === 'node'

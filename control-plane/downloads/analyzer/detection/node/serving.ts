@@ -56,9 +56,21 @@ export function servingsOf(reach: Reach, tracer: Tracer): Serving[] {
         })),
       )
     else if (isTaker(source, callee)) found.push(...taken(source, node, tracer))
+    else found.push(...given(source, node, tracer))
   }
   found.push(...servers(reach, tracer, found))
   return reach.entry === null ? found : [...found, ...givenAway(reach.entry, tracer)]
+}
+
+/** `server.on('request', app)`, of a server that somebody else made. */
+function given(source: Source, call: Call, tracer: Tracer): Serving[] {
+  const [event, listener] = call.arguments
+  if (methodCall(call)?.name !== 'on' || event?.type !== 'StringLiteral') return []
+  if (event.value !== 'request' || !listener) return []
+  return tracer
+    .makings({ source, node: listener })
+    .filter(({ framework, kind }) => framework !== 'node' && kind === 'application')
+    .map((making) => ({ making, at: making, port: null, server: null }))
 }
 
 /** `http.createServer(app)`, where what makes it listen was not followed: an application is served. */

@@ -42,8 +42,8 @@ fork(fileURLToPath(new URL('../lib/web.js', import.meta.url)))`
   )
   t.equal(
     await first({ 'bin/run': `const name = pick()\nrequire(name)`, 'lib/web.js': WEB }),
-    'undefined → lib/web.js:1 null',
-    'one that only a run would know is not guessed',
+    'bin/run → lib/web.js:1 null',
+    'one that only a run would know is not followed',
   )
 })
 
@@ -164,4 +164,122 @@ t.test('a stream of beats is no health path', async (t) => {
   }
   t.equal(await health(`(q, r) => r.send('ok')`), '/heartbeat')
   t.equal(await health(`(q, r) => r.type('text/event-stream')`), null)
+})
+
+t.test('a shell script is followed to what it runs', async (t) => {
+  const start = { scripts: { start: 'npm run clean && ./start.sh' }, bin: undefined }
+  const job = { 'job.js': 'setInterval(work, 1000)', 'lib/web.js': WEB }
+  const direct = '#!/bin/sh\nexec node lib/web.js\n'
+  t.equal(await first({ 'start.sh': direct, ...job }, start), 'lib/web.js → lib/web.js:1 1000')
+  const own =
+    '#!/bin/bash\nrun () { nohup node $1 & }\n# run ./old.js\nrun ./job.js\nrun ./lib/web.js a.pid\n'
+  t.equal(await first({ 'start.sh': own, ...job }, start), 'lib/web.js → lib/web.js:1 1000')
+})
+
+t.test('what makes an application listen goes before what only makes it', async (t) => {
+  const files = {
+    'index.js': `exports.make = require('./web')`,
+    'web.js': `const express = require('express')
+module.exports = () => { const app = express(); return require('http').createServer(app) }`,
+    'cli.js': `require('./index').make().listen(1000)`,
+  }
+  const scripts = { 'start:web': 'node index.js' }
+  t.equal(await first(files, { scripts, bin: 'cli.js' }), 'cli.js → web.js:2 1000')
+})
+
+t.test('an application behind a server that others make is found, and its worker', async (t) => {
+  const files = {
+    'bin/run': `start({ worker: __dirname + '/../worker.js', port: Number(args.port) || 3000 })`,
+    'worker.js': `const app = require('express')()
+class Worker extends Base { run() { this.server.on('request', app) } }`,
+  }
+  t.equal(await first(files), 'bin/run → worker.js:1 3000')
+  const micro = {
+    'bin/run': `require('../web').listen(args.port || 9000)`,
+    'web.js': `module.exports = require('micro')(answer)`,
+  }
+  t.equal(await first(micro, { dependencies: { micro: '9' } }), 'bin/run → web.js:1 9000')
+})
+
+t.test('what nothing leads to is a guess, with what is run as its entry', async (t) => {
+  const files = {
+    'bin/run': 'load(everything)',
+    'servers/web.js': `const http = require('http')\nexports.start = () => http.createServer((q, r) => r.end())`,
+  }
+  const project = projectWith({ 'package.json': '{"bin":"bin/run"}', ...files })
+  const [found] = (await detectNode(project)).applications
+  t.match(found, {
+    framework: 'node',
+    confidence: 'guess',
+    entry: { path: 'bin/run' },
+    mount: { path: 'servers/web.js', line: 2 },
+  })
+  const library = projectWith({ 'package.json': '{"main":"index.js"}', 'index.js': '', ...files })
+  t.strictSame((await detectNode(library)).applications, [], 'nothing of a library is run')
+})
+
+t.test('a build that was published with its sources leads to them', async (t) => {
+  const files = {
+    'tsconfig.json': '{ "compilerOptions": { "outDir": "made", "rootDir": "src" } }',
+    'made/web.js': WEB,
+    'src/web.ts': `import express from 'express'\nexpress().listen(1000)`,
+  }
+  t.equal(await first(files, { bin: 'made/web.js' }), 'src/web.ts → src/web.ts:2 1000')
+})
+
+t.test('a port is read from settings beside the code', async (t) => {
+  const app = (code: string) => `const app = require('express')()\n${code}`
+  const ways: readonly (readonly [string, Files])[] = [
+    [
+      'YAML',
+      {
+        'bin/run': app(`const config = load('config/web.yml')\napp.listen(config.http.port)`),
+        'config/web.yml': 'admin:\n  port: 9000\nhttp:\n  port: ${WEB_PORT:-3000}\n',
+      },
+    ],
+    [
+      'the package config, in YAML',
+      {
+        'bin/run': app(`const config = require('config')\napp.listen(config.get('http.port'))`),
+        'config/default.yaml': 'http:\n  port: 3000\n',
+      },
+    ],
+    [
+      'the package config, in JavaScript',
+      {
+        'bin/run': app(`const config = require('config')\napp.listen(config.get('http.port'))`),
+        'config/default.js': 'module.exports = { http: { port: 3000 } }',
+      },
+    ],
+    [
+      'a list of settings',
+      {
+        'bin/run': app(
+          `const known = [{ envName: 'PORT', defaultVal: '3000' }]\napp.listen(settings(known).port)`,
+        ),
+      },
+    ],
+  ]
+  for (const [name, files] of ways) t.match((await first(files)) ?? '', / 3000$/, name)
+})
+
+t.test('a port that depends on how it is started is not sure', async (t) => {
+  const files = (code: string) =>
+    projectWith({
+      'package.json': '{"bin":"run.js","dependencies":{"express":"5"}}',
+      'run.js': `const app = require('express')()\n${code}`,
+    })
+  const said = async (code: string) =>
+    (await detectNode(files(code))).applications[0]?.findings.find(({ about }) => about === 'port')
+  t.match(await said(`app.listen(secure ? 8443 : 8080)`), { value: '8080', confidence: 'likely' })
+  t.match(await said(`app.listen(env.PORT || 8080)`), { value: '8080', confidence: 'sure' })
+  t.equal(await said(`start(app, url.port || 80)`), undefined, 'the port of an address is nobody’s')
+})
+
+t.test('a health path that a setting may replace is its default', async (t) => {
+  const project = projectWith({
+    'package.json': '{"bin":"run.js","dependencies":{"express":"5"}}',
+    'run.js': `const app = require('express')()\napp.get(config?.health?.path || '/health', ok)\napp.listen(1)`,
+  })
+  t.equal((await detectNode(project)).applications[0]?.healthPath, '/health')
 })

@@ -103,6 +103,18 @@ t.test('reads the build of a package that was published without its sources', as
     ),
     'of sources without code nothing is built',
   )
+  const nested = JSON.stringify({ main: './server/dist/index.js' })
+  t.ok(
+    (await paths({ 'package.json': nested, 'server/dist/index.js': '' })).includes(
+      'server/dist/index.js',
+    ),
+    'a build in a folder that the manifest names',
+  )
+  t.notOk(
+    (await paths({ 'package.json': main, 'server/dist/index.js': '' })).includes(
+      'server/dist/index.js',
+    ),
+  )
   const files = JSON.stringify({ files: ['dist'] })
   t.notOk((await paths({ 'package.json': files, 'dist/index.js': '' })).includes('dist/index.js'))
   t.notOk((await paths({ 'package.json': '{', 'dist/index.js': '' })).includes('dist/index.js'))
