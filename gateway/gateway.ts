@@ -47,6 +47,7 @@ interface GatewayWorld {
   }
 }
 
+const NO_HOPS = { hopsOpened: 0, hopsFailed: 0, hopsServed: 0 }
 const REALM_CONNECT_MS = 5000
 const REALM_ANSWER_MS = 10_000
 
@@ -101,6 +102,7 @@ export function createGateway({ settings, port, log, clock, lines, door }: Gatew
     sample: settings.accessLogSample ?? 1,
     random: Math.random,
     verifyStats: sessions.stats,
+    hops: () => connectors?.counts() ?? NO_HOPS,
   })
   const { onExchangeEnd } = telemetry
   const upgrades = createUpgrades({
@@ -244,7 +246,15 @@ export function createGateway({ settings, port, log, clock, lines, door }: Gatew
         let inFlight = 0
         server.eachInFlight(() => inFlight++)
         const webSockets = upgrades.count()
-        return { ...gauges, inFlight, webSockets, connections: server.connections() }
+        const { over: hopsOver = 0, served: hopsServed = 0 } = connectors?.hopConnections() ?? {}
+        return {
+          ...gauges,
+          hopsOver,
+          hopsServed,
+          inFlight,
+          webSockets,
+          connections: server.connections(),
+        }
       },
     },
     async close() {

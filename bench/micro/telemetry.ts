@@ -29,6 +29,7 @@ function telemetryWith(sample: number) {
     sample,
     random: Math.random,
     refusals: { add() {} },
+    hops: () => ({ hopsOpened: 0, hopsFailed: 0, hopsServed: 0 }),
     verifyStats: { hits: 0, misses: 0 },
   })
 }

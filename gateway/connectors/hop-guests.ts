@@ -50,7 +50,7 @@ export function createHopGuests({ gatewayId, wayHere }: GuestsWorld) {
   const guests = new Map<string, Guest>()
   let isDraining = false
   const free = Promise.withResolvers<void>()
-  const counts = { served: 0 }
+  const counts = { hopsServed: 0 }
 
   const tell = ({ control }: Guest, word: HopWord) =>
     void (control.writable && control.write(`${JSON.stringify(word)}\n`))
@@ -117,7 +117,7 @@ export function createHopGuests({ gatewayId, wayHere }: GuestsWorld) {
         socket.off('data', destroy)
         if (socket.destroyed) connector.destroy()
         else {
-          counts.served++
+          counts.hopsServed++
           socket.write(OK)
           splice(socket, connector)
         }

@@ -35,7 +35,7 @@ export function createHops({ gatewayId, key, connectMs, nowMs, log, expectedAt }
   /** Somebody has said where connectors are, and of whom nobody is anywhere. */
   let isTold = false
   let turn = 0
-  const counts = { opened: 0, failed: 0 }
+  const counts = { hopsOpened: 0, hopsFailed: 0 }
 
   function linkTo(to: FleetGateway): HopLink {
     const known = links.get(to.gateway_id)
@@ -90,7 +90,7 @@ export function createHops({ gatewayId, key, connectMs, nowMs, log, expectedAt }
     last: UpstreamFailure = ABSENT,
   ): void {
     if (to === undefined) {
-      counts.failed++
+      counts.hopsFailed++
       return onFailed(last)
     }
     if (!opening.isWanted()) return
@@ -100,7 +100,7 @@ export function createHops({ gatewayId, key, connectMs, nowMs, log, expectedAt }
     const isAsked = link.open(tenantId, withinMs, (answer, socket) => {
       note(tenantId, to, answer)
       if (answer === 'opened' && socket !== undefined) {
-        counts.opened++
+        counts.hopsOpened++
         return opening.onOpened(socket)
       }
       const failed = answer === 'opened' || answer === 'lost' ? last : failureOf(answer)

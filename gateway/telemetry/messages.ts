@@ -9,6 +9,9 @@ export interface WorkerGauges {
   readonly upstreamSockets: number
   readonly upstreamIdle: number
   readonly upstreamWaiting: number
+  /** Connections to connectors that are at other gateways, and those that others have here. */
+  readonly hopsOver: number
+  readonly hopsServed: number
   /** The longest that the event loop was late since the last report. */
   readonly loopLagMs: number
   readonly cpuMs: number

@@ -58,6 +58,13 @@ export function createMetrics({ id, version, nowMs }: MetricsOptions) {
     ['result'],
   )
   const linesDropped = counter('access_log_dropped_total', 'Lines that nobody was there to read.')
+  const hops = counter('hops_total', 'Connections to connectors that are at other gateways.', [
+    'result',
+  ])
+  const hopsServed = counter(
+    'hops_served_total',
+    'Connections that other gateways got to connectors here.',
+  )
   const restarts = counter('worker_restarts_total', 'Workers that were replaced.', ['cause'])
 
   const workers = gauge('workers', 'Processes that serve.', ['state'])
@@ -66,6 +73,7 @@ export function createMetrics({ id, version, nowMs }: MetricsOptions) {
   const webSockets = gauge('websockets', 'Open WebSockets.', ['worker'])
   const upstreams = gauge('upstream_connections', 'Connections to applications.', ['state'])
   const waiting = gauge('upstream_waiting', 'Requests that wait for a connection.')
+  const hopConnections = gauge('hop_connections', 'Open connections between gateways.', ['side'])
   const loopLag = gauge(
     'event_loop_lag_seconds',
     'The longest delay of the event loop since it was last asked for.',
@@ -87,6 +95,7 @@ export function createMetrics({ id, version, nowMs }: MetricsOptions) {
   const rejected = gauge('tenants_rejected', 'Tenants whose newest state cannot be served.')
   gauge('build', 'Always 1.', ['id', 'version']).set({ id, version }, 1)
   for (const cause of ['crash', 'rolling']) restarts.inc({ cause }, 0)
+  for (const result of ['opened', 'failed']) hops.inc({ result }, 0)
   for (const result of ['hit', 'miss']) verifyCache.inc({ result }, 0)
 
   const tenantsSeen = new Set<string>(['', OTHER_TENANTS])
@@ -114,7 +123,7 @@ export function createMetrics({ id, version, nowMs }: MetricsOptions) {
   }
 
   function setWorkers() {
-    let [busy, idle, held] = [0, 0, 0]
+    let [busy, idle, held, over, served] = [0, 0, 0, 0, 0]
     for (const perWorker of [connections, inFlight, webSockets, loopLag, cpu, resident])
       perWorker.reset()
     for (const [slot, gauges] of gaugesBySlot) {
@@ -128,10 +137,14 @@ export function createMetrics({ id, version, nowMs }: MetricsOptions) {
       idle += gauges.upstreamIdle
       busy += gauges.upstreamSockets - gauges.upstreamIdle
       held += gauges.upstreamWaiting
+      over += gauges.hopsOver
+      served += gauges.hopsServed
     }
     upstreams.set({ state: 'busy' }, busy)
     upstreams.set({ state: 'idle' }, idle)
     waiting.set(held)
+    hopConnections.set({ side: 'asking' }, over)
+    hopConnections.set({ side: 'serving' }, served)
     for (const [slot, gauges] of gaugesBySlot) gaugesBySlot.set(slot, { ...gauges, loopLagMs: 0 })
   }
 
@@ -159,6 +172,9 @@ export function createMetrics({ id, version, nowMs }: MetricsOptions) {
       verifyCache.inc({ result: 'hit' }, counts.verifyHits)
       verifyCache.inc({ result: 'miss' }, counts.verifyMisses)
       linesDropped.inc(counts.linesDropped)
+      hops.inc({ result: 'opened' }, counts.hopsOpened)
+      hops.inc({ result: 'failed' }, counts.hopsFailed)
+      hopsServed.inc(counts.hopsServed)
     },
     forgetWorker: (slot: number): void => void gaugesBySlot.delete(slot),
     restarted: (cause: 'crash' | 'rolling'): void => restarts.inc({ cause }),

@@ -47,8 +47,15 @@ export interface CountedRequest {
   readonly upstreamMs: number
 }
 
+/** Connections to connectors: over other gateways, in vain, and for other gateways. */
+export interface HopCounts {
+  readonly hopsOpened: number
+  readonly hopsFailed: number
+  readonly hopsServed: number
+}
+
 /** Counted elsewhere, since the start of the worker. */
-interface RunningTotals {
+interface RunningTotals extends HopCounts {
   readonly verifyHits: number
   readonly verifyMisses: number
   readonly linesDropped: number
@@ -65,7 +72,14 @@ export function createWorkerCounter(totals: () => RunningTotals) {
   const upstreamFirstByte = createLatency()
   let bytes = 0
   let cut = 0
-  let told: RunningTotals = { verifyHits: 0, verifyMisses: 0, linesDropped: 0 }
+  let told: RunningTotals = {
+    verifyHits: 0,
+    verifyMisses: 0,
+    linesDropped: 0,
+    hopsOpened: 0,
+    hopsFailed: 0,
+    hopsServed: 0,
+  }
 
   function newRow(tenantId: string): Uint32Array {
     const isFull = rows.size >= LIMITS.countedTenantsMax
@@ -125,6 +139,9 @@ export function createWorkerCounter(totals: () => RunningTotals) {
         verifyHits: now.verifyHits - told.verifyHits,
         verifyMisses: now.verifyMisses - told.verifyMisses,
         linesDropped: now.linesDropped - told.linesDropped,
+        hopsOpened: now.hopsOpened - told.hopsOpened,
+        hopsFailed: now.hopsFailed - told.hopsFailed,
+        hopsServed: now.hopsServed - told.hopsServed,
       }
       told = now
       bytes = cut = 0

@@ -8,7 +8,7 @@ import { createAccessLog } from './access-log.ts'
 import type { LineSink } from './line-writer.ts'
 import { createTraceStarter } from '../request/trace.ts'
 import type { RefusalSample } from './refusal-sample.ts'
-import { createWorkerCounter } from './worker-counts.ts'
+import { createWorkerCounter, type HopCounts } from './worker-counts.ts'
 
 interface WorkerTelemetryWorld {
   readonly clock: Clock
@@ -18,17 +18,20 @@ interface WorkerTelemetryWorld {
   readonly random: () => number
   readonly refusals: Pick<RefusalSample, 'add'>
   /** Of the session reader, since the start. */
+  /** Of connections between gateways, since the start. */
+  readonly hops: () => HopCounts
   readonly verifyStats: { readonly hits: number; readonly misses: number }
 }
 
 export function createWorkerTelemetry(world: WorkerTelemetryWorld) {
-  const { clock, lines, sample, random, verifyStats, refusals } = world
+  const { clock, lines, sample, random, verifyStats, refusals, hops } = world
   const nowMs = () => clock.nowMs()
   const accessLog = createAccessLog({ lines, nowMs })
   const counter = createWorkerCounter(() => ({
     verifyHits: verifyStats.hits,
     verifyMisses: verifyStats.misses,
     linesDropped: lines.dropped(),
+    ...hops(),
   }))
 
   return {

@@ -185,6 +185,7 @@ export function dialIn(
     readonly connectorId?: string
     readonly tenantId?: string
     readonly gatewayId?: string
+    readonly keyId?: string
     readonly world?: Partial<TunnelWorld>
   },
 ): DialledIn {
@@ -194,7 +195,7 @@ export function dialIn(
     identity: {
       tenantId: options.tenantId ?? TENANT,
       connectorId: options.connectorId ?? 'con_1',
-      keyId: 'k1',
+      keyId: options.keyId ?? 'k1',
       privateKey: keys.privateKey,
       program: '0.0.0',
     },

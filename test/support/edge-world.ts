@@ -147,6 +147,7 @@ export async function startEdge(
       snapshot = { ...snapshot, ...change, revision: snapshot.revision + 1 }
       put()
     },
+    tell,
     remove: () => tell({ type: 'remove', tenantId: 'app' }),
     revoke(revoked: Partial<Revoked>) {
       const whole = { all: 0, subjects: {}, sids: {}, ...revoked }

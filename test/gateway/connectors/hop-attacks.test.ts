@@ -177,7 +177,7 @@ t.test('one that answers in another gateway’s place is not asked', async (t) =
   first.connectors.followGateways([one, { ...two, certificate: other[0]!.certificate }])
   first.connectors.holdersAre([[TENANT, ['gateway-2']]])
   t.match(await ask(first.upstream), { failure: 'connector_absent' }, 'another certificate')
-  t.equal(holder.connectors.counts().served, 0)
+  t.equal(holder.connectors.counts().hopsServed, 0)
 })
 
 type FleetGateway = ReturnType<typeof fleetOf>[number]

@@ -38,7 +38,7 @@ async function startWith(t: Test, origin: string, gateways = 2) {
   return { doors, first, holder, keys, join, connector: await join(holder) }
 }
 
-const served = ({ connectors }: Door) => connectors.counts().served
+const served = ({ connectors }: Door) => connectors.counts().hopsServed
 
 /** A request whose answer is looked at while it comes. */
 function begin(
@@ -87,7 +87,7 @@ t.test('a request goes over the gateway that has the connector', async (t) => {
   t.equal(posted.status, 200)
   t.equal(origin.seen.at(-1)?.body.toString(), 'hello')
   t.match(first.upstream.stats(), { sockets: 1, connects: 1 }, 'one connection serves both')
-  t.match(first.connectors.counts(), { opened: 1, failed: 0, served: 0 })
+  t.match(first.connectors.counts(), { hopsOpened: 1, hopsFailed: 0, hopsServed: 0 })
   t.equal(served(holder), 1)
   t.same(first.connectors.hopConnections(), { over: 1, served: 0 })
   t.same(holder.connectors.hopConnections(), { over: 0, served: 1 })
@@ -214,7 +214,7 @@ t.test('a request is never sent on a second time, and nobody sends it in a circl
   middle.connectors.holdersAre([[TENANT, ['gateway-1', 'gateway-3']]])
   t.match(await ask(first.upstream), { status: 503, failure: 'connector_absent' })
   t.match(await ask(middle.upstream), { status: 200 }, 'the middle one could have')
-  t.match(first.connectors.counts(), { opened: 0, served: 0 })
+  t.match(first.connectors.counts(), { hopsOpened: 0, hopsServed: 0 })
   t.equal(served(middle), 0)
   t.equal(served(holder), 1)
 })
@@ -230,7 +230,7 @@ t.test('who has said that none is there is not asked again at once', async (t) =
   const [first, other] = doors as [Door, Door]
   for (let count = 0; count < 3; count++)
     t.match(await ask(first.upstream), { failure: 'connector_absent' })
-  t.equal(first.connectors.counts().failed, 1)
+  t.equal(first.connectors.counts().hopsFailed, 1)
   const origin = await startOrigin(t)
   await dialIn(t, other, keys, { origin: origin.url, gatewayId: 'gateway-2' }).until('connected')
   first.connectors.holdersAre([[TENANT, ['gateway-2']]])

@@ -34,6 +34,8 @@ const GAUGES = {
   upstreamSockets: 4,
   upstreamIdle: 3,
   upstreamWaiting: 0,
+  hopsOver: 0,
+  hopsServed: 0,
   loopLagMs: 12,
   cpuMs: 1500,
   residentBytes: 1e8,
@@ -53,7 +55,14 @@ const request = (change: Partial<CountedRequest> = {}): CountedRequest => ({
 })
 
 const counter = () =>
-  createWorkerCounter(() => ({ verifyHits: 0, verifyMisses: 0, linesDropped: 0 }))
+  createWorkerCounter(() => ({
+    verifyHits: 0,
+    verifyMisses: 0,
+    linesDropped: 0,
+    hopsOpened: 0,
+    hopsFailed: 0,
+    hopsServed: 0,
+  }))
 
 async function samplesOf(metrics: ReturnType<typeof createMetrics>) {
   const text = await metrics.text(STATE)

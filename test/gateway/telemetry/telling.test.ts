@@ -114,7 +114,8 @@ const REQUEST = {
 }
 
 t.test('what has been handed over is not handed over again', async (t) => {
-  const totals = { verifyHits: 7, verifyMisses: 3, linesDropped: 2 }
+  const hops = { hopsOpened: 5, hopsFailed: 1, hopsServed: 4 }
+  const totals = { verifyHits: 7, verifyMisses: 3, linesDropped: 2, ...hops }
   const counter = createWorkerCounter(() => ({ ...totals }))
   counter.count(REQUEST)
   counter.countRefusedHead('host')
@@ -134,7 +135,7 @@ t.test('what has been handed over is not handed over again', async (t) => {
   const metrics = createMetrics({ id: 'edge-1', version: '1.0.0', nowMs: () => 0 })
   const gauges = {
     connections: 0, inFlight: 0, webSockets: 0, upstreamSockets: 0, upstreamIdle: 0, upstreamWaiting: 0,
-    loopLagMs: 0, cpuMs: 0, residentBytes: 0,
+    hopsOver: 2, hopsServed: 3, loopLagMs: 0, cpuMs: 0, residentBytes: 0,
   } // prettier-ignore
   metrics.absorb(1, { counts: first, gauges })
   const link = {
@@ -143,6 +144,11 @@ t.test('what has been handed over is not handed over again', async (t) => {
   } // prettier-ignore
   const text = await metrics.text({ link, workersWanted: 1, workersServing: 1 })
   t.match(text, /^gateway_verify_cache_total\{result="hit"\} 7$/m)
+  t.match(text, /^gateway_hops_total\{result="opened"\} 5$/m)
+  t.match(text, /^gateway_hops_total\{result="failed"\} 1$/m)
+  t.match(text, /^gateway_hops_served_total 4$/m)
+  t.match(text, /^gateway_hop_connections\{side="asking"\} 2$/m)
+  t.match(text, /^gateway_hop_connections\{side="serving"\} 3$/m)
   t.match(text, /^gateway_verify_cache_total\{result="miss"\} 3$/m)
   t.match(text, /^gateway_access_log_dropped_total 2$/m)
 })
