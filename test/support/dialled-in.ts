@@ -65,6 +65,10 @@ export async function openDoor(
     readonly connectMs?: number
     readonly awaitedMs?: number
     readonly pingMs?: number
+    /** Of one address that has not said who it is; without it nobody is counted. */
+    readonly connectionsMax?: number
+    /** Tenants beside the one that `allow` is about. */
+    readonly others?: Record<string, Record<string, ConnectorKeyPair>>
     readonly clock?: Clock
     readonly report?: Parameters<typeof createConnectors>[0]['report']
   } = {},
@@ -77,12 +81,15 @@ export async function openDoor(
   )
   const own = deriveCertificate(`${FLEET_KEY} ${gatewayId}`)
   let allowed = new Map<string, Map<string, KeyObject>>()
+  const others = new Map(
+    Object.entries(options.others ?? {}).map(([id, named]) => [id, { connectors: keysOf(named) }]),
+  )
   const connectors = createConnectors({
     gatewayId,
     worker: 1,
     workers: 1,
     privateKeyPem: own.privateKeyPem,
-    tenant: (tenantId) => (tenantId === TENANT ? { connectors: allowed } : undefined),
+    tenant: (tenantId) => (tenantId === TENANT ? { connectors: allowed } : others.get(tenantId)),
     connectMs,
     awaitedMs,
     ...(options.pingMs !== undefined && { pingMs: options.pingMs }),
@@ -94,8 +101,8 @@ export async function openDoor(
     contextFor: () => undefined,
     onHttp1: (socket) => socket.destroy(),
     onHttp2: (socket) => socket.destroy(),
-    addresses: createAddressCounts({ connectionsMax: 1000 }),
-    isExempt: () => true,
+    addresses: createAddressCounts({ connectionsMax: options.connectionsMax ?? 1000 }),
+    isExempt: () => options.connectionsMax === undefined,
     clock,
     handshakeMs: 2000,
     tickets: createTicketKeys({ fleetKey: FLEET_KEY, clock }),
@@ -140,17 +147,25 @@ export async function openDoor(
     logged,
     sockets,
     allow(now, before = {}) {
-      allowed = new Map(
-        Object.entries(now).map(([id, { publicKey, keyId = 'k1' }]) => {
-          const keys = new Map([[keyId, importConnectorKey(publicKey)]])
-          const old = before[id]
-          if (old !== undefined) keys.set('k0', importConnectorKey(old.publicKey))
-          return [id, keys]
-        }),
-      )
+      allowed = keysOf(now, before)
       connectors.judge(TENANT)
     },
   }
+}
+
+/** In a snapshot's shape. */
+function keysOf(
+  now: Record<string, ConnectorKeyPair>,
+  before: Record<string, ConnectorKeyPair> = {},
+): Map<string, Map<string, KeyObject>> {
+  return new Map(
+    Object.entries(now).map(([id, { publicKey }]) => {
+      const keys = new Map([['k1', importConnectorKey(publicKey)]])
+      const old = before[id]
+      if (old !== undefined) keys.set('k0', importConnectorKey(old.publicKey))
+      return [id, keys]
+    }),
+  )
 }
 
 export const fleetOf = (doors: readonly Door[]) =>

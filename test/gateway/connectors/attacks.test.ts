@@ -1,6 +1,11 @@
 /** Who dials in without being a connector of this tenant, or without being this connection's own. */
+import { connect as connectTls, type TLSSocket } from 'node:tls'
 import t, { type Test } from 'tap'
-import { signHello, type ConnectorHello } from '../../../shared/connector/handshake.ts'
+import {
+  CONNECTOR_ALPN,
+  signHello,
+  type ConnectorHello,
+} from '../../../shared/connector/handshake.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import {
   ask,
@@ -184,4 +189,98 @@ t.test('a data connection is of the key that its control connection has', async 
   stolen.socket.write(answer(stolen, old, { kind: 'data', key_id: 'k0' }))
   await stolen.gone
   t.equal(stolen.said.length, 1, 'it is never asked for anything')
+})
+
+t.test('a connector of one tenant, for another tenant that has connectors, too', async (t) => {
+  const [ours, theirs] = [newConnectorKeys(), newConnectorKeys()]
+  const door = await openDoor(t, { others: { globex: { con_1: theirs } } })
+  door.allow({ con_1: ours })
+  for (const kind of ['control', 'data'] as const) {
+    const stranger = await knock(t, door)
+    stranger.socket.write(answer(stranger, ours, { tenant_id: 'globex', kind }))
+    await stranger.gone
+    t.match(stranger.said[1], /unknown/, kind)
+  }
+  t.same([...door.connectors.present()], [])
+})
+
+t.test('who has not said who it is holds a place of its address, and no more', async (t) => {
+  const origin = await startOrigin(t)
+  const door = await openDoor(t, { connectionsMax: 12 })
+  const keys = newConnectorKeys()
+  door.allow({ con_1: keys })
+  await dialIn(t, door, keys, { origin: origin.url }).until('connected')
+  t.match(await ask(door.upstream), { status: 200 })
+  const flood: TLSSocket[] = []
+  let closed = 0
+  for (let count = 0; count < 40; count++) {
+    const socket = connectTls({
+      port: door.port,
+      host: '127.0.0.1',
+      ALPNProtocols: [CONNECTOR_ALPN],
+      rejectUnauthorized: false,
+    })
+    socket.on('error', () => undefined).on('close', () => closed++)
+    flood.push(socket)
+  }
+  t.teardown(() => flood.forEach((socket) => socket.destroy()))
+  while (closed < 28) await new Promise((next) => setTimeout(next, 5))
+  t.match(await ask(door.upstream), { status: 200 }, 'who is known goes on')
+  for (const socket of flood) socket.destroy()
+  while (closed < 40) await new Promise((next) => setTimeout(next, 5))
+  const later = await knock(t, door)
+  later.socket.write(answer(later, keys))
+  while (later.said.length < 2) await new Promise((next) => setTimeout(next, 5))
+  t.match(later.said[1], /welcome/, 'and the places are free again')
+})
+
+t.test('a hello that is cut off at any place is none', async (t) => {
+  const { door, keys, isServed } = await withConnector(t)
+  const present = () => [...door.connectors.present()].map(({ member }) => member)
+  const before = present()
+  const whole = answer(await knock(t, door), keys).length
+  // A prime: of each field there is a part.
+  for (let bytes = 0; bytes < whole; bytes += 23) {
+    const stranger = await knock(t, door)
+    stranger.socket.end(answer(stranger, keys).slice(0, bytes))
+    await stranger.gone
+    t.equal(stranger.said.length, 1, `${bytes} bytes`)
+  }
+  t.same(present(), before)
+  await isServed()
+})
+
+t.test('an answer to OPEN that is cut off, or none of ours, is no connection', async (t) => {
+  const door = await openDoor(t)
+  const keys = newConnectorKeys()
+  door.allow({ con_1: keys })
+  const control = await knock(t, door)
+  control.socket.write(answer(control, keys))
+  while (control.said.length < 2) await new Promise((next) => setTimeout(next, 5))
+  /** A connection of the connector that says this behind OPEN. */
+  const offer = async (onOpen: (socket: TLSSocket) => void) => {
+    const { socket, ...rest } = await knock(t, door)
+    socket.write(answer({ socket, ...rest }, keys, { kind: 'data' }))
+    socket.once('data', () => onOpen(socket))
+  }
+  const good = 'HTTP/1.1 200 OK\r\nContent-Length: 4\r\nConnection: close\r\n\r\ngood'
+  const bad = [
+    '',
+    'O',
+    'OK',
+    'NO',
+    'NO refused',
+    'YES\n',
+    'OK\r\n',
+    `OK\n${good.replace('good', 'evil')}`,
+  ]
+  for (const text of bad) {
+    const asked = ask(door.upstream)
+    await offer((socket) => socket.end(text))
+    await offer((socket) => {
+      socket.write('OK\n')
+      socket.once('data', () => socket.end(good))
+    })
+    t.match(await asked, { status: 200, body: 'good' }, JSON.stringify(text.slice(0, 12)))
+  }
 })
