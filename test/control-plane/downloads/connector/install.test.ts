@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSy
 import { dirname, join } from 'node:path'
 import { extract } from 'tar'
 import t, { type Test } from 'tap'
+import { COMMANDS } from '../../../../control-plane/downloads/connector/commands.ts'
 import { VERSION } from '../../../../shared/version.ts'
 import { temporaryFolder } from '../../../support/control-plane.ts'
 import { startPublicServer } from '../../../support/public-server.ts'
@@ -100,6 +101,8 @@ void t.test('as a package it is the same program', async (t: Test) => {
   })
   t.notMatch(read('package.json'), /scripts|dependencies/, 'nothing runs at its installation')
   t.match(read('README.md'), baseUrl)
+  for (const { name } of COMMANDS)
+    t.match(read('README.md'), new RegExp(`^\\| \`${name}\\b`, 'm'), name)
   t.notMatch(read('README.md'), '{base_url}')
   t.equal(statSync(join(folder, 'package/service-connector.mjs')).mode & 0o111, 0o111)
   const alone = await fetch(`${baseUrl}/api/v1/connector/service-connector.mjs`)

@@ -1,5 +1,5 @@
 /** The listener on a connector's own machine, beside a real gateway's door and a real application. */
-import { connect, type AddressInfo } from 'node:net'
+import { connect, createServer as createRelay, type AddressInfo, type Socket } from 'node:net'
 import { createServer, request } from 'node:http'
 import t, { type Test } from 'tap'
 import {
@@ -59,7 +59,7 @@ async function running(t: Test, origin: string, nowMs = () => Date.now()) {
   door.allow({ con_1: keys })
   let local: Local | undefined
   const onEvent = (event: TunnelEvent) => local?.onEvent(event)
-  const { tunnel } = dialIn(t, door, keys, { origin, world: { onEvent } })
+  const { tunnel } = dialIn(t, door, keys, { origin, world: { onEvent, nowMs } })
   const facts = () => ({
     tenantId: 'acme',
     connectorId: 'con_1',
@@ -71,7 +71,7 @@ async function running(t: Test, origin: string, nowMs = () => Date.now()) {
   })
   const started = (local = await startLocal({ port: 0, tunnel, facts, nowMs }))
   t.teardown(() => started.close())
-  return { door, tunnel, local: started, port: started.port! }
+  return { door, keys, tunnel, local: started, port: started.port! }
 }
 
 async function until<T>(look: () => Promise<T>, isSo: (seen: T) => boolean): Promise<T> {
@@ -159,6 +159,60 @@ t.test('nothing is checked while nobody asks, and who asks gets what is so now',
   aheadMs = LIMITS.connectorCheckMs
   await Promise.all([get(port, '/ready'), get(port, '/ready')])
   t.equal(taken, 2)
+})
+
+/** Passes on what comes, until it is told to keep it: nothing is closed, and nothing arrives. */
+async function relayTo(t: Test, port: number) {
+  const sockets = new Set<Socket>()
+  let isStalled = false
+  const server = createRelay({ allowHalfOpen: true }, (near) => {
+    const far = connect(port, '127.0.0.1')
+    for (const [from, to] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      sockets.add(from)
+      from.on('error', () => to.destroy()).on('close', () => to.destroy())
+      from.on('data', (chunk) => void (isStalled || to.write(chunk)))
+    }
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => {
+    server.close()
+    for (const socket of sockets) socket.destroy()
+  })
+  return {
+    address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
+    stall: () => (isStalled = true),
+  }
+}
+
+t.test('a gateway that is connected and brings nothing through makes it not ready', async (t) => {
+  const origin = await startOrigin(t)
+  const second = await openDoor(t, { gatewayId: 'gateway-2' })
+  const relay = await relayTo(t, second.port)
+  let aheadMs = 0
+  const one = await running(t, origin.url, () => Date.now() + aheadMs)
+  second.allow({ con_1: one.keys })
+  const named = (gateway_id: string, address: string, { certificate }: typeof second) => ({
+    ...{ gateway_id, address, certificate },
+  })
+  one.tunnel.follow([
+    named('gateway-1', one.door.address, one.door),
+    named('gateway-2', relay.address, second),
+  ])
+  const ready = async () => get(one.port, '/ready')
+  await until(ready, ({ status }) => status === 200)
+  relay.stall()
+  aheadMs = LIMITS.connectorCheckedMsMax + 1
+  const wedged = await ready()
+  t.equal(wedged.status, 503)
+  t.match(one.tunnel.status(), [{ isConnected: true }, { isConnected: true }])
+  t.match(JSON.parse(wedged.body), {
+    reason: 'no_answer',
+    detail: /gateway-2: no check has come through for 15 seconds/,
+    gateways: [{ is_ready: true }, { is_ready: false, links: [{ state: 'silent' }] }],
+  })
 })
 
 t.test('its status says what it is, and nothing that is secret', async (t) => {
