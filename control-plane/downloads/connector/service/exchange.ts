@@ -52,14 +52,17 @@ export async function exchange({ url, body, bearer, proxies, signal }: Asked): P
     'content-length': String(Buffer.byteLength(text)),
     ...(bearer !== undefined && { authorization: `Bearer ${bearer}` }),
   }
+  const proxy = proxies(to)
   try {
-    const asked = await send(url, to, proxies(to), headers, until.signal)
+    const asked = await send(url, to, proxy, headers, until.signal)
     return await answerTo(asked, text)
   } catch (error) {
     if (isLate) throw new ExchangeError('timeout', 'there was no response in time')
     if (error instanceof ExchangeError) throw error
     if (error instanceof ConnectError) throw new ExchangeError(error.code, error.message)
     const code = codeOf(error)
+    if (proxy !== undefined && !to.isSecure)
+      throw new ExchangeError('proxy', `the connection to the proxy ${proxy.host} failed: ${code}`)
     throw new ExchangeError(code, code)
   } finally {
     clearTimeout(deadline)

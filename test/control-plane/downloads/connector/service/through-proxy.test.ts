@@ -13,6 +13,7 @@ import {
 import type { Joined } from '../../../../../control-plane/downloads/connector/state/state-folder.ts'
 import { connectorHere, startJoinable } from '../../../../support/connector-program.ts'
 import { ask, openDoor, type Door } from '../../../../support/dialled-in.ts'
+import { freePort } from '../../../../support/ports.ts'
 import { createTestAuthority } from '../../../../support/test-certificates.ts'
 import { startOrigin } from '../../../../support/wire.ts'
 
@@ -170,6 +171,10 @@ t.test('what NO_PROXY names is reached without it', async (t) => {
     no_proxy: door.address,
   }
   const joining = ['join', '--origin', origin.url, '--state', state]
+  const away = { ...environment, http_proxy: `http://me:s3cret@127.0.0.1:${await freePort()}` }
+  const failed = await call(joining, { environment: away })
+  t.match(failed, { code: 3, err: /the connection to the proxy 127\.0\.0\.1:\d+ failed: ECONN/ })
+  t.notMatch(failed.err, 's3cret')
   t.match(await call(joining, { environment }), { code: 0 })
   t.strictSame(proxy.asked, [`${service.baseUrl}/api/v1/connector/join`], 'without TLS it is asked')
   introduce(door, state)
