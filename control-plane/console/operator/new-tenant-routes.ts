@@ -37,7 +37,7 @@ function show(visit: ViewerVisit, attempt?: Attempt, waiting = ''): View {
           ${selectField({ name: 'mode', label: 'Enforcement mode', options: MODES.map((value) => ({ value, label: MODE_LABELS[value] })), value: 'gateway', attempt })}
           ${selectField({ name: 'plan', label: 'Plan', options: PLANS.map((value) => ({ value, label: value })), value: 'standard', attempt })}
           ${linesField({ name: 'hostnames', label: 'Hostnames', hint: 'Your application’s public hostnames, one per line. At least one, except in SDK mode.', isOptional: true, attempt })}
-          ${textField({ name: 'origin', label: 'Origin', type: 'url', hint: 'Where the application runs, like http://10.0.0.5:3000 (no path).', attempt })}
+          ${textField({ name: 'origin', label: 'Origin', type: 'url', hint: 'Where the application runs, like http://10.0.0.5:3000 (no path). In connector mode it only names the application.', attempt })}
           ${linesField({ name: 'sealed', label: 'Sealed paths', hint: 'Return 404 to everyone. One per line.', isOptional: true, attempt })}
           ${linesField({ name: 'excluded', label: 'Public paths', hint: 'Served without sign-in. One per line.', isOptional: true, attempt })}
           ${textField({ name: 'health', label: 'Health path', value: '/health', hint: 'Where the application reports healthy and answers probes.', attempt })}

@@ -155,6 +155,14 @@ void t.test('who may only look sees the lists, and nothing to press', async (t) 
   t.match(await vera.post(`${PAGE}/${connectorId}/revoke`), { status: 403 })
 })
 
+void t.test('of a draft it says that no gateway knows it yet', async (t) => {
+  const { person, services } = await startPage(t)
+  await services.tenants.patch('other', { mode: 'connector' }, ACTOR)
+  const page = '/console/tenants/other/connectors'
+  t.match((await (await person('other')).get(page)).text, /Publish the tenant first\./)
+  t.notMatch((await (await person('acme')).get(PAGE)).text, /Publish the tenant first/)
+})
+
 void t.test('in other modes the page says whom to ask, and stands in no navigation', async (t) => {
   const { person, services } = await startPage(t)
   await services.tenants.patch('acme', { mode: 'gateway' }, ACTOR)

@@ -58,7 +58,8 @@ export function connectorsRoutes(world: ConnectorsWorld): readonly ConsoleRoute[
       ...view,
       intro: `Programs beside ${tenant.name} that connect out to the gateways and pass requests on.`,
       buttons: rows.length === 0 ? [] : [linkButton(address, 'Refresh', 'quiet')],
-      content: html`${gateways.length === 0 ? noGateway(viewer.isOperator) : ''}
+      content: html`${tenant.status === 'draft' ? publishFirst(tenantId) : ''}
+        ${gateways.length === 0 ? noGateway(viewer.isOperator) : ''}
         ${connectorTable(rows, list)}
         ${isReadOnly ? '' : card('Connect an application', newToken(visit, attempt), 'new-token')}
         ${card('Open join tokens', tokenTable(tokens, list), 'tokens')}`,
@@ -167,6 +168,13 @@ function inAnotherMode({ tenant: { tenantId, mode, origin }, viewer }: TenantVis
       : linkButton(tenantPath(tenantId), 'Open Start', 'quiet'),
   )
 }
+
+const publishFirst = (tenantId: string): Html =>
+  notice(
+    'info',
+    'Publish the tenant first. Connectors can join before, but no gateway lets them in.',
+    html`<p><a href="${tenantPath(tenantId)}">Open Start</a></p>`,
+  )
 
 function noGateway(isOperator: boolean): Html {
   return notice(
