@@ -57,9 +57,13 @@ function referenceOfName(source: Source, use: Node, steps: number): Reference | 
     const whole = { module, members: [] }
     return imported === '*' ? whole : memberOf(whole, imported)
   }
-  if (binding.values.length !== 1) return null
-  const [value] = binding.values
-  if (value === undefined || value.expression === use) return null
+  // let express = require('express'); express = __toESM(express)
+  const values = binding.values.filter(({ expression }) => {
+    const wrapped = interopArgument(bare(expression))
+    return wrapped?.type !== 'Identifier' || wrapped.name !== use.name
+  })
+  const [value, more] = values
+  if (value === undefined || more !== undefined || value.expression === use) return null
   const from = referenceOf(source, value.expression, steps + 1)
   return from && value.members.reduce(memberOf, from)
 }

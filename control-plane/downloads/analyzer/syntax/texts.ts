@@ -17,7 +17,8 @@ export function fileText(source: Source, node: Node | null | undefined): string 
   const direct = literal(node)
   if (direct !== null || !node) return direct
   const text = textOf(source, node)
-  if (!text?.startsWith(HERE)) return node.type === 'Identifier' ? text : null
+  if (!text?.startsWith(HERE))
+    return /^(?:Identifier|ConditionalExpression)$/.test(node.type) ? text : null
   const path = posix.normalize(`.${text.slice(HERE.length)}`).replace(/(?<=.)\/$/, '')
   if (path === '.') return null
   return /^\.\.?(?:\/|$)/.test(path) ? path : `./${path}`
@@ -50,6 +51,8 @@ function textOf(source: Source, node: Node, depth = 0): string | null {
       )
     case 'MemberExpression':
       return ofImportMeta(node)
+    case 'ConditionalExpression':
+      return inner(node.alternate) ?? inner(node.consequent)
     case 'NewExpression':
     case 'CallExpression':
       return textOfCall(node, inner)

@@ -95,6 +95,9 @@ function portOfCall(
     return next(value)
   }
   const name = method?.name ?? keyOf(call.callee)
+  // numberFromEnv('PORT', 3000), whatever that is called
+  if (first?.type === 'StringLiteral')
+    return second !== undefined && /port$/i.test(first.value) ? next(second) : null
   return name !== null && /port|^Number$|^String$|^parseInt$|^int$/i.test(name) ? next(first) : null
 }
 

@@ -12,7 +12,7 @@ const BESIDE =
 export function byImportance(makings: readonly Making[]): Making[] {
   const rank = (making: Making) =>
     (BESIDE.test(making.source.path) ? 2 : 0) +
-    (onlyRedirects(making) || isOneOfMany(making) ? 1 : 0)
+    (onlyRedirects(making) || onlyReports(making) || isOneOfMany(making) ? 1 : 0)
   return makings.toSorted((a, b) => rank(a) - rank(b))
 }
 
@@ -26,19 +26,33 @@ function isOneOfMany({ source, node }: Making): boolean {
 }
 
 /** From http to https: `app.use((req, res) => res.redirect(…))` and nothing else. */
-function onlyRedirects({ source, node }: Making): boolean {
+function onlyRedirects(making: Making): boolean {
+  const handled = handledBy(making)
+  return handled.length > 0 && handled.every((text) => /\bredirect\b|\b30[1278]\b/.test(text))
+}
+
+const REPORTS = /^[^'"`]{0,200}['"`]\/(?:metrics|health\w*|livez?|readyz?|stats|ping)\/?['"`]/
+
+/** Figures for those who look after it: `app.get('/metrics', …)` and nothing else. */
+function onlyReports(making: Making): boolean {
+  const handled = handledBy(making)
+  return handled.length > 0 && handled.every((text) => REPORTS.test(text))
+}
+
+/** The calls that add to it, in the file where it is made. */
+function handledBy({ source, node }: Making): string[] {
   const parent = source.parents.get(node)
-  if (parent?.type !== 'VariableDeclarator' || parent.id.type !== 'Identifier') return false
+  if (parent?.type !== 'VariableDeclarator' || parent.id.type !== 'Identifier') return []
   const binding = source.bindings.resolve(parent.id)
-  const handled = source.nodes.flatMap((one) => {
+  return source.nodes.flatMap((one) => {
     const called = methodCall(one)
     const isOfIt =
       called?.object.type === 'Identifier' && source.bindings.resolve(called.object) === binding
-    return isOfIt && /^(?:use|get|all|post|register|route)$/.test(called.name ?? '')
+    return isOfIt &&
+      /^(?:use|get|all|post|put|patch|delete|register|route)$/.test(called.name ?? '')
       ? [textOf(source, one)]
       : []
   })
-  return handled.length > 0 && handled.every((text) => /\bredirect\b|\b30[1278]\b/.test(text))
 }
 
 function textOf({ text }: Source, { start, end }: { start?: number | null; end?: number | null }) {

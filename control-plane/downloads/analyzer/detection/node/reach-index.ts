@@ -108,6 +108,7 @@ export function callersIn(reach: Reach): (target: Node, source: Source) => Calle
     const own = names.flatMap((name) => callsIn(source, name))
     const others = (importers.get(source) ?? []).flatMap((one) => [
       ...[...names, ...one.names].flatMap((name) => callsIn(one.source, name)),
+      ...callsIn(one.source, 'default').filter(({ call }) => isOfNames(call, one.names)),
       ...one.modules.flatMap((module) => callsIn(one.source, module, 'callsOfModule')),
     ])
     const made = isConstructor(target) ? ofSuper : []
@@ -115,6 +116,12 @@ export function callersIn(reach: Reach): (target: Node, source: Source) => Calle
       ...new Map([...own, ...others, ...made].map((caller) => [caller.call, caller])).values(),
     ]
   }
+}
+
+/** `new web_1.default(app)`, as TypeScript writes it. */
+function isOfNames({ callee }: Call, names: readonly string[]): boolean {
+  const object = callee.type === 'MemberExpression' ? callee.object : null
+  return object?.type === 'Identifier' && names.includes(object.name)
 }
 
 function callsIn(source: Source, name: string, by: 'calls' | 'callsOfModule' = 'calls'): Caller[] {

@@ -137,6 +137,19 @@ export function createResolver(project: Project, packages: Packages): Resolver {
     return null
   }
 
+  /** `../lib/cli` of a command leads to what lib is built from; within lib it stays there. */
+  async function compiledFrom(from: string, path: string | null): Promise<string | null> {
+    const one = path === null ? undefined : innermost(packages, path)
+    if (one === undefined || path === null) return null
+    const { outFolder } = await optionsAt(one.folder)
+    const isInto =
+      typeof outFolder === 'string' &&
+      outFolder !== one.folder &&
+      isWithin(outFolder, path) &&
+      !isWithin(outFolder, from)
+    return isInto ? sourceOf(one, within(one.folder, path)) : null
+  }
+
   return {
     sourceOf,
     async resolve(from, module) {
@@ -145,7 +158,8 @@ export function createResolver(project: Project, packages: Packages): Resolver {
         const path = joined(folderOf(from), module)
         // require('..') is what the package there says
         const one = packages.all.find(({ folder, manifest }) => folder === path && manifest.main)
-        return (one && (await sourceOf(one, one.manifest.main ?? ''))) ?? fileAt(path)
+        const main = one && (await sourceOf(one, one.manifest.main ?? ''))
+        return main ?? (await compiledFrom(from, path)) ?? fileAt(path)
       }
       return (await byAlias(from, module)) ?? byName(module)
     },

@@ -60,7 +60,7 @@ export function routesOf(reach: Reach, tracer: Tracer, made: Pick<Making, 'node'
     if (VERBS.has(name) && path !== null && mayBeHealth && first === undefined)
       healths.push({ at, on: on(), path, isStatus })
     if (first === undefined) return
-    const prefix = path ?? prefixOption(source, given, tracer) ?? ''
+    const prefix = path ?? prefixOption(source, given, tracer) ?? endOf(given[0]) ?? ''
     for (const outer of on())
       for (const one of inner.filter(({ node }) => node !== outer))
         mounts.push({ on: outer, inner: one.node, prefix: prefix + one.prefix })
@@ -177,6 +177,13 @@ function ownPrefix({ source, node }: Making, tracer: Tracer): string {
 function prefixOption(source: Source, given: Arguments, tracer: Tracer): string | null {
   const [prefix] = given.flatMap((node) => propertyOf({ source, node }, 'prefix'))
   return prefix ? textAt(prefix, tracer) : null
+}
+
+/** `${base}/api`: what it begins with is mostly nothing. */
+function endOf(node: Node | undefined): string | null {
+  if (node?.type !== 'TemplateLiteral' || node.expressions.length !== 1) return null
+  const [start, end] = node.quasis.map(({ value }) => value.cooked ?? '')
+  return start === '' && end?.startsWith('/') ? end : null
 }
 
 /** The first argument, or `url` of `fastify.route({ url })`. */

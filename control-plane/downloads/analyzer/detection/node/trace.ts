@@ -59,7 +59,7 @@ export function createTracer(reach: Reach): Tracer {
       seen.set(at.node, ways.add(way))
       const next = follow(at)
       if (next === null) found.push({ source: at.source, node: at.node })
-      else waiting.push(...next)
+      else waiting.push(...next.toReversed())
     }
     return found
   }

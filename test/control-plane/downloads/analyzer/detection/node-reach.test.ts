@@ -283,3 +283,47 @@ t.test('a health path that a setting may replace is its default', async (t) => {
   })
   t.equal((await detectNode(project)).applications[0]?.healthPath, '/health')
 })
+
+t.test('figures for those who look after an application are not the application', async (t) => {
+  const code = `const express = require('express')
+const figures = express()\nfigures.get('/metrics', show)\nfigures.listen(9100)
+const app = express()\napp.get('/', page)\napp.listen(1000)`
+  t.equal(await first({ 'bin/run': code }), 'bin/run → bin/run:5 1000')
+})
+
+t.test('compiled code is followed as what it was written in', async (t) => {
+  const wrapped = `const runtime = require('../runtime')\nlet express = require('express')
+express = runtime.__toESM(express);\n(0, express.default)().listen(1000)`
+  t.equal(await first({ 'bin/run': wrapped, 'runtime.js': '' }), 'bin/run → bin/run:4 1000')
+  const classes = {
+    'bin/run': `const web_1 = require('../web')\nconst express_1 = require('express')
+new web_1.default((0, express_1.default)()).start()`,
+    'web.js': `class Web { constructor(app) { this.app = app } start() { this.app.listen(1000) } }
+exports.default = Web`,
+  }
+  t.equal(await first(classes), 'bin/run → bin/run:3 1000')
+  const beside = {
+    'tsconfig.json': '{ "compilerOptions": { "outDir": "lib", "rootDir": "src" } }',
+    'bin/run': `require(local ? local : '../lib/web')`,
+    'lib/web.js': WEB,
+    'src/web.ts': `import express from 'express'\nexpress().listen(1000)`,
+  }
+  t.equal(await first(beside), 'bin/run → src/web.ts:2 1000')
+})
+
+t.test('a port that a function of the project reads by its name has its own default', async (t) => {
+  const code = `const app = require('express')()
+const number = (name, otherwise) => Number(process.env[name]) || otherwise
+const config = { PORT: number('PORT', 3000), REDIS_PORT: number('REDIS_PORT', 6379) }
+app.listen(config.PORT)`
+  t.equal(await first({ 'bin/run': code }), 'bin/run → bin/run:1 3000')
+})
+
+t.test('a health path stands behind a prefix of which only the end is known', async (t) => {
+  const project = projectWith({
+    'package.json': '{"bin":"run.js","dependencies":{"express":"5"}}',
+    'run.js': `const express = require('express')\nconst app = express()\nconst router = express.Router()
+router.get('/health', ok)\napp.use(\`\${config.base}/proxy\`, router)\napp.listen(1)`,
+  })
+  t.equal((await detectNode(project)).applications[0]?.healthPath, '/proxy/health')
+})
