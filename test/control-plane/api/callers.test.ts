@@ -149,6 +149,33 @@ void t.test("an analyzer key opens its own tenant, never another's", async (t) =
   t.not((await own(acme.analyzer_key)).body['text'], (await own(other.analyzer_key)).body['text'])
 })
 
+void t.test('a person who opens an unknown address reads so, in their language', async (t) => {
+  const { app, services } = await startApi(t)
+  const open = (path: string, more: Record<string, string> = {}, method = 'GET') =>
+    app.request(services.baseUrl + path, { method, headers: { accept: 'text/html,*/*', ...more } })
+  const english = await open('/nothing')
+  t.equal(english.status, 404)
+  t.match(english.headers.get('content-type'), 'text/html')
+  t.match(english.headers.get('content-security-policy'), "default-src 'none'")
+  t.match(await english.text(), /<html lang="en">.*<h1>Page not found<\/h1>.*href="\/"/s)
+  const german = await open('/api/v1/nothing', { 'accept-language': 'de-AT,de;q=0.9,en;q=0.1' })
+  t.match(await german.text(), /<html lang="de">.*<h1>Seite nicht gefunden<\/h1>/s)
+  t.equal((await open('/nothing', {}, 'HEAD')).status, 404)
+  for (const [more, method] of [
+    [{ accept: '*/*' }, 'GET'],
+    [{ 'sec-fetch-mode': 'cors' }, 'GET'],
+    [{ 'x-requested-with': 'fetch' }, 'GET'],
+    [{}, 'POST'],
+  ] as const) {
+    const answer = await open('/nothing', more, method)
+    t.match(await answer.json(), { error: 'not_found' }, 'a program gets JSON')
+  }
+  const wrongMethod = await open('/api/v1/go-live')
+  t.match(await wrongMethod.json(), { error: 'method_not_allowed' })
+  const refused = await open('/api/v1/operator/nothing')
+  t.equal(refused.status, 401, 'who may not ask does not learn what exists')
+})
+
 void t.test('an unknown address is 404, a wrong method 405 with what is allowed', async (t) => {
   const { call, operator } = await startApi(t)
   for (const path of [
