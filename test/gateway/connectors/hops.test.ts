@@ -237,6 +237,25 @@ t.test('who has said that none is there is not asked again at once', async (t) =
   t.match(await ask(first.upstream), { status: 200 }, 'news are believed')
 })
 
+t.test(
+  'as long as nobody has said where connectors are, it asks where they are to be',
+  async (t) => {
+    const origin = await startOrigin(t)
+    const [first, holder] = (await openFleet(t, 2)) as [Door, Door]
+    const keys = newConnectorKeys()
+    for (const door of [first, holder]) door.allow({ con_1: keys })
+    const options = { origin: origin.url, gatewayId: holder.gatewayId }
+    await dialIn(t, holder, keys, options).until('connected')
+    t.match(await ask(first.upstream), { status: 200 })
+    const [other] = (await openFleet(t, 1)) as [Door]
+    other.allow({ con_1: keys })
+    other.connectors.followGateways(fleetOf([other, holder]))
+    other.connectors.holdersAre([])
+    t.match(await ask(other.upstream), { failure: 'connector_absent' }, 'nowhere, as it was told')
+    t.equal(other.connectors.counts().hopsFailed, 0)
+  },
+)
+
 t.test('its own connectors come first, also when they come later', async (t) => {
   const origin = await startOrigin(t)
   const { first, holder, join } = await startWith(t, origin.url)
