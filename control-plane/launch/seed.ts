@@ -40,6 +40,8 @@ export interface SeededDemo {
 }
 
 const GATEWAY_MS_MAX = 10_000
+/** One more program starts, joins and dials. */
+const CONNECTOR_MS_MAX = 30_000
 const POLL_MS = 200
 
 export async function seedDemo(world: SeedWorld): Promise<SeededDemo> {
@@ -131,7 +133,7 @@ export async function connectorServes({
   wait,
 }: Pick<SeedWorld, 'operator' | 'wait'>): Promise<void> {
   const path = `/operator/tenants/${DEMO.tenantId}/connectors`
-  for (let waitedMs = 0; waitedMs < GATEWAY_MS_MAX; waitedMs += POLL_MS) {
+  for (let waitedMs = 0; waitedMs < CONNECTOR_MS_MAX; waitedMs += POLL_MS) {
     const { body } = await operator.request('GET', path)
     const connectors = body['items'] as { state: string }[]
     if (connectors.some(({ state }) => state === 'connected')) return
