@@ -1,6 +1,6 @@
 /** What is at fault, of all that lies between the application and the gateways. */
 import { visibleJson, visibleText } from '../../analyzer/terminal/words.ts'
-import { atFault, diagnose } from '../diagnosis/diagnose.ts'
+import { atFault, diagnose, isSpared } from '../diagnosis/diagnose.ts'
 import type { Finding } from '../diagnosis/finding.ts'
 import { EXIT, Problem } from '../exit.ts'
 import { readLocalPort } from '../local/port.ts'
@@ -65,15 +65,8 @@ function verdict(findings: readonly Finding[], fault: Finding | undefined): stri
   if (fault === undefined) return ['Nothing is at fault.']
   const { name, detail, advice } = fault
   const said = [`At fault: ${visibleText(name)}`, `  ${visibleText(detail)}`]
-  const isServing = findings.every(
-    ({ subject, result }) =>
-      result !== 'failed' || subject === 'control_plane' || subject === 'state',
-  )
-  const goesOn =
-    fault.subject === 'control_plane' && isServing && findings.some(isWell)
-      ? ['  Requests go on meanwhile: gateways and application work without it.']
-      : []
+  const goesOn = isSpared(fault, findings)
+    ? ['  Requests go on meanwhile: a gateway works, and so does the application.']
+    : []
   return [...said, ...(advice === '' ? [] : [`  ${visibleText(advice)}`]), ...goesOn]
 }
-
-const isWell = ({ subject, result }: Finding) => subject === 'gateway' && result === 'ok'

@@ -50,8 +50,16 @@ export async function diagnose(world: DiagnosisWorld): Promise<Finding[]> {
   return [finding, ...controlPlane, identity, ...gatewaysOr(gateways), application, running]
 }
 
+/** What stops requests comes first: while one gateway works, they need no other, and no control plane. */
 export function atFault(findings: readonly Finding[]): Finding | undefined {
-  return findings.find(({ result }) => result === 'failed')
+  const failures = findings.filter(({ result }) => result === 'failed')
+  return failures.find((failure) => !isSpared(failure, findings)) ?? failures[0]
+}
+
+/** It has failed, and requests go on. */
+export function isSpared({ subject }: Finding, findings: readonly Finding[]): boolean {
+  const works = findings.some((one) => one.subject === 'gateway' && one.result === 'ok')
+  return works && (subject === 'control_plane' || subject === 'gateway')
 }
 
 async function lookAtState(

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { createServer as createTls } from 'node:tls'
 import t, { type Test } from 'tap'
 import { connectorHere } from '../../../../support/connector-program.ts'
+import type { GatewayAddress } from '../../../../../control-plane/downloads/connector/tunnel/dial.ts'
 import { acme, expired } from '../../../../support/certificates.ts'
 import { openDoor } from '../../../../support/dialled-in.ts'
 import {
@@ -30,6 +31,7 @@ interface Parts {
   readonly origin?: string
   readonly baseUrl?: string
   readonly gateway?: { readonly address: string; readonly certificate: string }
+  readonly others?: readonly GatewayAddress[]
   readonly environment?: Record<string, string>
   readonly isKnown?: () => boolean
   readonly date?: string
@@ -49,7 +51,7 @@ async function connectorWith(t: Test, parts: Parts = {}) {
   const connector = await joinedHere(t, {
     origin: parts.origin ?? application.url,
     baseUrl: parts.baseUrl ?? controlPlane.url,
-    gateways: [{ gateway_id: 'gateway-1', address, certificate }],
+    gateways: [{ gateway_id: 'gateway-1', address, certificate }, ...(parts.others ?? [])],
     environment: { NO_PROXY: '', ...parts.environment },
   })
   document = connector.document
@@ -205,6 +207,22 @@ t.test('a gateway that is not there, or speaks no TLS', async (t) => {
   const plain = await tcp(t, (socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'))
   const spoken = await connectorWith(t, { gateway: { address: `127.0.0.1:${plain}`, certificate } })
   t.match(await spoken.shown(), { at_fault: { subject: 'gateway', cause: 'tls' } })
+})
+
+t.test('what stops requests comes before what does not', async (t) => {
+  const closed = `127.0.0.1:${await freePort()}`
+  const { door } = await connectorWith(t)
+  const other = { gateway_id: 'gateway-2', address: closed, certificate: door.certificate }
+  const spared = await connectorWith(t, { others: [other] })
+  t.match(await spared.shown(), { at_fault: { subject: 'gateway', name: /gateway-2/ } })
+  t.match(await spared.diag(), { code: 1, out: /At fault: gateway-2.*Requests go on meanwhile/s })
+  const parts = { others: [other], baseUrl: `http://${closed}`, origin: `http://${closed}` }
+  const { shown, diag } = await connectorWith(t, parts)
+  t.match(await shown(), { code: 1, at_fault: { subject: 'application', cause: 'port' } })
+  t.notMatch((await diag()).out, 'Requests go on')
+  const all = { ...parts, others: [], gateway: other }
+  const nothing = await connectorWith(t, all)
+  t.match(await nothing.shown(), { at_fault: { subject: 'control_plane', cause: 'port' } })
 })
 
 t.test('a connector that was revoked', async (t) => {
