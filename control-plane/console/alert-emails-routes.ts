@@ -9,7 +9,8 @@ import { form } from './blocks/form.ts'
 import { action, page, type View, type Visit } from './route.ts'
 import type { ConsoleWorld } from './world.ts'
 
-const link = v.pipe(v.string(), v.maxLength(200, 'the link from the mail'))
+const LINK_MAX = 200
+const link = v.pipe(v.string(), v.maxLength(LINK_MAX, 'the link from the mail'))
 const LinkBody = v.strictObject({ link })
 
 interface Words {
@@ -72,6 +73,13 @@ export function alertEmailsRoutes({ alertRecipients }: Pick<ConsoleWorld, 'alert
     )
   }
 
+  async function stopped(visit: Visit, secret: string): Promise<View> {
+    const recipient = await known(visit, secret)
+    await alertRecipients.stop(secret, visit.requestId)
+    const { email, tenantName } = recipient
+    return said(recipient, wordsFor(recipient).stopped(email, tenantName))
+  }
+
   return [
     page(
       { path: ALERT_EMAILS_PATH, role: 'anyone', query: { link: v.optional(link, '') } },
@@ -92,12 +100,12 @@ export function alertEmailsRoutes({ alertRecipients }: Pick<ConsoleWorld, 'alert
     ),
     action(
       { path: `${ALERT_EMAILS_PATH}/stop`, role: 'anyone', form: { link: 'text' }, body: LinkBody },
-      async (visit, { link: secret }) => {
-        const recipient = await known(visit, secret)
-        await alertRecipients.stop(secret, visit.requestId)
-        const { email, tenantName } = recipient
-        return said(recipient, wordsFor(recipient).stopped(email, tenantName))
-      },
+      (visit, { link: secret }) => stopped(visit, secret),
+    ),
+    // a mail program does it at its own button; which kind of form it sends is up to it
+    action(
+      { path: `${ALERT_EMAILS_PATH}/stop/{link}`, role: 'anyone', form: { file: 'optional' } },
+      (visit) => stopped(visit, visit.path.link.slice(0, LINK_MAX)),
     ),
   ]
 }

@@ -35,6 +35,8 @@ export function createAlertLinks({ vault, baseUrl }: AlertLinksWorld) {
     /** Whose alerts it ends; undefined: no such token. */
     tenantOfStopToken: (token: string) =>
       token.includes('.') ? token.slice(0, token.lastIndexOf('.')) : undefined,
+    /** One POST ends it, without a page. */
+    oneClick: (token: string) => `${baseUrl}${ALERT_EMAILS_PATH}/stop/${token}`,
     address: (token: string) => `${baseUrl}${ALERT_EMAILS_PATH}?link=${token}`,
   }
 }

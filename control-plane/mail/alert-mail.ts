@@ -15,7 +15,7 @@ import type { Change } from '../store/store.ts'
 
 interface AlertMailWorld {
   readonly mails: Pick<Mails, 'queue'>
-  readonly links: Pick<AlertLinks, 'stopTokenOf' | 'address'>
+  readonly links: Pick<AlertLinks, 'stopTokenOf' | 'address' | 'oneClick'>
   readonly baseUrl: string
 }
 
@@ -49,8 +49,9 @@ export const createAlertMail =
         confirmedAt !== null && alert.emailRecipients.includes(email) && !known.has(email),
     )
     for (const consent of agreed) {
-      const stopLink = links.address(links.stopTokenOf(consent))
-      await mails.queue(change, tenantId, letter(consent.email, write({ ...facts, stopLink })))
+      const token = links.stopTokenOf(consent)
+      const own = letter(consent.email, write({ ...facts, stopLink: links.address(token) }))
+      await mails.queue(change, tenantId, { ...own, unsubscribe: links.oneClick(token) })
     }
     return recipients.length + agreed.length > 0
   }

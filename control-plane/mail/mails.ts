@@ -23,6 +23,8 @@ export interface Mail {
   readonly to: string
   readonly subject: string
   readonly text: string
+  /** Where a mail program sends its own unsubscribe button (RFC 8058): one POST ends it. */
+  readonly unsubscribe?: string
 }
 
 /** Hands a mail to whoever brings it on; rejects when that has to be tried again. */

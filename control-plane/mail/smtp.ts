@@ -37,8 +37,14 @@ export function createSmtp({ url, from }: SmtpSettings): MailTransport {
   transporter.catch(() => {}) // whoever sends learns of it
 
   return {
-    async send({ to, subject, text, at }) {
-      const headers = { 'Auto-Submitted': 'auto-generated' }
+    async send({ to, subject, text, at, unsubscribe }) {
+      const headers = {
+        'Auto-Submitted': 'auto-generated',
+        ...(unsubscribe !== undefined && {
+          'List-Unsubscribe': `<${unsubscribe}>`,
+          'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
+        }),
+      }
       // as an object: an address in text could name a second one
       const recipient = { name: '', address: to }
       const opened = await transporter

@@ -237,6 +237,7 @@ void t.test(
 const NOTHING_TYPED = [
   '/console/alert-emails/confirm',
   '/console/alert-emails/stop',
+  '/console/alert-emails/stop/{link}',
   '/console/people/{user_id}/remove',
   '/console/people/{user_id}/role',
   '/console/tenants/{tenant_id}/address-blocks/lift',

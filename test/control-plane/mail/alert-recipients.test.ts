@@ -17,6 +17,7 @@ interface Mail {
   readonly to: string
   readonly subject: string
   readonly text: string
+  readonly unsubscribe?: string
 }
 
 const BOB = 'bob@else.test'
@@ -121,6 +122,29 @@ void t.test('whoever agreed before there were two links ends it by the old one',
   t.match(await press('stop', old), { status: 200 })
   t.same((await alerts.get('acme', alertId)).emailRecipients, [])
   t.match(await press('stop', old), { status: 410 })
+})
+
+void t.test('the button of a mail program unsubscribes, in one POST of either kind', async (t) => {
+  const { create, sent, trigger, linkIn, press, alerts, app } = await startRecipients(t)
+  const { alertId } = await create([BOB, 'carol@else.test'])
+  const asked = await sent()
+  for (const mail of asked) {
+    t.equal(mail.unsubscribe, undefined, 'there is nothing to end yet')
+    await press('confirm', linkIn(mail))
+  }
+  const [bob, carol] = (await trigger()).map(({ unsubscribe = '' }) => unsubscribe)
+  t.not((await app.request(bob!)).status, 200, 'a program that only looks')
+  const form = new URLSearchParams([['List-Unsubscribe', 'One-Click']])
+  const parts = new FormData()
+  parts.set('List-Unsubscribe', 'One-Click')
+  const post = (url: string, body: URLSearchParams | FormData) =>
+    app.request(url, { method: 'POST', body }, { address: '192.0.2.1' })
+  t.equal((await alerts.get('acme', alertId)).emailRecipients.length, 2)
+  t.equal((await post(bob!, form)).status, 200)
+  t.same((await alerts.get('acme', alertId)).emailRecipients, ['carol@else.test'])
+  t.equal((await post(carol!, parts)).status, 200)
+  t.same((await alerts.get('acme', alertId)).emailRecipients, [])
+  t.equal((await post(carol!, parts)).status, 410)
 })
 
 void t.test('a no lasts, and takes no place of those who are asked', async (t) => {
