@@ -202,7 +202,8 @@ t.test('a gateway that is connected and brings nothing through makes it not read
     named('gateway-2', relay.address, second),
   ])
   const ready = async () => get(one.port, '/ready')
-  await until(ready, ({ status }) => status === 200)
+  // Without one of them it would only be degraded.
+  await until(ready, ({ status, body }) => status === 200 && body.includes('"is_degraded":false'))
   relay.stall()
   aheadMs = LIMITS.connectorCheckedMsMax + 1
   const wedged = await ready()
