@@ -53,8 +53,12 @@ export async function startConnectors(wish: ConnectorsWish): Promise<Connectors>
   } satisfies ConnectorsOrder)
   const count = () =>
     new Promise<number>((resolve, reject) => {
-      child.once('message', (message) => resolve((message as { connected: number }).connected))
-      child.once('exit', () => reject(new Error('the connectors have ended')))
+      const ended = () => reject(new Error('the connectors have ended'))
+      child.once('exit', ended)
+      child.once('message', (message) => {
+        child.off('exit', ended)
+        resolve((message as { connected: number }).connected)
+      })
       child.send('count')
     })
   const connectors: Connectors = {

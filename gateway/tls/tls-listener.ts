@@ -116,6 +116,8 @@ export function createTlsListener(options: TlsListenerOptions) {
         cert: certificatePem,
         key: privateKeyPem,
         minVersion: 'TLSv1.3',
+        ciphers: TLS_OPTIONS.ciphers,
+        honorCipherOrder: true,
         ALPNProtocols: [CONNECTOR_ALPN],
         handshakeTimeout: options.handshakeMs,
       },

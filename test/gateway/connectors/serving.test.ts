@@ -29,7 +29,7 @@ t.test('a request goes to the application behind its connector', async (t) => {
 
 t.test('many at once, on connections that are kept ahead of them', async (t) => {
   const origin = await startOrigin(t)
-  const door = await openDoor(t)
+  const door = await openDoor(t, { connectMs: 20_000 })
   const keys = newConnectorKeys()
   door.allow({ con_1: keys })
   const { until: event } = dialIn(t, door, keys, { origin: origin.url })
@@ -71,7 +71,7 @@ t.test(
 
 t.test('the least busy of several, and only those that reach their application', async (t) => {
   const [one, two] = [await startOrigin(t), await startOrigin(t)]
-  const door = await openDoor(t)
+  const door = await openDoor(t, { connectMs: 20_000 })
   const keys = [newConnectorKeys(), newConnectorKeys(), newConnectorKeys()] as const
   door.allow({ con_1: keys[0], con_2: keys[1], con_3: keys[2] })
   const dead = `http://127.0.0.1:${await freePort()}`

@@ -7,7 +7,21 @@ import { LIMITS } from '../../../../shared/limits.ts'
 import { readBeforeEnd } from '../../../../shared/read-before-end.ts'
 
 /** libuv fills it and it is emptied within one callback: all connections share it. */
-const buffer = Buffer.allocUnsafeSlow(64 * 1024)
+const buffer = Buffer.allocUnsafeSlow(128 * 1024)
+
+/** As large, for what is written and not taken yet; kept, so that a download makes no garbage. */
+const copies: Buffer[] = []
+const COPIES_KEPT_MAX = 32
+const SMALL_BYTES = 8 * 1024
+
+function passOn(tunnel: TLSSocket, bytes: number): boolean {
+  if (bytes <= SMALL_BYTES) return tunnel.write(Buffer.from(buffer.subarray(0, bytes)))
+  const copy = copies.pop() ?? Buffer.allocUnsafeSlow(buffer.length)
+  buffer.copy(copy, 0, 0, bytes)
+  return tunnel.write(copy.subarray(0, bytes), () => {
+    if (copies.length < COPIES_KEPT_MAX) copies.push(copy)
+  })
+}
 
 export interface ApplicationAddress {
   readonly isSecure: boolean
@@ -45,8 +59,7 @@ export function openApplication(
     allowHalfOpen: true,
     onread: {
       buffer,
-      callback: (bytes: number, view: Uint8Array) =>
-        tunnel !== undefined && tunnel.write(Buffer.from(view.subarray(0, bytes))),
+      callback: (bytes: number) => tunnel !== undefined && passOn(tunnel, bytes),
     },
   }
   const ready = () => settle({ spliceWith, close: () => application.destroy() })

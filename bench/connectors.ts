@@ -1,0 +1,177 @@
+/**
+ * npm run bench:connectors -- [--cases download,idle,return] [--connectors 1000] [--rounds 5]
+ *
+ * One download over a round trip of 100 ms, by a connector and by address; what a thousand idle
+ * connectors cost a gateway; and how long it takes until they are served again when all come back
+ * at once, and what others notice of it.
+ */
+import { createServer } from 'node:http'
+import { connect, type AddressInfo } from 'node:net'
+import { parseArgs } from 'node:util'
+import { freePort } from '../test/support/ports.ts'
+import { LIVE_HOST, startLiveGateway } from '../test/support/live-gateway.ts'
+import { SECRETS } from '../test/support/programs.ts'
+import { measureHealthy, median as medianOf } from './adversity/healthy.ts'
+import { CONNECTED, startConnectors } from './connector-programs.ts'
+import { cpuTime, familyOf, residentBytes } from './cpu.ts'
+import { median } from './measured.ts'
+import { startOrigin } from './origin.ts'
+import { programPath } from './peers/peer.ts'
+import { start } from './processes.ts'
+
+const { values } = parseArgs({
+  options: {
+    cases: { type: 'string', default: 'download,idle,return' },
+    connectors: { type: 'string', default: '1000' },
+    rounds: { type: 'string', default: '5' },
+  },
+})
+const count = Number(values.connectors)
+const rounds = Number(values.rounds)
+const ROUND_TRIP_MS = 100
+const DOWNLOAD_BYTES = 64 << 20
+const IDLE_SECONDS = 20
+const MIB = 1 << 20
+
+type Close = () => unknown
+const closing: Close[] = []
+const scope = { teardown: (close: Close) => void closing.unshift(close) }
+
+async function startRelay(target: number, roundTripMs: number): Promise<number> {
+  const port = await freePort()
+  const args = [programPath('relay.ts'), String(port), String(target), String(roundTripMs)]
+  scope.teardown((await start(process.execPath, args, { port })).stop)
+  return port
+}
+
+async function startGateway(
+  tenant: Parameters<typeof startLiveGateway>[1]['tenant'],
+  origin: string,
+) {
+  const tlsPort = await freePort()
+  const config = `  tls_listen: 127.0.0.1:${tlsPort}\n  connect_address: 127.0.0.1:${tlsPort}`
+  const gateway = await startLiveGateway(scope, { origin, config, ...(tenant && { tenant }) })
+  return { gateway, tlsPort }
+}
+
+const connectorsAt = async (port: number, tenantIds: readonly string[], originPort: number) => {
+  const connectors = await startConnectors({
+    address: `127.0.0.1:${port}`,
+    gatewayId: 'live',
+    fleetKey: SECRETS.SERVICE_FLEET_KEY,
+    tenantIds,
+    originPort,
+  })
+  scope.teardown(connectors.stop)
+  return connectors
+}
+
+/** Seconds from the request to the last byte. */
+function download(port: number, head: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, '127.0.0.1')
+    const begunMs = performance.now()
+    let bytes = 0
+    socket.on('data', (chunk: Buffer) => {
+      bytes += chunk.length
+      if (bytes < DOWNLOAD_BYTES) return
+      resolve((performance.now() - begunMs) / 1000)
+      socket.destroy()
+    })
+    socket.on('error', reject)
+    socket.on('end', () => reject(new Error(`ended after ${bytes} bytes`)))
+    socket.write(head)
+  })
+}
+
+async function measureDownload(): Promise<void> {
+  const body = Buffer.alloc(DOWNLOAD_BYTES)
+  const application = createServer((_request, response) => response.end(body))
+  await new Promise<void>((resolve) => application.listen(0, '127.0.0.1', resolve))
+  const { port } = application.address() as AddressInfo
+  scope.teardown(() => application.close())
+  const far = await startRelay(port, ROUND_TRIP_MS)
+  const { gateway: byAddress } = await startGateway(undefined, `http://127.0.0.1:${far}`)
+  const { gateway: byConnector, tlsPort } = await startGateway(CONNECTED, 'http://shop.internal')
+  await connectorsAt(await startRelay(tlsPort, ROUND_TRIP_MS), ['app'], port)
+  const ratios: number[] = []
+  for (let round = 0; round <= rounds; round++) {
+    const without = await download(byAddress.port, byAddress.head('/'))
+    const seconds = await download(byConnector.port, byConnector.head('/'))
+    if (round === 0) continue // the first has the way opened
+    ratios.push(seconds / without)
+    console.log(`  ${without.toFixed(2)} s by address, ${seconds.toFixed(2)} s by connector`)
+  }
+  const spread = (Math.max(...ratios) - Math.min(...ratios)) / 2
+  console.log(`  ${median(ratios).toFixed(2)}× ± ${spread.toFixed(2)} (0.90 to 1.10)`)
+}
+
+/** One tenant by address, which is asked, and so many behind a connector each. */
+async function startMany() {
+  const origin = await startOrigin()
+  scope.teardown(() => origin.stop())
+  const { gateway, tlsPort } = await startGateway(undefined, `http://127.0.0.1:${origin.port}`)
+  const tenantIds = Array.from({ length: count }, (_one, at) => `connected-${at}`)
+  for (const id of tenantIds)
+    gateway.control.put(id, {
+      edge_urls: { [`${id}.${LIVE_HOST}`]: `http://${id}.${LIVE_HOST}` },
+      origin: 'http://shop.internal',
+      ...CONNECTED,
+    })
+  await gateway.control.settled(1 + count)
+  await measureHealthy(gateway.port, gateway.head('/'), 5) // warm
+  const family = () => familyOf(gateway.program.child.pid!)
+  return { gateway, origin, tlsPort, tenantIds, family }
+}
+
+async function measureIdle(): Promise<void> {
+  const { origin, tlsPort, tenantIds, family } = await startMany()
+  await settle()
+  const before = residentBytes(family())
+  const relay = await startRelay(tlsPort, 0)
+  await connectorsAt(relay, tenantIds, origin.port)
+  await settle()
+  const spent = () => {
+    const { userUs, kernelUs } = cpuTime(family())
+    return userUs + kernelUs
+  }
+  const from = spent()
+  await new Promise((resolve) => setTimeout(resolve, IDLE_SECONDS * 1000))
+  const share = ((spent() - from) / (IDLE_SECONDS * 1e6)) * 100
+  const grown = (residentBytes(family()) - before) / MIB
+  console.log(
+    `  ${count} idle connectors: ${grown.toFixed(0)} MiB (at most 80), ${share.toFixed(2)} % CPU (at most 1)`,
+  )
+}
+
+async function measureReturn(): Promise<void> {
+  const { gateway, origin, tlsPort, tenantIds } = await startMany()
+  const connectors = await connectorsAt(await startRelay(tlsPort, 0), tenantIds, origin.port)
+  const without: Awaited<ReturnType<typeof measureHealthy>>[] = []
+  const beside: typeof without = []
+  const seconds: number[] = []
+  for (let round = 0; round < rounds; round++) {
+    await settle()
+    without.push(await measureHealthy(gateway.port, gateway.head('/'), 5))
+    connectors.break()
+    const begunMs = performance.now()
+    const back = connectors.until(count).then(() => (performance.now() - begunMs) / 1000)
+    beside.push(await measureHealthy(gateway.port, gateway.head('/'), 5))
+    seconds.push(await back)
+  }
+  const ratio = medianOf(beside).p99Ms / medianOf(without).p99Ms
+  console.log(
+    `  ${count} back after ${median(seconds).toFixed(1)} s, ${Math.max(...seconds).toFixed(1)} s at most (30); others’ p99 ${ratio.toFixed(2)}× (at most 2)`,
+  )
+}
+
+const settle = () => new Promise((resolve) => setTimeout(resolve, 5000))
+
+const CASES = { download: measureDownload, idle: measureIdle, return: measureReturn }
+for (const [name, run] of Object.entries(CASES)) {
+  if (!values.cases.split(',').includes(name)) continue
+  console.log(`\n${name}`)
+  await run()
+  for (const close of closing.splice(0)) await close()
+}
+process.exit()
