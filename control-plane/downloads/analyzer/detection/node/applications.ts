@@ -31,11 +31,11 @@ export async function describe(
   const platform = framework === 'nest' ? ` on ${nameOf(nestPlatform(making))}` : ''
   const made =
     serving === null
-      ? 'an application is made here; what makes it listen was not found'
-      : 'the application that listens is made here'
+      ? 'an application is created here, but nothing that makes it listen was found'
+      : 'the application is created here'
   const said = `${nameOf(framework)}${platform}: ${made}.`
-  const unseen = 'Another server is made here, whose requests the middleware does not see.'
-  const first = `Next.js is served by ${nameOf(framework)}, whose middleware comes before its pages.`
+  const unseen = 'Another server is created here. The middleware does not see its requests.'
+  const first = `${nameOf(framework)} serves Next.js. Its middleware runs before the pages.`
   const health =
     healthOf(reach, served) ?? (next && healthFinding((await nextOf(codebase, one))?.health))
   return whole(codebase, one, entry, reach, {
@@ -74,9 +74,9 @@ export async function describeNext(
     sources: new Map(source ? [[source.path, source]] : []),
     target: () => undefined,
   }
-  const asked = `${entry.said} names the port ${entry.port}.`
-  const there = ' sees requests before its pages do, and is there already.'
-  const custom = 'Next.js listens on 3000 unless it is told otherwise.'
+  const asked = `${entry.said} sets port ${entry.port}.`
+  const there = ' already exists and runs before the pages.'
+  const custom = 'Next.js listens on 3000 by default.'
   const pages = `Pages are in the ${routers.join(' and in the ')} folder.`
   const known = one.dependencies.has('next')
   return whole(codebase, one, { ...entry, path: null }, reach, {
@@ -117,9 +117,9 @@ export async function describePlugin(
     .find(({ node }) => isFunction(node))
   if (plugin === undefined) return null
   const mount = placeOf(plugin.source, plugin.node)
-  const made = 'fastify-cli makes the application, and this plugin is its first.'
-  const custom = 'fastify-cli listens on 3000 unless it is told otherwise.'
-  const asked = `${entry.said} names the port ${entry.port}.`
+  const made = 'fastify-cli creates the application and loads this plugin first.'
+  const custom = 'fastify-cli listens on 3000 by default.'
+  const asked = `${entry.said} sets port ${entry.port}.`
   const routes = routesOf(reach, tracer, plugin)
   return whole(codebase, one, entry, reach, {
     framework: 'fastify',
@@ -159,13 +159,13 @@ function whole(
   const language = languageOf(codebase, one, mount?.path ?? path)
   const title = language === 'typescript' ? 'TypeScript' : 'JavaScript'
   const used = dependency
-    ? `${nameOf(framework)} ${dependency.range} is among the dependencies.`
+    ? `${nameOf(framework)} ${dependency.range} is listed in package.json.`
     : framework === 'node'
-      ? 'A server of node:http, without a framework.'
-      : `${nameOf(framework)} is used; package.json does not name it.`
-  const byCustom = `This is what starts, going by ${said}.`
+      ? 'A node:http server without a framework.'
+      : `${nameOf(framework)} is used but not listed in package.json.`
+  const byCustom = `Probably the file that starts it, judging by ${said}.`
   const name = one.manifest.name ?? one.folder
-  const among = `It is one of the packages of ${one.workspace?.folder || 'this project'}.`
+  const among = `Part of the workspace ${one.workspace?.folder || 'at the project root'}.`
   return assemble(
     {
       folder: one.folder,
@@ -178,11 +178,11 @@ function whole(
     },
     [
       finding('framework', framework, namedAt, confidence, used),
-      finding('language', language, mount, 'sure', `Its sources are ${title}.`),
+      finding('language', language, mount, 'sure', `Written in ${title}.`),
       packageManagerOf(codebase.project, one).finding,
       entry &&
         (by === 'command'
-          ? finding('entry', entry.path, entry, 'sure', `This is what ${said} starts.`)
+          ? finding('entry', entry.path, entry, 'sure', `Started by ${said}.`)
           : finding('entry', entry.path, entry, 'likely', byCustom)),
       one.workspace && finding('workspace', name, manifestPlace(one), 'sure', among),
       integration,

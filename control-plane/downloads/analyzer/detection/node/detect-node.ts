@@ -51,10 +51,10 @@ export async function detectNode(project: Project): Promise<Detection> {
     if (length > 0 && remark !== null) remarks.add(remark)
   }
   for (const [path, problem] of [...codebase.problems].slice(0, PROBLEMS_MAX))
-    remarks.add(`${path} ${problem}; what it holds is not known.`)
+    remarks.add(`${path} ${problem} and was skipped.`)
   if (codebase.isSpent)
     remarks.add(
-      'Not all code was looked at: there is a lot of it. Run this in the folder of one application.',
+      'Only part of the code was analyzed because there is too much of it. Run this in the folder of one application.',
     )
   const found = packages.all.flatMap((one) => started.get(one) ?? [])
   const { onNode, remarks: elsewhere } = runElsewhere(project, found)

@@ -11,7 +11,7 @@ import type { Served } from './served.ts'
 const PACKAGE = 'service-node'
 
 export function integrationOf(reach: Reach): Finding | null {
-  const detail = `${PACKAGE} is imported here: this application has been integrated before.`
+  const detail = `${PACKAGE} is imported here: this application is already integrated.`
   for (const { module, at } of importedIn(reach))
     if (module === PACKAGE) return finding('integration', PACKAGE, at, 'sure', detail)
   return null
@@ -31,7 +31,7 @@ export function healthFinding(
   confidence: Finding['confidence'] = 'sure',
 ): Finding | null {
   if (!found) return null
-  const detail = `${found.path} answers whether the application is well.`
+  const detail = `${found.path} is the health check.`
   return finding('health', found.path, found.at, confidence, detail)
 }
 
@@ -53,7 +53,7 @@ const SOCKETS =
 export function webSocketsOf(reach: Reach): Finding[] {
   const found = new Map<string, Finding>()
   for (const { module, at } of importedIn(reach)) {
-    const detail = `${module} takes WebSockets, and these pass the middleware by: without a gateway in front, its upgrade listener has to ask as well.`
+    const detail = `${module} handles WebSockets, which bypass the middleware. Without a gateway in front, guard its upgrade listener too.`
     if (SOCKETS.test(module) && !found.has(module))
       found.set(module, finding('websockets', module, at, 'sure', detail))
   }

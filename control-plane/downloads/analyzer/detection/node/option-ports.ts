@@ -25,7 +25,7 @@ export function declaredPort(
   for (const { source, node } of spotsIn(reach)) {
     const port = portAt({ source, node }, tracer, names)
     if (port === null) continue
-    const detail = `It listens on ${port}, unless it is told otherwise when it is started.`
+    const detail = `Listens on ${port} unless another port is set at start.`
     return finding('port', port, placeOf(source, node), 'likely', detail)
   }
   return null

@@ -171,10 +171,10 @@ export function packageManagerOf(
         : `${by} says ${said}, and ${different.join(', ')} something else. Remove the lock files that are no longer used.`
     const place = { path: by ?? '', line: 1 }
     const confidence = different.length > 0 ? 'likely' : 'sure'
-    const detail = `${by} is of ${said}.`
+    const detail = `${by} belongs to ${said}.`
     return { remark, finding: finding('package_manager', said, place, confidence, detail) }
   }
   if (one.manifest.path === '') return { finding: null, remark: null }
-  const detail = 'No lock file and no packageManager field says otherwise.'
+  const detail = 'No lock file or packageManager field was found, so npm is assumed.'
   return { finding: finding('package_manager', 'npm', null, 'guess', detail), remark: null }
 }

@@ -140,7 +140,7 @@ async function portOfFiles(
         const port = Number(/^\$\{\w+:-?(\d+)\}$/.exec(String(value))?.[1] ?? value)
         if (!/port$/i.test(rest.at(-1) ?? '') || !Number.isInteger(port) || port < 1) continue
         if (port > 65_535) continue
-        const detail = `${path} names the port ${port}.`
+        const detail = `${path} sets port ${port}.`
         return finding('port', port, { path, line: 1 }, 'likely', detail)
       }
   }
@@ -158,7 +158,7 @@ function configuredPort(
   for (const { source, node } of spotsIn(reach)) {
     const fallback = node.type === 'LogicalExpression' ? fallbackOf(node, wanted) : null
     if (fallback !== null && !isForeignPort(source, node, fallback)) {
-      const detail = `Code falls back to port ${fallback} here.`
+      const detail = `Falls back to port ${fallback} here.`
       return finding('port', fallback, placeOf(source, node), 'guess', detail)
     }
     const isProperty = node.type === 'ObjectProperty' && wanted(keyOf(node.key))
@@ -170,7 +170,7 @@ function configuredPort(
     const value = node.type === 'ObjectProperty' ? node.value : node.right
     const port = portOf({ source, node: value }, tracer)
     if (port === null || isForeignPort(source, node, port)) continue
-    const detail = `${port} is the port of this configuration.`
+    const detail = `This configuration sets port ${port}.`
     return finding('port', port, placeOf(source, node), 'likely', detail)
   }
   return null
@@ -205,7 +205,7 @@ export async function portBeside(
     for (const [index, line] of lines.entries()) {
       const port = pattern.exec(line)?.[1]
       if (port === undefined) continue
-      const detail = `${name} names the port ${port}.`
+      const detail = `${name} sets port ${port}.`
       return finding('port', port, { path, line: index + 1 }, 'likely', detail)
     }
   }

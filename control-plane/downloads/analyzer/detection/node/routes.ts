@@ -64,7 +64,7 @@ export function routesOf(reach: Reach, tracer: Tracer, made: Pick<Making, 'node'
     for (const outer of on())
       for (const one of inner.filter(({ node }) => node !== outer))
         mounts.push({ on: outer, inner: one.node, prefix: prefix + one.prefix })
-    const detail = `Routes of ${first.source.path} are mounted here.`
+    const detail = `Mounts the routes of ${first.source.path}.`
     if (findings.length < FINDINGS_MAX)
       findings.push(finding('routes', routePath(prefix), at, 'sure', detail))
   }

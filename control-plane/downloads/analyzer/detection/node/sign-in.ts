@@ -52,14 +52,14 @@ export function signInOf(reach: Reach, one: NodePackage): Finding[] {
   const byName = new Map<string, Finding>()
   for (const { module, at } of importedIn(reach)) {
     const name = nameOf(module)
-    const detail = `${module} is imported here: people may be asked to sign in twice, until it is replaced by who the service says they are.`
+    const detail = `${module} is imported here. Users may have to sign in twice until the application takes their identity from the service.`
     if (name !== undefined && !byName.has(name))
       byName.set(name, finding('sign_in', name, at, 'sure', detail))
   }
   const at = manifestPlace(one)
   for (const [dependency, { kind }] of one.manifest.dependencies) {
     const name = nameOf(dependency)
-    const detail = `${dependency} is a dependency, but no import of it was found in the files that were looked at.`
+    const detail = `${dependency} is listed in package.json, but no analyzed file imports it.`
     if (name !== undefined && !byName.has(name) && kind !== 'devDependencies')
       byName.set(name, finding('sign_in', name, at, 'guess', detail))
   }
