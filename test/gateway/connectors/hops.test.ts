@@ -257,15 +257,16 @@ t.test(
 )
 
 t.test('its own connectors come first, also when they come later', async (t) => {
-  const origin = await startOrigin(t)
-  const { first, holder, join } = await startWith(t, origin.url)
-  t.match(await ask(first.upstream), { status: 200 })
-  t.equal(served(holder), 1)
-  await join(first)
-  await until(() => first.connectors.hopConnections().over === 0)
-  t.match(await ask(first.upstream), { status: 200 })
-  t.equal(served(holder), 1)
-  t.same(holder.connectors.hopConnections(), { over: 0, served: 0 })
+  const there = await startOrigin(t, (_request, response) => response.end('far'))
+  const here = await startOrigin(t, (_request, response) => response.end('near'))
+  const { first, holder, keys } = await startWith(t, there.url)
+  t.match(await ask(first.upstream), { body: 'far' })
+  const options = { origin: here.url, gatewayId: first.gatewayId }
+  await dialIn(t, first, keys, options).until('connected')
+  await until(() => [...first.connectors.present()].some(({ member }) => member.spares > 0))
+  t.match(await ask(first.upstream), { body: 'near' })
+  await until(() => holder.connectors.hopConnections().served === 0)
+  t.equal(first.connectors.hopConnections().over, 0)
 })
 
 t.test('a connection that is lost on its way is dialled again', async (t) => {
