@@ -8,17 +8,26 @@ import { PACKAGE } from '../edits/import-line.ts'
 export function readByLoading(root: string, folder: string, keyFile: string | undefined): string[] {
   const above = ancestorsOf(folder)
   const named = above.find((at) => existsSync(join(at, 'node_modules', PACKAGE)))
-  const real = createRequire(join(folder, 'file.js')).resolve(PACKAGE)
+  const real = resolvedFrom(folder)
   return [
     ...new Set([
       root,
       ...(named === undefined ? [] : [join(named, 'node_modules')]),
-      packagesAround(real),
+      ...(real === null ? [] : [packagesAround(real)]),
       // looked at for the type of its modules
       ...above.map((at) => join(at, 'package.json')),
       ...(keyFile === undefined ? [] : [isAbsolute(keyFile) ? keyFile : resolve(folder, keyFile)]),
     ]),
   ]
+}
+
+/** null: Node would not find it either, for a package.json that is none, say; the load tells why. */
+function resolvedFrom(folder: string): string | null {
+  try {
+    return createRequire(join(folder, 'file.js')).resolve(PACKAGE)
+  } catch {
+    return null
+  }
 }
 
 function ancestorsOf(folder: string): string[] {

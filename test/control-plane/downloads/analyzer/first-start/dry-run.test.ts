@@ -151,6 +151,19 @@ t.test(
   },
 )
 
+t.test('a package.json that is none is a fault, and no end of the program', { skip }, async (t) => {
+  const root = temporaryFolder(t)
+  writeFileSync(join(root, 'package.json'), '{')
+  const edit = {
+    path: 'server.js',
+    before: "const express = require('express')\n",
+    after: COMMONJS,
+  }
+  const { status, faults } = await loaded(t, [edit], { root, packageType: 'commonjs' })
+  t.equal(status, 'fail')
+  t.match(faults[0]?.detail, /Invalid package config|Cannot find module/)
+})
+
 t.test('where Node cannot confine a process nothing is loaded, and it says why', async (t) => {
   const mark = join(temporaryFolder(t), 'ran')
   const root = mkdtempSync(join((await installed).folder, 'old-'))
