@@ -70,6 +70,8 @@ export class WorkerLink {
   #retry: NodeJS.Timeout | undefined
   #silence: NodeJS.Timeout | undefined
   readonly #spares = new Set<TLSSocket>()
+  /** Of a worker that goes, not asked for yet. */
+  readonly #left = new Set<TLSSocket>()
   readonly #used = new Set<TLSSocket>()
   #dialling = 0
   #wanted = 0
@@ -235,7 +237,9 @@ export class WorkerLink {
     this.#control = undefined
     clearTimeout(this.#silence)
     this.#wanted = 0
-    for (const spare of this.#spares) spare.destroy()
+    // It may need them for what it has been asked already; it ends them when it goes.
+    for (const spare of this.#spares) this.#left.add(spare)
+    this.#spares.clear()
     control.on('error', () => undefined)
     void this.#connect()
   }
@@ -257,6 +261,7 @@ export class WorkerLink {
       this.#spares.add(socket)
       socket.once('close', () => {
         this.#used.delete(socket)
+        this.#left.delete(socket)
         if (this.#spares.delete(socket) && this.#control !== undefined) this.#fillSoon()
       })
       const lines = readLines(socket, {
@@ -291,6 +296,7 @@ export class WorkerLink {
   #open(socket: TLSSocket): void {
     socket.off('end', endSpare)
     this.#spares.delete(socket)
+    this.#left.delete(socket)
     this.#used.add(socket)
     this.#fill()
     const { application, applicationMs, onEvent } = this.#world
@@ -356,7 +362,7 @@ export class WorkerLink {
     clearTimeout(this.#fillTimer)
     clearTimeout(this.#looking)
     this.#control?.destroy()
-    for (const socket of [...this.#spares, ...this.#used]) socket.destroy()
+    for (const socket of [...this.#spares, ...this.#left, ...this.#used]) socket.destroy()
   }
 }
 
