@@ -159,8 +159,8 @@ function keysOf(
   before: Record<string, ConnectorKeyPair> = {},
 ): Map<string, Map<string, KeyObject>> {
   return new Map(
-    Object.entries(now).map(([id, { publicKey }]) => {
-      const keys = new Map([['k1', importConnectorKey(publicKey)]])
+    Object.entries(now).map(([id, { publicKey, keyId = 'k1' }]) => {
+      const keys = new Map([[keyId, importConnectorKey(publicKey)]])
       const old = before[id]
       if (old !== undefined) keys.set('k0', importConnectorKey(old.publicKey))
       return [id, keys]
