@@ -73,7 +73,12 @@ export async function openDoor(
     readonly report?: Parameters<typeof createConnectors>[0]['report']
   } = {},
 ): Promise<Door> {
-  const { gatewayId = 'gateway-1', connectMs = 10_000, awaitedMs = 0, clock = systemClock } = options
+  const {
+    gatewayId = 'gateway-1',
+    connectMs = 10_000,
+    awaitedMs = 0,
+    clock = systemClock,
+  } = options
   const logged: Logged[] = []
   const log = pino(
     { level: 'info' },
