@@ -90,7 +90,7 @@ t.test('from creation to live to a revoked user', { skip: WITHOUT_CHROMIUM }, as
   await operator.goto(`${baseUrl}/console/tenants/acme/audit`)
   t.match(
     await operator.textContent('main'),
-    /Changed a user.*disabled.*Turned protection on.*Published the tenant/s,
+    /Changed a user.*Disabled.*Turned protection on.*Published the tenant/s,
     'who did what, the newest first',
   )
   await operator.goto(`${baseUrl}/console/tenants/acme`)
