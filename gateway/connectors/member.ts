@@ -182,10 +182,12 @@ export class Member {
     nowMs: number,
     withinMs: number,
     onAnswer: (answer: OpenAnswer, socket: TLSSocket) => void,
+    /** Asked once it has been silent for long: whether to give it up before its time. */
+    isGivenUp: () => boolean = () => false,
   ): boolean {
     const socket = this.#spares.pop()
     if (socket === undefined) return false
-    this.#ask(socket, nowMs, withinMs, onAnswer)
+    this.#ask(socket, nowMs, withinMs, onAnswer, isGivenUp)
     return true
   }
 
@@ -194,12 +196,17 @@ export class Member {
     nowMs: number,
     withinMs: number,
     onAnswer: (answer: OpenAnswer, socket: TLSSocket) => void,
+    isGivenUp: () => boolean,
   ): void {
     this.#used.set(socket, null)
     this.#asked.set(socket, nowMs)
     socket.off('data', ended)
     const lost = () => settle('lost')
-    const deadline = setTimeout(() => settle('timeout'), withinMs)
+    const soonMs = Math.min(withinMs, LIMITS.connectorAnswerMsMax)
+    let deadline = setTimeout(() => {
+      if (soonMs === withinMs || isGivenUp()) return settle('timeout')
+      deadline = setTimeout(() => settle('timeout'), withinMs - soonMs)
+    }, soonMs)
     const lines = readLines(socket, {
       bytesMax: LIMITS.connectorAnswerBytesMax,
       onLine: (line) => settle(readOpenAnswer(line) ?? 'lost'),

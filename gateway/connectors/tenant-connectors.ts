@@ -127,13 +127,13 @@ export class TenantConnectors implements Way {
     if (member === undefined) return false
     const nowMs = this.#options.nowMs()
     const { connectMs } = this.#options
-    // One that is silent is not waited for where another one could do it.
-    const withinMs = this.#isOtherWell(member)
-      ? Math.min(connectMs, LIMITS.connectorAnswerMsMax)
-      : connectMs
     member.usedMs = nowMs
-    return member.open(nowMs, withinMs, (answer, socket) =>
-      this.#answered(member, opening, answer, socket),
+    return member.open(
+      nowMs,
+      connectMs,
+      (answer, socket) => this.#answered(member, opening, answer, socket),
+      // One that is silent is not waited for where another one could do it.
+      () => this.#isOtherWell(member),
     )
   }
 

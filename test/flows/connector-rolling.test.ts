@@ -89,6 +89,8 @@ t.test('two gateways and two connectors: none of 10,000 requests fails', async (
   t.ok(answered() < 2 * REQUESTS, 'all of that while it was asked')
   await Promise.all(loads.map(({ done }) => done))
   t.equal(answered(), 2 * REQUESTS)
+  for (const { logged } of gateways)
+    for (const line of logged()) if ('failure' in line) t.comment(JSON.stringify(line))
   t.same(
     loads.flatMap(({ failures }) => failures),
     [],

@@ -6,12 +6,14 @@ import { listening } from './wire.ts'
 export async function startRelay(t: Pick<Test, 'teardown'>, port: number) {
   const sockets = new Set<Socket>()
   let isSilent = false
+  let held: (() => void)[] | undefined
   function carry(from: Socket, to: Socket): void {
     sockets.add(from)
     from.on('close', () => sockets.delete(from))
     from.on('error', () => undefined)
     from.on('data', (chunk: Buffer) => {
-      if (!isSilent) to.write(chunk)
+      if (held !== undefined) held.push(() => to.write(chunk))
+      else if (!isSilent) to.write(chunk)
     })
     from.on('end', () => {
       if (!isSilent) to.end()
@@ -31,5 +33,12 @@ export async function startRelay(t: Pick<Test, 'teardown'>, port: number) {
     address,
     /** From now on nothing comes through, and nobody is told. */
     fallSilent: () => void (isSilent = true),
+    /** What comes waits, until it is let go. */
+    holdBack: () => void (held = []),
+    letGo(): void {
+      const before = held ?? []
+      held = undefined
+      for (const go of before) go()
+    },
   }
 }

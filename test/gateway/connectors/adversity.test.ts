@@ -73,6 +73,28 @@ t.test(
   },
 )
 
+t.test('where all are slow, each is waited for', async (t) => {
+  const origin = await startOrigin(t)
+  const door = await openDoor(t)
+  const relay = await startRelay(t, door.port)
+  const keys = { con_1: newConnectorKeys(), con_2: newConnectorKeys() }
+  door.allow(keys)
+  for (const [connectorId, own] of Object.entries(keys))
+    await dialIn(t, { ...door, address: relay.address }, own, {
+      origin: origin.url,
+      connectorId,
+    }).until('connected')
+  const members = () => [...door.connectors.present()].map(({ member }) => member)
+  await until(() => members().length === 2 && members().every(({ spares }) => spares > 0))
+  relay.holdBack()
+  const answers = [ask(door.upstream), ask(door.upstream)]
+  // Both have been silent for so long that either would be given up for the other one.
+  await until(() => members().every((member) => !member.isWell(Date.now())))
+  await tick(100)
+  relay.letGo()
+  for (const answer of answers) t.match(await answer, { status: 200 })
+})
+
 t.test('a clock that is set forward ends nobody', async (t) => {
   let aheadMs = 0
   const origin = await startOrigin(t)
