@@ -7,44 +7,38 @@
 import { readFileSync } from 'node:fs'
 import { connect as openSession, type ClientHttp2Session } from 'node:http2'
 import type { Socket } from 'node:net'
-import type { Duplex } from 'node:stream'
 import { createServer, type TLSSocket } from 'node:tls'
 import { createHttp1Server } from '../../gateway/http1/server.ts'
-import type { OpenConnection, OpenedConnection } from '../../gateway/upstream/open-connection.ts'
 import { createUpstream } from '../../gateway/upstream/upstream.ts'
+import type { Way } from '../../gateway/wire/upstream-call.ts'
 import { rawListener } from '../../test/support/raw-listener.ts'
 
 const [port, way, originPort, tunnelPort, certificate = ''] = process.argv.slice(2)
 const spares: TLSSocket[] = []
 let session: ClientHttp2Session | undefined
 
-function hear(stream: Duplex, to: OpenedConnection): void {
-  stream.on('data', (chunk: Buffer) => {
-    if (!to.onRead(chunk.length, chunk)) stream.pause()
-  })
+/** A spare connection is asked with OPEN; once it has answered OK it is the application's. */
+const reversed: Way = {
+  open({ onOpened }) {
+    const socket = spares.shift()
+    if (socket === undefined) throw new Error('no spare connection: let more be kept')
+    socket.removeAllListeners('data')
+    socket.once('data', (chunk: Buffer) => {
+      if (chunk.toString('latin1') === 'OK\n') onOpened(socket)
+      else socket.destroy()
+    })
+    socket.write('OPEN\n')
+  },
 }
 
-/** A spare connection; the request goes out right behind OPEN, the answer comes behind OK. */
-const openReversed: OpenConnection = (to) => {
-  const socket = spares.shift()
-  if (socket === undefined) throw new Error('no spare connection: let more be kept')
-  socket.removeAllListeners('data')
-  socket.once('data', (chunk: Buffer) => {
-    if (chunk.toString('latin1', 0, 3) !== 'OK\n') return void socket.destroy()
-    hear(socket, to)
-    if (chunk.length > 3) to.onRead(chunk.length - 3, chunk.subarray(3))
-  })
-  socket.write('OPEN\n')
-  process.nextTick(() => to.onReady())
-  return socket
-}
-
-const openStream: OpenConnection = (to) => {
-  if (session === undefined) throw new Error('no session')
-  const stream = session.request({ ':method': 'CONNECT', ':authority': 'application' })
-  hear(stream, to)
-  stream.once('response', () => to.onReady())
-  return Object.assign(stream, { setNoDelay() {} }) as unknown as Socket
+const streams: Way = {
+  open({ onOpened }) {
+    if (session === undefined) throw new Error('no session')
+    const stream = session.request({ ':method': 'CONNECT', ':authority': 'application' })
+    stream.once('response', () => {
+      onOpened(Object.assign(stream, { setNoDelay() {} }) as unknown as Socket)
+    })
+  },
 }
 
 if (way !== 'address') {
@@ -69,8 +63,8 @@ if (way !== 'address') {
 const upstream = createUpstream({
   origin: `http://127.0.0.1:${originPort}`,
   timeouts: { connectMs: 5000, firstByteMs: 30_000, idleMs: 60_000 },
-  ...(way === 'reversed' && { open: openReversed }),
-  ...(way === 'http2' && { open: openStream }),
+  ...(way === 'reversed' && { way: reversed }),
+  ...(way === 'http2' && { way: streams }),
 })
 const server = createHttp1Server({
   timeouts: { headMs: 10_000, idleMs: 60_000, keepAliveMs: 75_000 },

@@ -1,6 +1,7 @@
 /** How a connection to an application comes about. */
 import { connect as connectTcp, isIP, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
+import { readInto } from '../wire/borrowed-reads.ts'
 import type { UpstreamRuntime } from './runtime.ts'
 
 /** What becomes of it, told to whoever wanted it. */
@@ -50,11 +51,12 @@ export function openByAddress({
 }
 
 /** It is there already, and takes bytes. */
-export function openedAs(socket: Socket): OpenConnection {
+export function openedAs(socket: Socket, readBuffer: Buffer): OpenConnection {
   return (to) => {
-    socket.on('data', (chunk: Buffer) => {
-      if (!to.onRead(chunk.length, chunk)) socket.pause()
-    })
+    if (!readInto(socket, readBuffer, (bytes, buffer) => to.onRead(bytes, buffer)))
+      socket.on('data', (chunk: Buffer) => {
+        if (!to.onRead(chunk.length, chunk)) socket.pause()
+      })
     return socket
   }
 }

@@ -134,7 +134,7 @@ class PooledUpstream implements Upstream, CallQueue, ConnectionPool<UpstreamConn
   #opened(socket: Socket): UpstreamConnection {
     this.#openings--
     this.#connects++
-    const connection = new UpstreamConnection(this, openedAs(socket))
+    const connection = new UpstreamConnection(this, openedAs(socket, this.runtime.readBuffer))
     connection.becomeReady()
     this.#sockets.add(connection)
     if (!this.release(connection)) connection.destroy()
