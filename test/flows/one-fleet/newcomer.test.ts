@@ -1,3 +1,4 @@
+// long: npm installs, edits and starts a real application, from nothing to live and back
 /**
  * The whole story of a newcomer: an application of their own, one line that installs the tool, then
  * analyze, apply, verify, go-live; a browser signs in; and all the way back, to the first commit.

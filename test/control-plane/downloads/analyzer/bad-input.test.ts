@@ -1,3 +1,4 @@
+// long: starts the bundled program in each of two hundred hostile folders
 /**
  * What strangers' machines are like: the real program, bundled as it is downloaded, in folders that
  * are too large, broken, hostile or not a project at all. It never hangs, never crashes, never
