@@ -1,7 +1,7 @@
-/** Public applications that are only scored: their answers were written before anything was run on them. */
-import type { Expected } from './expected.ts'
+/** Written before anything was run on them, and read since: 13 of 20 were right at first. */
+import type { Expected } from '../expected.ts'
 
-export const HELD_OUT: readonly Expected[] = [
+export const SIXTH_HELD_OUT: readonly Expected[] = [
   {
     name: 'apimocker',
     version: '1.1.6',
