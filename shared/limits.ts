@@ -1,5 +1,6 @@
 import { DEVICE_CODE_LIMITS } from './device-code-limits.ts'
 import { CONNECTOR_LIMITS } from './connector-limits.ts'
+import { DEVICE_LIMITS } from './device-limits.ts'
 import { EDGE_LIMITS } from './edge-limits.ts'
 import { PEOPLE_LIMITS } from './people-limits.ts'
 import { PROJECT_LIMITS } from './project-limits.ts'
@@ -13,6 +14,7 @@ import { WEBHOOK_LIMITS } from './webhook-limits.ts'
 export const LIMITS = {
   ...DEVICE_CODE_LIMITS,
   ...CONNECTOR_LIMITS,
+  ...DEVICE_LIMITS,
   ...EDGE_LIMITS,
   ...PEOPLE_LIMITS,
   ...PROJECT_LIMITS,
@@ -101,12 +103,6 @@ export const LIMITS = {
   passwordQueuePerTenantMax: 100,
   realmsCachedMax: 200,
   passwordMemoryKibMax: 256 * 1024,
-  // recorded sign-ins
-  signInKeptMs: 35 * 24 * 3600 * 1000,
-  /** The newest failures of a day that lockout looks at, per account and per address. */
-  failuresLookedAtMax: 1000,
-  knownAddressesMax: 200,
-  devicesListedMax: 100,
   // a person's own account
   ownSessionsListedMax: 100,
   factorsPerUserMax: 10,

@@ -16,4 +16,10 @@ export const PEOPLE_LIMITS = {
   sessionsCountedMax: 1000,
   /** People that a search for sessions stands for. */
   peopleMatchedMax: 20,
+  // recorded sign-ins
+  signInKeptMs: 35 * 24 * 3600 * 1000,
+  /** The newest failures of a day that lockout looks at, per account and per address. */
+  failuresLookedAtMax: 1000,
+  knownAddressesMax: 200,
+  devicesListedMax: 100,
 } as const

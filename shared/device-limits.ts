@@ -1,0 +1,37 @@
+/** Of machines with our agent; a part of `LIMITS`, which is what is asked. */
+export const DEVICE_LIMITS = {
+  devicesPerTenantMax: 100_000,
+  devicesPerPersonMax: 100,
+  // tickets
+  deviceTicketsPerTenantMax: 200,
+  deviceTicketUsesMax: 10_000,
+  deviceTicketSecondsDefault: 86_400,
+  deviceTicketSecondsMax: 30 * 86_400,
+  /** Whose answer to an enrolment was lost gets the same device again. */
+  deviceEnrolAgainMs: 10 * 60 * 1000,
+  // what an agent sends
+  deviceBodyBytesMax: 16 * 1024,
+  deviceHostnameCharactersMax: 253,
+  deviceDetailCharactersMax: 200,
+  /** Between two check-ins; each agent takes a random part of it off. */
+  deviceCheckInSeconds: 3600,
+  /** Check-ins that are worked on at once, and how long the others are told to wait, at most. */
+  deviceCheckInsAtOnceMax: 16,
+  deviceCheckInAgainSecondsMax: 900,
+  /** What mends a lost chain is good for so long. */
+  deviceNonceMs: 60_000,
+  /** Starts of a machine that are remembered, to find one that comes back. */
+  deviceBootsKept: 8,
+  // what a machine is asked
+  deviceFactMsMax: 5000,
+  deviceCollectSeconds: 300,
+  // the proof in a sign-in
+  /** One for the whole installation: agents listen on it. */
+  deviceProofPort: 18_653,
+  deviceChallengeMs: 60_000,
+  deviceProofCodeMs: 60_000,
+  deviceProofUrlBytesMax: 2048,
+  /** Of browsers and whoever else comes to the agent's port. */
+  deviceProofConnectionsMax: 32,
+  deviceProofHeadMsMax: 5000,
+} as const
