@@ -43,7 +43,7 @@ function circles(imports: Imports): string[] {
 const SHARED = [
   ['shared'],
   ['config', 'fleet', 'integration'],
-  ['connector'],
+  ['connector', 'device'],
   ['enforcement'],
   ['sign-in'],
 ]
