@@ -148,10 +148,12 @@ async function entries(
   })
 }
 
+const PERSON: readonly string[] = ['user_id', 'subject']
+
 /** Without the id that the column of targets has already. */
 const toldOf = (entry: AuditRow): Difference[] =>
   differencesOf(entry)
-    .filter(({ name, about }) => name !== 'user_id' || about !== entry.userId)
+    .filter(({ name, about }) => !PERSON.includes(name) || about !== entry.userId)
     .map((one) => withSessions(entry, one))
 
 /** From an address on to who is signed in from there. */

@@ -1,5 +1,7 @@
 /** What a field of an entry is called where its form has a name for it; any other reads as a name. */
+import { SECOND_MS } from '../../../shared/clock.ts'
 import type { Difference } from '../blocks/diff.ts'
+import { logMomentText } from '../blocks/text.ts'
 
 const FIELDS: Readonly<Record<string, string>> = {
   about: 'About',
@@ -12,6 +14,7 @@ const FIELDS: Readonly<Record<string, string>> = {
   email_language: 'Email language',
   email_recipients: 'Other addresses',
   excluded: 'Public paths',
+  expires_in: 'Valid for (seconds)',
   force: 'Without the checks',
   health: 'Health path',
   idle_seconds: 'Idle timeout (seconds)',
@@ -24,11 +27,15 @@ const FIELDS: Readonly<Record<string, string>> = {
   max_session_seconds: 'Maximum session length (seconds)',
   missing: 'Checks missing',
   mode: 'Enforcement mode',
+  not_before: 'Sessions from before',
   q: 'Search',
   sealed: 'Sealed paths',
   session_binding: 'If the browser or network changes',
+  sid: 'Session',
+  subject: 'Person',
   threshold: 'Alert at or above',
   url: 'URL',
+  user_id: 'Person',
   window_seconds: 'Within (seconds)',
 }
 const SHORT: Readonly<Record<string, string>> = { id: 'ID', ids: 'IDs', ip: 'IP', pem: 'PEM', url: 'URL', api: 'API', cli: 'CLI', tls: 'TLS' } // prettier-ignore
@@ -46,5 +53,18 @@ function fieldText(name: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1)
 }
 
+const ISO_TIME = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/
+
+/** Times are noted as tokens have them, or as programs read them. */
+function valueText(name: string, value: unknown): unknown {
+  if (name === 'not_before' && typeof value === 'number') return logMomentText(value * SECOND_MS)
+  const isTime = typeof value === 'string' && ISO_TIME.test(value)
+  return isTime ? logMomentText(Date.parse(value)) : value
+}
+
 export const inWords = (items: readonly Difference[]): Difference[] =>
-  items.map((item) => ({ ...item, name: fieldText(item.name) }))
+  items.map((item) => ({
+    ...item,
+    name: fieldText(item.name),
+    about: valueText(item.name, item.about),
+  }))

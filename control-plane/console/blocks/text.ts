@@ -18,17 +18,22 @@ const NEVER = html`<span class="none">never</span>`
 const MINUTES = 16
 const SECONDS = 19
 
+/** Where there is no place for an element. */
+export const logMomentText = (atMs: number): string => utcText(new Date(atMs).toISOString())
+
+const utcText = (iso: string, characters = SECONDS) =>
+  `${iso.slice(0, characters).replace('T', ' ')} UTC`
+
 function written(atMs: number, characters: number): Html {
   const iso = new Date(atMs).toISOString()
-  const utc = `${iso.slice(0, characters).replace('T', ' ')} UTC`
+  const utc = utcText(iso, characters)
   return html`<time datetime="${iso}" ${characters === SECONDS ? html`data-seconds` : ''}>${utc}</time>`
 }
 
 /** How long ago, in words; the moment itself for hovering. */
 export function age(atMs: number, nowMs: number): Html {
   const iso = new Date(atMs).toISOString()
-  const utc = `${iso.slice(0, SECONDS).replace('T', ' ')} UTC`
-  return html`<time class="age" datetime="${iso}" title="${utc}">${ageText(atMs, nowMs)}</time>`
+  return html`<time class="age" datetime="${iso}" title="${utcText(iso)}">${ageText(atMs, nowMs)}</time>`
 }
 
 const AGES = [

@@ -27,6 +27,26 @@ void t.test('a change of a user says what was and what is, and no password', asy
   t.notMatch(text, /lantern/)
 })
 
+void t.test('who was signed out, and when, is told to people', async (t) => {
+  const { services, person } = await startConsole(t)
+  const administrator = await person('acme')
+  const [subject, not_before] = ['usr_0123456789abcdef', 1_700_000_000]
+  await services.store.change(async (change) => {
+    const about = (action: string, content: object) =>
+      change.audit(
+        { name: 'operator', requestId: 'r1' },
+        { action, tenantId: 'acme', content: { ...content } },
+      )
+    await about('sessions.revoked', { subject, not_before, reason: 'admin' })
+    await about('webhook.replayed', { failed_since: '2023-11-14T22:13:20.000Z' })
+  })
+  const { text } = await administrator.get('/console/tenants/acme/audit')
+  t.match(text, /<dt>Sessions from before<\/dt>\s*<dd>\s*2023-11-14 22:13:20 UTC/)
+  t.match(text, /<dt>Failed since<\/dt>\s*<dd>\s*2023-11-14 22:13:20 UTC/)
+  t.notMatch(text, />Subject</, 'the person is the target')
+  t.notMatch(text, /1700000000|Z<|T22/)
+})
+
 void t.test('a page of long lists holds nobody up', async (t) => {
   const { services, person } = await startConsole(t)
   const list = (more: number) => Array.from({ length: 500 + more }, (_, at) => `/part-${at}`)
