@@ -2,7 +2,7 @@
 import { parseArgs } from 'node:util'
 import { nearest } from '../../../shared/nearest.ts'
 import { visibleText } from '../analyzer/terminal/words.ts'
-import { Problem } from './exit.ts'
+import { Problem } from '../resident/exit.ts'
 
 interface OptionHelp {
   /** What stands behind it, if anything does. */

@@ -2,10 +2,10 @@
 import { visibleJson, visibleText } from '../../analyzer/terminal/words.ts'
 import { atFault, diagnose, isSpared } from '../diagnosis/diagnose.ts'
 import type { Finding } from '../diagnosis/finding.ts'
-import { EXIT, Problem } from '../exit.ts'
+import { EXIT, Problem } from '../../resident/exit.ts'
 import { readLocalPort } from '../local/port.ts'
 import { createService } from '../service/service.ts'
-import { baseUrlOf, readBaseUrl, type Environment } from '../settings.ts'
+import { baseUrlOf, readBaseUrl, type Environment } from '../../resident/base-url.ts'
 import { newestOf } from '../systemd/running-state.ts'
 import type { Command } from './command.ts'
 

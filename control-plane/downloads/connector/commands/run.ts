@@ -1,14 +1,14 @@
 /** Runs the connector until it is told to stop. */
 import { LIMITS } from '../../../../shared/limits.ts'
-import { EXIT, Problem } from '../exit.ts'
+import { EXIT, Problem } from '../../resident/exit.ts'
 import { startLocal } from '../local/local.ts'
 import { readLocalPort } from '../local/port.ts'
-import { createLog } from '../running/log.ts'
+import { createLog } from '../../resident/log.ts'
 import { createRunning } from '../running/running.ts'
 import { createService } from '../service/service.ts'
-import { baseUrlOf } from '../settings.ts'
+import { baseUrlOf } from '../../resident/base-url.ts'
 import { adoptIdentity, proxiesOf } from '../systemd/running-state.ts'
-import { takeRunningLock } from '../state/running-lock.ts'
+import { takeRunningLock } from '../../resident/running-lock.ts'
 import type { Command } from './command.ts'
 
 export const run: Command = {
@@ -24,8 +24,8 @@ export const run: Command = {
     await adoptIdentity(state, environment)
     const joined = await state.require()
     const proxies = await proxiesOf(environment, others)
-    const log = createLog({ output: stderr, nowMs })
-    const lock = await takeRunningLock(state.path, platform)
+    const log = createLog({ program: 'connector', output: stderr, nowMs })
+    const lock = await takeRunningLock('service-connector', state.path, platform)
     if (lock === null)
       throw new Problem(
         'already_running',

@@ -1,8 +1,8 @@
 /** The connector as a service of this machine, by systemd. */
-import { EXIT } from '../exit.ts'
+import { EXIT } from '../../resident/exit.ts'
 import { readLocalPort } from '../local/port.ts'
 import { install, uninstall, unitFor } from '../systemd/installation.ts'
-import { systemctl } from '../systemd/systemctl.ts'
+import { createSystemctl } from '../../resident/systemctl.ts'
 import { UNIT_NAME } from '../systemd/unit.ts'
 import type { Command } from './command.ts'
 
@@ -20,6 +20,7 @@ export const service: Command = {
     const { action, options } = given
     const localPort = String(readLocalPort(options.get('local-port')) ?? 'none')
     const wish = { state, environment, nodeFile, programFile, localPort }
+    const systemctl = createSystemctl('service-connector')
     const machine = { root: ROOT, systemctl, platform, userId }
     if (options.has('print')) print((await unitFor(wish, ROOT)).text.trimEnd())
     else if (action === 'install') {

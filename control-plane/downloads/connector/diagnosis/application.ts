@@ -1,5 +1,5 @@
 /** Whether the application answers on this machine's side. */
-import type { Target } from '../service/proxies.ts'
+import type { Target } from '../../resident/proxies.ts'
 import { applicationAddress } from '../tunnel/splice.ts'
 import { failed, found, type Fault, type Finding } from './finding.ts'
 import { speakHttp, type HttpAnswer } from './http.ts'

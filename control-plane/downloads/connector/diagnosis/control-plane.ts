@@ -1,6 +1,6 @@
 /** Whether the control plane answers from here; and what its clock says beside ours. */
-import { connectStraight, proxyCredentials } from '../service/connect.ts'
-import type { Proxies, Target } from '../service/proxies.ts'
+import { connectStraight, proxyCredentials } from '../../resident/connect.ts'
+import type { Proxies, Target } from '../../resident/proxies.ts'
 import { failed, found, noted, type Fault, type Finding } from './finding.ts'
 import { speakHttp, type HttpAnswer } from './http.ts'
 import { hostOf, reach, unresolved } from './reach.ts'

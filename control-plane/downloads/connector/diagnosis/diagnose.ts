@@ -1,9 +1,9 @@
 /** All looks, in the order in which one depends on the other; the first that failed is at fault. */
 import type { GatewayList } from '../../../../shared/connector/requests.ts'
-import { Problem } from '../exit.ts'
+import { Problem } from '../../resident/exit.ts'
 import { askRunning } from '../local/ask-running.ts'
 import { readGatewayList } from '../service/gateway-list.ts'
-import type { Proxies } from '../service/proxies.ts'
+import type { Proxies } from '../../resident/proxies.ts'
 import type { Service } from '../service/service.ts'
 import type { Joined, StateFolder } from '../state/state-folder.ts'
 import { lookAtApplication } from './application.ts'

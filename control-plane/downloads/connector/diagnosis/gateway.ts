@@ -8,7 +8,7 @@ import {
 import { readLines } from '../../../../shared/connector/lines.ts'
 import { readWord } from '../../../../shared/connector/messages.ts'
 import { LIMITS } from '../../../../shared/limits.ts'
-import type { Proxies } from '../service/proxies.ts'
+import type { Proxies } from '../../resident/proxies.ts'
 import type { GatewayAddress } from '../tunnel/dial.ts'
 import { failed, found, type Fault, type Finding } from './finding.ts'
 import { reach } from './reach.ts'

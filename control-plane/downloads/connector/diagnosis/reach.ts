@@ -1,8 +1,13 @@
 /** The way to a host, part by part, so that the part that does not work can be named. */
 import { lookup } from 'node:dns/promises'
 import { isIP, type Socket } from 'node:net'
-import { authorityOf, ConnectError, connectStraight, connectThrough } from '../service/connect.ts'
-import type { Proxies, Target } from '../service/proxies.ts'
+import {
+  authorityOf,
+  ConnectError,
+  connectStraight,
+  connectThrough,
+} from '../../resident/connect.ts'
+import type { Proxies, Target } from '../../resident/proxies.ts'
 import type { Fault } from './finding.ts'
 
 interface Reached {

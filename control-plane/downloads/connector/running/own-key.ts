@@ -4,11 +4,11 @@
  * that counts (.docs/decisions/0047-how-a-connector-runs.md).
  */
 import { LIMITS } from '../../../../shared/limits.ts'
-import { Problem } from '../exit.ts'
+import { Problem } from '../../resident/exit.ts'
 import type { Service, StateAnswer } from '../service/service.ts'
 import { makeKey, publicKeyOf } from '../state/own-keys.ts'
 import type { IdentifiedKey, Joined, StateFolder } from '../state/state-folder.ts'
-import type { Log } from './log.ts'
+import type { Log } from '../../resident/log.ts'
 
 const DAY_MS = 24 * 3600 * 1000
 

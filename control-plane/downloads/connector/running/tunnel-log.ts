@@ -1,7 +1,7 @@
 /** What the tunnel tells, as lines of the log: what goes on being so is told once. */
 import { refusalText } from '../tunnel/refusals.ts'
 import type { TunnelEvent } from '../tunnel/worker-link.ts'
-import type { Log } from './log.ts'
+import type { Log } from '../../resident/log.ts'
 
 export function createTunnelLog(log: Log): (event: TunnelEvent) => void {
   /** By gateway, until it is connected again. */

@@ -2,11 +2,11 @@
 import * as v from 'valibot'
 import { signRequest } from '../../../../shared/connector/requests.ts'
 import { TENANT_ID } from '../../../../shared/fleet/snapshot.ts'
-import { plainText } from '../../analyzer/terminal/words.ts'
-import { Problem, type ProblemCode } from '../exit.ts'
+import type { ProblemCode } from '../../resident/exit.ts'
 import { openKey, type StoredKey } from '../state/own-keys.ts'
-import { exchange, ExchangeError } from './exchange.ts'
-import type { Proxies } from './proxies.ts'
+import { exchange, ExchangeError } from '../../resident/exchange.ts'
+import type { Proxies } from '../../resident/proxies.ts'
+import { notTheService, refusalOf, unreachable } from '../../resident/refusals.ts'
 
 const id = v.pipe(v.string(), v.regex(/^[A-Za-z0-9_.-]{1,100}$/))
 const document = v.pipe(v.string(), v.maxLength(128 * 1024))
@@ -22,8 +22,6 @@ const JoinAnswer = v.object({
 const ChallengeAnswer = v.object({ challenge: v.pipe(v.string(), v.regex(/^[\w.-]{1,200}$/)) })
 const StateAnswer = v.object({ document, poll_seconds: seconds, key_id: v.optional(id) })
 export type StateAnswer = v.InferOutput<typeof StateAnswer>
-
-const RefusalAnswer = v.object({ error: v.string(), detail: v.optional(v.string(), '') })
 
 interface Signing {
   readonly connectorId: string
@@ -42,7 +40,7 @@ export function createService({ baseUrl, proxies }: { baseUrl: string; proxies: 
     try {
       const answer = await exchange({ url, body, proxies, ...options })
       if (answer.status >= 200 && answer.status < 300) return answer.body
-      throw refusalOf(baseUrl, answer.status, answer.body)
+      throw refusalOf({ baseUrl, named: NAMED }, answer)
     } catch (error) {
       throw error instanceof ExchangeError ? unreachable(baseUrl, error) : error
     }
@@ -101,49 +99,4 @@ const NAMED: Readonly<Record<string, ProblemCode>> = {
   connector_token_invalid: 'token_refused',
   connectors_full: 'token_refused',
   connector_refused: 'connector_refused',
-}
-
-function refusalOf(baseUrl: string, status: number, body: unknown): Problem {
-  const read = v.safeParse(RefusalAnswer, body)
-  if (!read.success)
-    return status >= 500
-      ? new Problem('service_failed', `${baseUrl} answered ${status}.`, 'Try again later.')
-      : notTheService(baseUrl, status)
-  const { error, detail } = read.output
-  const said = plainText(detail).slice(0, 500)
-  const code = NAMED[error] ?? (status >= 500 ? 'service_failed' : 'service_refused')
-  return new Problem(code, said === '' ? `${baseUrl} answered ${status} (${error}).` : said)
-}
-
-const notTheService = (baseUrl: string, status = 200) =>
-  new Problem(
-    'not_the_service',
-    `What answers at ${baseUrl} is not the service (status ${status}).`,
-    'Check the address, and whether a proxy or login page answers instead: SERVICE_BASE_URL.',
-  )
-
-function unreachable(baseUrl: string, { code, message }: ExchangeError): Problem {
-  const reasons: Readonly<Record<string, string>> = {
-    ECONNREFUSED: 'the connection was refused',
-    ECONNRESET: 'the connection was interrupted',
-    EPIPE: 'the connection was interrupted',
-    ENOTFOUND: 'the name does not resolve',
-    EAI_AGAIN: 'the name does not resolve',
-    EHOSTUNREACH: 'the host is unreachable',
-    ENETUNREACH: 'the host is unreachable',
-    ETIMEDOUT: 'the connection timed out',
-    timeout: 'there was no response in time',
-  }
-  const isTls = /CERT|SIGNED|UNABLE_TO_|SSL|TLS|EPROTO/.test(code)
-  const reason = isTls
-    ? `its TLS certificate is not accepted (${code})`
-    : (reasons[code] ?? message)
-  return new Problem(
-    'unreachable',
-    `${baseUrl} cannot be reached: ${plainText(reason)}.`,
-    isTls ? 'If you use your own CA: export NODE_EXTRA_CA_CERTS=/path/to/ca.pem' : '',
-    code === 'unreachable' || reasons[code] !== undefined
-      ? 'Check the network, and HTTPS_PROXY if there is an egress proxy.'
-      : '',
-  )
 }

@@ -1,9 +1,14 @@
 /** All that a connector keeps: its key, who it is, and the last list of gateways that it was given. */
 import * as v from 'valibot'
 import { TENANT_ID } from '../../../../shared/fleet/snapshot.ts'
-import { Problem } from '../exit.ts'
+import { Problem } from '../../resident/exit.ts'
 import { openKey, StoredKeySchema } from './own-keys.ts'
-import { createPrivateFolder, unreadable, type FileSystem } from './private-folder.ts'
+import {
+  createPrivateFolder,
+  unreadable,
+  type FileSystem,
+  type FolderWords,
+} from '../../resident/private-folder.ts'
 
 const id = v.pipe(v.string(), v.regex(/^[A-Za-z0-9_.-]{1,100}$/))
 const url = v.pipe(v.string(), v.url(), v.maxLength(2000))
@@ -32,13 +37,19 @@ const FILES = { joined: 'connector.json', joining: 'joining.json', list: 'gatewa
 /** Left by one that was killed. */
 const SOCKET = 'running.sock'
 
+const WORDS: FolderWords = {
+  program: 'the connector',
+  exposed: 'revoke this connector on the Connectors page and join again',
+  anew: 'join again with a new token',
+}
+
 export type StateFolder = ReturnType<typeof createStateFolder>
 
 export function createStateFolder(
   path: string,
   world: { readonly userId: number | undefined; readonly files?: FileSystem },
 ) {
-  const folder = createPrivateFolder(path, world)
+  const folder = createPrivateFolder(path, { words: WORDS, ...world })
 
   async function readAs<Schema extends v.GenericSchema>(
     name: string,
@@ -52,7 +63,7 @@ export function createStateFolder(
       check(read)
       return read
     } catch {
-      throw unreadable(`${path}/${name}`, 'its content is not valid') // and is shown nowhere
+      throw unreadable(`${path}/${name}`, 'its content is not valid', WORDS) // and is shown nowhere
     }
   }
 

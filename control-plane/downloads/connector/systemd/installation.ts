@@ -1,30 +1,24 @@
 /** The connector as a service of this machine: what is put where, and how it is taken back. */
-import {
-  chmod,
-  copyFile,
-  mkdir,
-  readFile,
-  realpath,
-  rename,
-  rm,
-  stat,
-  writeFile,
-} from 'node:fs/promises'
+import { chmod, copyFile, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { visibleText } from '../../analyzer/terminal/words.ts'
-import { Problem } from '../exit.ts'
-import type { Environment } from '../settings.ts'
+import {
+  checkPath,
+  checkService,
+  given,
+  isThere,
+  proxyOf,
+  usableNode,
+  type ServiceMachine,
+} from '../../resident/machine.ts'
+import { Problem } from '../../resident/exit.ts'
+import type { Environment } from '../../resident/base-url.ts'
 import { createStateFolder, type StateFolder } from '../state/state-folder.ts'
 import { CREDENTIALS, newestOf, runningFolder } from './running-state.ts'
-import type { Systemctl } from './systemctl.ts'
+import type { Systemctl } from '../../resident/systemctl.ts'
 import { RUNNING_STATE, UNIT_MARK, UNIT_NAME, unitText } from './unit.ts'
 
-export interface InstallationWorld {
-  /** `/`, but in tests. */
-  readonly root: string
+export interface InstallationWorld extends ServiceMachine {
   readonly systemctl: Systemctl
-  readonly userId: number | undefined
-  readonly platform: string
 }
 
 interface Wish {
@@ -46,24 +40,13 @@ const places = (root: string) => ({
 /** Since 247 there are credentials. */
 const SYSTEMD_LEAST = 247
 
+const OURS = {
+  run: 'service-connector run',
+  install: 'service-connector service install',
+} as const
+
 /** Throws where this machine or this user cannot have it. */
-export async function checkMachine(world: InstallationWorld): Promise<void> {
-  const { platform, root, userId } = world
-  if (platform !== 'linux' || !(await isThere(join(root, 'run/systemd/system'))))
-    throw new Problem(
-      'systemd_missing',
-      'systemd does not run this machine, so there is no service to install.',
-      platform === 'win32'
-        ? 'On Windows use a scheduled task: the README of this program has the commands.'
-        : 'Start "service-connector run" from whatever runs services here; it stays in the foreground.',
-    )
-  if (userId !== 0)
-    throw new Problem(
-      'root_needed',
-      'A service of this machine is installed and removed by root.',
-      'Run it with sudo. To see what would be installed: service-connector service install --print',
-    )
-}
+export const checkMachine = (world: InstallationWorld): Promise<void> => checkService(world, OURS)
 
 /** What the unit says, and what it is given that is secret. */
 export async function unitFor(wish: Wish, root: string) {
@@ -157,48 +140,3 @@ function givenFrom(unit: string, state: StateFolder, userId: number | undefined)
   if (file === undefined) return state
   return createStateFolder(dirname(file.replaceAll('%%', '%')), { userId })
 }
-
-/** The service has no home folder to look into, and is of a user that owns nothing. */
-async function usableNode(file: string): Promise<string> {
-  const node = await realpath(file)
-  let path = node
-  let isOpen = !/^\/(?:home|root|run\/user)\//.test(node)
-  while (isOpen && path !== '/') {
-    isOpen = ((await stat(path)).mode & 0o001) !== 0
-    path = dirname(path)
-  }
-  if (isOpen) return checkPath(node)
-  throw new Problem(
-    'node_private',
-    `Node is at ${visibleText(node)}, where a service cannot use it: it belongs to one user.`,
-    'Install Node 20 or later for the whole machine (from your distribution or nodejs.org), and run this with that one.',
-  )
-}
-
-/** What would have to be quoted in a unit in ways that differ from line to line. */
-function checkPath(path: string): string {
-  if (/^\/[\w@%+=:,./-]*$/.test(path) && !path.includes(':')) return path
-  throw new Problem(
-    'option_invalid',
-    `${visibleText(path)} cannot stand in a unit: use a path of letters, digits, dots and dashes.`,
-  )
-}
-
-function proxyOf(environment: Environment): string | undefined {
-  for (const name of ['https_proxy', 'HTTPS_PROXY', 'all_proxy', 'ALL_PROXY']) {
-    const text = environment[name]?.trim() ?? ''
-    if (text !== '') return text
-  }
-  return undefined
-}
-
-function given(environment: Environment, name: string): Record<string, string> {
-  const text = (environment[name] ?? environment[name.toLowerCase()])?.trim() ?? ''
-  return text === '' ? {} : { [name]: text }
-}
-
-const isThere = (path: string): Promise<boolean> =>
-  stat(path).then(
-    () => true,
-    () => false,
-  )

@@ -4,8 +4,8 @@
  */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { readProxies, type Proxies } from '../service/proxies.ts'
-import type { Environment } from '../settings.ts'
+import { readProxies, type Proxies } from '../../resident/proxies.ts'
+import type { Environment } from '../../resident/base-url.ts'
 import { createStateFolder, type Joined, type StateFolder } from '../state/state-folder.ts'
 import { RUNNING_STATE } from './unit.ts'
 

@@ -1,5 +1,6 @@
 /** The unit that systemd runs the connector by. Nothing secret stands in it: everybody may read it. */
 import { VERSION } from '../../../../shared/version.ts'
+import { commandWord, environmentLine, escaped, HARDENING } from '../../resident/unit-parts.ts'
 
 export const UNIT_NAME = 'service-connector.service'
 /** The state while it runs: of a user that exists for it alone, below `/var/lib/private`. */
@@ -32,9 +33,7 @@ export function unitText(wish: UnitWish): string {
     '[Service]',
     'Type=exec',
     `ExecStart=${[...run.map(commandWord), '--local-port', localPort].join(' ')}`,
-    ...Object.entries(environment).map(
-      ([name, value]) => `Environment="${quoted(escaped(`${name}=${value}`))}"`,
-    ),
+    ...Object.entries(environment).map(environmentLine),
     'Restart=always',
     'RestartSec=5',
     '# Requests that are under way are finished, for 30 seconds at most.',
@@ -50,52 +49,11 @@ export function unitText(wish: UnitWish): string {
     ...Object.entries(credentials).map(([name, file]) => `LoadCredential=${name}:${escaped(file)}`),
     '',
     ...HARDENING,
+    'PrivateDevices=yes',
+    'ProcSubset=pid',
     '',
     '[Install]',
     'WantedBy=multi-user.target',
   ]
   return `${lines.join('\n')}\n`
 }
-
-/** All that Node can live with. `MemoryDenyWriteExecute` is not among it: V8 compiles while it runs. */
-const HARDENING = [
-  'NoNewPrivileges=yes',
-  'CapabilityBoundingSet=',
-  'AmbientCapabilities=',
-  'ProtectSystem=strict',
-  'ProtectHome=yes',
-  'ProtectProc=invisible',
-  'ProcSubset=pid',
-  'PrivateTmp=yes',
-  'PrivateDevices=yes',
-  'PrivateIPC=yes',
-  'DevicePolicy=closed',
-  'ProtectClock=yes',
-  'ProtectControlGroups=yes',
-  'ProtectHostname=yes',
-  'ProtectKernelLogs=yes',
-  'ProtectKernelModules=yes',
-  'ProtectKernelTunables=yes',
-  'LockPersonality=yes',
-  'KeyringMode=private',
-  'RemoveIPC=yes',
-  'RestrictAddressFamilies=AF_INET AF_INET6 AF_UNIX',
-  'RestrictNamespaces=yes',
-  'RestrictRealtime=yes',
-  'RestrictSUIDSGID=yes',
-  'SystemCallArchitectures=native',
-  'SystemCallFilter=@system-service',
-  'SystemCallFilter=~@privileged',
-  'SystemCallErrorNumber=EPERM',
-] as const
-
-/** A percent sign is systemd's own. */
-const escaped = (text: string) => text.replaceAll('%', '%%')
-
-/** `%S` is meant as it stands. */
-function commandWord(text: string): string {
-  const kept = text.startsWith('%S/') ? text : escaped(text)
-  return /^[\w@%+=:,./-]+$/.test(kept) ? kept : `"${quoted(kept).replaceAll('$', '$$$$')}"`
-}
-
-const quoted = (text: string) => text.replaceAll(/["\\]/g, (sign) => `\\${sign}`)

@@ -2,8 +2,8 @@
 import { connect as connectTls, type TLSSocket } from 'node:tls'
 import { carriedBy } from '../../../../shared/connector/break-off.ts'
 import { CONNECTOR_ALPN, workerAlpn } from '../../../../shared/connector/handshake.ts'
-import { connectStraight, connectThrough } from '../service/connect.ts'
-import type { Proxies } from '../service/proxies.ts'
+import { connectStraight, connectThrough } from '../../resident/connect.ts'
+import type { Proxies } from '../../resident/proxies.ts'
 
 export interface GatewayAddress {
   readonly gateway_id: string

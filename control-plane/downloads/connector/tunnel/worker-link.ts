@@ -13,7 +13,7 @@ import {
   type GatewayWord,
 } from '../../../../shared/connector/messages.ts'
 import { LIMITS } from '../../../../shared/limits.ts'
-import { backoffMs } from './backoff.ts'
+import { backoffMs } from '../../resident/backoff.ts'
 import { dial, type Dialling, type GatewayAddress } from './dial.ts'
 import { greet, type ConnectorIdentity } from './greet.ts'
 import { refusalText } from './refusals.ts'

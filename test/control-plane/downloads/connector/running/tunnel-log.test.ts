@@ -1,13 +1,13 @@
 /** What goes on being so is told once, however often it happens. */
 import t from 'tap'
 import { createTunnelLog } from '../../../../../control-plane/downloads/connector/running/tunnel-log.ts'
-import { createLog } from '../../../../../control-plane/downloads/connector/running/log.ts'
+import { createLog } from '../../../../../control-plane/downloads/resident/log.ts'
 
 const at = { gateway: 'gateway-1', worker: 1 } as const
 const noLines = () => {
   const lines: string[] = []
   const output = { write: (line: string) => lines.push(line), isTTY: true }
-  return { lines, tell: createTunnelLog(createLog({ output, nowMs: () => 0 })) }
+  return { lines, tell: createTunnelLog(createLog({ program: 'connector', output, nowMs: () => 0 })) }
 }
 
 void t.test('a revoked connector, and an application that is away', async (t) => {

@@ -1,9 +1,6 @@
 /** Which way out is taken, by the variables that every program on a machine goes by. */
 import t from 'tap'
-import {
-  readProxies,
-  type Target,
-} from '../../../../../control-plane/downloads/connector/service/proxies.ts'
+import { readProxies, type Target } from '../../../../control-plane/downloads/resident/proxies.ts'
 
 const PROXY = 'http://me:s3cret@proxy.example:3128'
 const to = (host: string, port = 443, isSecure = true): Target => ({ host, port, isSecure })

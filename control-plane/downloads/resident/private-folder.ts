@@ -6,8 +6,8 @@ import { randomUUID } from 'node:crypto'
 import { constants, type Stats } from 'node:fs'
 import * as fileSystem from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { visibleText } from '../../analyzer/terminal/words.ts'
-import { Problem } from '../exit.ts'
+import { visibleText } from '../analyzer/terminal/words.ts'
+import { Problem } from './exit.ts'
 
 /** A test lets one of them fail. */
 export type FileSystem = Pick<
@@ -15,7 +15,18 @@ export type FileSystem = Pick<
   'mkdir' | 'stat' | 'open' | 'rename' | 'rm' | 'readdir'
 >
 
+/** What a program calls itself where its folder cannot be used. */
+export interface FolderWords {
+  /** "Run this command as the user that … runs as." */
+  readonly program: string
+  /** What to do about a key that others may have read. */
+  readonly exposed: string
+  /** How to begin anew, as a sentence ends with it. */
+  readonly anew: string
+}
+
 interface PrivateFolderWorld {
+  readonly words: FolderWords
   /** undefined where the system has no such thing. */
   readonly userId: number | undefined
   readonly files?: FileSystem
@@ -28,20 +39,20 @@ const DRAFT = /^\.draft-/
 
 export function createPrivateFolder(
   path: string,
-  { userId, files = fileSystem }: PrivateFolderWorld,
+  { words, userId, files = fileSystem }: PrivateFolderWorld,
 ) {
   /** False: there is none. */
   async function isThere(): Promise<boolean> {
     try {
       const stats = await files.stat(path)
-      if (!stats.isDirectory()) throw unreadable(path, 'it is not a folder')
+      if (!stats.isDirectory()) throw unreadable(path, 'it is not a folder', words)
       checkPrivate(stats, path, '700')
       return true
     } catch (error) {
       if (error instanceof Problem) throw error
       const code = codeOf(error)
       if (code === 'ENOENT') return false
-      throw unreadable(path, code)
+      throw unreadable(path, code, words)
     }
   }
 
@@ -57,8 +68,8 @@ export function createPrivateFolder(
         const handle = await files.open(file, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0))
         try {
           const stats = await handle.stat()
-          if (!stats.isFile()) throw unreadable(file, 'it is not a file')
-          if (stats.size > BYTES_MAX) throw unreadable(file, 'it is too large')
+          if (!stats.isFile()) throw unreadable(file, 'it is not a file', words)
+          if (stats.size > BYTES_MAX) throw unreadable(file, 'it is too large', words)
           checkPrivate(stats, file, '600')
           return await handle.readFile('utf8')
         } finally {
@@ -68,8 +79,8 @@ export function createPrivateFolder(
         if (error instanceof Problem) throw error
         const code = codeOf(error)
         if (code === 'ENOENT') return null
-        if (code === 'ELOOP') throw unreadable(file, 'it is a symbolic link')
-        throw unreadable(file, code)
+        if (code === 'ELOOP') throw unreadable(file, 'it is a symbolic link', words)
+        throw unreadable(file, code, words)
       }
     },
 
@@ -144,7 +155,7 @@ export function createPrivateFolder(
         : `Others on this machine can look into ${visibleText(guarded)}, so it is not used.`,
       `Run: chmod ${wanted} ${quoted(guarded)}`,
       wanted === '600'
-        ? 'If someone may have read the key, revoke this connector on the Connectors page and join again.'
+        ? `If someone may have read the key, ${words.exposed}.`
         : 'For a folder that is used for other things as well, choose one of its own with --state.',
     )
   }
@@ -165,13 +176,13 @@ export function createPrivateFolder(
 
 export type PrivateFolder = ReturnType<typeof createPrivateFolder>
 
-export function unreadable(path: string, why: string): Problem {
+export function unreadable(path: string, why: string, words: FolderWords): Problem {
   return new Problem(
     'state_unreadable',
     `${visibleText(path)} cannot be used: ${why}.`,
     /^E[A-Z]+$/.test(why)
-      ? 'Run this command as the user that the connector runs as, or choose another folder with --state.'
-      : `Move ${quoted(basename(path))} away and join again with a new token.`,
+      ? `Run this command as the user that ${words.program} runs as, or choose another folder with --state.`
+      : `Move ${quoted(basename(path))} away and ${words.anew}.`,
   )
 }
 

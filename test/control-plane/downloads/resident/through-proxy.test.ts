@@ -9,13 +9,13 @@ import t, { type Test } from 'tap'
 import {
   openKey,
   publicKeyOf,
-} from '../../../../../control-plane/downloads/connector/state/own-keys.ts'
-import type { Joined } from '../../../../../control-plane/downloads/connector/state/state-folder.ts'
-import { connectorHere, startJoinable } from '../../../../support/connector-program.ts'
-import { ask, openDoor, type Door } from '../../../../support/dialled-in.ts'
-import { freePort } from '../../../../support/ports.ts'
-import { createTestAuthority } from '../../../../support/test-certificates.ts'
-import { startOrigin } from '../../../../support/wire.ts'
+} from '../../../../control-plane/downloads/connector/state/own-keys.ts'
+import type { Joined } from '../../../../control-plane/downloads/connector/state/state-folder.ts'
+import { connectorHere, startJoinable } from '../../../support/connector-program.ts'
+import { ask, openDoor, type Door } from '../../../support/dialled-in.ts'
+import { freePort } from '../../../support/ports.ts'
+import { createTestAuthority } from '../../../support/test-certificates.ts'
+import { startOrigin } from '../../../support/wire.ts'
 
 const listen = (server: Server) =>
   new Promise<number>((resolve) =>

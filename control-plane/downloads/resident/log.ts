@@ -1,5 +1,5 @@
 /** One line for each thing that happens: for people at a terminal, JSON for everything else. */
-import { visibleText } from '../../analyzer/terminal/words.ts'
+import { visibleText } from '../analyzer/terminal/words.ts'
 
 type Fields = Readonly<Record<string, string | number | boolean | undefined>>
 
@@ -13,17 +13,19 @@ const [INFO, WARN] = [30, 40] as const
 type Level = typeof INFO | typeof WARN
 
 interface LogWorld {
+  /** As its lines say. */
+  readonly program: string
   readonly output: { write(text: string): unknown; readonly isTTY?: boolean }
   readonly nowMs: () => number
 }
 
-export function createLog({ output, nowMs }: LogWorld): Log {
+export function createLog({ program, output, nowMs }: LogWorld): Log {
   const write = (level: Level) => (fields: Fields, message: string) => {
     const time = nowMs()
     const line =
       output.isTTY === true
         ? `${new Date(time).toISOString().slice(11, 19)} ${level === WARN ? 'warning: ' : ''}${forPeople(fields, message)}`
-        : JSON.stringify({ level, time, program: 'connector', ...fields, msg: message })
+        : JSON.stringify({ level, time, program, ...fields, msg: message })
     output.write(`${line}\n`)
   }
   return { info: write(INFO), warn: write(WARN) }

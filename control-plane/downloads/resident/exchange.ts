@@ -1,4 +1,4 @@
-/** One request to the control plane, with all of its answer: JSON within bounds, or a reason. */
+/** One request to the control plane, with all of its answer within bounds, or a reason. */
 import { request as requestPlain, type ClientRequest, type IncomingMessage } from 'node:http'
 import { request as requestSecure } from 'node:https'
 import { isIP } from 'node:net'
@@ -11,10 +11,24 @@ const ANSWER_MS_MAX = 20_000
 
 interface Asked {
   readonly url: URL
-  readonly body: object
   readonly bearer?: string | undefined
   readonly proxies: Proxies
   readonly signal?: AbortSignal | undefined
+}
+
+interface AskedBytes extends Asked {
+  readonly method: 'GET' | 'POST'
+  /** '' for none. */
+  readonly text: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly bytesMax?: number
+}
+
+interface BytesAnswer {
+  readonly status: number
+  readonly bytes: Buffer
+  /** As it was sent, if it was. */
+  readonly retryAfter: string | undefined
 }
 
 export interface Answer {
@@ -34,7 +48,16 @@ export class ExchangeError extends Error {
   }
 }
 
-export async function exchange({ url, body, bearer, proxies, signal }: Asked): Promise<Answer> {
+/** JSON, both ways. */
+export async function exchange(asked: Asked & { readonly body: object }): Promise<Answer> {
+  const headers = { accept: 'application/json', 'content-type': 'application/json' }
+  const text = JSON.stringify(asked.body)
+  const { status, bytes } = await exchangeBytes({ ...asked, method: 'POST', text, headers })
+  return { status, body: jsonOf(bytes) }
+}
+
+export async function exchangeBytes(wish: AskedBytes): Promise<BytesAnswer> {
+  const { url, method, text, bearer, proxies, signal, bytesMax = ANSWER_BYTES_MAX } = wish
   const until = new AbortController()
   let isLate = false
   const deadline = setTimeout(() => {
@@ -45,17 +68,16 @@ export async function exchange({ url, body, bearer, proxies, signal }: Asked): P
   if (signal?.aborted === true) stop()
   signal?.addEventListener('abort', stop)
   const to = targetOf(url)
-  const text = JSON.stringify(body)
   const headers = {
-    accept: 'application/json',
-    'content-type': 'application/json',
-    'content-length': String(Buffer.byteLength(text)),
+    ...wish.headers,
+    ...(method === 'POST' && { 'content-length': String(Buffer.byteLength(text)) }),
     ...(bearer !== undefined && { authorization: `Bearer ${bearer}` }),
   }
   const proxy = proxies(to)
   try {
-    const asked = await send(url, to, proxy, headers, until.signal)
-    return await answerTo(asked, text)
+    const way = { to, proxy, signal: until.signal }
+    const asked = await send(method, url, headers, way)
+    return await answerTo(asked, text, bytesMax)
   } catch (error) {
     if (isLate) throw new ExchangeError('timeout', 'there was no response in time')
     if (error instanceof ExchangeError) throw error
@@ -76,16 +98,22 @@ const targetOf = ({ protocol, hostname, port }: URL): Target => {
   return { isSecure, host, port: Number(port) || (isSecure ? 443 : 80) }
 }
 
+interface Way {
+  readonly to: Target
+  readonly proxy: URL | undefined
+  readonly signal: AbortSignal
+}
+
 /** Without TLS a proxy is given the whole address; with it, it connects and sees nothing. */
 async function send(
+  method: AskedBytes['method'],
   url: URL,
-  { isSecure, host, port }: Target,
-  proxy: URL | undefined,
   headers: Record<string, string>,
-  signal: AbortSignal,
+  { to, proxy, signal }: Way,
 ): Promise<ClientRequest> {
+  const { isSecure, host, port } = to
   const path = `${url.pathname}${url.search}`
-  const common = { method: 'POST', headers, signal }
+  const common = { method, headers, signal }
   if (proxy === undefined)
     return (isSecure ? requestSecure : requestPlain)({ ...common, agent: false, host, port, path })
   if (isSecure) {
@@ -105,12 +133,13 @@ async function send(
   })
 }
 
-function answerTo(asked: ClientRequest, text: string): Promise<Answer> {
+function answerTo(asked: ClientRequest, text: string, bytesMax: number): Promise<BytesAnswer> {
   return new Promise((resolve, reject) => {
     asked.on('error', reject)
     asked.once('response', (response) => {
-      readAll(response).then(
-        (bytes) => resolve({ status: response.statusCode ?? 0, body: jsonOf(bytes) }),
+      const { statusCode: status = 0, headers } = response
+      readAll(response, bytesMax).then(
+        (bytes) => resolve({ status, bytes, retryAfter: headers['retry-after'] }),
         reject,
       )
     })
@@ -118,18 +147,19 @@ function answerTo(asked: ClientRequest, text: string): Promise<Answer> {
   })
 }
 
-async function readAll(response: IncomingMessage): Promise<Buffer> {
+async function readAll(response: IncomingMessage, bytesMax: number): Promise<Buffer> {
   const chunks: Buffer[] = []
   let bytes = 0
   for await (const chunk of response as AsyncIterable<Buffer>) {
     bytes += chunk.length
-    if (bytes > ANSWER_BYTES_MAX) throw new ExchangeError('too_long', 'the response is too long')
+    if (bytes > bytesMax) throw new ExchangeError('too_long', 'the response is too long')
     chunks.push(chunk)
   }
   return Buffer.concat(chunks)
 }
 
-function jsonOf(bytes: Buffer): unknown {
+/** null: it is none. */
+export function jsonOf(bytes: Buffer): unknown {
   try {
     return JSON.parse(bytes.toString('utf8'))
   } catch {

@@ -15,14 +15,15 @@ import t, { type Test } from 'tap'
 import {
   createPrivateFolder,
   type FileSystem,
-} from '../../../../../control-plane/downloads/connector/state/private-folder.ts'
-import { temporaryFolder } from '../../../../support/control-plane.ts'
+} from '../../../../control-plane/downloads/resident/private-folder.ts'
+import { temporaryFolder } from '../../../support/control-plane.ts'
 
 const userId = process.getuid?.()
+const words = { program: 'it', exposed: 'begin anew', anew: 'begin anew' }
 
 function start(t: Test, files?: FileSystem) {
   const path = join(temporaryFolder(t), 'a', 'state')
-  const world = files === undefined ? { userId } : { userId, files }
+  const world = files === undefined ? { userId, words } : { userId, files, words }
   return { path, folder: createPrivateFolder(path, world) }
 }
 
@@ -91,7 +92,7 @@ void t.test('what is no plain file of a sensible size is refused', async (t) => 
   await t.rejects(folder.read('folder'), { code: 'state_unreadable' })
   writeFileSync(join(path, 'large'), Buffer.alloc(256 * 1024 + 1), { mode: 0o600 })
   await t.rejects(folder.read('large'), /it is too large/)
-  const file = createPrivateFolder(join(path, 'key'), { userId })
+  const file = createPrivateFolder(join(path, 'key'), { userId, words })
   await t.rejects(file.read('key'), /it is not a folder/)
 })
 
@@ -105,7 +106,7 @@ for (const [code, advice] of [
     void t.test(`${code} at ${step}: what was there is there still`, async (t) => {
       const before = start(t)
       await before.folder.write('key', 'old')
-      const folder = createPrivateFolder(before.path, { userId, files: failing(step, code) })
+      const folder = createPrivateFolder(before.path, { userId, words, files: failing(step, code) })
       await t.rejects(folder.write('key', 'new'), {
         code: 'state_unwritable',
         lines: [`Cannot write to ${before.path} (${code}).`, advice],

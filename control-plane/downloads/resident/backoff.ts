@@ -1,4 +1,4 @@
-/** Full jitter, so that a thousand connectors do not come back in one moment; it never gives up. */
+/** Full jitter, so that a thousand machines do not come back in one moment; it never gives up. */
 const BACKOFF_MS = { least: 250, most: 30_000 } as const
 
 export function backoffMs(failures: number, random: () => number): number {

@@ -1,6 +1,5 @@
 /**
- * One running connector to a state folder: two with the same key would take each other's
- * connections. A socket that somebody listens on; whoever dies lets go of it.
+ * One running program to a state folder: two with the same key would get into each other's way. A socket that somebody listens on; whoever dies lets go of it.
  */
 import { createHash } from 'node:crypto'
 import { chmod, rm } from 'node:fs/promises'
@@ -16,12 +15,13 @@ const PATH_BYTES_MAX = 100
 
 /** null: another one runs here. `unlocked`, with the reason, where there can be no such socket. */
 export async function takeRunningLock(
+  program: string,
   folder: string,
   platform: string,
 ): Promise<RunningLock | null | { readonly unlocked: string }> {
   const path =
     platform === 'win32'
-      ? `\\\\.\\pipe\\service-connector-${createHash('sha256').update(folder).digest('hex').slice(0, 32)}`
+      ? `\\\\.\\pipe\\${program}-${createHash('sha256').update(folder).digest('hex').slice(0, 32)}`
       : join(folder, 'running.sock')
   if (Buffer.byteLength(path) > PATH_BYTES_MAX) return { unlocked: 'the path is too long' }
   for (let attempt = 0; attempt < 3; attempt++) {
