@@ -1,5 +1,5 @@
 /** The rules of the house that are worth having, as tests. */
-import { globSync, readFileSync } from 'node:fs'
+import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
@@ -262,6 +262,30 @@ t.test(
     t.ok(page.split('\n').length <= 250, 'and it stays readable')
   },
 )
+
+t.test('what a newcomer is told to run or to open is there', async (t) => {
+  const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> }
+  for (const page of ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'bench/README.md']) {
+    const text = read(page)
+    const commands = [...text.matchAll(/npm run ([a-z][a-z:-]*)/g)].map(([, name = '']) => name)
+    const linked = [...text.matchAll(/\]\((?!https?:|#|mailto:)([^)#]+)[^)]*\)/g)].map(
+      ([, path = '']) => join(dirname(page), path),
+    )
+    const named = [
+      ...text.matchAll(/[` ]((?:gateway|control-plane|shared|test|bench)\/[\w./-]+)/g),
+    ].map(([, path = '']) => path.replace(/\.$/, ''))
+    t.same(
+      commands.filter((name) => !Object.hasOwn(scripts, name)),
+      [],
+      `${page}: commands`,
+    )
+    t.same(
+      [...linked, ...named].filter((path) => !existsSync(join(ROOT, path))),
+      [],
+      `${page}: files`,
+    )
+  }
+})
 
 t.test('the version is the same everywhere', async (t) => {
   t.equal((JSON.parse(read('package.json')) as { version: string }).version, VERSION)
