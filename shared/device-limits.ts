@@ -5,11 +5,17 @@ export const DEVICE_LIMITS = {
   // tickets
   deviceTicketsPerTenantMax: 200,
   deviceTicketUsesMax: 10_000,
+  deviceTicketSecondsMin: 60,
   deviceTicketSecondsDefault: 86_400,
   deviceTicketSecondsMax: 30 * 86_400,
   /** Whose answer to an enrolment was lost gets the same device again. */
   deviceEnrolAgainMs: 10 * 60 * 1000,
   // what an agent sends
+  /** From one address, which may be an office of thousands. */
+  rateDeviceEnrol: { burst: 200, perSecond: 2 },
+  rateDeviceAgent: { burst: 1000, perSecond: 100 },
+  /** Of one device, whatever it signs. */
+  rateDeviceOwn: { burst: 30, perSecond: 1 / 30 },
   deviceBodyBytesMax: 16 * 1024,
   deviceHostnameCharactersMax: 253,
   deviceDetailCharactersMax: 200,

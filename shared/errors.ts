@@ -22,6 +22,10 @@ const DETAILS = {
       'This join token is unknown, was used, or has expired. Create a new one on the Connectors page of the tenant.',
     connector_refused:
       'This connector is unknown or was revoked, or its signature is not valid. Join again with a new token.',
+    device_ticket_invalid:
+      'This ticket is unknown, was used, or has expired, or it is for another platform or network. Create a new one on the Devices page of the tenant.',
+    device_refused:
+      'This device is unknown or was revoked, or its signature is not valid. Enroll it again with a new ticket.',
     client_credentials_invalid: 'The client id or the client secret is missing or wrong.',
     console_session_over: 'Your console session has ended. Sign in again; nothing was changed.',
   },
@@ -45,6 +49,10 @@ const DETAILS = {
     device_code_not_found:
       'No command-line tool is waiting with this code. Codes expire after 10 minutes. Check the code in your terminal, or run service-analyzer setup again.',
     connector_not_found: 'Connector not found for this tenant.',
+    device_not_found: 'Device not found for this tenant.',
+    device_ticket_not_found: 'Device ticket not found for this tenant. It may have expired.',
+    device_challenge_invalid:
+      'This challenge is unknown, was used, or has expired. Start again from the sign-in page.',
     connector_token_not_found:
       'Join token not found for this tenant. It may have been used, deleted or expired.',
     hostname_not_found: 'Hostname not found for this tenant.',
@@ -87,6 +95,12 @@ const DETAILS = {
       'This tenant is not in sdk mode: gateways enforce sign-in for it. This call is for sdk mode only.',
     mode_not_connector:
       'This tenant is not in connector mode. Change its mode to `connector` first.',
+    device_suspect_clone:
+      'This device may have been copied: another machine uses its key. An administrator must look at it on the Devices page.',
+    device_chain_lost:
+      'This is not what the device was answered last. Ask for a nonce and check in with it.',
+    devices_full: 'This tenant has the maximum number of devices. Revoke some first.',
+    device_tickets_full: 'This tenant has the maximum number of device tickets. Delete one first.',
     connectors_full: 'This tenant has the maximum number of connectors. Revoke one first.',
     connector_tokens_full: 'This tenant has the maximum number of join tokens. Delete one first.',
     tenant_suspended: 'This tenant is suspended. Activate it first.',

@@ -33,12 +33,14 @@ import { readQuery, type QueryFields, type QueryValues } from '../http/query.ts'
 export const GROUPS = {
   integration: 'Integration',
   connector: 'Connector program',
+  agent: 'Device agent',
   analysis: 'Analysis',
   verification: 'Verification and go-live',
   enforcement: 'Enforcement feed',
   events: 'Events and webhooks',
   tenants: 'Operator: tenants',
   connectors: 'Operator: connectors',
+  devices: 'Operator: devices',
   keys: 'Operator: keys, secrets and certificates',
   people: 'Operator: users and sessions',
   policies: 'Operator: policies',
@@ -80,6 +82,8 @@ export interface Declaration {
   /** Without one, nothing of a body is read. */
   readonly body?: v.GenericSchema
   readonly bodyBytesMax?: number
+  /** The body is one compact JWS (`application/jose`); what it says. */
+  readonly jose?: string
   /** Of one tenant, for what holds much or takes long; further ones are told to wait (429). */
   readonly atOncePerTenantMax?: number
   /**

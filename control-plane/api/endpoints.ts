@@ -1,4 +1,5 @@
 /** The one table of endpoints: what is not named here does not exist. How to add one: endpoint.ts. */
+import { agentEndpoints, type AgentEndpointsWorld } from './agent-routes.ts'
 import { analysisEndpoints, type AnalysisEndpointsWorld } from './analysis-routes.ts'
 import { cliEndpoints, type CliEndpointsWorld } from './cli-routes.ts'
 import { connectorEndpoints, type ConnectorEndpointsWorld } from './connector-routes.ts'
@@ -24,6 +25,7 @@ type EndpointsWorld = OperatorEndpointsWorld &
   CliEndpointsWorld &
   DeviceCodeEndpointsWorld &
   ConnectorEndpointsWorld &
+  AgentEndpointsWorld &
   FeedEndpointsWorld &
   HealthEndpointsWorld
 
@@ -35,6 +37,7 @@ export function apiEndpoints(world: EndpointsWorld): readonly Endpoint[] {
     ...cliEndpoints(world, sendLarge),
     ...deviceCodeEndpoints(world),
     ...connectorEndpoints(world),
+    ...agentEndpoints(world),
     ...downloadEndpoints(sendLarge),
     ...verificationEndpoints(world),
     ...integrationEndpoints(world),

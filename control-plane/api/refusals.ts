@@ -17,13 +17,21 @@ const OF_BODY = [
   'media_type_unsupported',
 ] as const
 
+const OF_JOSE = [
+  'field_invalid',
+  'body_too_large',
+  'media_type_unsupported',
+  'device_refused',
+] as const
+
 export function refusalsOf(declaration: Declaration): readonly ErrorCode[] {
-  const { caller, isUnlimited, path, query, body, refusals = [] } = declaration
+  const { caller, isUnlimited, path, query, body, jose, refusals = [] } = declaration
   const isFree = caller === 'anyone' && isUnlimited === true
   return [
     ...new Set<ErrorCode>([
       ...(query === undefined ? [] : (['query_invalid'] as const)),
       ...(body === undefined ? [] : OF_BODY),
+      ...(jose === undefined ? [] : OF_JOSE),
       ...OF_CALLER[caller],
       ...(path.includes('{tenant_id}') ? (['tenant_not_found'] as const) : []),
       ...(path.includes('{user_id}') ? (['user_not_found'] as const) : []),

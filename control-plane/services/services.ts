@@ -4,6 +4,7 @@ import { createRealms } from '../realm/realms.ts'
 import { deleteRealmRecordsExpiredBefore } from '../store/queries/revocations.ts'
 import { pruneWith } from '../store/statements.ts'
 import { createConnectorServices } from './connectors.ts'
+import { createDeviceServices } from './devices.ts'
 import { openEnforcement } from './enforcement.ts'
 import { createIntegrations } from './integration.ts'
 import { createJobs } from './jobs.ts'
@@ -23,6 +24,7 @@ export async function createServices(world: ServicesWorld) {
   const notices = createNotices(world, { ...ofTenants, ...people }, jobs)
   const below = { baseUrl, edgeUrlFor, clock, log, ...ofTenants, ...people, ...enforcement }
   const ofConnectors = createConnectorServices(below, jobs)
+  const ofDevices = createDeviceServices(below, jobs)
   const integrations = createIntegrations(world, { ...below, ...ofConnectors }, jobs)
   const realms = createRealms(below)
   const { store, directories } = below
@@ -33,6 +35,7 @@ export async function createServices(world: ServicesWorld) {
     ...notices,
     ...integrations,
     ...ofConnectors,
+    ...ofDevices,
     jobs,
     realms,
     consoleAccess: jobs.tidied('consoleAccess', createConsoleAccess(below)),

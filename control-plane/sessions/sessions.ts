@@ -2,6 +2,7 @@
 import { SECOND_MS, type Clock } from '../../shared/clock.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import { decodeCursor, encodeCursor, toPage, type Page, type PageRequest } from '../store/page.ts'
+import { isDeviceGood } from '../store/queries/enrolled-devices.ts'
 import { notBeforeOf } from '../store/queries/revocations.ts'
 import {
   aliveSessionsBefore,
@@ -33,6 +34,8 @@ interface IssuedSession {
   /** When the person proved who they are, where that was before the token was issued. */
   readonly signedInAtMs?: number
   readonly expiresAtMs: number
+  /** The enrolled device that it was begun on: it ends with it. */
+  readonly deviceId?: string | undefined
 }
 
 /** The session has been revoked while its token was made: the token must not leave. */
@@ -66,6 +69,8 @@ export function createSessions({ store, clock }: { store: Store; clock: Clock })
         await requireTenant(queries, tenantId)
         const notBefore = await notBeforeOf(queries, tenantId, userId, sid)
         if (earliest < notBefore) throw new SessionRevoked()
+        if (issued.deviceId !== undefined && !(await isDeviceGood(queries, issued.deviceId)))
+          throw new SessionRevoked()
         await upsertSession(queries, {
           sid,
           tenantId,
@@ -78,6 +83,7 @@ export function createSessions({ store, clock }: { store: Store; clock: Clock })
           lastSeenAt: nowMs,
           endedAt: null,
           endReason: null,
+          deviceId: issued.deviceId ?? null,
         })
       })
     },

@@ -188,6 +188,8 @@ export const sessions = table(
     lastSeenAt: whole('last_seen_at').notNull(),
     endedAt: whole('ended_at'),
     endReason: text('end_reason'),
+    /** The enrolled device that it was begun on. */
+    deviceId: text('device_id'),
   },
   (table) => [
     index('sessions_tenant').on(table.tenantId, table.createdAt),
@@ -197,6 +199,7 @@ export const sessions = table(
     index('sessions_alive').on(table.tenantId, table.expiresAt, table.sid),
     index('sessions_alive_user').on(table.tenantId, table.userId, table.expiresAt, table.sid),
     index('sessions_alive_ip').on(table.tenantId, table.ip, table.expiresAt, table.sid),
+    index('sessions_device').on(table.tenantId, table.deviceId, table.expiresAt),
   ],
 )
 

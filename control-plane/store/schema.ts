@@ -6,6 +6,7 @@ import * as analysis from './analysis-tables.ts'
 import * as connector from './connector-tables.ts'
 import * as ofConsole from './console-tables.ts'
 import * as core from './core-tables.ts'
+import * as device from './device-tables.ts'
 import * as feed from './feed-tables.ts'
 import * as monitoring from './monitoring-tables.ts'
 import * as signIn from './sign-in-tables.ts'
@@ -16,6 +17,7 @@ export const schema = {
   ...connector,
   ...ofConsole,
   ...core,
+  ...device,
   ...feed,
   ...monitoring,
   ...signIn,

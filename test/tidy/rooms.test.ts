@@ -69,7 +69,7 @@ const CONTROL_PLANE = [
   ['keys', 'monitoring', 'sessions'],
   ['fleet', 'mail'],
   ['tenants'],
-  ['accounts', 'analysis', 'connectors', 'events', 'feed', 'http', 'webhooks'],
+  ['accounts', 'analysis', 'connectors', 'devices', 'events', 'feed', 'http', 'webhooks'],
   ['console-access', 'realm', 'user-directory', 'verification'],
   ['requests', 'services'],
   ['api', 'console'],

@@ -111,7 +111,7 @@ function endpointCard(declaration: Declaration, baseUrl: string): Html {
   </details>`
 }
 
-function sent({ path, query = {}, headers = {}, body, elements }: Declaration): Html {
+function sent({ path, query = {}, headers = {}, body, elements, jose }: Declaration): Html {
   const parameters: DescribedField[] = [
     ...parametersIn(path).map((name) =>
       parameter(name, 'in the path', PATH_PARAMETERS[name].description, true),
@@ -121,6 +121,7 @@ function sent({ path, query = {}, headers = {}, body, elements }: Declaration): 
       return parameter(name, `in the query, ${typeOf(rest)}`, description, false)
     }),
     ...Object.entries(headers).map(([name, meaning]) => parameter(name, 'header', meaning, false)),
+    ...(jose === undefined ? [] : [parameter('body', 'application/jose', jose, true)]),
   ]
   const fields = body === undefined ? [] : describedFields(sentSchema(body, elements))
   if (parameters.length + fields.length === 0) return html`<p>No parameters.</p>`

@@ -46,6 +46,7 @@ const SECURITY = {
 } as const satisfies Record<Caller, readonly Partial<Record<keyof typeof SECURITY_SCHEMES, []>>[]>
 
 const JSON_TYPE = 'application/json'
+const JOSE_TYPE = 'application/jose'
 const FAILURE = { $ref: '#/components/responses/failure' }
 const ERROR = { $ref: '#/components/schemas/Error' }
 
@@ -97,7 +98,7 @@ export function openApiDocument(declarations: readonly Declaration[], baseUrl: s
 }
 
 function operation(declaration: Declaration, shared: Record<string, unknown>) {
-  const { group, caller, summary, description, body } = declaration
+  const { group, caller, summary, description, body, jose } = declaration
   return {
     operationId: operationId(declaration),
     tags: [GROUPS[group]],
@@ -108,6 +109,7 @@ function operation(declaration: Declaration, shared: Record<string, unknown>) {
     ...(body === undefined
       ? {}
       : { requestBody: requestBody(declaration, sentSchema(body, declaration.elements)) }),
+    ...(jose === undefined ? {} : { requestBody: joseBody(jose) }),
     responses: responses(declaration, shared),
   }
 }
@@ -152,6 +154,10 @@ function requestBody({ example, bodyBytesMax }: Declaration, schema: JsonSchema)
     description: `At most ${bodyBytesMax ?? LIMITS.jsonBodyBytesMax} bytes.`,
     content: { [JSON_TYPE]: { schema, ...(example === undefined ? {} : { example }) } },
   }
+}
+
+function joseBody(description: string): object {
+  return { required: true, description, content: { [JOSE_TYPE]: { schema: { type: 'string' } } } }
 }
 
 /** Endpoints refuse alike: each set of refusals is written out once, in `shared`. */

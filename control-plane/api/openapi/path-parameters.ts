@@ -13,6 +13,8 @@ export const PATH_PARAMETERS = {
   alert_id: { description: 'The ID of the alert.', example: 'alert_1b9f6c1e2d3a4b5c' },
   token_id: { description: 'The ID of the join token.', example: 'cjt_1b9f6c1e2d3a4b5c' },
   connector_id: { description: 'The ID of the connector.', example: 'con_1b9f6c1e2d3a4b5c' },
+  ticket_id: { description: 'The ID of the device ticket.', example: 'dvt_1b9f6c1e2d3a4b5c' },
+  device_id: { description: 'The ID of the device.', example: 'dev_1b9f6c1e2d3a4b5c' },
   gateway_id: { description: 'The ID of the gateway.', example: 'edge-1' },
   key_id: { description: 'The ID of the key, not the key itself.', example: '1b9f6c1e2d3a' },
   webhook_id: { description: 'The ID of the webhook.', example: 'whk_1b9f6c1e2d3a4b5c' },

@@ -12,6 +12,7 @@ import {
   operatorConnectorEndpoints,
   type OperatorConnectorEndpointsWorld,
 } from './connector-routes.ts'
+import { operatorDeviceEndpoints, type OperatorDeviceEndpointsWorld } from './device-routes.ts'
 import { directoryEndpoints, type DirectoryEndpointsWorld } from './directory-routes.ts'
 import { operatorFeedEndpoints, type OperatorFeedEndpointsWorld } from './feed-routes.ts'
 import { gatewayEndpoints, type GatewayEndpointsWorld } from './gateway-routes.ts'
@@ -35,6 +36,7 @@ export type OperatorEndpointsWorld = TenantEndpointsWorld &
   OperatorFeedEndpointsWorld &
   WebhookEndpointsWorld &
   OperatorConnectorEndpointsWorld &
+  OperatorDeviceEndpointsWorld &
   MonitoringEndpointsWorld &
   ConsoleEndpointsWorld &
   PersonEndpointsWorld &
@@ -50,6 +52,7 @@ export function operatorEndpoints(world: OperatorEndpointsWorld): readonly Endpo
     ...directoryEndpoints(world),
     ...operatorFeedEndpoints(world),
     ...operatorConnectorEndpoints(world),
+    ...operatorDeviceEndpoints(world),
     ...webhookEndpoints(world),
     ...monitoringEndpoints(world),
     ...consoleEndpoints(world),

@@ -35,6 +35,7 @@ import { alertRecipients } from './0035-alert-recipients.ts'
 import { connectors } from './0036-connectors.ts'
 import { connectorPresence } from './0037-connector-presence.ts'
 import { alertConsent } from './0038-alert-consent.ts'
+import { devices } from './0039-devices.ts'
 
 /** In this order, each once. A migration that has been released is never edited. */
 export const migrations = [
@@ -75,4 +76,5 @@ export const migrations = [
   connectors,
   connectorPresence,
   alertConsent,
+  devices,
 ] as const

@@ -26,6 +26,7 @@ const AT_ONCE = [
   schema.connectorTokens,
   schema.connectors,
   schema.connectorKeys,
+  schema.deviceTickets,
 ] as const
 
 /** What it has been writing ever since; mails first, as they are still on their way. */
@@ -42,6 +43,8 @@ const LEFT_BEHIND = [
   schema.factors,
   schema.passwordHistory,
   schema.knownDevices,
+  schema.enrolledDevices,
+  schema.devicePostures,
   schema.users,
   schema.addressBlocks,
   schema.signIns,

@@ -47,6 +47,7 @@ const SPECIAL: Readonly<Record<string, (prepared: Prepared) => Special>> = {
 
 const OF_PERSON = 'test/control-plane/console/person.test.ts'
 const OF_CONNECTOR = 'test/control-plane/connectors/joining.test.ts'
+const OF_DEVICE = 'test/control-plane/devices/enrolment.test.ts'
 const OF_INVITATION = 'test/control-plane/console/administrators.test.ts'
 
 /** Where success takes more than an API: a database of people, an edge with an application. */
@@ -71,6 +72,8 @@ export const ELSEWHERE: Readonly<Record<string, string>> = {
   'GET /api/v1/operator/tenants/{tenant_id}/connectors': OF_CONNECTOR,
   'DELETE /api/v1/operator/tenants/{tenant_id}/connectors/{connector_id}': OF_CONNECTOR,
   'POST /api/v1/connector/join': OF_CONNECTOR,
+  'DELETE /api/v1/operator/tenants/{tenant_id}/device-tickets/{ticket_id}': OF_DEVICE,
+  'POST /agent/v1/enroll': OF_DEVICE,
   'POST /api/v1/connector/state': 'test/control-plane/connectors/keys.test.ts',
   'POST /api/v1/connector/leave': 'test/control-plane/connectors/keys.test.ts',
   'POST /api/v1/cli/device-tokens': 'test/control-plane/api/device-codes.test.ts',

@@ -151,8 +151,9 @@ void t.test('a line for a shell is one that a shell takes, and holds no secret',
 
 /** Its example is nobody's code, which RFC 8628 answers with 400 as well. */
 const OVER = 'POST /api/v1/cli/device-tokens'
-/** Who asks is a connector, by its token or its signature; no example can be one. */
-const OF_CONNECTORS = /^POST \/api\/v1\/connector\/(?:join|state|leave)$/
+/** Who asks is a connector or an agent, by its token or its signature; no example can be one. */
+const OF_CONNECTORS =
+  /^POST \/(?:api\/v1\/connector\/(?:join|state|leave)|agent\/v1\/(?!nonce)\w+)$/
 
 const WITHOUT_CURL =
   spawnSync('curl', ['--version']).status === 0

@@ -21,7 +21,7 @@ async function fillSessions({ services, clock }: World, ips: readonly string[], 
       await upsertSession(queries, {
         ...{ tenantId: 'acme', sid: `busy-${at}`, userId, ip, userAgent: FIREFOX },
         ...{ createdAt: nowMs, issuedAt: nowMs, lastSeenAt: nowMs },
-        ...{ expiresAt: nowMs + HOUR_MS - at, endedAt: null, endReason: null },
+        ...{ expiresAt: nowMs + HOUR_MS - at, endedAt: null, endReason: null, deviceId: null },
       })
   })
 }

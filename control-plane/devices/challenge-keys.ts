@@ -1,0 +1,98 @@
+/**
+ * The keys of the whole installation by which agents know that we sent a browser to them, and that
+ * an update is ours. There are always two, the one that signs and the one that will: agents know
+ * both long before the second is used, so one can be replaced at any time.
+ */
+import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
+import { calculateJwkThumbprint, CompactSign } from 'jose'
+import type { DEVICE_MESSAGES } from '../../shared/device/messages.ts'
+import type { Vault } from '../keys/vault.ts'
+import { eq } from '../store/drizzle.ts'
+import { schema } from '../store/schema.ts'
+import type { Queries } from '../store/sqlite.ts'
+import type { Actor, Store } from '../store/store.ts'
+
+const FACT = 'device_challenge_keys'
+const PURPOSE = 'facts.device_challenge_keys'
+
+interface SigningKey {
+  readonly kid: string
+  readonly key: KeyObject
+  readonly public: Readonly<Record<string, string>>
+}
+
+export type ChallengeKeys = ReturnType<typeof createChallengeKeys>
+
+export function createChallengeKeys({ store, vault }: { store: Store; vault: Vault }) {
+  let known: Promise<readonly SigningKey[]> | undefined
+
+  const make = () =>
+    String(
+      generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({
+        format: 'pem',
+        type: 'pkcs8',
+      }),
+    )
+  const sealed = (pems: readonly string[]) => vault.seal(JSON.stringify(pems), PURPOSE)
+  const isFact = eq(schema.facts.name, FACT)
+
+  async function kept(queries: Queries): Promise<readonly string[] | undefined> {
+    const [row] = await queries.select().from(schema.facts).where(isFact)
+    return row && (JSON.parse(vault.open(row.value, PURPOSE)) as string[])
+  }
+
+  /** Made when they are first asked for. */
+  const open = () =>
+    store.change(async ({ queries }) => {
+      const before = await kept(queries)
+      if (before !== undefined) return before
+      const pems = [make(), make()]
+      await queries.insert(schema.facts).values({ name: FACT, value: sealed(pems) })
+      return pems
+    })
+
+  const read = async (pems: readonly string[]) => Promise.all(pems.map(signingKeyOf))
+
+  function keys(): Promise<readonly SigningKey[]> {
+    known ??= open().then(read)
+    known.catch(() => (known = undefined))
+    return known
+  }
+
+  return {
+    /** What agents pin: the one that signs comes first. */
+    jwks: async () => ({ keys: (await keys()).map((one) => one.public) }),
+
+    async sign(typ: (typeof DEVICE_MESSAGES)['challenge' | 'update'], content: object) {
+      const [first] = await keys()
+      if (first === undefined) throw new Error('there are no challenge keys')
+      return new CompactSign(Buffer.from(JSON.stringify(content)))
+        .setProtectedHeader({ alg: 'ES256', typ, kid: first.kid })
+        .sign(first.key)
+    },
+
+    /** Agents that have not checked in since the last time enroll anew. */
+    async rotate(actor: Actor): Promise<void> {
+      await keys()
+      const pems = await store.change(async (change) => {
+        const before = (await kept(change.queries)) ?? []
+        const next = [...before.slice(1), make()]
+        await change.queries
+          .update(schema.facts)
+          .set({ value: sealed(next) })
+          .where(isFact)
+        await change.audit(actor, { action: 'device_challenge_keys.rotated' })
+        return next
+      })
+      known = read(pems)
+    },
+  }
+}
+
+async function signingKeyOf(pem: string): Promise<SigningKey> {
+  const key = createPrivateKey(pem)
+  const { kty = '', crv = '', x = '', y = '' } = createPublicKey(key).export({ format: 'jwk' })
+  const point = { kty, crv, x, y }
+  const kid = await calculateJwkThumbprint(point)
+  return { kid, key, public: { ...point, kid, alg: 'ES256', use: 'sig' } }
+}

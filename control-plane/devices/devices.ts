@@ -1,0 +1,27 @@
+/**
+ * Machines with our agent: how they come in, check in and go. Each is known by a key that it has
+ * made itself, and by what we answered it last (.docs/decisions/0049-how-a-device-is-known.md).
+ */
+import type { Clock } from '../../shared/clock.ts'
+import type { Vault } from '../keys/vault.ts'
+import type { Store } from '../store/store.ts'
+import type { ChallengeKeys } from './challenge-keys.ts'
+import { createEnrolment } from './enrolment.ts'
+import type { DeviceTickets } from './tickets.ts'
+
+interface DevicesWorld {
+  readonly store: Store
+  readonly vault: Vault
+  readonly clock: Clock
+  readonly baseUrl: string
+  readonly deviceTickets: DeviceTickets
+  readonly challengeKeys: ChallengeKeys
+}
+
+export type Devices = ReturnType<typeof createDevices>
+
+export function createDevices(world: DevicesWorld) {
+  return {
+    enroll: createEnrolment(world),
+  }
+}

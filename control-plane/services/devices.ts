@@ -1,0 +1,17 @@
+/** Machines with our agent. */
+import { createChallengeKeys } from '../devices/challenge-keys.ts'
+import { createDevices } from '../devices/devices.ts'
+import { createDeviceTickets } from '../devices/tickets.ts'
+import type { Jobs } from './jobs.ts'
+import type { TenantServices } from './tenants.ts'
+import type { ServicesWorld } from './world.ts'
+
+export function createDeviceServices(
+  world: Pick<ServicesWorld, 'clock' | 'baseUrl'> & Pick<TenantServices, 'store' | 'vault'>,
+  jobs: Jobs,
+) {
+  const deviceTickets = jobs.tidied('deviceTickets', createDeviceTickets(world))
+  const challengeKeys = createChallengeKeys(world)
+  const enrolledDevices = createDevices({ ...world, deviceTickets, challengeKeys })
+  return { deviceTickets, challengeKeys, enrolledDevices }
+}
