@@ -28,6 +28,11 @@ export const DEVICE_LIMITS = {
   deviceNonceMs: 60_000,
   /** Starts of a machine that are remembered, to find one that comes back. */
   deviceBootsKept: 8,
+  // the policy
+  deviceGraceDaysMax: 90,
+  deviceFreshHoursMax: 24 * 90,
+  deviceBreakGlassMax: 20,
+  deviceSystemsPerPolicyMax: 20,
   // what a machine is asked
   deviceFactMsMax: 5000,
   deviceCollectSeconds: 300,

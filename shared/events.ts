@@ -145,8 +145,23 @@ export const EVENTS = {
     },
   },
   'policy.device.updated': policyEvent('Device', {
-    settings: { require: 'known', notify_new: true },
-    changed: ['require'],
+    settings: {
+      require: 'enrolled',
+      notify_new: true,
+      mode: 'enforce',
+      grace_days: 7,
+      owner: 'anyone',
+      approved: false,
+      key_storage: 'any',
+      facts: ['disk_encrypted', 'firewall'],
+      unknown: 'fail',
+      min_os: { ubuntu: '24.04' },
+      min_agent: null,
+      fresh_hours: 24,
+      break_glass: [],
+      on_violation: 'end_sessions',
+    },
+    changed: ['require', 'grace_days', 'facts', 'min_os', 'fresh_hours', 'on_violation'],
   }),
   'policy.lockout.updated': policyEvent('Lockout', {
     settings: {

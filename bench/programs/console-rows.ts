@@ -139,7 +139,7 @@ const FACTS = {
   failures: { user: [], address: [] },
   password: 'right',
   passwordChangedAt: 1_740_000_000,
-  device: { isKnown: true, isEnrolled: false, isNetworkKnown: true },
+  device: { isKnown: true, isNetworkKnown: true },
   factors: [],
   proof: 'none',
   isStepUp: false,

@@ -1,11 +1,69 @@
-import type { Policies } from './policies.ts'
+/**
+ * May this device be used? Only a browser that was proven to run on a machine with our agent says
+ * so; without an answer it is refused and never let through. That a new browser needs a second
+ * factor is for `mfa` to ask.
+ */
+import { SECOND_MS } from '../../shared/clock.ts'
+import { compliance, type Compliance, type JudgedDevice } from './compliance.ts'
+import type { DevicePolicy, Policies } from './policies.ts'
 import { PASS, type SignInFacts, type Verdict } from './verdict.ts'
 
-/** May this device be used at all? That a new one needs a second factor is for `mfa` to ask. */
-export function device({ device }: SignInFacts, policies: Pick<Policies, 'device'>): Verdict {
-  if (policies.device.require === 'enrolled' && !device.isEnrolled)
-    return { kind: 'refuse', reason: 'device_not_enrolled' }
-  return PASS
+export function device(facts: SignInFacts, policies: Pick<Policies, 'device'>): Verdict {
+  const { enrolled, isMissing = false, isWarned = false } = facts.device
+  if (!isProofDemanded(facts.userId, policies)) return PASS
+  const mayGoOn = policies.device.mode === 'warn'
+  if (enrolled === undefined) {
+    if (mayGoOn && isWarned) return PASS
+    if (isMissing && !mayGoOn) return { kind: 'refuse', reason: 'device_not_enrolled' }
+    return { kind: 'ask', step: 'device', reason: 'device_proof_needed' }
+  }
+  const { complies, graceUntil } = complianceOf(facts, enrolled, policies)
+  if (complies) return PASS
+  if (!mayGoOn && graceUntil === undefined)
+    return { kind: 'refuse', reason: 'device_not_compliant' }
+  return isWarned ? PASS : { kind: 'ask', step: 'device', reason: 'device_warning' }
+}
+
+/** Whether a sign-in of this person shows on which machine it is. */
+function isProofDemanded(
+  userId: string | undefined,
+  { device }: Pick<Policies, 'device'>,
+): boolean {
+  return isDemanding(device) && !isBreakGlass(userId, device)
+}
+
+/** Whether the policy stands in anybody's way. */
+const isDemanding = ({ require: demand, mode }: DevicePolicy) =>
+  demand === 'enrolled' && (mode === 'warn' || mode === 'enforce')
+
+const isBreakGlass = (userId: string | undefined, { break_glass }: DevicePolicy) =>
+  userId !== undefined && break_glass.includes(userId)
+
+/** What the machine of an attempt fails at. */
+function complianceOf(
+  { at, userId, device }: Pick<SignInFacts, 'at' | 'userId' | 'device'>,
+  machine: JudgedDevice,
+  policies: Pick<Policies, 'device'>,
+): Compliance {
+  const { demandedSince } = device
+  const demandedSinceMs = demandedSince === undefined ? undefined : demandedSince * SECOND_MS
+  return compliance(machine, policies.device, {
+    userId: userId ?? null,
+    nowMs: at * SECOND_MS,
+    demandedSinceMs,
+  })
+}
+
+/**
+ * What has been is judged as it would have gone on: who was asked for no proof would have shown it
+ * on the device of theirs that was seen last, and who had none could not. Of what was recorded
+ * earlier nobody knows either, so the proof is asked for.
+ */
+export function asIfProven(facts: SignInFacts, policies: Pick<Policies, 'device'>): SignInFacts {
+  const { last, ...device } = facts.device
+  if (last === undefined || !isProofDemanded(facts.userId, policies)) return facts
+  const shown = last === null ? { isMissing: true } : { enrolled: last }
+  return { ...facts, device: { ...device, ...shown } }
 }
 
 export function isSecondFactorDemanded(

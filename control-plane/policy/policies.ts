@@ -2,6 +2,7 @@
  * What an administrator can decide, policy by policy, under the names that the operator API uses.
  * Whoever has decided nothing gets the defaults.
  */
+import type { DeviceFact } from '../../shared/device/facts.ts'
 import type { SessionBinding } from '../../shared/fleet/snapshot.ts'
 
 export const POLICY_NAMES = ['password', 'lockout', 'mfa', 'network', 'device', 'session'] as const
@@ -44,11 +45,44 @@ export interface NetworkPolicy {
 
 export const DEVICE_DEMANDS = ['any', 'known', 'enrolled'] as const
 
-interface DevicePolicy {
+/**
+ * off: nobody is asked. report: nobody is asked, and what would have been is recorded. warn: asked and
+ * told, and may go on. enforce: only who meets everything.
+ */
+export const DEVICE_MODES = ['off', 'report', 'warn', 'enforce'] as const
+export const DEVICE_OWNERS = ['anyone', 'own'] as const
+/** Where the key of the enrolment has to lie. */
+export const DEVICE_KEY_DEMANDS = ['any', 'tpm'] as const
+/** What a fact that nobody knows counts as. */
+export const UNKNOWN_FACTS = ['pass', 'fail'] as const
+/** What becomes of the sessions of a device that does not meet the policy any more. */
+export const ON_VIOLATION = ['nothing', 'ask_again', 'end_sessions'] as const
+
+export interface DevicePolicy {
   /** known: a new browser has to show a second factor. enrolled: only devices with our agent. */
   readonly require: (typeof DEVICE_DEMANDS)[number]
   /** A mail to the person when a browser signs in for the first time. */
   readonly notify_new: boolean
+  // where it is `enrolled`:
+  readonly mode: (typeof DEVICE_MODES)[number]
+  /** So long what fails may be mended before it counts. */
+  readonly grace_days: number
+  /** own: each person signs in on devices of theirs alone. */
+  readonly owner: (typeof DEVICE_OWNERS)[number]
+  /** An administrator has to have approved the device. */
+  readonly approved: boolean
+  readonly key_storage: (typeof DEVICE_KEY_DEMANDS)[number]
+  /** Those that have to be true. */
+  readonly facts: readonly DeviceFact[]
+  readonly unknown: (typeof UNKNOWN_FACTS)[number]
+  /** By operating system, as os-release names it. What is not named may have any version. */
+  readonly min_os: Readonly<Record<string, string>>
+  readonly min_agent: string | null
+  /** How old what the device says of itself may be; null: as old as it is. */
+  readonly fresh_hours: number | null
+  /** People who sign in without a device: the way back in for administrators. */
+  readonly break_glass: readonly string[]
+  readonly on_violation: (typeof ON_VIOLATION)[number]
 }
 
 export const WHEN_FULL = ['end_oldest', 'refuse'] as const
@@ -82,7 +116,22 @@ export const DEFAULT_POLICIES: Policies = {
   lockout: { user_failures: 10, address_failures: 100, window_seconds: 900, pause_seconds: 900 },
   mfa: { mode: 'optional', risks: ['new_device', 'new_network'] },
   network: { allow: [], deny: [] },
-  device: { require: 'any', notify_new: true },
+  device: {
+    require: 'any',
+    notify_new: true,
+    mode: 'enforce',
+    grace_days: 0,
+    owner: 'anyone',
+    approved: false,
+    key_storage: 'any',
+    facts: [],
+    unknown: 'fail',
+    min_os: {},
+    min_agent: null,
+    fresh_hours: null,
+    break_glass: [],
+    on_violation: 'nothing',
+  },
   session: {
     max_session_seconds: 28_800,
     idle_seconds: 900,

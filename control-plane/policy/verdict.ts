@@ -3,6 +3,7 @@
  * the administrator has decided, to a verdict with a reason. The realm loads the facts and acts on
  * the verdict; a policy does neither.
  */
+import type { JudgedDevice } from './compliance.ts'
 import type { Policies } from './policies.ts'
 
 /** Levels of assurance as our tokens name them, weakest first. */
@@ -23,7 +24,10 @@ export const ATTEMPT_REASONS = [
   'credentials_wrong',
   'account_disabled',
   'password_expired',
+  'device_proof_needed',
+  'device_warning',
   'device_not_enrolled',
+  'device_not_compliant',
   'second_factor_needed',
   'code_wrong',
   'enrolment_needed',
@@ -40,12 +44,13 @@ export const REFUSALS = [
   'user_paused',
   'address_blocked',
   'device_not_enrolled',
+  'device_not_compliant',
   'too_many_sessions',
 ] as const satisfies readonly AttemptReason[]
 export type RefusalReason = (typeof REFUSALS)[number]
 
 /** What a person can be asked for. */
-export type SignInStep = 'password' | 'second_factor' | 'enrol' | 'new_password'
+export type SignInStep = 'password' | 'device' | 'second_factor' | 'enrol' | 'new_password'
 
 export type PasswordFact = 'not_given' | 'right' | 'wrong' | 'right_but_disabled'
 export type FactorKind = 'totp' | 'passkey' | 'recovery'
@@ -66,10 +71,22 @@ export interface SignInFacts {
   /** null where nobody knows, as for passwords in a tenant's own database. */
   readonly passwordChangedAt: number | null
   readonly device: {
+    /** The browser; what was recorded earlier has only these two. */
     readonly isKnown: boolean
-    readonly isEnrolled: boolean
     readonly isNetworkKnown: boolean
+    /** The machine with our agent that the browser was proven to run on. */
+    readonly enrolled?: JudgedDevice
+    /** The person has said that there is no agent. */
+    readonly isMissing?: boolean
+    /** The person has read what is wrong with the device, and went on. */
+    readonly isWarned?: boolean
+    /** When the demands of the policy were last changed. */
+    readonly demandedSince?: number
+    /** Where no proof was asked for: the device of theirs that was seen last; null: they had none. */
+    readonly last?: JudgedDevice | null
   }
+  /** Whose account; not there where nobody is meant, and in what was recorded earlier. */
+  readonly userId?: string
   /** The factors that the person has enrolled. */
   readonly factors: readonly FactorKind[]
   /** Asked of this very person; not there in what was recorded earlier. */

@@ -2,11 +2,18 @@
 import * as v from 'valibot'
 import { LIMITS } from '../../shared/limits.ts'
 import { SESSION_BINDINGS } from '../../shared/fleet/snapshot.ts'
+import { DEVICE_FACTS } from '../../shared/device/facts.ts'
 import { parseNetwork } from '../../shared/networks.ts'
+import { isVersion } from '../policy/compliance.ts'
 import {
   DEVICE_DEMANDS,
+  DEVICE_KEY_DEMANDS,
+  DEVICE_MODES,
+  DEVICE_OWNERS,
   MFA_MODES,
   MFA_RISKS,
+  ON_VIOLATION,
+  UNKNOWN_FACTS,
   WHEN_FULL,
   type PolicyName,
 } from '../policy/policies.ts'
@@ -15,6 +22,8 @@ import { flag, oneOf, whole } from './fields.ts'
 const seconds = whole(1, LIMITS.sessionSecondsMax)
 const DAY_SECONDS = 86_400
 
+const OS_WISH = 'versions by operating system, like {"ubuntu": "24.04"}'
+const OS_MANY = `at most ${LIMITS.deviceSystemsPerPolicyMax} operating systems`
 const NETWORK_WISH = 'addresses or networks like 192.0.2.0/24 and 2001:db8::/32'
 const networks = v.pipe(
   v.array(
@@ -25,6 +34,23 @@ const networks = v.pipe(
     'a list of networks',
   ),
   v.maxLength(LIMITS.networksPerPolicyMax, `at most ${LIMITS.networksPerPolicyMax} networks`),
+)
+
+const version = v.pipe(v.string(), v.check(isVersion, 'a version like 24.04 or 10.0.26100'))
+const systems = v.pipe(
+  v.record(v.pipe(v.string(), v.regex(/^[a-z0-9][a-z0-9._-]{0,39}$/, OS_WISH)), version, OS_WISH),
+  v.check((all) => Object.keys(all).length <= LIMITS.deviceSystemsPerPolicyMax, OS_MANY),
+)
+const people = v.pipe(
+  v.array(
+    v.pipe(v.string(), v.regex(/^[\w.:@-]{1,128}$/, 'IDs of users')),
+    'a list of IDs of users',
+  ),
+  v.maxLength(LIMITS.deviceBreakGlassMax, `at most ${LIMITS.deviceBreakGlassMax} people`),
+)
+const facts = v.pipe(
+  v.array(oneOf(DEVICE_FACTS), 'a list of facts'),
+  v.maxLength(DEVICE_FACTS.length, 'each fact once'),
 )
 
 /** What is answered: whole. */
@@ -50,7 +76,22 @@ export const POLICY_ANSWERS = {
     ),
   }),
   network: v.strictObject({ allow: networks, deny: networks }),
-  device: v.strictObject({ require: oneOf(DEVICE_DEMANDS), notify_new: flag }),
+  device: v.strictObject({
+    require: oneOf(DEVICE_DEMANDS),
+    notify_new: flag,
+    mode: oneOf(DEVICE_MODES),
+    grace_days: whole(0, LIMITS.deviceGraceDaysMax),
+    owner: oneOf(DEVICE_OWNERS),
+    approved: flag,
+    key_storage: oneOf(DEVICE_KEY_DEMANDS),
+    facts,
+    unknown: oneOf(UNKNOWN_FACTS),
+    min_os: systems,
+    min_agent: v.nullable(version),
+    fresh_hours: v.nullable(whole(1, LIMITS.deviceFreshHoursMax)),
+    break_glass: people,
+    on_violation: oneOf(ON_VIOLATION),
+  }),
   session: v.strictObject({
     max_session_seconds: seconds,
     idle_seconds: seconds,

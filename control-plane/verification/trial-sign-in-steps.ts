@@ -110,6 +110,7 @@ export async function signInPageShown(trial: Trial): Promise<CheckResult> {
 const NEEDS_A_PERSON: Partial<Record<AttemptReason, string>> = {
   second_factor_needed: 'the policy requires a second factor, which only a real person has',
   enrolment_needed: 'the policy requires a second factor, which only a real person has',
+  device_proof_needed: 'the device policy only allows enrolled devices',
   device_not_enrolled: 'the device policy only allows enrolled devices',
   network_denied: 'the network policy blocks the address of the service itself',
   network_not_allowed: 'the network policy does not allow the address of the service itself',

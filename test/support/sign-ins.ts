@@ -30,7 +30,7 @@ export async function signIns(
       address: ip,
       password: 'right',
       passwordChangedAt: null,
-      device: { isKnown: true, isEnrolled: false, isNetworkKnown: true },
+      device: { isKnown: true, isNetworkKnown: true },
       factors: [],
       proof: 'none',
       isStepUp: false,

@@ -57,7 +57,7 @@ export function factsAbout(realm: Realm, world: RealmWorld) {
         passwordChangedAt: passwordChangedAt(user),
         device: {
           isKnown,
-          isEnrolled: false, // nothing enrols devices yet
+          isMissing: true, // no proof can be shown yet
           isNetworkKnown: addresses.some((address) => isSameNetwork(address, caller.ip)),
         },
         factors: await factors.kindsOf(owner),

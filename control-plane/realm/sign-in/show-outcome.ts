@@ -30,6 +30,7 @@ const REFUSAL_PAGES: Record<RefusalReason, MessageKind> = {
   user_paused: 'user_paused',
   address_blocked: 'address_blocked',
   device_not_enrolled: 'device_refused',
+  device_not_compliant: 'device_refused',
   too_many_sessions: 'sessions_full',
 }
 

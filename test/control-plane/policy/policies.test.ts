@@ -1,6 +1,5 @@
 import t from 'tap'
 import { LIMITS } from '../../../shared/limits.ts'
-import { device } from '../../../control-plane/policy/device.ts'
 import { lockout, pausedUntil, siteFailuresMax } from '../../../control-plane/policy/lockout.ts'
 import { mfa } from '../../../control-plane/policy/mfa.ts'
 import { network } from '../../../control-plane/policy/network.ts'
@@ -74,7 +73,7 @@ t.test('lockout: pauses grow, end, and are the account’s or the address’s', 
   t.ok(until(day) <= 90_000 + 86_400, 'no pause is longer than a day')
 
   const judged = (user: number[], address: number[], site: number[] = [], isKnown = false) => {
-    const device = { isKnown, isEnrolled: false, isNetworkKnown: false }
+    const device = { isKnown, isNetworkKnown: false }
     return lockout(
       facts({ failures: { user, address, site }, device }),
       policies({ lockout: rules }),
@@ -106,18 +105,6 @@ t.test('password: age', async (t) => {
   t.notMatch(judged(null, 1), old, 'of a tenant’s own database nobody knows')
 })
 
-t.test('device', async (t) => {
-  const judged = (require: Policies['device']['require'], isKnown: boolean, isEnrolled: boolean) =>
-    device(
-      facts({ device: { isKnown, isEnrolled, isNetworkKnown: true } }),
-      policies({ device: { require } }),
-    )
-  t.same(judged('any', false, false), PASS)
-  t.same(judged('known', false, false), PASS, 'it is mfa that asks')
-  t.same(judged('enrolled', true, false), { kind: 'refuse', reason: 'device_not_enrolled' })
-  t.same(judged('enrolled', false, true), PASS)
-})
-
 t.test('mfa: who is asked for what', async (t) => {
   const ask = (
     mode: Policies['mfa']['mode'],
@@ -128,8 +115,8 @@ t.test('mfa: who is asked for what', async (t) => {
     return verdict.kind === 'ask' ? verdict.reason : verdict.kind
   }
   const enrolled = { factors: ['totp'] } as const
-  const newDevice = { device: { isKnown: false, isEnrolled: false, isNetworkKnown: true } }
-  const newNetwork = { device: { isKnown: true, isEnrolled: false, isNetworkKnown: false } }
+  const newDevice = { device: { isKnown: false, isNetworkKnown: true } }
+  const newNetwork = { device: { isKnown: true, isNetworkKnown: false } }
 
   t.equal(ask('off', enrolled), 'pass')
   t.equal(ask('off', { ...enrolled, isStepUp: true }), 'second_factor_needed')

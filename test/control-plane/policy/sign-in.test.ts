@@ -1,7 +1,7 @@
 import t from 'tap'
 import { judge } from '../../../control-plane/policy/sign-in.ts'
 import type { Policy } from '../../../control-plane/policy/verdict.ts'
-import { facts, policies } from './facts.ts'
+import { facts, machine, policies } from './facts.ts'
 
 t.test('without a password it is asked for; with a wrong one, asked again', async (t) => {
   const asking = { kind: 'asking', step: 'password' }
@@ -68,7 +68,8 @@ t.test('the order is network, lockout, password, device, mfa, session', async (t
     ['network_denied', { address: '198.51.100.1' }],
     ['user_paused', { failures: { user: [], address: [], site: [] } }],
     ['credentials_wrong', { password: 'right' }],
-    ['device_not_enrolled', { device: { isKnown: true, isEnrolled: true, isNetworkKnown: true } }],
+    ['device_proof_needed', { device: { ...facts().device, isMissing: true } }],
+    ['device_not_enrolled', { device: { ...facts().device, enrolled: machine() } }],
     ['second_factor_needed', { proof: 'totp' }],
     ['too_many_sessions', { sessions: 0 }],
   ]

@@ -185,7 +185,7 @@ t.test('whoever changes networks within a site is counted by the site as well', 
   await setPolicy(world, 'lockout', { address_failures: 2, user_failures: 1000 })
   const who = { tenantId: 'acme', userId: acme.ada.userId }
   const reasons = async (ip: string, isKnown = false, password: 'right' | 'wrong' = 'wrong') => {
-    const device = { isKnown, isEnrolled: false, isNetworkKnown: false }
+    const device = { isKnown, isNetworkKnown: false }
     const states = await signIns(world, who, 1, { ip, facts: { password, device } })
     return states.map((state) => (state.kind === 'signed_in' ? 'in' : state.reason))
   }

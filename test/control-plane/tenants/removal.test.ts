@@ -170,7 +170,7 @@ void t.test('whoever has waited for something asks for the tenant before they wr
     address: '192.0.2.1',
     password: 'wrong',
     passwordChangedAt: null,
-    device: { isKnown: false, isEnrolled: false, isNetworkKnown: false },
+    device: { isKnown: false, isNetworkKnown: false },
     factors: [],
     proof: 'none',
     isStepUp: false,

@@ -3,7 +3,7 @@ import { html } from 'hono/html'
 import * as v from 'valibot'
 import { LIMITS } from '../../../../shared/limits.ts'
 import { POLICY_ANSWERS } from '../../../requests/policy-fields.ts'
-import type { Policies, PolicyName } from '../../../policy/policies.ts'
+import type { PolicyName } from '../../../policy/policies.ts'
 import {
   checkField,
   choicesField,
@@ -16,23 +16,11 @@ import {
 import { DAY_SECONDS, durationText } from '../../durations.ts'
 import type { FormShape } from '../../form-values.ts'
 import type { Html } from '../../../pages/html.ts'
+import { deviceForm, systemLines } from './device-form.ts'
+import type { PolicyForm } from './policy-form.ts'
 import { POLICY_LABELS as LABELS, POLICY_OPTIONS as OPTIONS } from './policy-words.ts'
 
-export interface PolicyForm<Name extends PolicyName = PolicyName> {
-  readonly title: string
-  /** What it decides, in a sentence. */
-  readonly about: string
-  /** What a replay of sign-ins cannot show. */
-  readonly besides: string
-  readonly shape: FormShape
-  /** What each field must be; whole, since what the form leaves empty has a meaning of its own. */
-  readonly entries: {
-    readonly [Field in keyof Policies[Name]]: v.GenericSchema<unknown, Policies[Name][Field]>
-  }
-  readonly fields: (settings: Policies[Name], attempt?: Attempt) => Html
-}
-
-const { password, lockout, mfa, network, device, session } = POLICY_ANSWERS
+const { password, lockout, mfa, network, session } = POLICY_ANSWERS
 
 const text = (value: number | null) => (value === null ? '' : String(value))
 const daysText = (days: number | null) => (days === null ? '' : durationText(days * DAY_SECONDS))
@@ -117,23 +105,7 @@ export const POLICY_FORMS: { readonly [Name in PolicyName]: PolicyForm<Name> } =
       ${linesField({ name: 'deny', label: LABELS.network.deny, hint: 'Takes precedence over the list above.', rows: 5, isOptional: true, value: settings.deny.join('\n'), attempt })}
     `,
   },
-  device: {
-    title: 'Devices',
-    about: 'Which browsers people can sign in with.',
-    besides: 'Existing sessions continue.',
-    shape: { require: 'text', notify_new: 'flag' },
-    entries: device.entries,
-    fields: (settings, attempt) => html`
-      ${selectField({
-        name: 'require',
-        label: LABELS.device.require,
-        options: OPTIONS.require,
-        value: settings.require,
-        attempt,
-      })}
-      ${checkField({ name: 'notify_new', label: LABELS.device.notify_new, isOn: settings.notify_new, attempt })}
-    `,
-  },
+  device: deviceForm,
   session: {
     title: 'Sessions',
     about: 'How long people stay signed in, and in how many browsers.',
@@ -179,10 +151,13 @@ export function sentAs(shape: FormShape, settings: object): readonly (readonly [
     const value = values[name]
     if (kind === 'flag') return value === true ? [[name, 'on']] : []
     if (kind === 'choices') return (value as readonly string[]).map((one) => [name, one])
-    if (kind === 'lines') return [[name, (value as readonly string[]).join('\n')]]
+    if (kind === 'lines') return [[name, inLines(value)]]
     return [[name, typeof value === 'string' || typeof value === 'number' ? String(value) : '']]
   })
 }
+
+const inLines = (value: unknown) =>
+  (Array.isArray(value) ? (value as readonly string[]) : systemLines(value as object)).join('\n')
 
 /** For days of the past that a proposal is tried on. */
 export function daysField(days: number, attempt?: Attempt): Html {

@@ -32,6 +32,18 @@ export const POLICY_LABELS: {
   device: {
     require: 'Which browsers',
     notify_new: 'Email people when a new browser signs in',
+    mode: 'When a device fails a requirement',
+    grace_days: 'Grace period',
+    owner: 'Whose devices',
+    approved: 'An administrator must approve each device',
+    key_storage: 'Device key',
+    facts: 'Required on the device',
+    unknown: 'If the device can’t tell',
+    min_os: 'Minimum operating system versions',
+    min_agent: 'Minimum agent version',
+    fresh_hours: 'Maximum age of the report, in hours',
+    break_glass: 'Emergency access',
+    on_violation: 'When a device no longer complies',
   },
   session: {
     max_session_seconds: 'Maximum session length',
@@ -68,6 +80,37 @@ export const POLICY_OPTIONS = {
     { value: 'known', label: 'New browsers need a second factor' },
     { value: 'enrolled', label: 'Only devices with our agent' },
   ],
+  device_mode: [
+    { value: 'off', label: 'Ignore it: devices are not checked' },
+    { value: 'report', label: 'Report it: devices are not checked at sign-in' },
+    { value: 'warn', label: 'Warn: people can continue' },
+    { value: 'enforce', label: 'Enforce: refuse the sign-in' },
+  ],
+  owner: [
+    { value: 'anyone', label: 'Any enrolled device' },
+    { value: 'own', label: 'Only the person’s own devices' },
+  ],
+  key_storage: [
+    { value: 'any', label: 'In the TPM or in a file' },
+    { value: 'tpm', label: 'Only in the TPM' },
+  ],
+  facts: [
+    { value: 'disk_encrypted', label: 'Disk encrypted' },
+    { value: 'up_to_date', label: 'Updates installed' },
+    { value: 'firewall', label: 'Firewall on' },
+    { value: 'screen_lock', label: 'Screen lock on' },
+    { value: 'secure_boot', label: 'Secure Boot on' },
+    { value: 'tpm', label: 'TPM present' },
+  ],
+  unknown: [
+    { value: 'fail', label: 'Counts as failed' },
+    { value: 'pass', label: 'Counts as passed' },
+  ],
+  on_violation: [
+    { value: 'nothing', label: 'Existing sessions continue' },
+    { value: 'ask_again', label: 'Check the device again' },
+    { value: 'end_sessions', label: 'End the sessions of the device' },
+  ],
   session_binding: [
     { value: 'off', label: 'Session continues' },
     { value: 'step_up', label: 'Sign in again with a second factor' },
@@ -82,11 +125,14 @@ export const POLICY_OPTIONS = {
 /** What an empty field means. */
 const NOTHING: Readonly<Record<string, string>> = {
   max_age_days: 'Never',
+  min_agent: 'Any version',
+  fresh_hours: 'Any age',
   concurrent_max: `Maximum of ${LIMITS.sessionsPerPersonMax}`,
 }
 
-function written(field: string, value: unknown): unknown {
-  if (Array.isArray(value)) return value.map((item) => written(field, item))
+function written(name: string, value: unknown, policy: string): unknown {
+  const field = policy === 'device' && name === 'mode' ? 'device_mode' : name
+  if (Array.isArray(value)) return value.map((item) => written(name, item, policy))
   if (value === null) return NOTHING[field] ?? value
   if (typeof value === 'number' && field.endsWith('_seconds')) return durationText(value)
   if (typeof value === 'number' && field.endsWith('_days')) return durationText(value * DAY_SECONDS)
@@ -107,7 +153,7 @@ export function inPolicyWords(policy: string, changed: readonly Difference[]): D
   return changed.map(({ name, from, to, ...rest }) => ({
     ...rest,
     name: labels[name] ?? name,
-    ...(from !== undefined && { from: written(name, from) }),
-    ...(to !== undefined && { to: written(name, to) }),
+    ...(from !== undefined && { from: written(name, from, policy) }),
+    ...(to !== undefined && { to: written(name, to, policy) }),
   }))
 }

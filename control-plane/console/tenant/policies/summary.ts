@@ -26,6 +26,20 @@ const DEVICES = {
   known: 'new ones need a second factor',
   enrolled: 'only devices with our agent',
 } as const
+const DEVICE_MODES = {
+  off: 'not checked',
+  report: 'reported only',
+  warn: 'people are warned',
+  enforce: 'sign-in refused',
+} as const
+const DEVICE_FACTS = {
+  disk_encrypted: 'disk encrypted',
+  up_to_date: 'updates installed',
+  firewall: 'firewall',
+  screen_lock: 'screen lock',
+  secure_boot: 'Secure Boot',
+  tpm: 'TPM',
+} as const
 const BINDINGS = { off: 'continues', step_up: 'sign in again', terminate: 'ends' } as const
 
 const SUMMARIES: { readonly [Name in PolicyName]: (policy: Policies[Name]) => Facts } = {
@@ -64,8 +78,20 @@ const SUMMARIES: { readonly [Name in PolicyName]: (policy: Policies[Name]) => Fa
     ['Allowed', listed(allow, 'all')],
     ['Block', listed(deny, 'none')],
   ],
-  device: ({ require: demand, notify_new }) => [
+  device: ({ require: demand, notify_new, mode, facts }) => [
     ['Which browsers', DEVICES[demand]],
+    ...(demand === 'enrolled'
+      ? ([
+          ['If a requirement fails', DEVICE_MODES[mode]],
+          [
+            'Required',
+            listed(
+              facts.map((one) => DEVICE_FACTS[one]),
+              'the agent',
+            ),
+          ],
+        ] as const)
+      : []),
     ['Email about new browsers', yesNo(notify_new)],
   ],
   session: ({ max_session_seconds, idle_seconds, session_binding, concurrent_max: most }) => [

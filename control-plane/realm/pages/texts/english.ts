@@ -23,7 +23,10 @@ const attempt: Record<AttemptReason, string> = {
   credentials_wrong: 'Wrong username or password. Check both and try again.',
   account_disabled: 'Wrong username or password. Check both and try again.',
   password_expired: 'Your password has expired. Choose a new one.',
+  device_proof_needed: 'This device has not been checked yet. Check it, then continue.',
+  device_warning: 'This device needs your attention.',
   device_not_enrolled: 'You cannot sign in with this device.',
+  device_not_compliant: 'This device does not meet the requirements.',
   second_factor_needed: "Confirm it's you.",
   code_wrong:
     'That code is not valid. Wait for the next one, and check that the clock on that device is correct.',

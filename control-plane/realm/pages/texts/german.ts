@@ -31,7 +31,11 @@ export const german: Texts = {
     account_disabled:
       'Benutzername oder Passwort ist falsch. Prüfen Sie beides und versuchen Sie es erneut.',
     password_expired: 'Ihr Passwort ist abgelaufen. Wählen Sie ein neues.',
+    device_proof_needed:
+      'Dieses Gerät wurde noch nicht geprüft. Prüfen Sie es und fahren Sie dann fort.',
+    device_warning: 'Dieses Gerät braucht Ihre Aufmerksamkeit.',
     device_not_enrolled: 'Mit diesem Gerät können Sie sich nicht anmelden.',
+    device_not_compliant: 'Dieses Gerät erfüllt die Anforderungen nicht.',
     second_factor_needed: 'Bestätigen Sie, dass Sie es sind.',
     code_wrong:
       'Dieser Code ist ungültig. Warten Sie auf den nächsten und prüfen Sie, ob die Uhr auf dem Gerät richtig geht.',
