@@ -36,6 +36,12 @@ export const DEVICE_LIMITS = {
   // what a machine is asked
   deviceFactMsMax: 5000,
   deviceCollectSeconds: 300,
+  /** Of a file that is read, or of what a command says. */
+  deviceFileBytesMax: 4 * 1024 * 1024,
+  /** What was fetched longer ago says nothing of updates. */
+  deviceUpdateDataDaysMax: 7,
+  /** Without a movement, until a password is needed: the longest that desktops offer, and their delay. */
+  deviceLockSecondsMax: 1800,
   // the proof in a sign-in
   /** One for the whole installation: agents listen on it. */
   deviceProofPort: 18_653,
