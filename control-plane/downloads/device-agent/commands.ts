@@ -1,0 +1,8 @@
+/** Every command. What is not named here does not exist. */
+import type { Command } from './commands/command.ts'
+import { enroll } from './commands/enroll.ts'
+import { leave } from './commands/leave.ts'
+import { run } from './commands/run.ts'
+import { status } from './commands/status.ts'
+
+export const COMMANDS: readonly Command[] = [enroll, run, status, leave]

@@ -1,0 +1,120 @@
+/** Enrolls once: a key is made here, in the TPM where that works, and its public half is known to the service from then on. */
+import { randomBytes } from 'node:crypto'
+import { isThisMachine } from '../../../../shared/hosts.ts'
+import { LIMITS } from '../../../../shared/limits.ts'
+import { VERSION } from '../../../../shared/version.ts'
+import { ask } from '../../analyzer/terminal/prompt.ts'
+import { plainText } from '../../analyzer/terminal/words.ts'
+import { readBaseUrl } from '../../resident/base-url.ts'
+import { EXIT, Problem } from '../../resident/exit.ts'
+import { makeKey, openKey } from '../key/device-key.ts'
+import { KeyLost } from '../key/tpm-key.ts'
+import { machineHash } from '../machine-hash.ts'
+import { createAgentService } from '../service/agent-service.ts'
+import type { Device } from '../state/device-state.ts'
+import { newestOf } from '../state/running-state.ts'
+import type { Command, ProgramWorld, Task } from './command.ts'
+
+export const enroll: Command = {
+  name: 'enroll',
+  summary: 'Enrolls this device with a ticket.',
+  about:
+    'The ticket is asked for, or read from standard input; never from the command line. The key that is made here stays on this machine, in its TPM where that works.',
+  options: ['again'],
+  actions: [],
+  async run(task) {
+    const { given, world, state, proxies, print, remark } = task
+    const service = createAgentService({ baseUrl: readBaseUrl(world.environment), proxies })
+    const before = await state.read()
+    if (before !== null && !given.values.has('again')) await mayEnrolAgain(before, task)
+    const { protocol, hostname } = new URL(service.baseUrl)
+    if (protocol === 'http:' && !isThisMachine(hostname))
+      remark(`${service.baseUrl} is not encrypted, so the ticket could be intercepted.`)
+    const ticket = await readTicket(world)
+
+    // On the disk before it is told: who asks again with it is the same device.
+    const kept = await state.readEnrolling()
+    const made = kept === null ? await makeKey(world.tpm) : { key: kept.key, why: '' }
+    const rid = kept?.rid ?? randomBytes(32).toString('base64url')
+    if (kept === null) await state.writeEnrolling({ version: 1, key: made.key, rid })
+    const key = openKey(made.key, world.tpm)
+    const wish = {
+      platform: world.platform === 'win32' ? ('windows' as const) : ('linux' as const),
+      arch: world.arch,
+      hostname: plainText(world.hostName).slice(0, LIMITS.deviceHostnameCharactersMax) || 'device',
+      agent: VERSION,
+      key_storage: key.storage,
+      machine_hash: await machineHash({ ...world, tool: world.tpm.tool }),
+      rid,
+    }
+    const answer = await service.enrol(ticket, wish, key)
+    const { device_id, tenant_id, origin, confirm, challenge_jwks, poll_s, next } = answer
+    await state.writeUpdates({ version: 1, keys: challenge_jwks })
+    await state.write({
+      version: 1,
+      base_url: service.baseUrl,
+      ...{ device_id, tenant_id, origin, confirm, challenge_jwks, poll_s },
+      key: made.key,
+      link: { prev: next, ctr: 0, boot_id: null, is_sent: false, is_lost: false },
+      standing: 'fine',
+      posture_hash: null,
+      checked_in_at: null,
+      update: null,
+    })
+    await state.endEnrolling()
+    print(`Enrolled as ${device_id} of ${tenant_id}. The key is in ${STORAGES[key.storage]}.`)
+    if (made.why !== '') remark(`The TPM is not used: ${made.why}.`)
+    if (answer.state === 'pending') remark('An administrator has to approve this device first.')
+    return EXIT.done
+  },
+}
+
+const STORAGES = { tpm: 'the TPM', file: 'a file that only its owner can read' } as const
+
+/** Only one that does not work any more is replaced without a further word. */
+async function mayEnrolAgain(before: Device, { world, state }: Task): Promise<void> {
+  const { standing } = await newestOf(before, world.userId, world.root)
+  if (standing !== 'fine' || (await isLost(before, world))) return
+  throw new Problem(
+    'already_enrolled',
+    `${state.path} already holds device ${before.device_id} of ${before.tenant_id}. The ticket was not used.`,
+    'To enroll it anew all the same: service-device-agent enroll --again',
+  )
+}
+
+async function isLost({ key }: Device, { tpm }: ProgramWorld): Promise<boolean> {
+  try {
+    await openKey(key, tpm).sign(Buffer.from('a look at the key'))
+    return false
+  } catch (error) {
+    return error instanceof KeyLost
+  }
+}
+
+const TICKET_BYTES_MAX = 1024
+
+async function readTicket({ stdin, stderr }: ProgramWorld): Promise<string> {
+  const isAsked = stdin.isTTY === true && stderr.isTTY === true
+  const ticket = isAsked ? await ask(stdin, stderr, 'Ticket (hidden): ', true) : await allOf(stdin)
+  if (ticket.trim() === '')
+    throw new Problem(
+      'ticket_missing',
+      'A ticket is needed to enroll this device.',
+      'Get one from the Devices page of your tenant, and give it on standard input.',
+    )
+  if (/^[\x21-\x7e]{1,512}$/.test(ticket.trim())) return ticket.trim()
+  throw new Problem(
+    'ticket_malformed',
+    'That is not a ticket.',
+    'Copy it again, without quotes or line breaks.',
+  )
+}
+
+async function allOf(stdin: NodeJS.ReadStream): Promise<string> {
+  let text = ''
+  for await (const chunk of stdin as AsyncIterable<Buffer>) {
+    text += chunk.toString()
+    if (text.length > TICKET_BYTES_MAX) break
+  }
+  return text
+}

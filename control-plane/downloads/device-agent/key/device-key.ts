@@ -1,0 +1,25 @@
+/** The key of an enrolment: in the TPM where that works, else in a file. */
+import * as v from 'valibot'
+import type { KeyStorage } from '../../../../shared/device/facts.ts'
+import type { Sign } from '../signed.ts'
+import { FileKeySchema, makeFileKey, openFileKey } from './file-key.ts'
+import { makeTpmKey, openTpmKey, TpmKeySchema, type TpmWorld } from './tpm-key.ts'
+
+export interface OpenKey {
+  readonly storage: KeyStorage
+  readonly publicKey: { readonly kty: 'EC'; readonly crv: 'P-256'; x: string; y: string }
+  /** Throws `KeyLost` where the key is gone for good. */
+  readonly sign: Sign
+}
+
+export const StoredKeySchema = v.variant('storage', [FileKeySchema, TpmKeySchema])
+export type StoredKey = v.InferOutput<typeof StoredKeySchema>
+
+export const openKey = (stored: StoredKey, tpm: TpmWorld): OpenKey =>
+  stored.storage === 'file' ? openFileKey(stored) : openTpmKey(stored, tpm)
+
+/** `why`: what stood in the way of the TPM; '' where the key is in it. */
+export async function makeKey(tpm: TpmWorld): Promise<{ key: StoredKey; why: string }> {
+  const made = await makeTpmKey(tpm)
+  return typeof made === 'string' ? { key: makeFileKey(), why: made } : { key: made, why: '' }
+}
