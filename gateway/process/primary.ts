@@ -23,8 +23,11 @@ import { clusterWorkerPort } from '../fleet/ports.ts'
  * There are as many workers as cores, so young garbage is collected by the worker itself: helpers
  * on other threads wait for a core, and all its requests with them. One pause in ten took 4 ms, and
  * takes half a millisecond so.
+ *
+ * What many requests at once had alive when it was collected, V8 would put among the old from then
+ * on, and there it holds all that it refers to, long after its request is over.
  */
-const WORKER_FLAGS = ['--no-parallel-scavenge'] as const
+const WORKER_FLAGS = ['--no-parallel-scavenge', '--no-allocation-site-pretenuring'] as const
 
 function doorOf({ connectAddress: address, fleetKey }: GatewaySettings) {
   return address === null
