@@ -21,6 +21,8 @@ export const DEVICE_LIMITS = {
   deviceDetailCharactersMax: 200,
   /** Between two check-ins; each agent takes a random part of it off. */
   deviceCheckInSeconds: 3600,
+  /** Of all devices, beside which sign-ins have room. */
+  rateDeviceCheckIns: { burst: 300, perSecond: 150 },
   /** Check-ins that are worked on at once, and how long the others are told to wait, at most. */
   deviceCheckInsAtOnceMax: 16,
   deviceCheckInAgainSecondsMax: 900,

@@ -1,6 +1,7 @@
 /** What the agent on a machine asks. Each of its messages is one compact JWS by the key of the device. */
+import * as v from 'valibot'
 import { Refusal } from '../../shared/errors.ts'
-import { EnrolAnswer } from '../../shared/device/messages.ts'
+import { CheckInAnswer, DEVICE_ID, EnrolAnswer, NonceAnswer } from '../../shared/device/messages.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import type { RateLimits } from '../../shared/rate-limits.ts'
 import type { Devices } from '../devices/devices.ts'
@@ -8,15 +9,20 @@ import { addressRates } from '../http/address-rates.ts'
 import { readBytes } from '../http/body.ts'
 import { addressOf, type ApiContext } from '../http/context.ts'
 import { bearerOf } from './callers.ts'
-import { endpointsOf, json, type Endpoint } from './endpoint.ts'
+import { endpointsOf, json, nothing, type Endpoint } from './endpoint.ts'
 
 export interface AgentEndpointsWorld {
-  readonly enrolledDevices: Pick<Devices, 'enroll'>
+  readonly enrolledDevices: Pick<Devices, 'enroll' | 'checkIn' | 'nonce' | 'leave' | 'again'>
   readonly rates: RateLimits
 }
 
 /** Each has a rate of its own: an office of thousands comes from one address. */
 const anyone = endpointsOf('agent', 'anyone', { isUnlimited: true })
+const OF_DEVICE = ['device_suspect_clone', 'device_chain_lost', 'rate_limited'] as const
+const ID_WISH = 'the ID of a device'
+const NonceBody = v.strictObject({
+  device_id: v.pipe(v.string(ID_WISH), v.regex(DEVICE_ID, ID_WISH)),
+})
 const JOSE = /^application\/jose$/i
 
 export function agentEndpoints({
@@ -24,6 +30,14 @@ export function agentEndpoints({
   rates,
 }: AgentEndpointsWorld): readonly Endpoint[] {
   const ofStrangers = addressRates(rates)
+
+  /** Who comes too often is told to come when there is room, and not just when it may ask again. */
+  function take(c: ApiContext) {
+    const seconds = ofStrangers.waitSeconds('agents', addressOf(c), LIMITS.rateDeviceAgent)
+    if (seconds === undefined) return
+    const retryAfter = Math.max(seconds, enrolledDevices.again())
+    throw new Refusal('rate_limited', { retry_after: retryAfter })
+  }
 
   return [
     anyone.post('/agent/v1/enroll', {
@@ -40,6 +54,40 @@ export function agentEndpoints({
         if (ticket === undefined) throw new Refusal('device_ticket_invalid')
         const jws = await readJose(c)
         return c.json(await enrolledDevices.enroll(ticket, jws, fromOf(c)), 201)
+      },
+    }),
+    anyone.post('/agent/v1/checkin', {
+      summary: 'Takes the check-in of a device.',
+      description:
+        'The next message gives `next` back as `prev`. With 503, come again after `Retry-After`.',
+      jose: 'ES256, `typ` `dev-checkin+jwt`, with the device as `kid`.',
+      answers: { 200: json(CheckInAnswer, 'What the device needs to know.') },
+      refusals: [...OF_DEVICE, 'unavailable'],
+      handle: async (c) => {
+        take(c)
+        return c.json(await enrolledDevices.checkIn(await readJose(c), fromOf(c)))
+      },
+    }),
+    anyone.post('/agent/v1/nonce', {
+      summary: 'Returns a nonce to use as `prev` once; unknown devices get one too.',
+      body: NonceBody,
+      example: { device_id: 'dev_1b9f6c1e2d3a4b5c' },
+      answers: { 200: json(NonceAnswer, 'The nonce.') },
+      refusals: ['rate_limited'],
+      handle: async (c, { body }) => {
+        take(c)
+        return c.json({ nonce: await enrolledDevices.nonce(body.device_id) })
+      },
+    }),
+    anyone.post('/agent/v1/leave', {
+      summary: 'Removes a device, at its own wish, and ends the sessions begun on it.',
+      jose: 'ES256, `typ` `dev-leave+jwt`, with the device as `kid`.',
+      answers: { 204: nothing('It is gone.') },
+      refusals: OF_DEVICE,
+      handle: async (c) => {
+        take(c)
+        await enrolledDevices.leave(await readJose(c), fromOf(c))
+        return c.body(null, 204)
       },
     }),
   ]

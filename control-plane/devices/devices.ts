@@ -6,6 +6,8 @@ import type { Clock } from '../../shared/clock.ts'
 import type { Vault } from '../keys/vault.ts'
 import type { Store } from '../store/store.ts'
 import type { ChallengeKeys } from './challenge-keys.ts'
+import { createCheckInRoom } from './check-in-room.ts'
+import { createCheckIns, type OnChanged } from './check-ins.ts'
 import { createEnrolment } from './enrolment.ts'
 import type { DeviceTickets } from './tickets.ts'
 
@@ -16,12 +18,17 @@ interface DevicesWorld {
   readonly baseUrl: string
   readonly deviceTickets: DeviceTickets
   readonly challengeKeys: ChallengeKeys
+  readonly onChanged: OnChanged
 }
 
 export type Devices = ReturnType<typeof createDevices>
 
 export function createDevices(world: DevicesWorld) {
+  const checkInRoom = createCheckInRoom(world)
   return {
     enroll: createEnrolment(world),
+    ...createCheckIns({ ...world, checkInRoom }),
+    /** Seconds, for one who comes too often. */
+    again: () => checkInRoom.again(),
   }
 }

@@ -12,6 +12,7 @@ export function createDeviceServices(
 ) {
   const deviceTickets = jobs.tidied('deviceTickets', createDeviceTickets(world))
   const challengeKeys = createChallengeKeys(world)
-  const enrolledDevices = createDevices({ ...world, deviceTickets, challengeKeys })
+  const onChanged = () => Promise.resolve()
+  const enrolledDevices = createDevices({ ...world, deviceTickets, challengeKeys, onChanged })
   return { deviceTickets, challengeKeys, enrolledDevices }
 }

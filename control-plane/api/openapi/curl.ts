@@ -12,7 +12,7 @@ const PROOFS: Readonly<Record<Caller, readonly string[]>> = {
 }
 
 export function curlLine(declaration: Declaration, baseUrl: string): string {
-  const { method, path, caller, example } = declaration
+  const { method, path, caller, example, jose } = declaration
   const filled = parametersIn(path).reduce(
     (url, name) => url.replace(`{${name}}`, encodeURIComponent(PATH_PARAMETERS[name].example)),
     path,
@@ -23,6 +23,9 @@ export function curlLine(declaration: Declaration, baseUrl: string): string {
     ...(example === undefined
       ? []
       : [`-H 'Content-Type: application/json'`, `-d ${quoted(JSON.stringify(example))}`]),
+    ...(jose === undefined
+      ? []
+      : [`-H 'Content-Type: application/jose'`, '-d "$SERVICE_DEVICE_MESSAGE"']),
   ]
   return parts.join(' \\\n  ')
 }

@@ -247,6 +247,22 @@ export async function aliveSids(
   return rows.map(({ sid }) => sid)
 }
 
+/** Those that were begun on one of these enrolled devices. */
+export async function aliveSidsOnDevices(
+  queries: Queries,
+  tenantId: string,
+  deviceIds: readonly string[],
+  nowMs: number,
+): Promise<string[]> {
+  if (deviceIds.length === 0) return []
+  const areOn = and(isNotNull(table.deviceId), inArray(table.deviceId, [...deviceIds]))
+  const rows = await queries
+    .select({ sid: table.sid })
+    .from(table)
+    .where(and(isAliveIn(tenantId, nowMs), areOn))
+  return rows.map(({ sid }) => sid)
+}
+
 /** Of a whole tenant: how many there are, and when the last of them expires. */
 export async function aliveOfTenant(queries: Queries, tenantId: string, nowMs: number) {
   const [row] = await queries

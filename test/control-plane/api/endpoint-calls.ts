@@ -74,6 +74,8 @@ export const ELSEWHERE: Readonly<Record<string, string>> = {
   'POST /api/v1/connector/join': OF_CONNECTOR,
   'DELETE /api/v1/operator/tenants/{tenant_id}/device-tickets/{ticket_id}': OF_DEVICE,
   'POST /agent/v1/enroll': OF_DEVICE,
+  'POST /agent/v1/checkin': 'test/control-plane/devices/ratchet.test.ts',
+  'POST /agent/v1/leave': 'test/control-plane/devices/ratchet.test.ts',
   'POST /api/v1/connector/state': 'test/control-plane/connectors/keys.test.ts',
   'POST /api/v1/connector/leave': 'test/control-plane/connectors/keys.test.ts',
   'POST /api/v1/cli/device-tokens': 'test/control-plane/api/device-codes.test.ts',
