@@ -11,6 +11,8 @@ export const ANY_FACT_REASONS = [
   'not_readable',
   'tool_missing',
   'platform_not_supported',
+  /** Ours, of a machine that has not said anything yet. */
+  'not_reported',
 ] as const
 
 export const FACT_REASONS = {
@@ -58,6 +60,17 @@ export const FACT_REASONS = {
   secure_boot: ['on', 'off', 'legacy_boot', 'not_offered', 'shim_validation_off'],
   tpm: ['tpm_2', 'tpm_1', 'no_tpm', 'tpm_not_ready', 'tpm_version_not_known'],
 } as const satisfies Record<DeviceFact, readonly string[]>
+
+/** What the device policy demands beside facts, and why a machine does not meet it. */
+export const DEMAND_REASONS = {
+  state: ['revoked', 'suspect_clone', 'key_lost'],
+  owner: ['owner_unknown', 'owned_by_another'],
+  approved: ['approval_pending'],
+  key_storage: ['key_in_file'],
+  os: ['not_reported', 'os_version_unknown', 'os_too_old'],
+  agent: ['agent_too_old'],
+  fresh: ['not_reported', 'facts_too_old'],
+} as const
 
 export type AnyFactReason = (typeof ANY_FACT_REASONS)[number]
 export type FactReason<Name extends DeviceFact = DeviceFact> =
