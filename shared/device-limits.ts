@@ -49,6 +49,8 @@ export const DEVICE_LIMITS = {
   deviceProofPort: 18_653,
   deviceChallengeMs: 60_000,
   deviceProofCodeMs: 60_000,
+  /** Tabs of one sign-in that are on their way at once. */
+  deviceChallengesPerSignInMax: 4,
   deviceProofUrlBytesMax: 2048,
   /** Of browsers and whoever else comes to the agent's port. */
   deviceProofConnectionsMax: 32,

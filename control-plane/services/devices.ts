@@ -1,6 +1,7 @@
 /** Machines with our agent. */
 import { createChallengeKeys } from '../devices/challenge-keys.ts'
 import { createDevices } from '../devices/devices.ts'
+import { createDeviceProofs } from '../devices/proofs.ts'
 import { createDeviceTickets } from '../devices/tickets.ts'
 import type { Jobs } from './jobs.ts'
 import type { TenantServices } from './tenants.ts'
@@ -12,7 +13,8 @@ export function createDeviceServices(
 ) {
   const deviceTickets = jobs.tidied('deviceTickets', createDeviceTickets(world))
   const challengeKeys = createChallengeKeys(world)
+  const deviceProofs = jobs.tidied('deviceProofs', createDeviceProofs({ ...world, challengeKeys }))
   const onChanged = () => Promise.resolve()
   const enrolledDevices = createDevices({ ...world, deviceTickets, challengeKeys, onChanged })
-  return { deviceTickets, challengeKeys, enrolledDevices }
+  return { deviceProofs, deviceTickets, challengeKeys, enrolledDevices }
 }

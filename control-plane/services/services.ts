@@ -26,7 +26,7 @@ export async function createServices(world: ServicesWorld) {
   const ofConnectors = createConnectorServices(below, jobs)
   const ofDevices = createDeviceServices(below, jobs)
   const integrations = createIntegrations(world, { ...below, ...ofConnectors }, jobs)
-  const realms = createRealms(below)
+  const realms = createRealms({ ...below, ...ofDevices })
   const { store, directories } = below
   jobs.tidies('realmRecords', pruneWith(store, deleteRealmRecordsExpiredBefore, 0))
 

@@ -81,3 +81,26 @@ export const devicePostures = table(
   },
   (table) => [index('device_postures_tenant').on(table.tenantId)],
 )
+
+/** What browsers bring to agents: each a minute, and then its code another one. */
+export const deviceChallenges = table(
+  'device_challenges',
+  {
+    cidHash: text('cid_hash').primaryKey(),
+    tenantId: text('tenant_id').notNull(),
+    /** Of the sign-in that asks. */
+    uidHash: text('uid_hash').notNull(),
+    uidSealed: text('uid_sealed').notNull(),
+    browserHash: text('browser_hash').notNull(),
+    userId: text('user_id').notNull(),
+    createdAt: whole('created_at').notNull(),
+    expiresAt: whole('expires_at').notNull(),
+    /** Which has proven it, and what the browser has to bring back. */
+    deviceId: text('device_id'),
+    codeHash: text('code_hash'),
+  },
+  (table) => [
+    index('device_challenges_uid').on(table.tenantId, table.uidHash, table.createdAt),
+    index('device_challenges_expiry').on(table.expiresAt),
+  ],
+)

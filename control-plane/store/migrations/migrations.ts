@@ -36,6 +36,7 @@ import { connectors } from './0036-connectors.ts'
 import { connectorPresence } from './0037-connector-presence.ts'
 import { alertConsent } from './0038-alert-consent.ts'
 import { devices } from './0039-devices.ts'
+import { deviceChallenges } from './0041-device-challenges.ts'
 
 /** In this order, each once. A migration that has been released is never edited. */
 export const migrations = [
@@ -77,4 +78,5 @@ export const migrations = [
   connectorPresence,
   alertConsent,
   devices,
+  deviceChallenges,
 ] as const

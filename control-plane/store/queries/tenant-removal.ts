@@ -27,6 +27,7 @@ const AT_ONCE = [
   schema.connectors,
   schema.connectorKeys,
   schema.deviceTickets,
+  schema.deviceChallenges,
 ] as const
 
 /** What it has been writing ever since; mails first, as they are still on their way. */

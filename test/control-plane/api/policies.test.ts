@@ -82,36 +82,6 @@ void t.test('the lengths of a session are one setting, whichever way it is chang
   t.equal((await eventsOf(api)).length, 1, 'a name is no policy')
 })
 
-const systems = (count: number) =>
-  Object.fromEntries(Array.from({ length: count }, (_none, index) => [`os${index}`, '1']))
-
-void t.test('the device policy is taken whole, told whole, and answered whole', async (t) => {
-  const api = await startApi(t)
-  await api.tenant('acme')
-  const policy = {
-    require: 'enrolled',
-    notify_new: false,
-    mode: 'warn',
-    grace_days: LIMITS.deviceGraceDaysMax,
-    owner: 'own',
-    approved: true,
-    key_storage: 'tpm',
-    facts: ['disk_encrypted', 'firewall'],
-    unknown: 'pass',
-    min_os: systems(LIMITS.deviceSystemsPerPolicyMax),
-    min_agent: '1.2.3',
-    fresh_hours: LIMITS.deviceFreshHoursMax,
-    break_glass: ['usr_1'],
-    on_violation: 'end_sessions',
-  }
-  const path = '/tenants/acme/policies/device'
-  t.match(await api.operator('PUT', path, policy), { status: 200, body: policy })
-  t.strictSame((await api.operator('GET', path)).body, policy)
-  const event = (await eventsOf(api)).at(-1)
-  t.match(event, { event: 'policy.device.updated' })
-  t.strictSame(new Set(event?.content.changed as string[]), new Set(Object.keys(policy)))
-})
-
 void t.test(
   'what a policy cannot hold is refused by its name, and nothing is written',
   async (t) => {
@@ -131,19 +101,6 @@ void t.test(
       ['network', { deny: ['example.com'] }, 'deny'],
       ['network', { deny: Array(LIMITS.networksPerPolicyMax + 1).fill('10.0.0.1') }, 'deny'],
       ['device', { require: 'mine' }, 'require'],
-      ['device', { mode: 'maybe' }, 'mode'],
-      ['device', { grace_days: LIMITS.deviceGraceDaysMax + 1 }, 'grace_days'],
-      ['device', { facts: ['antivirus'] }, 'facts'],
-      ['device', { min_os: { ubuntu: '24.04-rc1' } }, 'min_os'],
-      ['device', { min_os: { 'not an id': '1' } }, 'min_os'],
-      ['device', { min_os: systems(LIMITS.deviceSystemsPerPolicyMax + 1) }, 'min_os'],
-      ['device', { min_agent: 'v1' }, 'min_agent'],
-      ['device', { fresh_hours: LIMITS.deviceFreshHoursMax + 1 }, 'fresh_hours'],
-      [
-        'device',
-        { break_glass: Array(LIMITS.deviceBreakGlassMax + 1).fill('usr_1') },
-        'break_glass',
-      ],
       ['session', { concurrent_max: 0 }, 'concurrent_max'],
       ['session', { max_session_seconds: 0 }, 'max_session_seconds'],
       ['session', { beyond: 1 }, 'beyond'],
