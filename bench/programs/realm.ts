@@ -2,9 +2,6 @@
  * The realms of a control plane as a process of its own, so that a bench counts what they cost and
  * not what asking them costs. Asked by messages; see `bench/sign-in.ts`.
  */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { updateTenant } from '../../control-plane/store/queries/tenants.ts'
 import { startWorld, userNamed } from '../../test/control-plane/realm/realm-world.ts'
 import { ACTOR, tenantNamed } from '../../test/support/control-plane.ts'
@@ -12,13 +9,10 @@ import { ACTOR, tenantNamed } from '../../test/support/control-plane.ts'
 const { HASH = 'yes', USERS = '1', TENANTS = '0' } = process.env
 const MANY = 1_000_000
 
-const folder = mkdtempSync(join(tmpdir(), 'bench-realm-'))
-process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
-
 const noHash = { hash: async () => 'none', verify: async (plain: string) => plain !== 'wrong' }
 const plenty = { burst: MANY, perSecond: MANY }
 const world = await startWorld(
-  { testdir: () => folder, after: () => {} },
+  { teardown: (work) => void process.once('exit', work), after: () => {} },
   {
     rates: { authorize: plenty, signIn: plenty, account: plenty, signInOfPerson: plenty },
     ...(HASH === 'no' && { passwords: noHash }),

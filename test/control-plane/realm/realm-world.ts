@@ -18,7 +18,7 @@ import type { NewTenant } from '../../../control-plane/tenants/tenants.ts'
 import type { ReceiverWorld } from '../../../control-plane/webhooks/receiver-client.ts'
 import { systemClock, type Clock } from '../../../shared/clock.ts'
 import { describeError } from '../../../shared/log.ts'
-import { ACTOR, cheapSecrets, tenantNamed } from '../../support/control-plane.ts'
+import { ACTOR, cheapSecrets, temporaryFolder, tenantNamed } from '../../support/control-plane.ts'
 import { newDatabase } from '../../support/databases.ts'
 
 /** A connection per request, so that none is left over from before a restart. */
@@ -31,7 +31,7 @@ export const ADA = { username: 'ada', password: PASSWORD }
 
 /** What a tap test offers here. */
 interface TestScope {
-  testdir(): string
+  teardown(work: () => unknown): void
   after(work: () => Promise<void>): void
 }
 
@@ -57,7 +57,7 @@ export interface WorldOptions {
 }
 
 export async function startWorld(t: TestScope, options: WorldOptions = {}) {
-  const file = options.file ?? (await newDatabase(join(t.testdir(), 'control.db')))
+  const file = options.file ?? (await newDatabase(join(temporaryFolder(t), 'control.db')))
   const edgePort = options.edgePort ?? 8000
   const masterKey = options.masterKey ?? randomBytes(32)
   const server = createServer()
