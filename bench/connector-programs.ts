@@ -1,6 +1,7 @@
 /** Connectors beside a gateway: who they are in its tenants' snapshots, and the process that they run in. */
 import { fork } from 'node:child_process'
 import { generateKeyPairSync } from 'node:crypto'
+import { constants, setPriority } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { deriveCertificate } from '../gateway/connectors/own-certificate.ts'
 import type { TenantSnapshot } from '../shared/fleet/snapshot.ts'
@@ -20,7 +21,7 @@ export const CONNECTED: Partial<TenantSnapshot> = {
 
 export interface Connectors {
   readonly pid: number
-  /** How many have a connection that waits to be used. */
+  /** How many are there to be asked. */
   count(): Promise<number>
   until(connected: number): Promise<void>
   /** Cuts all connections at once. */
@@ -35,14 +36,17 @@ interface ConnectorsWish {
   readonly tenantIds: readonly string[]
   readonly originPort: number
   readonly flags?: readonly string[]
+  /** They would be on a thousand other machines: they have what the gateway and its clients leave over. */
+  readonly isElsewhere?: boolean
 }
 
 export async function startConnectors(wish: ConnectorsWish): Promise<Connectors> {
-  const { address, gatewayId, fleetKey, tenantIds, originPort, flags = [] } = wish
+  const { address, gatewayId, fleetKey, tenantIds, originPort, flags = [], isElsewhere } = wish
   const child = fork(PROGRAM, [], {
     execArgv: [...flags],
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   })
+  if (isElsewhere) setPriority(child.pid!, constants.priority.PRIORITY_LOW)
   const gone = new Promise((resolve) => child.once('exit', resolve))
   const { certificate } = deriveCertificate(fleetKey)
   child.send({

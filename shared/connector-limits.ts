@@ -3,6 +3,12 @@ export const CONNECTOR_LIMITS = {
   /** The one line that each end says before anything else, and how long it may take. */
   connectorHandshakeBytesMax: 4 * 1024,
   connectorHandshakeMsMax: 5000,
+  /**
+   * TLS handshakes of connectors that one worker begins, a millisecond each: a thousand that come back at
+   * once take a tenth of a core for a quarter of a minute. Who would wait for longer comes again.
+   */
+  connectorHandshakes: { burst: 8, perSecond: 80 },
+  connectorHandshakeWaitMsMax: 5000,
   /** One message of a control connection. */
   connectorMessageBytesMax: 64 * 1024,
   /** The one line behind OPEN. */
@@ -13,7 +19,7 @@ export const CONNECTOR_LIMITS = {
   connectorsAwaitedMsMax: 3000,
   connectorPingMs: 5000,
   connectorSilentMsMax: 15_000,
-  /** Not asked for yet, at one worker: while nobody comes, with the first request, and in a burst. */
+  /** Not asked for yet, at one worker: after a while without requests, with the first one, and in a burst. */
   connectorSparesIdle: 1,
   connectorSparesBusy: 4,
   connectorSparesMax: 64,
@@ -21,6 +27,8 @@ export const CONNECTOR_LIMITS = {
   connectorConnectionsMax: 256,
   /** Without a request for so long, spare connections are given back. */
   connectorSparesKeptMs: 60_000,
+  /** And without one for so long, the last of them: the next request waits until one is dialled. */
+  connectorLastSpareKeptMs: 600_000,
   /** Requests under way, when a connector is stopped; and when its key is replaced. */
   connectorDrainMsMax: 30_000,
   connectorKeyDrainMsMax: 3600 * 1000,

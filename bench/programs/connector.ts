@@ -38,7 +38,7 @@ function open({ gateway, tenantIds, privateKeyPem, origin }: ConnectorsOrder): v
 }
 
 const connected = () =>
-  tunnels.filter((tunnel) => tunnel.status().some(({ connections }) => connections > 0)).length
+  tunnels.filter((tunnel) => tunnel.status().some(({ isConnected }) => isConnected)).length
 
 process.on('message', (message: ConnectorsOrder | 'count' | 'break') => {
   if (message === 'count') return void process.send?.({ connected: connected() })

@@ -61,7 +61,10 @@ export function createConnectors(world: ConnectorsWorld) {
     for (const connectors of byTenant.values()) connectors.judgeWaiting()
   }, awaitedMs + 1).unref()
   const { report = () => {} } = world
-  const presence = createPresence({ present, report })
+  const presence = createPresence({
+    find: ({ tenantId, connectorId }) => byTenant.get(tenantId)?.of(connectorId),
+    report,
+  })
   const guests = createHopGuests({
     gatewayId: world.gatewayId,
     wayHere: (tenantId) => byTenant.get(tenantId),
@@ -79,6 +82,7 @@ export function createConnectors(world: ConnectorsWorld) {
         .flatMap((id) => rendezvous(id, gatewayIds, LIMITS.connectorGatewaysMax)),
   })
   const pinging = setInterval(look, pingMs / PING_SLOTS).unref()
+  const slots = Array.from({ length: PING_SLOTS }, () => new Set<Member>())
   let joined = 0
   let slot = 0
 
@@ -125,32 +129,35 @@ export function createConnectors(world: ConnectorsWorld) {
     const { connector_id: connectorId, key_id: keyId, program, tenant_id: tenantId } = hello
     const isNew = connectors.of(connectorId) === undefined
     if (isNew && connectors.size >= LIMITS.connectorsPerTenantMax) return sayRefused(socket, 'many')
+    const pinged = slots[joined++ % PING_SLOTS]!
     const member = new Member(
       socket,
-      { connectorId, keyId, program, pingSlot: joined++ % PING_SLOTS, nowMs },
+      { tenantId, connectorId, keyId, program, nowMs },
       {
         onSpare() {
           hops.arrived(tenantId)
           connectors.serveWaiting()
         },
-        onChanged: presence.soon,
+        onChanged: () => presence.soon(member),
         onWord(word) {
           if (word.say === 'drain') {
             connectors.judgeWaiting()
-            presence.soon()
+            presence.soon(member)
           }
           if (word.say === 'application' && word.is_reached) connectors.serveWaiting()
           if (word.say === 'check') check(member, word.id)
         },
         onGone() {
+          pinged.delete(member)
           connectors.remove(member)
-          presence.soon()
+          presence.soon(member)
           log.info({ tenant_id: tenantId, connector_id: connectorId }, 'a connector has left')
         },
       },
     )
+    pinged.add(member)
     connectors.add(member)
-    presence.soon()
+    presence.soon(member)
     log.info({ tenant_id: tenantId, connector_id: connectorId, program }, 'a connector is here')
   }
 
@@ -167,17 +174,20 @@ export function createConnectors(world: ConnectorsWorld) {
         ...(!isReached && { reason: answer }),
       })
     })
-    if (!isBegun) member.tell({ say: 'checked', id, is_reached: false, reason: 'no_connection' })
+    if (isBegun) return
+    // One that is looked at has a connection to look with.
+    member.usedMs = nowMs()
+    member.want(Math.max(member.wanted, LIMITS.connectorSparesIdle), 1)
+    member.tell({ say: 'checked', id, is_reached: false, reason: 'no_connection' })
   }
 
   function look(): void {
     slot = (slot + 1) % PING_SLOTS
-    for (const connectors of byTenant.values())
-      for (const member of connectors.members()) {
-        if (member.pingSlot !== slot) continue
-        if (member.unanswered >= UNANSWERED_MAX) member.end()
-        else member.ping()
-      }
+    for (const member of slots[slot]!) {
+      if (member.unanswered >= UNANSWERED_MAX) member.end()
+      else member.ping()
+      presence.soon(member) // what only counts is told once in a while
+    }
     if (slot === 0) tidy()
   }
 
@@ -188,7 +198,6 @@ export function createConnectors(world: ConnectorsWorld) {
       if (connectors.size === 0 && world.tenant(tenantId) === undefined) byTenant.delete(tenantId)
       connectors.trim()
     }
-    presence.tell()
   }
 
   function* present(): Generator<{ tenantId: string; member: Member }> {

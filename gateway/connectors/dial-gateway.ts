@@ -1,10 +1,9 @@
 /** A connection to another gateway's door: TLS 1.3, and nobody's certificate but that gateway's. */
 import { connect, type TLSSocket } from 'node:tls'
 import {
-  CONNECTOR_ALPN,
+  alpnFor,
   CONNECTOR_VERSIONS,
   GatewayHelloSchema,
-  workerAlpn,
   type GatewayHello,
 } from '../../shared/connector/handshake.ts'
 import { readLines } from '../../shared/connector/lines.ts'
@@ -27,7 +26,7 @@ export function dialGateway(
   const socket = connect({
     host,
     port: Number(port),
-    ALPNProtocols: [CONNECTOR_ALPN, ...(worker === undefined ? [] : [workerAlpn(worker)])],
+    ALPNProtocols: alpnFor({ worker, use: 'asked' }),
     minVersion: 'TLSv1.3',
     // This one certificate and no other: neither an authority nor a name has a say in it.
     ca: certificatePem(certificate),

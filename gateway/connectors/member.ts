@@ -27,11 +27,10 @@ export interface MemberEvents {
 export type OpenAnswer = 'opened' | OpenFailure | 'lost'
 
 export class Member {
+  readonly tenantId: string
   readonly connectorId: string
   readonly keyId: string
   readonly program: string
-  /** When within the interval it is pinged. */
-  readonly pingSlot: number
   /** The application, as far as was heard of it last. */
   isReached = true
   /** When that was last known, and why it is not reached. */
@@ -63,14 +62,14 @@ export class Member {
 
   constructor(
     control: TLSSocket,
-    who: Pick<Member, 'connectorId' | 'keyId' | 'program' | 'pingSlot'> & { nowMs: () => number },
+    who: Pick<Member, 'tenantId' | 'connectorId' | 'keyId' | 'program'> & { nowMs: () => number },
     events: MemberEvents,
   ) {
     this.#control = control
+    this.tenantId = who.tenantId
     this.connectorId = who.connectorId
     this.keyId = who.keyId
     this.program = who.program
-    this.pingSlot = who.pingSlot
     this.#nowMs = who.nowMs
     this.heardMs = this.sinceMs = who.nowMs()
     this.#events = events
@@ -81,7 +80,6 @@ export class Member {
     })
     control.on('close', () => this.end())
     this.tell({ say: 'welcome' })
-    this.want(LIMITS.connectorSparesIdle)
     this.ping()
   }
 
@@ -147,9 +145,10 @@ export class Member {
     if (!this.#isGone) this.#control.write(`${JSON.stringify(word)}\n`)
   }
 
-  /** How many connections are to wait here. What is too many is given back. */
-  want(spare: number): void {
-    if (spare !== this.#wanted) this.tell({ say: 'wanted', spare })
+  /** How many connections are to wait here, and for how many somebody waits. Too many are given back. */
+  want(spare: number, asked = 0): void {
+    if (asked > 0) this.tell({ say: 'wanted', spare, asked })
+    else if (spare !== this.#wanted) this.tell({ say: 'wanted', spare })
     this.#wanted = spare
     while (this.#spares.length > spare) this.#spares.shift()!.destroy()
   }

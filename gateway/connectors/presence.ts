@@ -6,40 +6,52 @@ import {
 } from '../../shared/fleet/connector-presence.ts'
 import type { Member } from './member.ts'
 
+/** Whose state it is: of each connector the connections that its requests go to. */
+interface Named {
+  readonly tenantId: string
+  readonly connectorId: string
+}
+
 interface PresenceOptions {
-  readonly present: () => Iterable<{ tenantId: string; member: Member }>
+  readonly find: (named: Named) => Member | undefined
   readonly report: (report: ConnectorNews) => void
 }
 
 /** What happens in a burst goes together. */
 const GATHER_MS = 50
 
-export function createPresence({ present, report }: PresenceOptions) {
+export function createPresence({ find, report }: PresenceOptions) {
   const told = new Map<string, ConnectorHere>()
+  const due = new Map<string, Named>()
   let timer: NodeJS.Timeout | undefined
 
   function tell(): void {
-    clearTimeout(timer)
     timer = undefined
     const here: ConnectorHere[] = []
-    const left = new Map(told)
-    for (const { tenantId, member } of present()) {
-      const key = connectorKey(tenantId, member.connectorId)
-      left.delete(key)
-      const now = hereOf(tenantId, member)
-      if (isAsTold(now, told.get(key))) continue
+    const gone: ConnectorHere[] = []
+    for (const [key, named] of due) {
+      const member = find(named)
+      const before = told.get(key)
+      if (member === undefined) {
+        told.delete(key)
+        if (before !== undefined) gone.push(before)
+        continue
+      }
+      const now = hereOf(named.tenantId, member)
+      if (isAsTold(now, before)) continue
       told.set(key, now)
       here.push(now)
     }
-    for (const key of left.keys()) told.delete(key)
-    if (here.length + left.size > 0) report({ here, gone: [...left.values()] })
+    due.clear()
+    if (here.length + gone.length > 0) report({ here, gone })
   }
 
   return {
-    /** Somebody came, left, or changed. */
-    soon: () => void (timer ??= setTimeout(tell, GATHER_MS).unref()),
-    /** What only counts: once in a while. */
-    tell,
+    /** It came, left, may have changed, or has not been looked at for a while. */
+    soon({ tenantId, connectorId }: Named): void {
+      due.set(connectorKey(tenantId, connectorId), { tenantId, connectorId })
+      timer ??= setTimeout(tell, GATHER_MS).unref()
+    },
     close: () => clearTimeout(timer),
   }
 }

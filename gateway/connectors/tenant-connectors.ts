@@ -22,6 +22,9 @@ export class TenantConnectors implements Way {
   readonly #replaced = new Map<string, Member>()
   /** Until there is a connection for them. */
   #waiting: Opening[] = []
+  /** Needed last, by whichever of them. */
+  #usedMs = -Infinity
+  #isAsking = false
 
   constructor(options: TenantConnectorsOptions) {
     this.#options = options
@@ -49,6 +52,9 @@ export class TenantConnectors implements Way {
   add(member: Member): void {
     const before = this.#members.get(member.connectorId)
     this.#members.set(member.connectorId, member)
+    if (this.#options.nowMs() - this.#usedMs <= LIMITS.connectorLastSpareKeptMs)
+      member.want(LIMITS.connectorSparesIdle)
+    if (this.#waiting.length > 0) this.#askSoon()
     if (before === undefined) return
     // With another key it is about to replace that one; else what it had before is dead.
     if (before.keyId === member.keyId) return before.end()
@@ -91,8 +97,10 @@ export class TenantConnectors implements Way {
     if (this.#begin(opening)) return
     if (this.#waiting.length >= LIMITS.upstreamWaitingMax)
       this.#waiting = this.#waiting.filter((waiting) => waiting.isWanted())
-    if (this.#waiting.length < LIMITS.upstreamWaitingMax) this.#waiting.push(opening)
-    else process.nextTick(() => opening.onFailed(BUSY))
+    if (this.#waiting.length >= LIMITS.upstreamWaitingMax)
+      return void process.nextTick(() => opening.onFailed(BUSY))
+    this.#waiting.push(opening)
+    this.#askSoon()
   }
 
   /** A connection has come: for whoever waits for one. */
@@ -109,9 +117,7 @@ export class TenantConnectors implements Way {
     let best: Member | undefined
     let isBestWell = false
     for (const member of this.#members.values()) {
-      if (member.isDraining) continue
-      this.#askForMore(member)
-      if (member.spares === 0) continue
+      if (member.isDraining || member.spares === 0) continue
       const isWell = member.isWell(nowMs)
       const isBetter =
         best === undefined || (isWell === isBestWell ? member.inUse < best.inUse : isWell)
@@ -127,7 +133,8 @@ export class TenantConnectors implements Way {
     if (member === undefined) return false
     const nowMs = this.#options.nowMs()
     const { connectMs } = this.#options
-    member.usedMs = nowMs
+    member.usedMs = this.#usedMs = nowMs
+    if (member.wanted < LIMITS.connectorSparesBusy) this.#askSoon()
     return member.open(
       nowMs,
       connectMs,
@@ -156,20 +163,39 @@ export class TenantConnectors implements Way {
     else opening.onFailed(FAILURES[answer])
   }
 
-  /** More ahead of demand: a few with the first request, twice as many whenever none was left. */
-  #askForMore(member: Member): void {
-    const { connectorSparesBusy, connectorSparesMax, connectorConnectionsMax } = LIMITS
-    const isShort = member.spares <= 1 && this.#waiting.length > 0
-    const twice = isShort ? 2 * member.wanted : member.wanted
-    const wanted = Math.min(connectorSparesMax, Math.max(connectorSparesBusy, twice))
-    member.want(Math.max(0, Math.min(wanted, connectorConnectionsMax - member.inUse)))
+  /** What comes in one turn of the event loop is one burst. */
+  #askSoon(): void {
+    if (this.#isAsking) return
+    this.#isAsking = true
+    process.nextTick(() => {
+      this.#isAsking = false
+      this.#askForMore()
+    })
   }
 
-  /** What nobody has needed lately is given back. */
+  /** More ahead of demand: a few with the first request, twice as many whenever none was left. */
+  #askForMore(): void {
+    const { connectorSparesBusy, connectorSparesMax, connectorConnectionsMax } = LIMITS
+    const serving = [...this.#members.values()].filter((member) => !member.isDraining)
+    const waiting = Math.ceil(this.#waiting.length / serving.length)
+    for (const member of serving) {
+      const isShort = member.spares <= 1 && waiting > 0
+      const twice = isShort ? 2 * member.wanted : member.wanted
+      const wanted = Math.min(connectorSparesMax, Math.max(connectorSparesBusy, twice))
+      const room = Math.max(0, connectorConnectionsMax - member.inUse)
+      member.want(Math.min(wanted, room), Math.min(waiting, room))
+    }
+  }
+
+  /** What nobody has needed lately is given back, and after a while the last one, too. */
   trim(): void {
+    if (this.#waiting.length > 0) return
     const nowMs = this.#options.nowMs()
-    for (const member of this.#members.values())
-      if (!member.isDraining && nowMs - member.usedMs > LIMITS.connectorSparesKeptMs)
-        member.want(LIMITS.connectorSparesIdle)
+    for (const member of this.#members.values()) {
+      const idleMs = nowMs - member.usedMs
+      if (member.isDraining || idleMs <= LIMITS.connectorSparesKeptMs) continue
+      const isLast = idleMs <= LIMITS.connectorLastSpareKeptMs
+      member.want(isLast ? Math.min(member.wanted, LIMITS.connectorSparesIdle) : 0)
+    }
   }
 }

@@ -19,10 +19,11 @@ import { SiteUse } from '../wire/site-use.ts'
 import { countedAs, countedWidelyAs, withoutMapping } from '../../shared/client-address.ts'
 import { createRateLimits } from '../../shared/rate-limits.ts'
 import { carriedBy } from '../../shared/connector/break-off.ts'
-import { CONNECTOR_ALPN, workerOfAlpn } from '../../shared/connector/handshake.ts'
+import { CONNECTOR_ALPN, dialledFor, type DialledFor } from '../../shared/connector/handshake.ts'
 import { alpnOf } from './alpn.ts'
 import { TLS_OPTIONS } from './certificates.ts'
 import { awaitClientHello } from './client-hello.ts'
+import { ConnectorHandshakes } from './connector-handshakes.ts'
 import { HandshakeQueue, type Queued } from './handshake-queue.ts'
 import type { TicketKeys } from './ticket-keys.ts'
 
@@ -63,6 +64,7 @@ export interface TlsListenerOptions {
   /** From the connection to the end of its handshake. */
   readonly handshakeMs: number
   readonly handshakesPerAddress?: Budget
+  readonly connectorHandshakes?: Budget
   readonly tickets: TicketKeys
   /** Without it connectors are strangers. */
   readonly connectors?: ConnectorDoor | undefined
@@ -74,15 +76,23 @@ interface Handshake extends Queued {
   readonly socket: Socket
   readonly peerAddress: string
   readonly deadline: NodeJS.Timeout
-  isConnector: boolean
+  /** Undefined: no connector. */
+  dialled: DialledFor | undefined
 }
 
 export function createTlsListener(options: TlsListenerOptions) {
   const { addresses, tickets, clock } = options
   const { handshakesPerAddress = LIMITS.handshakesPerAddress } = options
+  const { connectorHandshakes: pace = LIMITS.connectorHandshakes } = options
   const handshakes = new Map<string, Handshake>()
   /** Not begun, though their ClientHello is there. */
   const waiting = new HandshakeQueue<Handshake>()
+  const connectorsWaiting = new ConnectorHandshakes<Handshake>({
+    pace,
+    // The other half of its time is for the handshake.
+    waitingMsMax: Math.min(LIMITS.connectorHandshakeWaitMsMax, options.handshakeMs / 2),
+    nowMs: clock.nowMs(),
+  })
   /** Of an address, or a network of IPv6: what it has begun by itself. */
   const begun = createRateLimits(clock)
   /** Balancers are many people, whatever else there is beside them. */
@@ -177,6 +187,7 @@ export function createTlsListener(options: TlsListenerOptions) {
     handshakes.delete(key)
     clearTimeout(handshake.deadline)
     waiting.delete(handshake)
+    if (handshake.dialled !== undefined) connectorsWaiting.delete(handshake)
     addresses.leave(handshake.peerAddress)
     if (handshakes.size === 0) whenSettled?.()
   }
@@ -192,13 +203,13 @@ export function createTlsListener(options: TlsListenerOptions) {
       return
     }
     const key = keyOf(socket)
-    const handshake = {
+    const handshake: Handshake = {
       socket,
       peerAddress,
       client: countedAs(peerAddress),
       site: siteOf(peerAddress),
       deadline: setTimeout(() => expire(socket), options.handshakeMs),
-      isConnector: false,
+      dialled: undefined,
     }
     // Who was reset and comes back from the same port is here before the end of its first.
     const before = handshakes.get(key)
@@ -213,14 +224,26 @@ export function createTlsListener(options: TlsListenerOptions) {
       const isOne = isClientHello && handshakes.get(key) === handshake
       // Whatever it was, it was looked at.
       if (!mayBegin(peerAddress) || !isOne) return void socket.destroy()
-      const wanted = options.connectors && connectorsWorker(start, handshake)
+      const dialled = options.connectors && dialledFor(alpnOf(start))
+      const wanted = dialled?.worker
       if (wanted !== undefined && wanted !== options.connectors?.worker) {
         end(key, handshake)
         return options.connectors?.passOn(socket, wanted, peerAddress, start)
       }
-      waiting.add(handshake)
-      beginSoon()
+      handshake.dialled = dialled
+      enqueue(handshake)
     })
+  }
+
+  function enqueue(handshake: Handshake): void {
+    const { dialled, socket } = handshake
+    // A request waits for it: as for a visitor's.
+    if (dialled === undefined || dialled.use === 'asked') waiting.add(handshake)
+    else if (!connectorsWaiting.add(handshake, dialled.use === 'spare')) {
+      options.onFailure?.('too_many_connectors')
+      return void socket.destroy()
+    }
+    beginSoon()
   }
 
   function expire(socket: Socket): void {
@@ -248,7 +271,7 @@ export function createTlsListener(options: TlsListenerOptions) {
   }
 
   function beginSoon(): void {
-    if (isDue || waiting.size === 0) return
+    if (isDue || waiting.size + connectorsWaiting.size === 0) return
     isDue = true
     setImmediate(beginNext)
   }
@@ -259,20 +282,21 @@ export function createTlsListener(options: TlsListenerOptions) {
    */
   function beginNext(): void {
     isDue = false
-    const next = waiting.next(clock.nowMs())
+    const nowMs = clock.nowMs()
+    const next = waiting.next(nowMs) ?? connectorsWaiting.next(nowMs)
     if (next === undefined) return beginLater()
     beginSoon()
     if (next.socket.destroyed) return
     const keys = tickets.keys()
     if (keys !== ticketKeys) server.setTicketKeys(keys)
     ticketKeys = keys
-    const isConnector = next.isConnector && connectorServer !== undefined
-    ;(isConnector ? connectorServer : server).emit('connection', next.socket)
+    const its = next.dialled === undefined ? server : (connectorServer ?? server)
+    its.emit('connection', next.socket)
   }
 
-  /** Those who wait have spent all that their sites may. */
+  /** Those who wait have spent all that their sites may, or that connectors may. */
   function beginLater(): void {
-    if (waiting.size === 0 || earning !== undefined) return
+    if (waiting.size + connectorsWaiting.size === 0 || earning !== undefined) return
     earning = setTimeout(() => {
       earning = undefined
       beginSoon()
@@ -292,18 +316,6 @@ export function createTlsListener(options: TlsListenerOptions) {
       for (const { socket } of handshakes.values()) socket.destroy()
     },
   }
-}
-
-/** Which worker a connector wants; undefined for browsers, and for who takes any. */
-function connectorsWorker(start: Buffer, handshake: Handshake): number | undefined {
-  const names = alpnOf(start)
-  handshake.isConnector = names.includes(CONNECTOR_ALPN)
-  if (!handshake.isConnector) return undefined
-  for (const name of names) {
-    const worker = workerOfAlpn(name)
-    if (worker !== undefined) return worker
-  }
-  return undefined
 }
 
 /** Both ends of a connection: what a raw socket and the secure one around it have in common. */

@@ -18,11 +18,36 @@ export const commonVersion = (
   ours: readonly number[] = CONNECTOR_VERSIONS,
 ): number | undefined => ours.find((version) => theirs.includes(version))
 
-/** Which of a gateway's workers is wanted, said beside `CONNECTOR_ALPN` and never chosen. */
-export const workerAlpn = (worker: number): string => `${CONNECTOR_ALPN}/worker-${worker}`
+/**
+ * What a connection is dialled for, as its ClientHello says: `asked` while a request waits for it, `spare`
+ * for one ahead of demand. It decides whose turn is first, and nothing else.
+ */
+const DIAL_USES = ['asked', 'spare'] as const
+export type DialUse = (typeof DIAL_USES)[number]
 
-/** Undefined for a name that asks for no worker. */
-export function workerOfAlpn(name: string): number | undefined {
+export interface DialledFor {
+  /** Which of the gateway's workers is wanted; undefined: any. */
+  readonly worker: number | undefined
+  readonly use: DialUse | undefined
+}
+
+/** The names that a dialled connection says. All but the first are never chosen. */
+export const alpnFor = ({ worker, use }: DialledFor): string[] => [
+  CONNECTOR_ALPN,
+  ...(worker === undefined ? [] : [`${CONNECTOR_ALPN}/worker-${worker}`]),
+  ...(use === undefined ? [] : [`${CONNECTOR_ALPN}/${use}`]),
+]
+
+/** Undefined for whoever is no connector. */
+export function dialledFor(names: readonly string[]): DialledFor | undefined {
+  if (!names.includes(CONNECTOR_ALPN)) return undefined
+  return {
+    worker: names.map(workerOf).find((worker) => worker !== undefined),
+    use: DIAL_USES.find((use) => names.includes(`${CONNECTOR_ALPN}/${use}`)),
+  }
+}
+
+function workerOf(name: string): number | undefined {
   const match = /^service-connector\/1\/worker-([1-9]\d{0,2})$/.exec(name)
   return match === null ? undefined : Number(match[1])
 }

@@ -10,8 +10,8 @@ const remark = v.pipe(v.string(), v.maxLength(500))
 export const GatewayWordSchema = v.variant('say', [
   /** Who is who has been seen: this connection counts. */
   v.object({ say: v.literal('welcome') }),
-  /** So many connections are to wait at this worker. */
-  v.object({ say: v.literal('wanted'), spare: count }),
+  /** So many connections are to wait at this worker; for so many a request waits already. */
+  v.object({ say: v.literal('wanted'), spare: count, asked: v.optional(count) }),
   v.object({ say: v.literal('ping') }),
   /** This worker goes: come again, and find another. Requests that are under way come to their end. */
   v.object({ say: v.literal('drain') }),

@@ -173,6 +173,15 @@ function keysOf(
   )
 }
 
+/** As after a request: each connector that is there has a connection that waits. */
+export async function keepSpares({ connectors }: Pick<Door, 'connectors'>, count = 1) {
+  const members = () => [...connectors.present()].map(({ member }) => member)
+  while (members().length < count || members().some(({ spares }) => spares === 0)) {
+    for (const member of members()) member.want(1)
+    await new Promise((next) => setTimeout(next, 5))
+  }
+}
+
 export const fleetOf = (doors: readonly Door[]) =>
   doors.map(({ gatewayId, address, certificate }) => ({
     gateway_id: gatewayId,

@@ -3,7 +3,7 @@ import { createServer, type ServerResponse } from 'node:http'
 import t, { type Test } from 'tap'
 import { LIMITS } from '../../../shared/limits.ts'
 import { startConnectedEdge } from '../../support/connected-edge.ts'
-import { ask, dialIn, newConnectorKeys, openDoor } from '../../support/dialled-in.ts'
+import { ask, dialIn, keepSpares, newConnectorKeys, openDoor } from '../../support/dialled-in.ts'
 import { startRelay } from '../../support/relay.ts'
 import { connect, startWebSocketApplication } from '../../support/websockets.ts'
 import { listening, RawClient, startOrigin, startWire } from '../../support/wire.ts'
@@ -31,7 +31,7 @@ async function startWithRelay(t: Test, pingMs: number = LIMITS.connectorPingMs) 
   const direct = dialIn(t, door, keys[1], { origin: near.url, connectorId: 'con_2' })
   await direct.until('connected')
   const here = () => [...door.connectors.present()].map(({ member }) => member.connectorId)
-  await until(() => [...door.connectors.present()].every(({ member }) => member.spares > 0))
+  await keepSpares(door)
   return { held, door, relay, distant, here }
 }
 
@@ -85,7 +85,7 @@ t.test('where all are slow, each is waited for', async (t) => {
       connectorId,
     }).until('connected')
   const members = () => [...door.connectors.present()].map(({ member }) => member)
-  await until(() => members().length === 2 && members().every(({ spares }) => spares > 0))
+  await keepSpares(door, 2)
   relay.holdBack()
   const answers = [ask(door.upstream), ask(door.upstream)]
   // Both have been silent for so long that either would be given up for the other one.

@@ -13,6 +13,7 @@ import {
   ask,
   dialIn,
   fleetOf,
+  keepSpares,
   newConnectorKeys,
   openDoor,
   openFleet,
@@ -103,7 +104,7 @@ t.test('what nobody has needed for a while is given back', async (t) => {
   await dialIn(t, holder, keys, { origin: origin.url, gatewayId: holder.gatewayId }).until(
     'connected',
   )
-  await until(() => [...holder.connectors.present()].every(({ member }) => member.spares > 0))
+  await keepSpares(holder)
   let nowMs = 0
   const hops = createHops({
     gatewayId: 'gateway-1',

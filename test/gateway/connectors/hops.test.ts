@@ -7,6 +7,7 @@ import {
   ask,
   dialIn,
   fleetOf,
+  keepSpares,
   newConnectorKeys,
   openFleet,
   TENANT,
@@ -263,7 +264,7 @@ t.test('its own connectors come first, also when they come later', async (t) => 
   t.match(await ask(first.upstream), { body: 'far' })
   const options = { origin: here.url, gatewayId: first.gatewayId }
   await dialIn(t, first, keys, options).until('connected')
-  await until(() => [...first.connectors.present()].some(({ member }) => member.spares > 0))
+  await keepSpares(first)
   t.match(await ask(first.upstream), { body: 'near' })
   await until(() => holder.connectors.hopConnections().served === 0)
   t.equal(first.connectors.hopConnections().over, 0)

@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import t from 'tap'
 import { LIMITS } from '../../../shared/limits.ts'
 import { freePort } from '../../support/ports.ts'
-import { ask, dialIn, newConnectorKeys, openDoor } from '../../support/dialled-in.ts'
+import { ask, dialIn, keepSpares, newConnectorKeys, openDoor } from '../../support/dialled-in.ts'
 import { startOrigin, startRawOrigin } from '../../support/wire.ts'
 
 const tick = (ms = 5) => new Promise((next) => setTimeout(next, ms))
@@ -79,7 +79,7 @@ t.test('the least busy of several, and only those that reach their application',
     await dialIn(t, door, keys[at]!, { origin: url, connectorId: `con_${at + 1}` }).until(
       'connected',
     )
-  await until(() => [...door.connectors.present()].every(({ member }) => member.spares > 0))
+  await keepSpares(door)
   const answers = await Promise.all(Array.from({ length: 40 }, () => ask(door.upstream)))
   t.same(new Set(answers.map(({ status }) => status)), new Set([200]))
   t.ok(one.seen.length > 0 && two.seen.length > 0, 'both have had some')

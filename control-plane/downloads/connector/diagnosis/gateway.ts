@@ -1,9 +1,9 @@
 /** Whether a gateway takes connectors from here, and is who it is said to be. */
 import {
+  alpnFor,
   CONNECTOR_ALPN,
   CONNECTOR_VERSIONS,
   GatewayHelloSchema,
-  workerAlpn,
 } from '../../../../shared/connector/handshake.ts'
 import { readLines } from '../../../../shared/connector/lines.ts'
 import { readWord } from '../../../../shared/connector/messages.ts'
@@ -25,7 +25,7 @@ export async function lookAtGateway(
   const [, host = '', port = ''] = /^\[?([^\]]*)\]?:(\d+)$/.exec(address) ?? []
   const reached = await reach({ host, port: Number(port), isSecure: true }, proxies, signal)
   if ('cause' in reached) return failed(about, reached)
-  const ALPNProtocols = [CONNECTOR_ALPN, workerAlpn(1)]
+  const ALPNProtocols = alpnFor({ worker: 1, use: undefined })
   const spoken = await speakTls(reached.socket, address, { host, ALPNProtocols }, signal)
   if ('cause' in spoken) return failed(about, spoken)
   const fault =

@@ -1,7 +1,7 @@
 /** A connection to a gateway: TLS 1.3, and nobody's certificate but that gateway's. */
 import { connect as connectTls, type TLSSocket } from 'node:tls'
 import { carriedBy } from '../../../../shared/connector/break-off.ts'
-import { CONNECTOR_ALPN, workerAlpn } from '../../../../shared/connector/handshake.ts'
+import { alpnFor, CONNECTOR_ALPN, type DialledFor } from '../../../../shared/connector/handshake.ts'
 import { connectStraight, connectThrough } from '../../resident/connect.ts'
 import type { Proxies } from '../../resident/proxies.ts'
 
@@ -31,7 +31,7 @@ export interface Dialling {
 
 export async function dial(
   to: GatewayAddress,
-  worker: number,
+  dialled: DialledFor,
   { timeoutMs, proxies }: Dialling,
 ): Promise<TLSSocket> {
   const [, host = '', port = ''] = /^\[?([^\]]*)\]?:(\d+)$/.exec(to.address) ?? []
@@ -45,7 +45,7 @@ export async function dial(
   return new Promise((resolve, reject) => {
     const socket = connectTls({
       socket: raw,
-      ALPNProtocols: [CONNECTOR_ALPN, workerAlpn(worker)],
+      ALPNProtocols: alpnFor(dialled),
       minVersion: 'TLSv1.3',
       // This one certificate and no other: neither an authority nor a name has a say in it.
       ca: certificatePem(to.certificate),

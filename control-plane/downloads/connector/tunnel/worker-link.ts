@@ -12,6 +12,7 @@ import {
   type ConnectorWord,
   type GatewayWord,
 } from '../../../../shared/connector/messages.ts'
+import type { DialUse } from '../../../../shared/connector/handshake.ts'
 import { LIMITS } from '../../../../shared/limits.ts'
 import { backoffMs } from '../../resident/backoff.ts'
 import { dial, type Dialling, type GatewayAddress } from './dial.ts'
@@ -73,7 +74,10 @@ export class WorkerLink {
   /** Of a worker that goes, not asked for yet. */
   readonly #left = new Set<TLSSocket>()
   readonly #used = new Set<TLSSocket>()
-  #dialling = 0
+  /** For how many of them a request waits. */
+  readonly #dialling = { asked: 0, spare: 0 }
+  /** Such a one that could not be dialled. */
+  #owed = 0
   #wanted = 0
   #failures = 0
   #checks = 0
@@ -116,7 +120,7 @@ export class WorkerLink {
   async #connect(): Promise<void> {
     if (this.#isClosed || this.#isLeaving) return
     try {
-      const socket = await dial(this.#to, this.worker, this.#world.dialling)
+      const socket = await this.#dial(undefined)
       const { hello, left } = await greet(socket, 'control', this.#world.identity)
       if (this.#isClosed) return void socket.destroy()
       this.#onWorkers(hello.workers)
@@ -124,6 +128,10 @@ export class WorkerLink {
     } catch (error) {
       this.#comeBack((error as Error).message)
     }
+  }
+
+  #dial(use: DialUse | undefined): Promise<TLSSocket> {
+    return dial(this.#to, { worker: this.worker, use }, this.#world.dialling)
   }
 
   #comeBack(reason: string): void {
@@ -168,7 +176,7 @@ export class WorkerLink {
     if (this.#control !== control) return
     this.#control = undefined
     clearTimeout(this.#silence)
-    this.#wanted = 0
+    this.#wanted = this.#owed = 0
     // The gateway has ended them with it, or hears of nothing any more.
     for (const socket of [...this.#spares, ...this.#used]) socket.destroy()
     this.#comeBack(this.#refusal || 'the gateway has closed the connection')
@@ -198,7 +206,7 @@ export class WorkerLink {
         })
       case 'wanted':
         this.#wanted = Math.min(word.spare, LIMITS.connectorConnectionsMax)
-        return this.#fill()
+        return this.#fill(word.asked)
       case 'ping':
         return // answered, also where the gateway's worker is about to go
       case 'checked':
@@ -244,19 +252,29 @@ export class WorkerLink {
     void this.#connect()
   }
 
-  #fill(): void {
-    const room = LIMITS.connectorConnectionsMax - this.connections
-    const missing = Math.min(this.#wanted - this.#spares.size, room) - this.#dialling
-    for (let count = 0; count < missing; count++) void this.#addSpare()
+  /** For `asked` of them a request waits at the gateway: these are not behind what is ahead of demand. */
+  #fill(asked = 0): void {
+    this.#owed = 0
+    this.#add('asked', asked - this.#dialling.asked)
+    this.#add(
+      'spare',
+      this.#wanted - this.#spares.size - this.#dialling.asked - this.#dialling.spare,
+    )
   }
 
-  async #addSpare(): Promise<void> {
+  #add(use: DialUse, missing: number): void {
+    const { asked, spare } = this.#dialling
+    const room = LIMITS.connectorConnectionsMax - this.connections - asked - spare
+    for (let count = Math.min(missing, room); count > 0; count--) void this.#addSpare(use)
+  }
+
+  async #addSpare(use: DialUse): Promise<void> {
     const control = this.#control
-    this.#dialling++
+    this.#dialling[use]++
     try {
-      const socket = await dial(this.#to, this.worker, this.#world.dialling)
+      const socket = await this.#dial(use)
       const { left } = await greet(socket, 'data', this.#world.identity)
-      this.#dialling--
+      this.#dialling[use]--
       if (this.#isClosed || this.#control !== control) return void socket.destroy()
       this.#spares.add(socket)
       socket.once('close', () => {
@@ -276,7 +294,8 @@ export class WorkerLink {
       socket.once('end', endSpare)
       if (left.length > 0) socket.emit('data', left)
     } catch {
-      this.#dialling--
+      this.#dialling[use]--
+      if (use === 'asked') this.#owed++
       this.#fillSoon()
     }
   }
@@ -287,7 +306,7 @@ export class WorkerLink {
     this.#fillTimer ??= setTimeout(
       () => {
         this.#fillTimer = undefined
-        this.#fill()
+        this.#fill(this.#owed)
       },
       backoffMs(2, this.#world.random),
     )
