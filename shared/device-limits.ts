@@ -2,6 +2,10 @@
 export const DEVICE_LIMITS = {
   devicesPerTenantMax: 100_000,
   devicesPerPersonMax: 100,
+  devicesRevokedAtOnceMax: 100,
+  devicesExportedAtOnceMax: 500,
+  /** Those that were revoked stay in lists for so long. */
+  deviceRevokedKeptMs: 30 * 24 * 3600 * 1000,
   // tickets
   deviceTicketsPerTenantMax: 200,
   deviceTicketUsesMax: 10_000,

@@ -99,6 +99,7 @@ const DETAILS = {
       'This device may have been copied: another machine uses its key. An administrator must look at it on the Devices page.',
     device_chain_lost:
       'This is not what the device was answered last. Ask for a nonce and check in with it.',
+    device_revoked: 'This device was revoked. Enroll it again with a new ticket.',
     devices_full: 'This tenant has the maximum number of devices. Revoke some first.',
     device_tickets_full: 'This tenant has the maximum number of device tickets. Delete one first.',
     connectors_full: 'This tenant has the maximum number of connectors. Revoke one first.',

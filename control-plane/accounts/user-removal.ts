@@ -1,6 +1,7 @@
 /** The end of an account, with everything that hangs on it. */
 import { Refusal } from '../../shared/errors.ts'
 import { deleteRolesOf } from '../store/queries/console.ts'
+import { disownDevices } from '../store/queries/device-lists.ts'
 import { deleteKnownDevicesOf } from '../store/queries/devices.ts'
 import { deleteFactors } from '../store/queries/factors.ts'
 import { forgetPasswords } from '../store/queries/password-history.ts'
@@ -24,6 +25,7 @@ export async function removeUserIn(
   await deleteTicketsOf(queries, tenantId, userId)
   await deleteFactors(queries, tenantId, userId, ['totp', 'passkey', 'recovery'])
   await deleteKnownDevicesOf(queries, tenantId, userId)
+  await disownDevices(queries, tenantId, userId)
   await deleteRolesOf(queries, userId)
   await deleteInteractionsOf(queries, tenantId, userId)
   const ended = await revokeIn(change, tenantId, { subject: userId }, 'user_removed')

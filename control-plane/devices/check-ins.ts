@@ -122,7 +122,7 @@ export function createCheckIns(world: CheckInsWorld) {
     const content = { device_id: deviceId, hostname, reason: suspicion, address: from.address }
     await change.audit(actorOf(deviceId, from), { action: 'device.suspected', tenantId, content })
     const posture = await findPosture(queries, deviceId)
-    await onChanged(change, deviceOf({ ...row, ...suspected }, posture, nowMs))
+    await onChanged(change, deviceOf({ ...row, ...suspected }, posture))
   }
 
   async function record(change: Change, deviceId: string, report: Report, from: From) {
@@ -148,7 +148,7 @@ export function createCheckIns(world: CheckInsWorld) {
     const before = await findPosture(queries, deviceId)
     const kept = { posture, factsSince: factsSince(before, posture, nowMs) }
     await upsertPosture(queries, { deviceId, tenantId, ...kept })
-    await onChanged(change, deviceOf(row, kept, nowMs))
+    await onChanged(change, deviceOf(row, kept))
   }
 
   return {

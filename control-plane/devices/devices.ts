@@ -9,6 +9,7 @@ import type { ChallengeKeys } from './challenge-keys.ts'
 import { createCheckInRoom } from './check-in-room.ts'
 import { createCheckIns, type OnChanged } from './check-ins.ts'
 import { createEnrolment } from './enrolment.ts'
+import { createManagement } from './management.ts'
 import type { DeviceTickets } from './tickets.ts'
 
 interface DevicesWorld {
@@ -28,6 +29,7 @@ export function createDevices(world: DevicesWorld) {
   return {
     enroll: createEnrolment(world),
     ...createCheckIns({ ...world, checkInRoom }),
+    ...createManagement(world),
     /** Seconds, for one who comes too often. */
     again: () => checkInRoom.again(),
   }

@@ -1,5 +1,4 @@
 /** A machine with our agent as everybody else sees it: without its key and its chain. */
-import { SECOND_MS } from '../../shared/clock.ts'
 import type { DeviceFact, DevicePlatform, KeyStorage, Posture } from '../../shared/device/facts.ts'
 import type { DeviceState } from '../../shared/device/messages.ts'
 import type { DeviceRow, PostureRow } from '../store/queries/enrolled-devices.ts'
@@ -23,8 +22,8 @@ export interface EnrolledDevice {
   readonly posture: Posture | null
   /** Since when the value of each is what it is. */
   readonly factsSince: Partial<Record<DeviceFact, number>>
-  /** Since its facts were collected. */
-  readonly postureAgeS: number | null
+  /** When its facts were collected, by its uptime and our clock. */
+  readonly collectedAt: number | null
   /** From where alone it could enroll. */
   readonly network: string | null
 }
@@ -40,7 +39,6 @@ export function stateOf(
 export function deviceOf(
   row: DeviceRow,
   posture: Pick<PostureRow, 'posture' | 'factsSince'> | null | undefined,
-  nowMs: number,
 ): EnrolledDevice {
   const { deviceId, tenantId, userId, platform, arch, hostname, agent, keyStorage } = row
   const { machineHash, suspicion, enrolledAt, seenAt, network, collectedAt } = row
@@ -49,6 +47,6 @@ export function deviceOf(
     ...{ state: stateOf(row), suspicion, enrolledAt, seenAt, network },
     posture: posture?.posture ?? null,
     factsSince: posture?.factsSince ?? {},
-    postureAgeS: collectedAt === null ? null : Math.floor((nowMs - collectedAt) / SECOND_MS),
+    collectedAt,
   }
 }

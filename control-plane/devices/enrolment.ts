@@ -163,7 +163,11 @@ export function createEnrolment(world: EnrolmentWorld) {
 }
 
 /** One person's machines are bounded as well. */
+export async function hasRoom(queries: Queries, tenantId: string, userId: string) {
+  return (await countDevicesOf(queries, tenantId, userId)) < LIMITS.devicesPerPersonMax
+}
+
 export async function requireRoom(queries: Queries, tenantId: string, userId: string) {
-  if ((await countDevicesOf(queries, tenantId, userId)) >= LIMITS.devicesPerPersonMax)
+  if (!(await hasRoom(queries, tenantId, userId)))
     throw new Refusal('devices_full', {}, 'This person has the maximum number of devices.')
 }

@@ -59,7 +59,7 @@ function jsonOf(bytes: Buffer): unknown {
 const isSigned = ({ signed, signature }: Signed, key: KeyObject): boolean =>
   verify('sha256', signed, { key, dsaEncoding: 'ieee-p1363' }, signature)
 
-export const publicKeyText = ({ x, y }: { x: string; y: string }) => `${x}.${y}`
+const publicKeyText = ({ x, y }: { x: string; y: string }) => `${x}.${y}`
 
 function keyOf(text: string): KeyObject | undefined {
   const [x = '', y = ''] = text.split('.')

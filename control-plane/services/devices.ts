@@ -15,6 +15,7 @@ export function createDeviceServices(
   const challengeKeys = createChallengeKeys(world)
   const deviceProofs = jobs.tidied('deviceProofs', createDeviceProofs({ ...world, challengeKeys }))
   const onChanged = () => Promise.resolve()
-  const enrolledDevices = createDevices({ ...world, deviceTickets, challengeKeys, onChanged })
+  const ofDevices = { ...world, deviceTickets, challengeKeys, onChanged }
+  const enrolledDevices = jobs.tidied('enrolledDevices', createDevices(ofDevices))
   return { deviceProofs, deviceTickets, challengeKeys, enrolledDevices }
 }

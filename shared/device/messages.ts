@@ -73,13 +73,7 @@ export type Prove = v.InferOutput<typeof ProveSchema>
 
 export const LeaveSchema = v.strictObject(chain)
 
-export const DEVICE_STATES = [
-  'pending',
-  'approved',
-  'revoked',
-  'suspect_clone',
-  'key_lost',
-] as const
+export const DEVICE_STATES = ['pending', 'approved', 'revoked', 'suspect_clone'] as const
 export type DeviceState = (typeof DEVICE_STATES)[number]
 
 const jwks = v.object({ keys: v.pipe(v.array(v.record(v.string(), v.unknown())), v.maxLength(4)) })

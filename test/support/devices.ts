@@ -130,5 +130,12 @@ export async function startDevices(t: Parameters<typeof startApi>[0], settings: 
       (await call('POST', '/agent/v1/nonce', { device_id: deviceId }, { key: null })).body['nonce'],
     )
 
-  return { ...api, clock, say, ticket, enrol, machine, checkIn, nonce }
+  async function person(username: string): Promise<string> {
+    const account = { username, email: `${username}@acme.example`, password: 'a-long-password-7' }
+    const made = await operator('POST', '/tenants/acme/users', account)
+    if (made.status !== 201) throw new Error(JSON.stringify(made.body))
+    return String(made.body['user_id'])
+  }
+
+  return { ...api, clock, say, ticket, enrol, machine, checkIn, nonce, person }
 }

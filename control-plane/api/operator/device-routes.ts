@@ -1,25 +1,56 @@
 /** Devices of a tenant, and the tickets that they enroll with. */
+import * as v from 'valibot'
+import type { Devices } from '../../devices/devices.ts'
+import type { EndedDevices, ListedDevice } from '../../devices/management.ts'
 import type { DeviceTickets } from '../../devices/tickets.ts'
+import { count, described } from '../../requests/described.ts'
+import { deviceCsv } from '../../requests/device-csv.ts'
 import {
+  DEVICE_FILTERS,
+  DeviceAnswer,
+  deviceFilterOf,
+  DevicePatchBody,
   DeviceTicketAnswer,
   NewDeviceTicketAnswer,
   NewDeviceTicketBody,
+  RevokeDevicesBody,
 } from '../../requests/device-fields.ts'
-import { fromOutside, viewOf } from '../../requests/field-names.ts'
-import { pageOf } from '../../requests/paging.ts'
-import { endpointsOf, json, nothing, type Endpoint } from '../endpoint.ts'
+import { fromOutside, iso, viewOf } from '../../requests/field-names.ts'
+import { NothingBody } from '../../requests/fields.ts'
+import { mapPage, PAGE_QUERY, pageOf } from '../../requests/paging.ts'
+import { Enforced } from '../answer-fields.ts'
+import { endpointsOf, file, json, nothing, type Endpoint } from '../endpoint.ts'
+import { enforcedAnswers, type EnforcedAnswersWorld } from './enforced-answers.ts'
 
-export interface OperatorDeviceEndpointsWorld {
+export interface OperatorDeviceEndpointsWorld extends EnforcedAnswersWorld {
   readonly baseUrl: string
   readonly deviceTickets: DeviceTickets
+  readonly enrolledDevices: Pick<Devices, 'list' | 'find' | 'patch' | 'revoke' | 'remove'>
 }
 
 const operator = endpointsOf('devices', 'operator')
 const TENANT = '/api/v1/operator/tenants/{tenant_id}'
 const TICKETS = `${TENANT}/device-tickets` as const
+const DEVICES = `${TENANT}/devices` as const
+const DEVICE = `${DEVICES}/{device_id}` as const
+const CSV_TYPE = 'text/csv'
+
+const RevokedDevicesAnswer = v.strictObject({
+  device_ids: v.array(v.string()),
+  sessions: described(count, 'How many active sessions this ended.'),
+  enforced: Enforced,
+})
+const RemovedDeviceAnswer = v.strictObject({ device_id: v.string(), enforced: Enforced })
 
 export function operatorDeviceEndpoints(world: OperatorDeviceEndpointsWorld): readonly Endpoint[] {
-  const { baseUrl, deviceTickets } = world
+  const { baseUrl, deviceTickets, enrolledDevices } = world
+  const enforcement = enforcedAnswers(world)
+
+  async function revokedView(tenantId: string, { deviceIds, sessions, ...ended }: EndedDevices) {
+    const enforced = await enforcement.view(tenantId, await ended.enforced)
+    return { device_ids: deviceIds, sessions, enforced }
+  }
+
   return [
     operator.post(TICKETS, {
       summary: 'Creates a ticket to enroll devices: for one of them and 24 hours by default.',
@@ -50,5 +81,118 @@ export function operatorDeviceEndpoints(world: OperatorDeviceEndpointsWorld): re
         return c.body(null, 204)
       },
     }),
+    operator.get(DEVICES, {
+      summary: 'Lists devices, the latest to enroll first.',
+      query: { ...PAGE_QUERY, ...DEVICE_FILTERS },
+      answers: { 200: json(pageOf(DeviceAnswer), 'One page of devices.') },
+      handle: async (c, { path, query: { limit, cursor, ...filters } }) => {
+        const filter = deviceFilterOf(filters)
+        const page = await enrolledDevices.list(path.tenant_id, filter, { limit, cursor })
+        return c.json(mapPage(page, deviceView))
+      },
+    }),
+    operator.get(`${DEVICES}.csv`, {
+      summary: 'Exports devices as a CSV file.',
+      query: DEVICE_FILTERS,
+      answers: { 200: file(CSV_TYPE, 'One line for each device.') },
+      handle: async (c, { path: { tenant_id: tenantId }, query }) => {
+        const lines = deviceCsv(enrolledDevices, tenantId, deviceFilterOf(query))
+        const first = await lines.next() // the tenant is there
+        return c.body(streamOf(String(first.value), lines), 200, {
+          'Content-Type': `${CSV_TYPE}; charset=utf-8`,
+          'Content-Disposition': `attachment; filename="devices-${tenantId}.csv"`,
+        })
+      },
+    }),
+    operator.post(`${TENANT}/device-revocations`, {
+      summary: 'Revokes devices, all or none of them, and ends the sessions begun on them.',
+      description: 'Waits for the gateways as a revocation of sessions does.',
+      body: RevokeDevicesBody,
+      example: { device_ids: ['dev_1b9f6c1e2d3a4b5c'] },
+      answers: { 200: json(RevokedDevicesAnswer, 'They are refused everywhere.') },
+      refusals: ['device_not_found'],
+      handle: async (c, { path: { tenant_id: tenantId }, body }) => {
+        const ended = await enrolledDevices.revoke(tenantId, body.device_ids, c.var.actor)
+        return c.json(await revokedView(tenantId, ended))
+      },
+    }),
+    operator.get(DEVICE, {
+      summary: 'Returns a device, and what it says of itself.',
+      answers: { 200: json(DeviceAnswer, 'The device.') },
+      refusals: ['device_not_found'],
+      handle: async (c, { path }) =>
+        c.json(deviceView(await enrolledDevices.find(path.tenant_id, path.device_id))),
+    }),
+    operator.patch(DEVICE, {
+      summary: 'Approves a device, changes its owner, or clears it of being a copy.',
+      body: DevicePatchBody,
+      example: { approved: true },
+      answers: { 200: json(DeviceAnswer, 'The device.') },
+      refusals: ['device_not_found', 'device_revoked', 'user_not_found', 'devices_full'],
+      handle: async (c, { path, body: { approved, owner, cleared } }) => {
+        const patch = { isApproved: approved, userId: owner, isCleared: cleared }
+        const { tenant_id: tenantId, device_id: deviceId } = path
+        return c.json(
+          deviceView(await enrolledDevices.patch(tenantId, deviceId, patch, c.var.actor)),
+        )
+      },
+    }),
+    operator.post(`${DEVICE}/approve`, {
+      summary: 'Approves a device.',
+      body: NothingBody,
+      answers: { 200: json(DeviceAnswer, 'The device.') },
+      refusals: ['device_not_found', 'device_revoked'],
+      handle: async (c, { path: { tenant_id: tenantId, device_id: deviceId } }) => {
+        const patch = { isApproved: true }
+        return c.json(
+          deviceView(await enrolledDevices.patch(tenantId, deviceId, patch, c.var.actor)),
+        )
+      },
+    }),
+    operator.post(`${DEVICE}/revoke`, {
+      summary: 'Revokes a device, and ends the sessions begun on it.',
+      description: 'Waits for the gateways as a revocation of sessions does.',
+      body: NothingBody,
+      answers: { 200: json(RevokedDevicesAnswer, 'It is refused everywhere.') },
+      refusals: ['device_not_found'],
+      handle: async (c, { path: { tenant_id: tenantId, device_id: deviceId } }) => {
+        const ended = await enrolledDevices.revoke(tenantId, [deviceId], c.var.actor)
+        return c.json(await revokedView(tenantId, ended))
+      },
+    }),
+    operator.delete(DEVICE, {
+      summary: 'Revokes a device and deletes everything about it but the audit trail.',
+      answers: {
+        202: json(RemovedDeviceAnswer, 'It is deleted, but a gateway has not confirmed it yet.'),
+        204: nothing('It is deleted, and every gateway refuses its sessions.'),
+      },
+      refusals: ['device_not_found'],
+      handle: async (c, { path: { tenant_id: tenantId, device_id: deviceId } }) => {
+        const { enforced } = await enrolledDevices.remove(tenantId, deviceId, c.var.actor)
+        return enforcement.gone(c, tenantId, await enforced, { device_id: deviceId })
+      },
+    }),
   ]
+}
+
+const ofDevice = viewOf(DeviceAnswer)
+
+function deviceView({ factsSince, state, ...device }: ListedDevice) {
+  const times = Object.entries(factsSince).map(([fact, at]) => [fact, iso(at)] as const)
+  return ofDevice({ ...device, state, factsSince: Object.fromEntries(times) })
+}
+
+function streamOf(first: string, lines: AsyncGenerator<string, void>): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder()
+  return new ReadableStream<Uint8Array>({
+    start: (controller) => controller.enqueue(encoder.encode(first)),
+    async pull(controller) {
+      const { value, done } = await lines.next()
+      if (done === true) controller.close()
+      else controller.enqueue(encoder.encode(value))
+    },
+    async cancel() {
+      await lines.return()
+    },
+  })
 }

@@ -56,6 +56,18 @@ const ACTIONS: Readonly<Record<string, string>> = {
   'connector.key_replaced': 'A connector replaced its key',
   'connector.left': 'A connector left',
   'connector.revoked': 'Revoked a connector',
+  'device_ticket.created': 'Created a device ticket',
+  'device_ticket.deleted': 'Deleted a device ticket',
+  'device_challenge_keys.rotated': 'Replaced the key that agents know the service by',
+  'device.enrolled': 'A device enrolled',
+  'device.suspected': 'A device may have been copied',
+  'device.left': 'A device left',
+  'device.approved': 'Approved a device',
+  'device.unapproved': 'Withdrew the approval of a device',
+  'device.cleared': 'Cleared a device of the suspicion that it was copied',
+  'device.owner_changed': 'Changed the owner of a device',
+  'device.revoked': 'Revoked a device',
+  'device.removed': 'Removed a device',
   'device.forgotten': 'Removed a known browser',
   'email.change_asked': 'Requested an email change',
   'integration.checked': 'Ran the integration checks',
@@ -103,6 +115,7 @@ export function actorText(actor: string): string {
   if (actor === 'lockout') return 'the lockout policy'
   if (actor.startsWith('analyzer:')) return 'the analyzer key'
   if (actor.startsWith('client:')) return 'the application'
+  if (actor.startsWith('device:')) return `the device ${actor.slice('device:'.length)}`
   if (actor.startsWith('connector:')) return `the connector ${actor.slice('connector:'.length)}`
   // a person of a realm, about themselves
   if (actor.startsWith('usr_')) return `the person ${shortId(actor)}`

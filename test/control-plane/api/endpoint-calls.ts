@@ -48,6 +48,7 @@ const SPECIAL: Readonly<Record<string, (prepared: Prepared) => Special>> = {
 const OF_PERSON = 'test/control-plane/console/person.test.ts'
 const OF_CONNECTOR = 'test/control-plane/connectors/joining.test.ts'
 const OF_DEVICE = 'test/control-plane/devices/enrolment.test.ts'
+const OF_DEVICES = 'test/control-plane/devices/management.test.ts'
 const OF_INVITATION = 'test/control-plane/console/administrators.test.ts'
 
 /** Where success takes more than an API: a database of people, an edge with an application. */
@@ -73,6 +74,12 @@ export const ELSEWHERE: Readonly<Record<string, string>> = {
   'DELETE /api/v1/operator/tenants/{tenant_id}/connectors/{connector_id}': OF_CONNECTOR,
   'POST /api/v1/connector/join': OF_CONNECTOR,
   'DELETE /api/v1/operator/tenants/{tenant_id}/device-tickets/{ticket_id}': OF_DEVICE,
+  'GET /api/v1/operator/tenants/{tenant_id}/devices/{device_id}': OF_DEVICES,
+  'PATCH /api/v1/operator/tenants/{tenant_id}/devices/{device_id}': OF_DEVICES,
+  'DELETE /api/v1/operator/tenants/{tenant_id}/devices/{device_id}': OF_DEVICES,
+  'POST /api/v1/operator/tenants/{tenant_id}/devices/{device_id}/approve': OF_DEVICES,
+  'POST /api/v1/operator/tenants/{tenant_id}/devices/{device_id}/revoke': OF_DEVICES,
+  'POST /api/v1/operator/tenants/{tenant_id}/device-revocations': OF_DEVICES,
   'POST /agent/v1/enroll': OF_DEVICE,
   'POST /agent/v1/checkin': 'test/control-plane/devices/ratchet.test.ts',
   'POST /agent/v1/leave': 'test/control-plane/devices/ratchet.test.ts',

@@ -90,7 +90,7 @@ t.test(
       since + 4 * DAY_MS,
       'the first that ends',
     )
-    for (const given of [{ state: 'suspect_clone' }, { state: 'key_lost' }] as const)
+    for (const given of [{ state: 'suspect_clone' }] as const)
       t.equal(compliance(machine(given), policy, asked).graceUntil, undefined, given.state)
     const pending = machine({ state: 'pending' })
     t.equal(compliance(pending, { ...policy, approved: true }, asked).graceUntil, undefined)
@@ -108,7 +108,7 @@ t.test(
 
 t.test('how it was enrolled: state, approval, owner, where its key lies', async (t) => {
   t.equal(failing({}), '')
-  for (const state of ['revoked', 'suspect_clone', 'key_lost'] as const)
+  for (const state of ['revoked', 'suspect_clone'] as const)
     t.equal(failing({}, machine({ state })), `state ${state}`)
   t.equal(failing({}, machine({ state: 'pending' })), '')
   const pending = machine({ state: 'pending' })

@@ -5,6 +5,7 @@ import { systemClock } from '../../../shared/clock.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { OPERATOR_KEY } from '../../support/api.ts'
 import { ACTOR, FLEET_KEY, startServices, tenantNamed } from '../../support/control-plane.ts'
+import { enrolJws, makeDeviceKey } from '../../support/devices.ts'
 import { until } from '../../support/fleet.ts'
 import { fleetPortOf } from '../../support/fleet-port.ts'
 import { connectRaw, type RawGateway } from '../../support/raw-gateway.ts'
@@ -117,6 +118,17 @@ void t.test('whatever ends a session settles once the gateways refuse it', async
         return policies.put('acme', 'session', settings, ACTOR)
       },
     ],
+    [
+      'the device that it was begun on is revoked',
+      async ({ userId }) => {
+        const deviceId = await enrolledDevice(services)
+        const nowMs = services.clock.nowMs() + 2000
+        const onDevice = { tenantId: 'acme', userId, sid: `${userId}-3`, ip: '', userAgent: '' }
+        const times = { issuedAtMs: nowMs, expiresAtMs: nowMs + 60_000 }
+        await services.sessions.record({ ...onDevice, ...times, deviceId })
+        return services.enrolledDevices.revoke('acme', [deviceId], ACTOR)
+      },
+    ],
     ['all sessions of a tenant', () => revocations.revoke('acme', { all: true }, ACTOR)],
   ]
   for (const [name, end] of ways) {
@@ -124,6 +136,16 @@ void t.test('whatever ends a session settles once the gateways refuse it', async
     await waitsFor(t, raw, name, () => end(person))
   }
 })
+
+async function enrolledDevice({
+  deviceTickets,
+  enrolledDevices,
+}: Awaited<ReturnType<typeof startServices>>): Promise<string> {
+  const asked = { platform: 'linux', uses: 1, expiresIn: 60 } as const
+  const { ticket } = await deviceTickets.make('acme', asked, ACTOR)
+  const from = { address: '192.0.2.1', requestId: 'r' }
+  return (await enrolledDevices.enroll(ticket, enrolJws(makeDeviceKey()), from)).device_id
+}
 
 const DISABLED = { isDisabled: true }
 

@@ -1,0 +1,147 @@
+/** Machines with our agent as people look at them, together with what each says of itself. */
+import type { DevicePlatform } from '../../../shared/device/facts.ts'
+import type { DeviceState } from '../../../shared/device/messages.ts'
+import {
+  and,
+  count,
+  desc,
+  eq,
+  getTableColumns,
+  gt,
+  inArray,
+  isNotNull,
+  isNull,
+  lt,
+  or,
+  sql,
+  type SQL,
+} from '../drizzle.ts'
+import { schema } from '../schema.ts'
+import type { Queries } from '../sqlite.ts'
+import { deleteSome } from '../statements.ts'
+
+const { enrolledDevices: table, devicePostures: postures } = schema
+
+export interface DeviceFilter {
+  /** None: all that were not revoked. */
+  readonly state?: DeviceState | undefined
+  readonly platform?: DevicePlatform | undefined
+  readonly userId?: string | undefined
+  /** Any part of a hostname or an id. */
+  readonly text?: string | undefined
+  /** Whose hardware is enrolled more than once. */
+  readonly isDuplicate?: boolean | undefined
+}
+
+interface Listed {
+  readonly filter: DeviceFilter
+  readonly behind: { readonly enrolledAt: number; readonly deviceId: string } | undefined
+  readonly limit: number
+}
+
+const isKept = isNull(table.revokedAt)
+const isTrusted = and(isKept, isNull(table.suspectedAt))
+const STATES = {
+  pending: and(isTrusted, isNull(table.approvedAt)),
+  approved: and(isTrusted, isNotNull(table.approvedAt)),
+  suspect_clone: and(isKept, isNotNull(table.suspectedAt)),
+  revoked: isNotNull(table.revokedAt),
+}
+const WITH_POSTURE = {
+  row: getTableColumns(table),
+  posture: { posture: postures.posture, factsSince: postures.factsSince },
+}
+
+/** The latest to enroll comes first. */
+export async function devicesListed(
+  queries: Queries,
+  tenantId: string,
+  { filter, behind, limit }: Listed,
+) {
+  const isBehind =
+    behind &&
+    or(
+      lt(table.enrolledAt, behind.enrolledAt),
+      and(eq(table.enrolledAt, behind.enrolledAt), lt(table.deviceId, behind.deviceId)),
+    )
+  return await queries
+    .select(WITH_POSTURE)
+    .from(table)
+    .leftJoin(postures, eq(postures.deviceId, table.deviceId))
+    .where(and(eq(table.tenantId, tenantId), isBehind, isMeant(queries, tenantId, filter)))
+    .orderBy(desc(table.enrolledAt), desc(table.deviceId))
+    .limit(limit)
+}
+
+function isMeant(queries: Queries, tenantId: string, filter: DeviceFilter): SQL | undefined {
+  const { state, platform, userId, text = '', isDuplicate } = filter
+  const sought = text.toLowerCase()
+  return and(
+    state === undefined ? isKept : STATES[state],
+    platform && eq(table.platform, platform),
+    userId === undefined ? undefined : eq(table.userId, userId),
+    text === ''
+      ? undefined
+      : sql`(instr(lower(${table.hostname}), ${sought}) > 0 or ${table.deviceId} = ${sought})`,
+    isDuplicate === true
+      ? inArray(
+          table.machineHash,
+          queries
+            .select({ machineHash: table.machineHash })
+            .from(table)
+            .where(and(eq(table.tenantId, tenantId), isKept))
+            .groupBy(table.machineHash)
+            .having(gt(count(), 1)),
+        )
+      : undefined,
+  )
+}
+
+export async function findListedDevice(queries: Queries, tenantId: string, deviceId: string) {
+  const [found] = await queries
+    .select(WITH_POSTURE)
+    .from(table)
+    .leftJoin(postures, eq(postures.deviceId, table.deviceId))
+    .where(and(eq(table.deviceId, deviceId), eq(table.tenantId, tenantId)))
+  return found
+}
+
+/** Enrolled devices by the hardware that they are on, of these. */
+export async function devicesOnMachines(
+  queries: Queries,
+  tenantId: string,
+  hashes: readonly string[],
+) {
+  if (hashes.length === 0) return []
+  const areOn = and(eq(table.tenantId, tenantId), inArray(table.machineHash, [...hashes]), isKept)
+  return await queries
+    .select({ machineHash: table.machineHash, deviceId: table.deviceId })
+    .from(table)
+    .where(areOn)
+    .orderBy(desc(table.enrolledAt), desc(table.deviceId))
+}
+
+/** Whose owner is nobody any more: they may be somebody else's once an administrator says so. */
+export async function disownDevices(queries: Queries, tenantId: string, userId: string) {
+  await queries
+    .update(table)
+    .set({ userId: null, approvedAt: null })
+    .where(and(eq(table.tenantId, tenantId), eq(table.userId, userId)))
+  await queries
+    .delete(schema.deviceTickets)
+    .where(
+      and(eq(schema.deviceTickets.tenantId, tenantId), eq(schema.deviceTickets.userId, userId)),
+    )
+}
+
+/** So many of those that were revoked long ago. */
+export async function deleteDevicesRevokedBefore(
+  queries: Queries,
+  beforeMs: number,
+  limit: number,
+) {
+  const areOld = lt(table.revokedAt, beforeMs)
+  const some = queries.select({ id: table.deviceId }).from(table).where(areOld).limit(limit)
+  await queries.delete(postures).where(sql`${postures.deviceId} IN ${some}`)
+  return deleteSome(queries, table, areOld, limit)
+}
