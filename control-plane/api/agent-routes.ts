@@ -1,10 +1,17 @@
 /** What the agent on a machine asks. Each of its messages is one compact JWS by the key of the device. */
 import * as v from 'valibot'
 import { Refusal } from '../../shared/errors.ts'
-import { CheckInAnswer, DEVICE_ID, EnrolAnswer, NonceAnswer } from '../../shared/device/messages.ts'
+import {
+  CheckInAnswer,
+  DEVICE_ID,
+  EnrolAnswer,
+  NonceAnswer,
+  ProveAnswer,
+} from '../../shared/device/messages.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import type { RateLimits } from '../../shared/rate-limits.ts'
 import type { Devices } from '../devices/devices.ts'
+import type { DeviceProofs } from '../devices/proofs.ts'
 import { addressRates } from '../http/address-rates.ts'
 import { readBytes } from '../http/body.ts'
 import { addressOf, type ApiContext } from '../http/context.ts'
@@ -12,7 +19,11 @@ import { bearerOf } from './callers.ts'
 import { endpointsOf, json, nothing, type Endpoint } from './endpoint.ts'
 
 export interface AgentEndpointsWorld {
-  readonly enrolledDevices: Pick<Devices, 'enroll' | 'checkIn' | 'nonce' | 'leave' | 'again'>
+  readonly enrolledDevices: Pick<
+    Devices,
+    'enroll' | 'checkIn' | 'prove' | 'nonce' | 'leave' | 'again'
+  >
+  readonly deviceProofs: Pick<DeviceProofs, 'redeem'>
   readonly rates: RateLimits
 }
 
@@ -27,6 +38,7 @@ const JOSE = /^application\/jose$/i
 
 export function agentEndpoints({
   enrolledDevices,
+  deviceProofs,
   rates,
 }: AgentEndpointsWorld): readonly Endpoint[] {
   const ofStrangers = addressRates(rates)
@@ -66,6 +78,18 @@ export function agentEndpoints({
       handle: async (c) => {
         take(c)
         return c.json(await enrolledDevices.checkIn(await readJose(c), fromOf(c)))
+      },
+    }),
+    anyone.post('/agent/v1/prove', {
+      summary: 'Takes a check-in that answers the challenge of a sign-in.',
+      description: 'The browser brings the code back to the sign-in, within a minute.',
+      jose: 'ES256, `typ` `dev-prove+jwt`, with the device as `kid`.',
+      answers: { 200: json(ProveAnswer, 'The code.') },
+      refusals: [...OF_DEVICE, 'device_challenge_invalid'],
+      handle: async (c) => {
+        take(c)
+        const jws = await readJose(c)
+        return c.json(await enrolledDevices.prove(jws, fromOf(c), deviceProofs.redeem))
       },
     }),
     anyone.post('/agent/v1/nonce', {

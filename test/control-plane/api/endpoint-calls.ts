@@ -82,6 +82,7 @@ export const ELSEWHERE: Readonly<Record<string, string>> = {
   'POST /api/v1/operator/tenants/{tenant_id}/device-revocations': OF_DEVICES,
   'POST /agent/v1/enroll': OF_DEVICE,
   'POST /agent/v1/checkin': 'test/control-plane/devices/ratchet.test.ts',
+  'POST /agent/v1/prove': 'test/control-plane/devices/attacks.test.ts',
   'POST /agent/v1/leave': 'test/control-plane/devices/ratchet.test.ts',
   'POST /api/v1/connector/state': 'test/control-plane/connectors/keys.test.ts',
   'POST /api/v1/connector/leave': 'test/control-plane/connectors/keys.test.ts',
