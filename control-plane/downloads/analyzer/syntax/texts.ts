@@ -17,8 +17,11 @@ export function fileText(source: Source, node: Node | null | undefined): string 
   const direct = literal(node)
   if (direct !== null || !node) return direct
   const text = textOf(source, node)
+  // './config/' + (kind || 'development')
   if (!text?.startsWith(HERE))
-    return /^(?:Identifier|ConditionalExpression)$/.test(node.type) ? text : null
+    return /^(?:Identifier|ConditionalExpression)$/.test(node.type) || text?.startsWith('.')
+      ? text
+      : null
   const path = posix.normalize(`.${text.slice(HERE.length)}`).replace(/(?<=.)\/$/, '')
   if (path === '.') return null
   return /^\.\.?(?:\/|$)/.test(path) ? path : `./${path}`
@@ -53,6 +56,8 @@ function textOf(source: Source, node: Node, depth = 0): string | null {
       return ofImportMeta(node)
     case 'ConditionalExpression':
       return inner(node.alternate) ?? inner(node.consequent)
+    case 'LogicalExpression':
+      return node.operator === '&&' ? null : (inner(node.left) ?? inner(node.right))
     case 'NewExpression':
     case 'CallExpression':
       return textOfCall(node, inner)

@@ -1,6 +1,6 @@
 /** What reaches a function that is called back: by the one that it is given to, or by a promise. */
 import type { Identifier, Node } from '@babel/types'
-import { keyOf } from '../../syntax/bindings.ts'
+import { keyOf, methodCall } from '../../syntax/bindings.ts'
 import { moduleOfCall } from '../../syntax/imports.ts'
 import type { Source } from '../../syntax/parse.ts'
 import { bare } from '../../syntax/references.ts'
@@ -51,4 +51,10 @@ export function awaitedBy(
 ): string | null {
   if (callee.type !== 'MemberExpression' || keyOf(callee.property) !== 'then') return null
   return moduleOfCall(source, bare(callee.object))?.module ?? null
+}
+
+/** The function of `promise.then(function)`, of which the whole is what that returns. */
+export function thenOf(call: Node): Node | null {
+  const called = methodCall(call)
+  return called?.name === 'then' ? (called.given[0] ?? null) : null
 }

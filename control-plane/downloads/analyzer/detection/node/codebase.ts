@@ -8,11 +8,12 @@ import { importsOf } from '../../syntax/imports.ts'
 import { parseSource, type Source } from '../../syntax/parse.ts'
 import { placeOf } from '../../syntax/places.ts'
 import { fileText } from '../../syntax/texts.ts'
-import { folderOf, isUnder, nameOf, nearest } from '../folders.ts'
-import { innermost, type Packages } from './packages.ts'
+import { folderOf, isUnder, nameOf, nearest, under } from '../folders.ts'
+import { innermost, type NodePackage, type Packages } from './packages.ts'
 import { isTest, isWithin, joined } from './paths.ts'
 import { createResolver, type Resolver } from './resolve.ts'
 import { withServices } from './services.ts'
+import { isSettings, settingsSource } from './settings-files.ts'
 
 export interface Codebase {
   readonly project: Project
@@ -66,6 +67,7 @@ export function createCodebase(project: Project, packages: Packages): Codebase {
   async function parseAt(path: string): Promise<Source | null> {
     const text = await project.read(path)
     if (text === null) return null
+    if (isSettings(path)) return settingsSource(path, text)
     if (text.length > leftCharacters) {
       isSpent = true
       return null
@@ -140,6 +142,7 @@ export async function reachFrom(codebase: Codebase, paths: readonly string[]): P
 
 async function leadsOf(codebase: Codebase, source: Source): Promise<Map<string, string>> {
   const leads = new Map<string, string>()
+  if (isSettings(source.path)) return leads
   const asked = importsOf(source).filter(({ isTypeOnly }) => !isTypeOnly)
   for (const module of [...asked.map(({ module }) => module), ...namedFiles(source)]) {
     if (leads.has(module)) continue
@@ -148,12 +151,23 @@ async function leadsOf(codebase: Codebase, source: Source): Promise<Map<string, 
   }
   const own =
     asked.some(({ module }) => module === 'config') && innermost(codebase.packages, source.path)
-  const settings = own ? await codebase.resolver.sourceOf(own, 'config/default') : null
+  const settings = own ? await defaultsOf(codebase, own) : null
   if (settings !== null) leads.set('config', settings)
   for (const folder of namedFolders(source))
     for (const path of codeIn(codebase, joined(folderOf(source.path), folder)))
       leads.set(`${folder}/${nameOf(path)}`, path)
   return leads
+}
+
+/** What the package `config` reads first. */
+async function defaultsOf(
+  { project, resolver }: Codebase,
+  one: NodePackage,
+): Promise<string | null> {
+  const said = ['json', 'json5', 'yaml', 'yml'].map((ending) =>
+    under(one.folder, `config/default.${ending}`),
+  )
+  return (await resolver.sourceOf(one, 'config/default')) ?? said.find(project.has) ?? null
 }
 
 const FOLDER_FILES_MAX = 100

@@ -1,20 +1,19 @@
 /** Where an application listens: only what reaches `listen` counts, and what is sure is said so. */
-import type { LogicalExpression, Node } from '@babel/types'
-import { keyOf, methodCall } from '../../syntax/bindings.ts'
+import type { LogicalExpression } from '@babel/types'
+import { keyOf } from '../../syntax/bindings.ts'
 import { placeOf } from '../../syntax/places.ts'
-import { bare } from '../../syntax/references.ts'
-import { literal } from '../../syntax/texts.ts'
 import type { Finding } from '../application.ts'
 import { finding } from '../assemble.ts'
 import { folderOf, under } from '../folders.ts'
 import { parsedJsonc, parsedYaml, tableIn } from '../manifests/tables.ts'
 import { importedIn, spotsIn, type Codebase, type Reach, type Spot } from './codebase.ts'
 import type { Entry } from './entries.ts'
+import { isOfCommand, isOfEnvironment, type Outcome } from './evaluate.ts'
 import { isForeignPort } from './foreign-ports.ts'
-import { portOf, portsOf, settings, validPort } from './literals.ts'
+import { asPort, portOf, portOutcomes, validPort } from './literals.ts'
 import { declaredPort } from './option-ports.ts'
 import type { NodePackage } from './packages.ts'
-import { joined } from './paths.ts'
+import { isAside, isWithin, joined } from './paths.ts'
 import type { Served } from './served.ts'
 
 export async function portFinding(
@@ -29,20 +28,15 @@ export async function portFinding(
     return finding('port', entry.port, entry.at, 'sure', said)
   }
   const written = serving?.port ?? null
-  const port = written && portOf(written, tracer)
   const told = await portBeside(codebase, one, ['.env', '.env.local'])
-  if (port && written) {
-    if (told !== null && told.value !== String(port) && readsDotenv(reach)) return told
-    const at = placeOf(written.source, written.node)
-    const others = portsOf(written, tracer).filter((other) => other !== port)
-    const detail =
-      others.length === 0
-        ? `Listens on ${port} unless the environment sets another port.`
-        : `Listens on ${port}, or on ${others.join(' or ')}, depending on how it is started.`
-    return finding('port', port, at, others.length === 0 ? 'sure' : 'likely', detail)
+  const asked = written === null ? [] : portOutcomes(written, tracer)
+  const found = written && (await settled(codebase, one, reach, tracer, written, asked))
+  if (found) {
+    const isOther = told !== null && told.value !== found.value && readsDotenv(reach)
+    return isOther ? told : found
   }
   if (told !== null) return told
-  const ways = written === null ? [] : waysOf(written)
+  const ways = asked.map(({ way }) => way).filter((way) => way.length > 0)
   const names = new Set(ways.map((way) => way.at(-1) ?? ''))
   return (
     (serving && declaredPort(reach, tracer, names)) ??
@@ -56,59 +50,60 @@ export async function portFinding(
 const readsDotenv = (reach: Reach) =>
   [...importedIn(reach)].some(({ module }) => /^(?:dotenv|localenv|env-cmd)\b/.test(module))
 
-const STEPS_MAX = 8
-
-/** `config.get('www:port')` is `www`, `port`; what a name was given is looked at behind it. */
-function waysOf(written: Spot): string[][] {
-  const ways: string[][] = []
-  const waiting: Node[] = [written.node]
-  // it grows while it is walked
-  for (const waited of waiting) {
-    const node = bare(waited)
-    const way = wayOf(node)
-    if (way.length > 0) ways.push(way)
-    for (const inner of behind(written, node))
-      if (waiting.length < STEPS_MAX) {
-        waiting.push(inner)
-        const deeper = wayOf(bare(inner))
-        if (deeper.length > 0) ways.push(deeper)
-      }
+/** The first in order that says a port: code, or what an option of the command line says by itself. */
+async function settled(
+  codebase: Codebase,
+  one: NodePackage,
+  reach: Reach,
+  tracer: Served['tracer'],
+  written: Spot,
+  outcomes: readonly Outcome[],
+): Promise<Finding | null> {
+  const at = placeOf(written.source, written.node)
+  let isOpen = false
+  for (const [index, outcome] of outcomes.entries()) {
+    const port = asPort(outcome)
+    if (port !== null) {
+      const rest = outcomes.slice(index + 1).flatMap((other) => asPort(other) ?? [])
+      const others = [...new Set(rest)].filter((other) => other !== port).slice(0, OTHERS_MAX)
+      const isSure = others.length === 0 && !isOpen && !TEMPLATE.test(outcome.at.source.path)
+      const detail =
+        others.length === 0
+          ? `Listens on ${port} unless the environment sets another port.`
+          : `Listens on ${port}, or on ${others.join(' or ')}, depending on how it is started.`
+      return finding('port', port, at, isSure ? 'sure' : 'likely', detail)
+    }
+    if (outcome.value !== null || isOfEnvironment(outcome)) continue
+    const said = await saidElsewhere(codebase, one, reach, tracer, outcome)
+    if (said !== null) return said
+    isOpen ||= !isOfCommand(outcome)
   }
-  return ways
+  return null
 }
 
-function behind({ source }: Spot, node: Node): Node[] {
-  if (node.type === 'Identifier')
-    return (source.bindings.resolve(node)?.values ?? []).map(({ expression }) => expression)
-  if (node.type === 'LogicalExpression') return [node.right, node.left]
-  if (node.type === 'AwaitExpression') return [node.argument]
-  if (node.type === 'ObjectExpression')
-    return node.properties.flatMap((property) =>
-      property.type === 'ObjectProperty' && keyOf(property.key) === 'port' ? [property.value] : [],
-    )
-  if (node.type !== 'CallExpression') return []
-  const [first] = node.arguments
-  const key = literal(first)
-  if (key !== null) return settings(source, key)
-  return first ? [first] : []
+const OTHERS_MAX = 3
+/** A file of settings that is copied, and changed in the copy. */
+const TEMPLATE = /[.-](?:default|example|sample|template|dist)\.\w+$/
+
+/** By the last of the names that the code asks for, or by all of them in a file of settings. */
+async function saidElsewhere(
+  codebase: Codebase,
+  one: NodePackage,
+  reach: Reach,
+  tracer: Served['tracer'],
+  { way }: Outcome,
+): Promise<Finding | null> {
+  const name = way.at(-1) ?? ''
+  if (name === '') return null
+  return (
+    (way.length > 1 ? await portOfFiles(codebase, one, reach, [way]) : null) ??
+    declaredPort(reach, tracer, new Set([name]))
+  )
 }
 
-function wayOf(node: Node): string[] {
-  if (node.type === 'Identifier') return [node.name]
-  if (node.type === 'MemberExpression' || node.type === 'OptionalMemberExpression') {
-    const key = keyOf(node.property)
-    return key === null ? [] : [...wayOf(node.object), key]
-  }
-  if (node.type !== 'CallExpression') return []
-  const asked = literal(node.arguments[0])
-  if (asked !== null && /^[\w.:-]{1,60}$/.test(asked)) return asked.split(/[.:]/)
-  const name = methodCall(node)?.name ?? keyOf(node.callee)
-  return name !== null && /^get\w*Port$/.test(name) ? ['port'] : []
-}
+const FILES_MAX = 20
 
-const FILES_MAX = 10
-
-/** `require('./config.json').port`, settings in YAML, and what the package `config` reads first. */
+/** Settings in JSON and YAML that the code names, or that lie where settings do. */
 async function portOfFiles(
   { project }: Codebase,
   one: NodePackage,
@@ -116,10 +111,6 @@ async function portOfFiles(
   ways: readonly (readonly string[])[],
 ): Promise<Finding | null> {
   const paths = new Set<string>()
-  for (const { module } of importedIn(reach))
-    if (module === 'config')
-      for (const ending of ['json', 'json5', 'yaml', 'yml'])
-        paths.add(under(one.folder, `config/default.${ending}`))
   for (const { source, node } of spotsIn(reach)) {
     const text = node.type === 'StringLiteral' ? node.value : null
     if (text === null || !/^[\w./-]{1,100}\.(?:json5?|ya?ml)$/.test(text)) continue
@@ -127,6 +118,9 @@ async function portOfFiles(
     for (const folder of [folderOf(source.path), one.folder])
       paths.add(joined(folder, relative) ?? '')
   }
+  const named = new Set(paths)
+  const isDeep = ways.some((way) => way.length > 1)
+  if (isDeep) for (const { path } of project.files) if (isCustom(one, path)) paths.add(path)
   const asked = ways.length === 0 ? [['port']] : ways
   for (const path of [...paths].filter((path) => project.has(path)).slice(0, FILES_MAX)) {
     if (/(?:^|\/)(?:package|tsconfig)[^/]*\.json$/.test(path)) continue
@@ -135,6 +129,8 @@ async function portOfFiles(
     for (const way of asked)
       for (const from of way.keys()) {
         const rest = way.slice(from)
+        // only a way of two names says that a file is meant which nothing names
+        if (rest.length < 2 && !named.has(path)) continue
         const value = tableIn(whole, ...rest.slice(0, -1))[rest.at(-1) ?? '']
         // ${PORT:-3000}
         const port = Number(/^\$\{\w+:-?(\d+)\}$/.exec(String(value))?.[1] ?? value)
@@ -145,6 +141,17 @@ async function portOfFiles(
       }
   }
   return null
+}
+
+/** `config/default.json`, `conf/server.yml`, `gateway.config.yml` */
+function isCustom(one: NodePackage, path: string): boolean {
+  const inside = isWithin(one.folder, path) && !isAside(path)
+  return (
+    inside &&
+    /(?:^|\/)(?:conf(?:ig)?s?\/(?:default|base|config|settings|index)|(?:[\w-]+\.)?(?:config|settings))\.(?:json5?|ya?ml)$/.test(
+      path,
+    )
+  )
 }
 
 /** `port: env.PORT ?? 3000` of a configuration that the way to it was not found of. */

@@ -5,6 +5,7 @@ import { exportsOf } from '../../syntax/exports.ts'
 import { importsOf, moduleOfCall } from '../../syntax/imports.ts'
 import { oncePer } from '../../syntax/once-per.ts'
 import type { Source } from '../../syntax/parse.ts'
+import { interopArgument } from '../../syntax/references.ts'
 import { functionAround } from '../../syntax/walk.ts'
 import type { Reach } from './codebase.ts'
 
@@ -95,8 +96,11 @@ export function callersIn(reach: Reach): (target: Node, source: Source) => Calle
       byTarget.set(target, known)
       return known
     }
-    for (const { module, local } of importsOf(source))
-      if (local !== null) of(module)?.names.push(local)
+    for (const { module, local, node } of importsOf(source)) {
+      const name = local ?? nameOfWrapped(source, node)
+      const importer = of(module)
+      if (name !== null) importer?.names.push(name)
+    }
     for (const module of indexOf(source).callsOfModule.keys()) of(module)?.modules.push(module)
     for (const [target, importer] of byTarget) add(importers, target, importer)
   }
@@ -116,6 +120,13 @@ export function callersIn(reach: Reach): (target: Node, source: Source) => Calle
       ...new Map([...own, ...others, ...made].map((caller) => [caller.call, caller])).values(),
     ]
   }
+}
+
+/** `const web_1 = __importDefault(require('./web'))` */
+function nameOfWrapped({ parents }: Source, asked: Node): string | null {
+  const call = parents.get(asked)
+  const declared = call && interopArgument(call) === asked ? parents.get(call) : undefined
+  return declared?.type === 'VariableDeclarator' ? keyOf(declared.id) : null
 }
 
 /** `new web_1.default(app)`, as TypeScript writes it. */

@@ -159,11 +159,29 @@ export function createResolver(project: Project, packages: Packages): Resolver {
         // require('..') is what the package there says
         const one = packages.all.find(({ folder, manifest }) => folder === path && manifest.main)
         const main = one && (await sourceOf(one, one.manifest.main ?? ''))
-        return main ?? (await compiledFrom(from, path)) ?? fileAt(path)
+        const code = main ?? (await compiledFrom(from, path)) ?? fileAt(path)
+        return code ?? settingsAt(project, path)
       }
       return (await byAlias(from, module)) ?? byName(module)
     },
   }
+}
+
+const SETTINGS = /\.(?:json5?|ya?ml)$/
+
+/** `./config` is `config.json` too, or what is copied to it on each machine. */
+function settingsAt(project: Project, path: string | null): string | null {
+  if (path === null) return null
+  const stem = path.replace(/\.(?:[cm]?js|json)$/, '')
+  const copied = ['default', 'example', 'sample', 'template', 'dist'].flatMap((name) =>
+    ['js', 'cjs', 'ts', 'json'].flatMap((ending) => [
+      `${stem}.${name}.${ending}`,
+      `${stem}-${name}.${ending}`,
+      `${stem}.${ending}.${name}`,
+    ]),
+  )
+  const tried = SETTINGS.test(path) ? [path] : [`${path}.json`, `${path}/index.json`]
+  return [...tried, ...copied].find((one) => project.has(one)) ?? null
 }
 
 const NO_OPTIONS: CompilerOptions = { paths: [] }

@@ -11,7 +11,7 @@ import { moduleOfCall, specifiedBy } from '../../syntax/imports.ts'
 import type { Source } from '../../syntax/parse.ts'
 import { bare, interopArgument } from '../../syntax/references.ts'
 import { ancestorsOf, functionAround, isFunction } from '../../syntax/walk.ts'
-import { awaitedBy, givenTo, passedOn, resolvedBy, type Step } from './callbacks.ts'
+import { awaitedBy, givenTo, passedOn, resolvedBy, thenOf, type Step } from './callbacks.ts'
 import type { Reach, Spot } from './codebase.ts'
 import { EACH, elementsAt, listIn, loopedOver } from './loops.ts'
 import { classAround, isClass, makingAt, type Making } from './makings.ts'
@@ -22,6 +22,8 @@ export interface Tracer {
   makings(spot: Spot): Making[]
   /** Every expression without a name of its own that this may be: a literal, a function, a call. */
   values(spot: Spot): Spot[]
+  /** One step on from there; null: this is as far as it goes, and none: nobody knows. */
+  next(step: Step): Step[] | null
 }
 
 const MERGES =
@@ -141,12 +143,12 @@ export function createTracer(reach: Reach): Tracer {
       return [{ source, node: looped.list, members: [EACH, ...looped.members, ...members] }]
     return [
       ...written.map((node) => ({ source, node, members: members.slice(1) })),
+      ...passed,
       ...binding.values.map((value) => ({
         source,
         node: value.expression,
         members: [...value.members, ...members],
       })),
-      ...passed,
     ]
   }
 
@@ -199,12 +201,18 @@ export function createTracer(reach: Reach): Tracer {
     const wrapped = interopArgument(node)
     if (wrapped !== null) return [{ source, node: wrapped, members }]
     // Object.assign({}, defaults, options): a member may be of each of them
-    if (members.length > 0 && MERGES.test(keyOf(nameOf(node.callee)) ?? ''))
-      return node.arguments.map((one) => ({
+    const merge = keyOf(nameOf(node.callee)) ?? ''
+    if (members.length > 0 && MERGES.test(merge)) {
+      const parts = node.arguments.map((one) => ({
         source,
         node: one.type === 'SpreadElement' ? one.argument : one,
         members,
       }))
+      // of defaults the first counts, else the last
+      return merge.startsWith('defaults') ? parts : parts.toReversed()
+    }
+    const then = thenOf(node)
+    if (then !== null) return ofThen(source, then, members)
     const called = values({ source, node: node.callee })
     const functions = called.filter(({ node }) => isFunction(node))
     if (functions.length > 0)
@@ -220,6 +228,15 @@ export function createTracer(reach: Reach): Tracer {
       if (of.length > 0) return of.map((spot) => ({ ...spot, members: [] }))
     }
     return members.length === 0 ? null : []
+  }
+
+  /** `Promise.resolve().then(() => require('./app.js'))`: what it is called with, or what it returns. */
+  function ofThen(source: Source, given: Node, members: readonly string[]): Step[] {
+    return values({ source, node: given }).flatMap((spot) =>
+      isFunction(spot.node)
+        ? returnsOf(spot.node, spot.source).map((node) => ({ source: spot.source, node, members }))
+        : [],
+    )
   }
 
   /** `this.app` in a class, or in an object's method. */
@@ -267,12 +284,19 @@ export function createTracer(reach: Reach): Tracer {
   function objectMember({ source, node, members }: Step): Step[] {
     if (node.type !== 'ObjectExpression') return []
     const [name, ...rest] = members
-    return node.properties.flatMap((property): Step[] => {
-      if (property.type === 'SpreadElement') return [{ source, node: property.argument, members }]
-      if (name !== EACH && (property.computed || keyOf(property.key) !== name)) return []
+    const steps: Step[] = []
+    // what stands last counts first
+    for (const property of node.properties.toReversed()) {
+      if (property.type === 'SpreadElement') {
+        steps.push({ source, node: property.argument, members })
+        continue
+      }
+      if (name !== EACH && (property.computed || keyOf(property.key) !== name)) continue
       const value = property.type === 'ObjectMethod' ? property : property.value
-      return [{ source, node: value, members: rest }]
-    })
+      steps.push({ source, node: value, members: rest })
+      if (name !== EACH) break
+    }
+    return name === EACH ? steps.toReversed() : steps
   }
 
   /** What a function is called with in its own file, and where it is imported by its name. */
@@ -345,6 +369,7 @@ export function createTracer(reach: Reach): Tracer {
   return {
     values,
     makings: (spot) => values(spot).flatMap(({ source, node }) => makingAt(source, node) ?? []),
+    next: follow,
   }
 }
 
