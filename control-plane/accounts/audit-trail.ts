@@ -117,7 +117,7 @@ export function createAuditTrail({ store }: { store: Store }) {
     /** Before a file of many is sent: who took it, and what was asked for. Of no tenant: of all. */
     async exported(
       actor: Actor,
-      what: 'users' | 'audit',
+      what: 'users' | 'devices' | 'audit',
       asked: Readonly<Record<string, unknown>>,
       tenantId?: string,
     ): Promise<void> {

@@ -7,6 +7,7 @@ const TENANT_ENTRIES = {
   overview: { label: 'Overview', path: '/overview' },
   sessions: { label: 'Sessions', path: '/sessions' },
   users: { label: 'Users', path: '/users' },
+  devices: { label: 'Devices', path: '/devices' },
   administrators: { label: 'Administrators', path: '/administrators' },
   policies: { label: 'Policies', path: '/policies' },
   branding: { label: 'Branding', path: '/branding' },

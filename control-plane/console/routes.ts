@@ -29,6 +29,9 @@ import { userEndingsRoutes } from './tenant/people/user-endings-routes.ts'
 import { userRoutes } from './tenant/people/user-routes.ts'
 import { usersRoutes } from './tenant/people/users-routes.ts'
 import { connectorsRoutes } from './tenant/connectors/connectors-routes.ts'
+import { deviceRoutes as enrolledDeviceRoutes } from './tenant/devices/device-routes.ts'
+import { devicesRoutes } from './tenant/devices/devices-routes.ts'
+import { ticketRoutes } from './tenant/devices/ticket-routes.ts'
 import { instancesRoutes } from './tenant/instances-routes.ts'
 import { integrationRoutes } from './tenant/integration/integration-routes.ts'
 import { protectionRoutes } from './tenant/integration/protection-routes.ts'
@@ -84,6 +87,9 @@ export function consoleRoutes(world: ConsoleRoutesWorld): readonly ConsoleRoute[
     ...secretRoutes(world),
     ...instancesRoutes(world),
     ...connectorsRoutes(world),
+    ...ticketRoutes(world), // before those of one device: `enroll` is no id
+    ...devicesRoutes(world),
+    ...enrolledDeviceRoutes(world),
     ...sessionsRoutes(world),
     ...usersRoutes(world), // before those of one user: `new` is nobody's id
     ...selectedRoutes(world),

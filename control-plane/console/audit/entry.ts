@@ -28,6 +28,7 @@ const ACTIONS: Readonly<Record<string, string>> = {
   'client_secret.rotated': 'Rotated the client secret',
   'factor.added': 'Added a second factor',
   'users.exported': 'Exported users',
+  'devices.exported': 'Exported devices',
   'audit.exported': 'Exported the audit trail',
   'keys.rotated': 'Rotated signing keys',
   'user.invited': 'Sent an invitation',

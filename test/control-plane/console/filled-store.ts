@@ -4,6 +4,7 @@ import { upsertChecks } from '../../../control-plane/store/queries/verification.
 import { makeKey } from '../../support/connectors.ts'
 import { ACTOR } from '../../support/control-plane.ts'
 import type { startConsole } from '../../support/console.ts'
+import { enrolDevice } from '../../support/enrolled-devices.ts'
 import { failSignIns, signIns } from '../../support/sign-ins.ts'
 
 type World = Awaited<ReturnType<typeof startConsole>>
@@ -66,8 +67,13 @@ export async function fillStore({ services, person }: World): Promise<Record<str
   const { publicKey } = makeKey()
   const joining = { publicKey, name: 'web-1', program: '0.1.0', requestId: 'r1' }
   const { connectorId } = await services.connectors.join(token.token, joining)
+  const ticket = { platform: 'linux', uses: 2, expiresIn: 3600, network: '192.0.2.0/24' } as const
+  const { ticketId } = await services.deviceTickets.make('acme', ticket, ACTOR)
+  const { deviceId } = await enrolDevice(services, { userId })
   return {
     tenant_id: 'acme',
+    device_id: deviceId,
+    ticket_id: ticketId,
     connector_id: connectorId,
     token_id: token.tokenId,
     gateway_id: 'edge-1',
@@ -93,6 +99,8 @@ const FREE_TEXTS: Readonly<Record<string, readonly string[]>> = {
   factors: ['name'],
   known_devices: ['user_agent', 'ip'],
   address_blocks: ['address'],
+  enrolled_devices: ['hostname', 'arch', 'agent', 'network', 'suspicion'],
+  device_tickets: ['network'],
   feed_instances: ['name', 'version'],
   enforcement_events: ['subject', 'sid', 'reason', 'ip', 'app_host', 'instance'],
   webhooks: ['description'],
@@ -101,7 +109,11 @@ const FREE_TEXTS: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** Records whose every text may be somebody else's. */
-const FREE_RECORDS: Readonly<Record<string, string>> = { audit: 'content', outbox: 'content' }
+const FREE_RECORDS: Readonly<Record<string, string>> = {
+  audit: 'content',
+  outbox: 'content',
+  device_postures: 'posture',
+}
 
 /** Answers how many rows have the text now. */
 export function overwriteTexts(database: Database.Database, text: string): number {

@@ -2,6 +2,7 @@
 import { LIMITS } from '../../../../shared/limits.ts'
 import type { User } from '../../../accounts/users.ts'
 import { csvLine } from '../../../requests/csv.ts'
+import { csvFile } from '../../csv-file.ts'
 import { page, type ConsoleRoute } from '../../route.ts'
 import type { ConsoleWorld } from '../../world.ts'
 import { USERS } from './paths.ts'
@@ -28,7 +29,10 @@ export function exportRoutes(
 ): readonly ConsoleRoute[] {
   const { users, factors, attempts, policies } = world
 
-  async function* linesOf(tenantId: string, filters: Parameters<typeof wishOf>[2]) {
+  async function* linesOf(
+    tenantId: string,
+    filters: Parameters<typeof wishOf>[2],
+  ): AsyncGenerator<string, void> {
     yield csvLine(COLUMNS)
     const { filter, order } = await wishOf(world, tenantId, filters)
     const decided = await policies.of(tenantId)
@@ -55,25 +59,7 @@ export function exportRoutes(
       { path: `${USERS}/export`, role: 'tenant', query: USER_FILTERS },
       async ({ tenant: { tenantId }, query, actor }) => {
         await world.auditTrail.exported(actor, 'users', query, tenantId)
-        const encoder = new TextEncoder()
-        const lines = linesOf(tenantId, query)
-        const body = new ReadableStream<Uint8Array>({
-          async pull(controller) {
-            const { value, done } = await lines.next()
-            if (done === true) controller.close()
-            else controller.enqueue(encoder.encode(value))
-          },
-          async cancel() {
-            await lines.return(undefined)
-          },
-        })
-        return new Response(body, {
-          headers: {
-            'Content-Type': 'text/csv; charset=utf-8',
-            'Content-Disposition': `attachment; filename="users-${tenantId}.csv"`,
-            'Cache-Control': 'no-store',
-          },
-        })
+        return csvFile(`users-${tenantId}.csv`, linesOf(tenantId, query))
       },
     ),
   ]

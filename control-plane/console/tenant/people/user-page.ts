@@ -2,6 +2,7 @@
 import { html } from 'hono/html'
 import type { PastAttempt } from '../../../accounts/attempts.ts'
 import type { KnownDevice } from '../../../accounts/devices.ts'
+import type { ListedDevice } from '../../../devices/management.ts'
 import type { Factor } from '../../../accounts/factors.ts'
 import type { SessionPolicy } from '../../../policy/policies.ts'
 import type { Session } from '../../../sessions/sessions.ts'
@@ -13,6 +14,7 @@ import { table, type Column } from '../../blocks/table.ts'
 import { card, facts, moment } from '../../blocks/text.ts'
 import type { Html } from '../../../pages/html.ts'
 import type { TenantVisit, View } from '../../route.ts'
+import { ownDevices } from '../devices/own-devices.ts'
 import { apiOf, fromAddress, userPath } from './paths.ts'
 import { browserOf, sessionTable } from './session-table.ts'
 import { outcomeBadge, repeatedText } from './sign-in-words.ts'
@@ -25,11 +27,13 @@ interface UserView {
   readonly session: SessionPolicy
   readonly factors: readonly Factor[]
   readonly devices: readonly KnownDevice[]
+  /** Machines of theirs with our agent. */
+  readonly enrolled: readonly ListedDevice[]
   readonly attempts: readonly PastAttempt[]
 }
 
 export function userPage(visit: TenantVisit, view: UserView): View {
-  const { user, sessions, factors, devices, attempts } = view
+  const { user, sessions, factors, devices, enrolled, attempts } = view
   const { tenantId } = visit.tenant
   const path = userPath(tenantId, user.userId)
   const api = `${apiOf(tenantId)}/users/${user.userId}`
@@ -47,6 +51,7 @@ export function userPage(visit: TenantVisit, view: UserView): View {
         'sessions',
       )}
       ${card('Second factors', factorTable(factors, path), 'factors')}
+      ${card('Devices', ownDevices(visit, user.userId, enrolled), 'enrolled')}
       ${card('Known browsers', deviceTable(devices, tenantId), 'devices')}
       ${card('Recent sign-ins', attemptTable(attempts, tenantId), 'sign-ins')}`,
     calls: [

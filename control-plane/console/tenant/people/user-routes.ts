@@ -15,7 +15,14 @@ import { userPage } from './user-page.ts'
 
 type UserWorld = Pick<
   ConsoleWorld,
-  'users' | 'sessions' | 'factors' | 'devices' | 'attempts' | 'policies' | 'accountMail'
+  | 'users'
+  | 'sessions'
+  | 'factors'
+  | 'devices'
+  | 'enrolledDevices'
+  | 'attempts'
+  | 'policies'
+  | 'accountMail'
 >
 
 export type UserVisit = TenantVisit & { readonly path: { readonly user_id: string } }
@@ -31,7 +38,8 @@ export async function userOf({ users }: Pick<UserWorld, 'users'>, visit: UserVis
 }
 
 export function userRoutes(world: UserWorld): readonly ConsoleRoute[] {
-  const { users, sessions, factors, devices, attempts, policies, accountMail } = world
+  const { users, sessions, factors, devices, enrolledDevices, attempts, policies, accountMail } =
+    world
 
   async function editView(visit: UserVisit, attempt?: Attempt): Promise<View> {
     const user = await userOf(world, visit)
@@ -74,6 +82,7 @@ export function userRoutes(world: UserWorld): readonly ConsoleRoute[] {
         session: decided.session,
         factors: await factors.list(user),
         devices: await devices.list(tenantId, userId),
+        enrolled: await enrolledDevices.ofPerson(tenantId, userId),
         attempts: await attempts.newestOf(tenantId, userId),
       })
     }),

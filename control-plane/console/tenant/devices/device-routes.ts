@@ -1,0 +1,162 @@
+/** One device: seen, approved, given to somebody, cleared of a suspicion, revoked, deleted. */
+import { DevicePatchBody } from '../../../requests/device-fields.ts'
+import { NothingBody } from '../../../requests/fields.ts'
+import * as v from 'valibot'
+import { LIMITS } from '../../../../shared/limits.ts'
+import type { DevicePatch, ListedDevice } from '../../../devices/management.ts'
+import { textField, type Attempt } from '../../../pages/blocks/field.ts'
+import { asking } from '../../asking.ts'
+import { formCard } from '../../blocks/form.ts'
+import { action, done, page, type ConsoleRoute, type TenantVisit, type View } from '../../route.ts'
+import { devicePage } from './device-page.ts'
+import { lookUpOf, type DeviceLookUpWorld } from './look-up.ts'
+import { apiOf, DEVICE, devicePath, devicesPath } from './paths.ts'
+
+type DeviceVisit = TenantVisit & { readonly path: { readonly device_id: string } }
+
+const OF_ONE = { role: 'tenant', here: 'devices', needsFreshSignIn: true } as const
+const OwnerBody = v.strictObject({ owner: v.required(DevicePatchBody).entries.owner })
+
+export function deviceRoutes(world: DeviceLookUpWorld): readonly ConsoleRoute[] {
+  const { enrolledDevices } = world
+  const lookUp = lookUpOf(world)
+  const deviceOf = ({ tenant, path }: DeviceVisit): Promise<ListedDevice> =>
+    enrolledDevices.find(tenant.tenantId, path.device_id)
+  const at = ({ tenant, path }: DeviceVisit) => devicePath(tenant.tenantId, path.device_id)
+  const callOf = ({ tenant, path }: DeviceVisit) =>
+    `${apiOf(tenant.tenantId, 'devices')}/${path.device_id}`
+
+  async function patched(visit: DeviceVisit, patch: DevicePatch, said: string) {
+    const { tenant, path, actor } = visit
+    await enrolledDevices.patch(tenant.tenantId, path.device_id, patch, actor)
+    return done(at(visit), said)
+  }
+
+  async function ownerView(visit: DeviceVisit, attempt?: Attempt): Promise<View> {
+    const { hostname, userId } = await deviceOf(visit)
+    return {
+      title: `Owner of ${hostname}`,
+      here: 'devices',
+      content: formCard(visit, {
+        action: `${at(visit)}/owner`,
+        submit: 'Save',
+        cancel: at(visit),
+        attempt,
+        content: textField({
+          name: 'owner',
+          label: 'User ID',
+          hint: 'It is on the person’s page under Users. Leave it empty to assign the device to whoever signs in with it next.',
+          value: userId ?? '',
+          charactersMax: LIMITS.usernameCharactersMax,
+          isOptional: true,
+          attempt,
+        }),
+      }),
+      calls: [{ method: 'PATCH', path: callOf(visit), body: { owner: userId } }],
+    }
+  }
+
+  return [
+    page({ path: DEVICE, role: 'tenant' }, async (visit) => {
+      const device = await deviceOf(visit)
+      const { names, judged } = await lookUp(visit.tenant.tenantId, [device], visit.nowMs)
+      return devicePage(visit, { device, names, judged: judged?.get(device.deviceId) })
+    }),
+    action(
+      {
+        path: `${DEVICE}/approve`,
+        role: 'tenant',
+        form: {},
+        body: NothingBody,
+        needsFreshSignIn: true,
+      },
+      (visit) => patched(visit, { isApproved: true }, 'Device approved.'),
+    ),
+    action(
+      {
+        path: `${DEVICE}/unapprove`,
+        role: 'tenant',
+        form: {},
+        body: NothingBody,
+        needsFreshSignIn: true,
+      },
+      (visit) => patched(visit, { isApproved: false }, 'Approval withdrawn.'),
+    ),
+    page({ path: `${DEVICE}/owner`, role: 'tenant', needsFreshSignIn: true }, (visit) =>
+      ownerView(visit),
+    ),
+    action(
+      {
+        path: `${DEVICE}/owner`,
+        role: 'tenant',
+        form: { owner: 'nullable' },
+        body: OwnerBody,
+        needsFreshSignIn: true,
+      },
+      (visit, { owner }) => patched(visit, { userId: owner }, 'Owner changed.'),
+      ownerView,
+    ),
+    ...asking(
+      { ...OF_ONE, path: `${DEVICE}/clear` },
+      async (visit) => {
+        const { hostname } = await deviceOf(visit)
+        return {
+          title: `Clear ${hostname}?`,
+          effects: [
+            'It counts again, and goes on from its next check-in.',
+            'Only do this once you know that there is no second machine with its key, or that it was restored from a backup.',
+            'If a second machine uses the key, the suspicion comes back.',
+          ],
+          submit: 'Clear device',
+          cancel: at(visit),
+          calls: [{ method: 'PATCH', path: callOf(visit), body: { cleared: true } }],
+        }
+      },
+      (visit) => patched(visit, { isCleared: true }, 'Device cleared.'),
+    ),
+    ...asking(
+      { ...OF_ONE, path: `${DEVICE}/revoke` },
+      async (visit) => {
+        const { hostname } = await deviceOf(visit)
+        return {
+          title: `Revoke ${hostname}?`,
+          effects: [
+            'All sessions begun on it end immediately, on every gateway.',
+            'Its agent is refused. To use the machine again, enroll it with a new ticket.',
+          ],
+          submit: 'Revoke device',
+          cancel: at(visit),
+          calls: [{ method: 'POST', path: `${callOf(visit)}/revoke` }],
+        }
+      },
+      async (visit) => {
+        const { tenant, path, actor } = visit
+        const { tenantId } = tenant
+        const { enforced } = await enrolledDevices.revoke(tenantId, [path.device_id], actor)
+        return done(at(visit), 'Device revoked.', { changed: tenantId, enforced })
+      },
+    ),
+    ...asking(
+      { ...OF_ONE, path: `${DEVICE}/remove` },
+      async (visit) => {
+        const { hostname } = await deviceOf(visit)
+        return {
+          title: `Delete ${hostname}?`,
+          effects: [
+            'All sessions begun on it end immediately, on every gateway, and its agent is refused.',
+            'Everything about it is permanently deleted. The audit trail keeps its name.',
+          ],
+          submit: 'Delete device',
+          cancel: at(visit),
+          calls: [{ method: 'DELETE', path: callOf(visit) }],
+        }
+      },
+      async (visit) => {
+        const { tenant, path, actor } = visit
+        const { tenantId } = tenant
+        const { enforced } = await enrolledDevices.remove(tenantId, path.device_id, actor)
+        return done(devicesPath(tenantId), 'Device deleted.', { changed: tenantId, enforced })
+      },
+    ),
+  ]
+}

@@ -1,0 +1,240 @@
+/** With what devices enroll: tickets that are open, a new one with its command, and one taken back. */
+import { html } from 'hono/html'
+import { DAY_MS, HOUR_MS, SECOND_MS } from '../../../../shared/clock.ts'
+import { DEVICE_PLATFORMS, type DevicePlatform } from '../../../../shared/device/facts.ts'
+import { Refusal } from '../../../../shared/errors.ts'
+import { LIMITS } from '../../../../shared/limits.ts'
+import type { DeviceTicket } from '../../../devices/tickets.ts'
+import {
+  selectField,
+  textField,
+  wholeField,
+  type Attempt,
+  type Option,
+} from '../../../pages/blocks/field.ts'
+import { linkButton } from '../../../pages/blocks/form.ts'
+import { notice } from '../../../pages/blocks/notice.ts'
+import type { Html } from '../../../pages/html.ts'
+import { NewDeviceTicketBody } from '../../../requests/device-fields.ts'
+import { fromOutside } from '../../../requests/field-names.ts'
+import { asking } from '../../asking.ts'
+import { form } from '../../blocks/form.ts'
+import { table } from '../../blocks/table.ts'
+import { card, copyable, moment } from '../../blocks/text.ts'
+import { durationText } from '../../durations.ts'
+import { searched } from '../../filters.ts'
+import { action, done, page, type ConsoleRoute, type TenantVisit, type View } from '../../route.ts'
+import type { ConsoleWorld } from '../../world.ts'
+import { howToEnroll } from './commands.ts'
+import { ownerCell } from './device-list.ts'
+import { apiOf, devicesPath, ENROLL, enrollPath } from './paths.ts'
+import { PLATFORMS } from './words.ts'
+
+type TicketsWorld = Pick<ConsoleWorld, 'deviceTickets' | 'baseUrl' | 'users'>
+
+const TICKET_FORM = {
+  platform: 'text',
+  uses: 'whole',
+  expires_in: 'whole',
+  user_id: 'optional',
+  network: 'optional',
+} as const
+const EXPIRIES: readonly Option[] = [
+  HOUR_MS,
+  DAY_MS,
+  7 * DAY_MS,
+  LIMITS.deviceTicketSecondsMax * SECOND_MS,
+].map((ms) => ({ value: String(ms / SECOND_MS), label: durationText(ms / SECOND_MS) }))
+
+export function ticketRoutes({
+  deviceTickets,
+  baseUrl,
+  users,
+}: TicketsWorld): readonly ConsoleRoute[] {
+  async function show(visit: TenantVisit, attempt?: Attempt, userId = ''): Promise<View> {
+    const { tenantId, name } = visit.tenant
+    const { isReadOnly } = visit.proofs
+    const tickets = await deviceTickets.list(tenantId)
+    const ids = [...new Set(tickets.flatMap((ticket) => ticket.userId ?? []))]
+    const people = await Promise.all(ids.map((id) => users.find(tenantId, id)))
+    const names = new Map(people.flatMap((user) => (user ? [[user.userId, user.name]] : [])))
+    return {
+      title: 'Enroll devices',
+      here: 'devices',
+      intro: `A machine becomes a device of ${name} once our agent is installed with a ticket.`,
+      buttons: [linkButton(devicesPath(tenantId), 'All devices', 'quiet')],
+      content: html`${isReadOnly ? '' : card('New ticket', newTicket(visit, userId, attempt), 'new-ticket')}
+        ${card('Open tickets', ticketTable(visit, tickets, names), 'tickets')}`,
+      calls: [
+        { method: 'GET', path: apiOf(tenantId, 'device-tickets') },
+        {
+          method: 'POST',
+          path: apiOf(tenantId, 'device-tickets'),
+          body: { platform: 'linux', uses: 1 },
+        },
+      ],
+    }
+  }
+
+  return [
+    page({ path: ENROLL, role: 'tenant', query: { user_id: searched } }, (visit) =>
+      show(visit, undefined, visit.query.user_id),
+    ),
+    action(
+      {
+        path: ENROLL,
+        role: 'tenant',
+        form: TICKET_FORM,
+        body: NewDeviceTicketBody,
+        isOnce: true,
+        needsFreshSignIn: true,
+      },
+      async (visit, body) => {
+        const { tenant, actor } = visit
+        const made = await deviceTickets.make(tenant.tenantId, fromOutside(body), actor)
+        return ticketView(visit, made, baseUrl)
+      },
+      show,
+    ),
+    ...asking(
+      {
+        path: `${ENROLL}/{ticket_id}/delete`,
+        role: 'tenant',
+        here: 'devices',
+        needsFreshSignIn: true,
+      },
+      async (visit) => {
+        const { tenant, path } = visit
+        const all = await deviceTickets.list(tenant.tenantId)
+        const one = all.find(({ ticketId }) => ticketId === path.ticket_id)
+        if (one === undefined) throw new Refusal('device_ticket_not_found')
+        return {
+          title: `Delete the ticket ${one.ticketId}?`,
+          effects: ['No device can enroll with it anymore.', 'Devices that have enrolled stay.'],
+          submit: 'Delete ticket',
+          cancel: enrollPath(tenant.tenantId),
+          calls: [
+            {
+              method: 'DELETE',
+              path: `${apiOf(tenant.tenantId, 'device-tickets')}/${one.ticketId}`,
+            },
+          ],
+        }
+      },
+      async (visit) => {
+        const { tenant, path, actor } = visit
+        await deviceTickets.remove(tenant.tenantId, path.ticket_id, actor)
+        return done(enrollPath(tenant.tenantId), 'Ticket deleted.')
+      },
+    ),
+  ]
+}
+
+function ticketTable(
+  { tenant: { tenantId }, proofs }: TenantVisit,
+  rows: readonly DeviceTicket[],
+  names: ReadonlyMap<string, string>,
+): Html {
+  return table({
+    caption: 'Open tickets',
+    rows,
+    columns: [
+      {
+        label: 'Ticket',
+        isName: true,
+        cell: ({ platform, ticketId }) =>
+          html`${PLATFORMS[platform]} <span class="hint">${ticketId}</span>`,
+      },
+      { label: 'Uses left', cell: ({ uses, usesLeft }) => `${usesLeft} of ${uses}` },
+      { label: 'Owner', cell: ({ userId }) => ownerCell(tenantId, userId, names) },
+      { label: 'Network', cell: ({ network }) => network ?? 'Any' },
+      { label: 'Expires', cell: ({ expiresAt }) => moment(expiresAt) },
+      ...(proofs.isReadOnly
+        ? []
+        : [
+            {
+              label: 'Actions',
+              isUnseen: true,
+              cell: ({ ticketId }: DeviceTicket) =>
+                html`<a class="button small" href="${enrollPath(tenantId)}/${ticketId}/delete">Delete<span class="unseen"> ${ticketId}</span></a>`,
+            },
+          ]),
+    ],
+    empty: html`<p class="hint">None. Tickets that are used up or have expired are not listed.</p>`,
+  })
+}
+
+function newTicket(visit: TenantVisit, userId: string, attempt: Attempt | undefined): Html {
+  return html`<p>
+      A device enrolls with a ticket, once. Afterwards it is known by a key of its own, which never
+      leaves it.
+    </p>
+    ${form(visit, {
+      action: enrollPath(visit.tenant.tenantId),
+      submit: 'Create ticket',
+      attempt,
+      content: html`${selectField({
+        name: 'platform',
+        label: 'Platform',
+        options: DEVICE_PLATFORMS.map((value) => ({ value, label: PLATFORMS[value] })),
+        value: DEVICE_PLATFORMS[0],
+        attempt,
+      })}
+      ${wholeField({
+        name: 'uses',
+        label: 'Uses',
+        hint: `How many devices can enroll with it, ${LIMITS.deviceTicketUsesMax.toLocaleString('en')} at most.`,
+        value: '1',
+        attempt,
+      })}
+      ${selectField({
+        name: 'expires_in',
+        label: 'Expires after',
+        options: EXPIRIES,
+        value: String(LIMITS.deviceTicketSecondsDefault),
+        attempt,
+      })}
+      ${textField({
+        name: 'user_id',
+        label: 'Owner',
+        hint: 'A user ID, from the person’s page under Users. If empty, a device belongs to whoever first signs in with it.',
+        charactersMax: LIMITS.usernameCharactersMax,
+        value: userId,
+        isOptional: true,
+        attempt,
+      })}
+      ${textField({
+        name: 'network',
+        label: 'Network',
+        hint: 'For example 192.0.2.0/24. If set, the ticket works from there only.',
+        isOptional: true,
+        attempt,
+      })}`,
+    })}`
+}
+
+interface MadeTicket {
+  readonly ticket: string
+  readonly platform: DevicePlatform
+  readonly uses: number
+  readonly expiresAt: number
+}
+
+function ticketView(visit: TenantVisit, made: MadeTicket, baseUrl: string): View {
+  const { ticket, platform, uses, expiresAt } = made
+  const { tenantId } = visit.tenant
+  return {
+    title: 'Ticket',
+    here: 'devices',
+    content: html`<div class="card narrow">
+      ${notice('success', 'Ticket created.')}
+      <p>
+        Copy it now: it won’t be shown again. It lets
+        ${uses === 1 ? 'one device' : `${uses.toLocaleString('en')} devices`} enroll until
+        ${moment(expiresAt)}.
+      </p>
+      ${howToEnroll(baseUrl, platform, { ticket, tenantId })} ${copyable(ticket, 'Ticket')}
+      <div class="submit">${linkButton(enrollPath(tenantId), 'Done')}</div>
+    </div>`,
+  }
+}
