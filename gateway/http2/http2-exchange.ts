@@ -32,7 +32,7 @@ export class Http2Exchange implements Exchange, ResponseSink {
   readonly startedMs: number
   context: unknown = undefined
   readonly turn = new BodyTurn()
-  readonly #progress = new AnswerProgress()
+  readonly #progress: AnswerProgress
   readonly #connection: ExchangeConnection<Http2Exchange>
   readonly #stream: ServerHttp2Stream
   #bodyUse: number = BODY_USE.held
@@ -66,6 +66,7 @@ export class Http2Exchange implements Exchange, ResponseSink {
     startedMs: number,
   ) {
     this.#connection = connection
+    this.#progress = new AnswerProgress(connection.world.bodyBuffers)
     this.#stream = stream
     this.head = head
     this.startedMs = startedMs
@@ -245,12 +246,11 @@ export class Http2Exchange implements Exchange, ResponseSink {
   }
 
   onData(buffer: Buffer, from: number, to: number): void {
-    // The bytes are borrowed for the time of the call.
-    this.#progress.add(Buffer.from(buffer.subarray(from, to)))
+    this.#progress.add(buffer, from, to)
   }
 
   onText(text: string): void {
-    this.#progress.add(Buffer.from(text, 'latin1'))
+    this.#progress.addText(text)
   }
 
   onReadEnd(): void {
@@ -260,7 +260,8 @@ export class Http2Exchange implements Exchange, ResponseSink {
     if (!this.#isHeadSent) this.#sendHead({ waitForTrailers })
     const body = this.#progress.take()
     if (body === null || stream.writableEnded) return
-    this.#isFull = !stream.write(body, this.#connection.onTaken)
+    const { onTaken } = this.#connection
+    this.#isFull = !stream.write(body, this.#progress.whenSent(stream, onTaken))
     if (this.#progress.deadlineMs === Infinity) this.#awaitTaking()
     this.#connection.onWritten(body.length)
     if (!this.#isFull) return
@@ -308,7 +309,7 @@ export class Http2Exchange implements Exchange, ResponseSink {
     if (!this.#isHeadSent)
       this.#sendHead({ waitForTrailers, endStream: body === null && !waitForTrailers })
     this.#isAnswered = true
-    stream.end(body)
+    stream.end(body, this.#progress.whenSent(stream, undefined))
     if (body !== null) this.#connection.onWritten(body.length)
     this.#leaveBody()
   }

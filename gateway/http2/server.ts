@@ -9,6 +9,7 @@ import { createDateLine } from '../wire/answer.ts'
 import { Deadlines } from '../wire/deadlines.ts'
 import type { Exchange } from '../wire/exchange.ts'
 import { callerCode } from '../wire/protocol.ts'
+import { BodyBuffers } from './body-buffers.ts'
 import { Http2Connection } from './http2-connection.ts'
 import { createHeadReader } from './request-head.ts'
 import type { Http2ServerOptions, Http2World, ServedConnection } from './world.ts'
@@ -28,6 +29,7 @@ export function createHttp2Server(options: Http2ServerOptions) {
     sessionOptions: sessionOptions(limits),
     readHead: createHeadReader(),
     dateLine: createDateLine(clock),
+    bodyBuffers: new BodyBuffers(),
     ...callerCode(options),
     isDraining: false,
     forget(connection) {

@@ -7,6 +7,7 @@ import type { Deadlines } from '../wire/deadlines.ts'
 import type { Exchange } from '../wire/exchange.ts'
 import type { CallerCode, ProtocolOptions } from '../wire/protocol.ts'
 import type { AnswerProgressWorld } from './answer-progress.ts'
+import type { BodyBuffers } from './body-buffers.ts'
 import type { HeadReader } from './request-head.ts'
 
 /** What costs us at once and our client nothing. */
@@ -34,6 +35,7 @@ export interface Http2World extends CallerCode {
   readonly sessionOptions: SecureServerOptions
   readonly readHead: HeadReader
   readonly dateLine: () => string
+  readonly bodyBuffers: BodyBuffers
   isDraining: boolean
   forget(connection: ServedConnection): void
 }
