@@ -53,6 +53,8 @@ export const DEVICE_LIMITS = {
   deviceProofPort: 18_653,
   deviceChallengeMs: 60_000,
   deviceProofCodeMs: 60_000,
+  /** Of one address; each sign-in comes twice. */
+  rateDeviceProof: { burst: 600, perSecond: 20 },
   /** Tabs of one sign-in that are on their way at once. */
   deviceChallengesPerSignInMax: 4,
   deviceProofUrlBytesMax: 2048,

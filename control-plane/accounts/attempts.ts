@@ -10,6 +10,7 @@ import type { Vault } from '../keys/vault.ts'
 import { ofSignIn, tally } from '../monitoring/outcomes.ts'
 import { LOCKOUT_MEMORY_SECONDS, pausedUntil, siteFailuresMax } from '../policy/lockout.ts'
 import type { LockoutPolicy, Policies } from '../policy/policies.ts'
+import { asRecorded } from '../policy/device.ts'
 import { judge, type RecordedState, type SignInState } from '../policy/sign-in.ts'
 import type { AttemptReason, SignInFacts } from '../policy/verdict.ts'
 import {
@@ -131,7 +132,7 @@ export function createAttempts({
       isKnownDevice: facts.device.isKnown,
       outcome: OUTCOMES[state.kind],
       reason,
-      facts,
+      facts: asRecorded(facts),
     }
     const before = await wasRefusedSince(queries, row, nowMs - DENIED_AGAIN_MS)
     const isNews = before === undefined

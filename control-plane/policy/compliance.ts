@@ -4,7 +4,7 @@
  */
 import { DAY_MS, HOUR_MS } from '../../shared/clock.ts'
 import { DEVICE_FACTS, type DeviceFact, type Fact } from '../../shared/device/facts.ts'
-import type { KeyStorage } from '../../shared/device/facts.ts'
+import type { DevicePlatform, KeyStorage } from '../../shared/device/facts.ts'
 import type { DeviceState } from '../../shared/device/messages.ts'
 import type { DevicePolicy } from './policies.ts'
 
@@ -14,6 +14,7 @@ export interface JudgedDevice {
   /** Whose it is; null: nobody's yet. */
   readonly userId: string | null
   readonly state: DeviceState
+  readonly platform: DevicePlatform
   readonly keyStorage: KeyStorage
   readonly agent: string
   readonly enrolledAt: number
@@ -28,6 +29,17 @@ export interface JudgedDevice {
 interface JudgedPosture {
   readonly facts: Readonly<Record<DeviceFact, Fact>>
   readonly os: { readonly id: string; readonly version: string }
+}
+
+/** As it is recorded with a sign-in: nothing is judged by what is only meant for people. */
+export function withoutDetails(device: JudgedDevice): JudgedDevice {
+  if (device.posture === null) return device
+  const { facts, os } = device.posture
+  const bare = DEVICE_FACTS.map((name) => {
+    const { value, reason } = facts[name]
+    return [name, { value, reason }]
+  })
+  return { ...device, posture: { facts: Object.fromEntries(bare) as typeof facts, os } }
 }
 
 export type DeviceDemand =
@@ -73,6 +85,7 @@ export function compliance(
     ...ofFreshness(device, policy, nowMs),
   ]
   if (failing.length === 0) return { complies: true, failing }
+  if (policy.grace_days === 0) return { complies: false, failing }
   const ends = failing.map(({ what, since = demandedSinceMs }) =>
     WITHOUT_GRACE.includes(what)
       ? 0

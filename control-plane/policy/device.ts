@@ -4,7 +4,7 @@
  * factor is for `mfa` to ask.
  */
 import { SECOND_MS } from '../../shared/clock.ts'
-import { compliance, type Compliance, type JudgedDevice } from './compliance.ts'
+import { compliance, withoutDetails, type Compliance, type JudgedDevice } from './compliance.ts'
 import type { DevicePolicy, Policies } from './policies.ts'
 import { PASS, type SignInFacts, type Verdict } from './verdict.ts'
 
@@ -25,7 +25,7 @@ export function device(facts: SignInFacts, policies: Pick<Policies, 'device'>): 
 }
 
 /** Whether a sign-in of this person shows on which machine it is. */
-function isProofDemanded(
+export function isProofDemanded(
   userId: string | undefined,
   { device }: Pick<Policies, 'device'>,
 ): boolean {
@@ -40,7 +40,7 @@ const isBreakGlass = (userId: string | undefined, { break_glass }: DevicePolicy)
   userId !== undefined && break_glass.includes(userId)
 
 /** What the machine of an attempt fails at. */
-function complianceOf(
+export function complianceOf(
   { at, userId, device }: Pick<SignInFacts, 'at' | 'userId' | 'device'>,
   machine: JudgedDevice,
   policies: Pick<Policies, 'device'>,
@@ -54,14 +54,29 @@ function complianceOf(
   })
 }
 
+/** What is recorded of an attempt. */
+export function asRecorded<Facts extends Pick<SignInFacts, 'device'>>(facts: Facts): Facts {
+  const { enrolled, last } = facts.device
+  const bare = {
+    ...(enrolled && { enrolled: withoutDetails(enrolled) }),
+    ...(last && { last: withoutDetails(last) }),
+  }
+  return { ...facts, device: { ...facts.device, ...bare } }
+}
+
 /**
  * What has been is judged as it would have gone on: who was asked for no proof would have shown it
  * on the device of theirs that was seen last, and who had none could not. Of what was recorded
  * earlier nobody knows either, so the proof is asked for.
  */
-export function asIfProven(facts: SignInFacts, policies: Pick<Policies, 'device'>): SignInFacts {
+export function asIfProven(
+  facts: SignInFacts,
+  current: Pick<Policies, 'device'>,
+  proposed: Pick<Policies, 'device'>,
+): SignInFacts {
   const { last, ...device } = facts.device
-  if (last === undefined || !isProofDemanded(facts.userId, policies)) return facts
+  const wasAsked = isProofDemanded(facts.userId, current)
+  if (last === undefined || wasAsked || !isProofDemanded(facts.userId, proposed)) return facts
   const shown = last === null ? { isMissing: true } : { enrolled: last }
   return { ...facts, device: { ...device, ...shown } }
 }

@@ -79,7 +79,7 @@ export function createReplay(current: Policies, proposed: Policies) {
           },
         }
         const before = outcomeOf(judge(facts, current))
-        const after = outcomeOf(judge(asIfProven(facts, proposed), proposed))
+        const after = outcomeOf(judge(asIfProven(facts, current, proposed), proposed))
         signIns++
         if (before === after) same++
         else note(past, before, after)

@@ -17,12 +17,14 @@ export type { MessageKind }
  * No `form-action`: Chromium applies it to every redirect that follows a form, so it would have to
  * name each place that the application itself may send people to after the sign-in.
  */
-function contentSecurityPolicy({ styleSource, imageUrl, scriptUrl }: PageNeeds = {}): string {
+function contentSecurityPolicy(needs: PageNeeds = {}): string {
+  const { styleSource, imageUrl, scriptUrl, connectUrl } = needs
   return [
     "default-src 'none'",
     `style-src ${[STYLE_SOURCE, styleSource].filter((one) => one !== undefined).join(' ')}`,
     ...(imageUrl === undefined ? [] : [`img-src ${withoutQuery(imageUrl)}`]),
     ...(scriptUrl === undefined ? [] : [`script-src ${withoutQuery(scriptUrl)}`]),
+    ...(connectUrl === undefined ? [] : [`connect-src ${withoutQuery(connectUrl)}`]),
     "base-uri 'none'",
     "frame-ancestors 'none'",
   ].join('; ')
@@ -71,7 +73,8 @@ export const MESSAGES: Readonly<Record<MessageKind, Message>> = {
   user_paused: { status: 429, code: 'user_paused' },
   address_blocked: { status: 429, code: 'address_blocked' },
   network_denied: { status: 403, code: 'network_denied' },
-  device_refused: { status: 403, code: 'device_refused' },
+  device_check_over: { status: 410, code: 'device_check_expired' },
+  device_other_browser: { status: 403, code: 'device_other_browser' },
   sessions_full: { status: 403, code: 'sessions_full' },
   suspended: { status: 503, code: 'tenant_suspended' },
   licence_blocked: { status: 403, code: 'licence_blocked' },
@@ -82,7 +85,12 @@ export const MESSAGES: Readonly<Record<MessageKind, Message>> = {
 }
 
 /** After these one begins anew rather than going on where one was. */
-const ENDINGS: readonly MessageKind[] = ['expired', 'cookie_missing']
+const ENDINGS: readonly MessageKind[] = [
+  'expired',
+  'cookie_missing',
+  'device_check_over',
+  'device_other_browser',
+]
 
 interface MessageSettings {
   readonly place: Place

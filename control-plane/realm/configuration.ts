@@ -42,6 +42,8 @@ type RealmHooks = Required<
   readonly mustSignInAgain: (ctx: KoaContextWithOIDC) => Promise<boolean>
   /** Whether more than what the session was opened with is asked for. */
   readonly mustStepUp: (ctx: KoaContextWithOIDC) => Promise<boolean>
+  /** Whether the session was begun without a device that the policy demands by now. */
+  readonly mustProveDevice: (ctx: KoaContextWithOIDC) => Promise<boolean>
   /** Whether the application named another account than the one that is signed in. */
   readonly isOtherAccount: (ctx: KoaContextWithOIDC) => boolean
 }
@@ -150,7 +152,8 @@ function refuseOtherModes({ oidc }: KoaContextWithOIDC, mode: string | undefined
 }
 
 /** The application and its realm are one product, so nobody is asked to consent to it. */
-function signInPolicy({ mustSignInAgain, mustStepUp, isOtherAccount }: RealmHooks) {
+function signInPolicy(hooks: RealmHooks) {
+  const { mustSignInAgain, mustStepUp, mustProveDevice, isOtherAccount } = hooks
   const { base, Check } = interactionPolicy
   const policy = base()
   policy.remove('consent')
@@ -159,6 +162,8 @@ function signInPolicy({ mustSignInAgain, mustStepUp, isOtherAccount }: RealmHook
   checks?.add(new Check('session_over', over, 'login_required', mustSignInAgain))
   const more = 'the session was opened with less than what is asked for'
   checks?.add(new Check('step_up', more, 'login_required', mustStepUp))
+  const device = 'the session was begun on no device that is let in'
+  checks?.add(new Check('device', device, 'login_required', mustProveDevice))
   // The provider compares the hint when a request arrives, but not with who signs in because of it
   const other = 'another account than the requested one is signed in'
   checks?.add(new Check('other_account', other, 'login_required', isOtherAccount))

@@ -6,6 +6,7 @@ import type { Tenant } from '../store/queries/tenants.ts'
 import { ACR_SECOND_FACTOR } from '../policy/verdict.ts'
 import { addressOf } from '../listener/client-address.ts'
 import { notBeforeOf } from '../store/queries/revocations.ts'
+import { lacksDevice } from './session-device.ts'
 import { isSessionOver } from './session-over.ts'
 import { wantsSecondFactor } from './sign-in/browser-sign-in.ts'
 import type { RealmWorld } from './world.ts'
@@ -52,7 +53,11 @@ export async function loadGrant(ctx: KoaContextWithOIDC, clientId: string) {
   if (known !== undefined && known.accountId === account.accountId) return known
 
   session.authorizations = {
-    [clientId]: { ip: addressOf(ctx.req), userAgent: ctx.get('user-agent') },
+    [clientId]: {
+      ip: addressOf(ctx.req),
+      userAgent: ctx.get('user-agent'),
+      deviceId: (result?.device as { id?: string } | undefined)?.id,
+    },
   }
   session.ensureClientContainer(clientId)
   const grant = new provider.Grant({ clientId, accountId: account.accountId })
@@ -90,6 +95,18 @@ export async function mustStepUp(
   if (!wantsSecondFactor(params?.acr_values)) return false
   const owner = { tenantId, userId: account.accountId }
   return (await factors.kindsOf(owner)).length > 0
+}
+
+/** Asked of a session that goes on; who signs in right now has been asked already. */
+export async function mustProveDevice(
+  { oidc: { session, account, result } }: KoaContextWithOIDC,
+  world: RealmWorld,
+  { tenantId }: Pick<Tenant, 'tenantId'>,
+  clientId: string,
+): Promise<boolean> {
+  if (session?.accountId === undefined || account === undefined) return false
+  if (result?.login !== undefined) return false
+  return lacksDevice(world, tenantId, clientId, session)
 }
 
 /** The hint was verified when the request came in; now it only says whom it means. */

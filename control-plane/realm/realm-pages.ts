@@ -10,6 +10,7 @@ import { requestIdOf, showMessage } from './show.ts'
 import { signInPages } from './sign-in.ts'
 import { attemptCookies } from './sign-in/attempt-cookie.ts'
 import { isBegun, isOfBrowser } from './sign-in/attempt-state.ts'
+import { deviceProofPages } from './sign-in/device-proof.ts'
 import { passkeyScript } from './sign-in/passkey-script.ts'
 import { signOutPages } from './sign-out.ts'
 import type { Realm, RealmContext, RealmWorld } from './world.ts'
@@ -35,6 +36,7 @@ export function realmPages(realm: Realm, world: RealmWorld): readonly Middleware
     leaveOtherAccount(realm, world),
     passkeyScript,
     ownSessions(realm, world),
+    deviceProofPages(realm, world),
     signInPages(realm, world),
     recoveryPages(realm, world),
     ownAccountPages(realm, world),

@@ -17,6 +17,7 @@ import {
   findAccount,
   isOtherAccount,
   loadGrant,
+  mustProveDevice,
   mustSignInAgain,
   mustStepUp,
 } from './realm-hooks.ts'
@@ -91,6 +92,7 @@ export async function createRealm(
       loadExistingGrant: (ctx) => loadGrant(ctx, clientId),
       mustSignInAgain: (ctx) => mustSignInAgain(ctx, world, tenant, clientId),
       mustStepUp: (ctx) => mustStepUp(ctx, world, tenant),
+      mustProveDevice: (ctx) => mustProveDevice(ctx, world, tenant, clientId),
       isOtherAccount,
     },
   )

@@ -41,6 +41,7 @@ export type RealmRates = Readonly<Record<Counted | 'signInOfPerson', Rate>>
 const RATES: RealmRates = {
   authorize: LIMITS.rateAuthorize,
   signIn: LIMITS.rateSignIn,
+  device: LIMITS.rateDeviceProof,
   account: LIMITS.rateAccount,
   logout: LIMITS.rateLogout,
   signInOfPerson: LIMITS.rateSignInOfPerson,

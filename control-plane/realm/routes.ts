@@ -5,7 +5,7 @@
  */
 import { LIMITS } from '../../shared/limits.ts'
 
-export type Counted = 'authorize' | 'signIn' | 'account' | 'logout'
+export type Counted = 'authorize' | 'signIn' | 'device' | 'account' | 'logout'
 
 export interface RealmRoute {
   readonly path: RegExp
@@ -28,6 +28,8 @@ const PAGE = [...READ, ...SENT] as const
 const shared = (methods: readonly string[]) => [...methods, 'OPTIONS']
 
 const AUTHORIZE = { counted: 'authorize', isForPeople: true } as const
+/** On which machine a sign-in is: each writes, for a browser that has given a password. */
+const DEVICE = { counted: 'device', isForPeople: true } as const
 const SIGN_OUT = { counted: 'logout', isForPeople: true, holdsWhileSuspended: true } as const
 const SIGN_IN_PATH = /^\/sign-in\/[A-Za-z0-9_-]{20,64}$/
 const DISCOVERY_PATH = /^\/\.well-known\/(?:openid-configuration|oauth-authorization-server)$/
@@ -37,6 +39,10 @@ const ROUTES: readonly RealmRoute[] = [
   { path: /^\/authorize\/[A-Za-z0-9_-]{20,64}$/, methods: READ, ...AUTHORIZE },
   { path: SIGN_IN_PATH, methods: READ, isForPeople: true },
   { path: SIGN_IN_PATH, methods: SENT, counted: 'signIn', isForPeople: true },
+  { path: /^\/sign-in\/[A-Za-z0-9_-]{20,64}\/device$/, methods: ['GET'], ...DEVICE },
+  { path: /^\/sign-in\/[A-Za-z0-9_-]{20,64}\/device\/state$/, methods: ['GET'] },
+  { path: /^\/device\/confirm$/, methods: ['GET'], ...DEVICE },
+  { path: /^\/device\.js$/, methods: ['GET'] },
   { path: /^\/account(?:\/[a-z-]{1,40})?$/, methods: READ, isForPeople: true },
   { path: /^\/account\/[a-z-]{1,40}$/, methods: SENT, counted: 'account', isForPeople: true },
   { path: /^\/logout$/, methods: PAGE, ...SIGN_OUT },
@@ -56,7 +62,7 @@ export function realmRouteOf(method: string, path: string): RealmRoute | undefin
 
 /** What people see of an address, whatever they do there. */
 export function isForPeople(path: string): boolean {
-  return /^\/(?:authorize|sign-in|logout|account)(?:\/|$)/i.test(path)
+  return /^\/(?:authorize|sign-in|device|logout|account)(?:\/|$)/i.test(path)
 }
 
 const PARAMETER_BYTES_MAX: Readonly<Record<string, number>> = {

@@ -25,6 +25,8 @@ declare module 'oidc-provider' {
   interface ClientAuthorizationState {
     ip?: string
     userAgent?: string
+    /** The machine with our agent that it was begun on. */
+    deviceId?: string | undefined
   }
 }
 
@@ -98,8 +100,9 @@ async function issueSessionToken(
       `the session token of ${sub} has ${token.length} bytes, at most ${LIMITS.sessionTokenBytesMax} are issued`,
     )
 
-  const { ip = '', userAgent = '' } = (await beganAt(ctx, code.sessionUid, clientId)) ?? {}
-  const issued = { tenantId, sid, userId: sub, ip, userAgent }
+  const began = await beganAt(ctx, code.sessionUid, clientId)
+  const { ip = '', userAgent = '', deviceId } = began ?? {}
+  const issued = { tenantId, sid, userId: sub, ip, userAgent, deviceId }
   const issuedAtMs = iat * SECOND_MS
   const signedInAtMs = Math.min(signedInAt, code.iat) * SECOND_MS
   const expiresAtMs = exp * SECOND_MS

@@ -8,6 +8,7 @@ import { ACR_SECOND_FACTOR } from '../policy/verdict.ts'
 import { isFromOwnPage, readForm } from '../http/form.ts'
 import { authorizeAgainUrl } from './return-urls.ts'
 import type { Texts } from './pages/texts/english.ts'
+import { lacksDevice } from './session-device.ts'
 import { requestIdOf, showMessage } from './show.ts'
 import { exhausted, isOfAnother } from './sign-in/attempt-state.ts'
 import { laterSteps } from './sign-in/later-steps.ts'
@@ -27,7 +28,7 @@ import type { Realm, RealmContext, RealmWorld } from './world.ts'
 const SIGN_IN_PATH = /^\/sign-in\/([A-Za-z0-9_-]{20,64})$/
 
 export function signInPages(realm: Realm, world: RealmWorld) {
-  const { tenant, provider, records } = realm
+  const { tenant, clientId, provider, records } = realm
   const { store, clock, log, baseUrl } = world
   const { showOutcome, showPassword, textsOf } = showingOutcomes(realm, world)
   const tryPassword = passwordStep(realm, world)
@@ -45,7 +46,7 @@ export function signInPages(realm: Realm, world: RealmWorld) {
     if (signIn === undefined) return
     const { interaction, isFinished } = signIn
     const session = await provider.Session.get(ctx)
-    const isSteppedUp = isOnlyStepUp(signIn) && session.acr === ACR_SECOND_FACTOR
+    const isSteppedUp = isOnlyStepUp(signIn) && (await hasShownMore(signIn, session))
     const isAnswered = isFinished || isOnlyMissing(signIn) || isSteppedUp
     if (session.accountId !== undefined && isAnswered && !hasCodesToKeep(interaction))
       return ctx.redirect(authorizeAgainUrl(realm, interaction, session.loginTs)) // another tab did
@@ -58,6 +59,18 @@ export function signInPages(realm: Realm, world: RealmWorld) {
       return showOutcome(ctx, signIn, { kind: 'other_browser' })
     const problem = problemBefore(interaction, textsOf(ctx, signIn))
     return showPassword(ctx, signIn, { status: 200, problem })
+  }
+
+  /** Another tab has shown what the session was asked for. */
+  async function hasShownMore(
+    { interaction }: BrowserSignIn,
+    session: Awaited<ReturnType<typeof provider.Session.get>>,
+  ): Promise<boolean> {
+    const reasons = interaction.prompt?.reasons ?? []
+    if (reasons.includes('step_up') && session.acr !== ACR_SECOND_FACTOR) return false
+    return (
+      !reasons.includes('device') || !(await lacksDevice(world, tenant.tenantId, clientId, session))
+    )
   }
 
   async function submit(ctx: RealmContext, uid: string) {
@@ -110,7 +123,7 @@ export function signInPages(realm: Realm, world: RealmWorld) {
 }
 
 function inputOf(fields: ReadonlyMap<string, string>): Input {
-  for (const kind of ['code', 'passkey', 'new_password'] as const) {
+  for (const kind of ['code', 'passkey', 'new_password', 'device'] as const) {
     const value = fields.get(kind)
     if (value !== undefined && value.trim() !== '') return { kind, value }
   }

@@ -6,6 +6,8 @@ import type { RateLimits } from '../../shared/rate-limits.ts'
 import type { AccountMail } from '../accounts/account-mail.ts'
 import type { Attempts } from '../accounts/attempts.ts'
 import type { Devices } from '../accounts/devices.ts'
+import type { Devices as EnrolledDevices } from '../devices/devices.ts'
+import type { DeviceProofs } from '../devices/proofs.ts'
 import type { Factors } from '../accounts/factors.ts'
 import type { Revocations } from '../sessions/revocations.ts'
 import type { Sessions } from '../sessions/sessions.ts'
@@ -54,7 +56,11 @@ export interface RealmWorld {
   readonly accountMail: AccountMail
   readonly attempts: Attempts
   readonly factors: Factors
+  /** Browsers that have signed in to an account before. */
   readonly devices: Devices
+  /** Machines with our agent. */
+  readonly enrolledDevices: Pick<EnrolledDevices, 'claim' | 'ofPerson' | 'removeOwn'>
+  readonly deviceProofs: Pick<DeviceProofs, 'begin' | 'find' | 'take' | 'burn'>
   readonly sessions: Pick<Sessions, 'record' | 'find' | 'aliveOf' | 'listAliveOf'>
   readonly revocations: Pick<Revocations, 'end' | 'endEach'>
   /** `https://id.example.com`: what a realm's addresses are made of, whatever a Host header says. */

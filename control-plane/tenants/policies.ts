@@ -63,13 +63,15 @@ export function createPolicies({ store, clock }: { store: Store; clock: Clock })
         const before = await policiesIn(change.queries, tenantId)
         const put = (settings = putTogether(name, before, input))
         const changed = Object.keys(put).filter((key) => isOther(before[name], put, key))
-        const isDecided = (await findPolicy(change.queries, tenantId, name)) !== undefined
-        if (changed.length === 0 && isDecided) return undefined
+        const known = await findPolicy(change.queries, tenantId, name)
+        if (changed.length === 0 && known !== undefined) return undefined
+        const isAsBefore = changed.every((key) => BESIDE_DEMANDS.includes(key))
         await upsertPolicy(change.queries, {
           tenantId,
           name,
           settings: { ...put },
-          updatedAt: change.nowMs,
+          // days of grace are counted from it
+          updatedAt: known !== undefined && isAsBefore ? known.updatedAt : change.nowMs,
         })
         if (name === 'session') {
           const session = put as Policies['session']
@@ -91,6 +93,13 @@ export function createPolicies({ store, clock }: { store: Store; clock: Clock })
     },
   }
 }
+
+/** What a device has to meet stays as it was when these change. */
+const BESIDE_DEMANDS: readonly string[] = [
+  'notify_new',
+  'break_glass',
+  'on_violation',
+] satisfies (keyof Policies['device'])[]
 
 /** What is put says everything: what it leaves out has its default, a session's lengths stay. */
 export function putTogether<Name extends PolicyName>(

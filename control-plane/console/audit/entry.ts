@@ -69,6 +69,7 @@ const ACTIONS: Readonly<Record<string, string>> = {
   'device.owner_changed': 'Changed the owner of a device',
   'device.revoked': 'Revoked a device',
   'device.removed': 'Removed a device',
+  'device.proof.foreign_browser': 'A device check came from another browser',
   'device.forgotten': 'Removed a known browser',
   'email.change_asked': 'Requested an email change',
   'integration.checked': 'Ran the integration checks',

@@ -38,6 +38,8 @@ export interface PageNeeds {
   readonly styleSource?: string | undefined
   readonly imageUrl?: string | undefined
   readonly scriptUrl?: string | undefined
+  /** What its script asks. */
+  readonly connectUrl?: string | undefined
 }
 
 export interface PageView {
@@ -54,6 +56,7 @@ export interface PageView {
   readonly isWide?: boolean
   /** One script of our own, by its whole address. Only where the browser can do it no other way. */
   readonly scriptUrl?: string | undefined
+  readonly connectUrl?: string | undefined
 }
 
 export function page(view: PageView): Page {
@@ -87,7 +90,12 @@ export function page(view: PageView): Page {
   return {
     html: whole,
     language: texts.language,
-    needs: { styleSource: colours?.source, imageUrl: brand?.logoUrl, scriptUrl },
+    needs: {
+      styleSource: colours?.source,
+      imageUrl: brand?.logoUrl,
+      scriptUrl,
+      connectUrl: view.connectUrl,
+    },
   }
 }
 

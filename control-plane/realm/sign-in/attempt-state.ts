@@ -21,6 +21,10 @@ export interface AttemptState {
   readonly failures: number
   /** The second factor that was shown; a second click does not show it again. */
   readonly proof?: FactorKind
+  /** On which machine with our agent this browser was proven to run, and when. */
+  readonly device?: { readonly id: string; readonly at: number }
+  /** What is wrong with that machine was shown, and the person went on. */
+  readonly isDeviceWarned?: boolean
   /** What a passkey signs, and what an app is set up with: the same for all tabs of this sign-in. */
   readonly challenge: string
   readonly seed: string

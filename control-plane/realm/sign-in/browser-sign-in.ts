@@ -99,5 +99,6 @@ export function isConfirmation({ interaction }: BrowserSignIn): boolean {
 
 /** The person is signed in, and only asked for more. */
 export function isOnlyStepUp({ interaction }: BrowserSignIn): boolean {
-  return interaction.prompt?.reasons.join() === 'step_up'
+  const reasons = interaction.prompt?.reasons ?? []
+  return reasons.length > 0 && reasons.every((one) => one === 'step_up' || one === 'device')
 }

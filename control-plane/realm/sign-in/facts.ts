@@ -4,8 +4,15 @@ import { isSameNetwork } from '../../../shared/enforcement/fingerprint.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import type { Attempt, OwnFacts } from '../../accounts/attempts.ts'
 import type { User } from '../../accounts/users.ts'
+import { judgedDeviceIn, lastDeviceOf } from '../../devices/judged-device.ts'
+import { complianceOf } from '../../policy/device.ts'
+import type { Policies } from '../../policy/policies.ts'
 import type { PasswordFact } from '../../policy/verdict.ts'
+import { findPolicy } from '../../store/queries/policies.ts'
+import type { Queries } from '../../store/sqlite.ts'
 import type { Realm, RealmContext, RealmWorld } from '../world.ts'
+import type { AttemptState } from './attempt-state.ts'
+import type { DeviceView } from './outcome.ts'
 import { wantsSecondFactor, type Caller, type BrowserSignIn } from './browser-sign-in.ts'
 
 /** With this browser's own; nobody keeps more. */
@@ -13,7 +20,7 @@ const COUNTED = LIMITS.sessionsPerPersonMax + 1
 
 export function factsAbout(realm: Realm, world: RealmWorld) {
   const { tenantId } = realm.tenant
-  const { attempts, devices, factors, sessions, clock } = world
+  const { store, attempts, devices, factors, sessions, clock } = world
 
   return {
     /**
@@ -50,6 +57,8 @@ export function factsAbout(realm: Realm, world: RealmWorld) {
       const addresses = await attempts.addressesOf(tenantId, owner.userId)
       const own = await ownSid(ctx, userId)
       const alive = await sessions.aliveOf(tenantId, owner.userId, COUNTED)
+      const last = await lastDeviceOf(store.read, tenantId, owner.userId)
+      const demanded = await findPolicy(store.read, tenantId, 'device')
       return {
         at: nowSeconds(clock),
         address: caller.ip === '' ? null : caller.ip,
@@ -57,9 +66,11 @@ export function factsAbout(realm: Realm, world: RealmWorld) {
         passwordChangedAt: passwordChangedAt(user),
         device: {
           isKnown,
-          isMissing: true, // no proof can be shown yet
           isNetworkKnown: addresses.some((address) => isSameNetwork(address, caller.ip)),
+          last,
+          ...(demanded && { demandedSince: Math.floor(demanded.updatedAt / SECOND_MS) }),
         },
+        ...(userId !== undefined && { userId }),
         factors: await factors.kindsOf(owner),
         isFactorRequired: user?.isFactorRequired ?? false,
         proof: 'none',
@@ -70,6 +81,19 @@ export function factsAbout(realm: Realm, world: RealmWorld) {
     },
 
     ownSid,
+
+    /** What the sign-in knows of its machine, as that is now: in a change, as it is in there. */
+    async withDevice(
+      facts: OwnFacts,
+      state: Pick<AttemptState, 'device' | 'isDeviceWarned'>,
+      queries: Queries = store.read,
+    ): Promise<OwnFacts> {
+      const { isDeviceWarned: isWarned = false, device } = state
+      const enrolled = device && (await judgedDeviceIn(queries, tenantId, device.id))
+      const { last = null, ...known } = facts.device
+      const shown = enrolled === undefined ? { last } : { enrolled }
+      return { ...facts, device: { ...known, ...shown, ...(isWarned && { isWarned }) } }
+    },
   }
 
   /** The session that this browser has with the same account, if it has one. */
@@ -78,6 +102,15 @@ export function factsAbout(realm: Realm, world: RealmWorld) {
     if (userId === undefined || session.accountId !== userId) return undefined
     return session.sidFor(realm.clientId)
   }
+}
+
+/** For the page that asks for it, or says what is wrong with it. */
+export function deviceViewOf(facts: OwnFacts, policies: Policies): DeviceView {
+  const { enrolled } = facts.device
+  const mayGoOn = policies.device.mode === 'warn'
+  if (enrolled === undefined) return { failing: [], mayGoOn, platform: 'linux' }
+  const { failing, graceUntil } = complianceOf(facts, enrolled, policies)
+  return { failing, graceUntil, mayGoOn, platform: enrolled.platform }
 }
 
 /** Nobody knows how old a password in a tenant's own database is. */

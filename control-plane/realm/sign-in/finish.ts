@@ -74,7 +74,10 @@ export function finishing(realm: Realm, world: RealmWorld) {
       const resumed: AdapterPayload = {
         ...withState(interaction, { finishedAt: change.nowMs, ...kept }),
         session: undefined, // whoever it was: `leaveOtherAccount` looks at who it is now
-        result: { login: { accountId: userId, ts, amr: [...amr], acr } },
+        result: {
+          login: { accountId: userId, ts, amr: [...amr], acr },
+          ...(facts.device.enrolled && { device: { id: facts.device.enrolled.deviceId } }),
+        },
       }
       await records.saveSignIn(change.queries, uid, resumed)
       const cookie = await devices.renew(change, { tenantId, userId, tokens, userAgent, ip })

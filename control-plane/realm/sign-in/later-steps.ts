@@ -10,7 +10,7 @@ import { passkeySite } from '../../accounts/passkeys.ts'
 import type { OwnFacts } from '../../accounts/attempts.ts'
 import type { User } from '../../accounts/users.ts'
 import { judge, type SignInState } from '../../policy/sign-in.ts'
-import type { FactorKind } from '../../policy/verdict.ts'
+import { ACR_SECOND_FACTOR, type FactorKind } from '../../policy/verdict.ts'
 import { asKnown } from '../../store/precedence.ts'
 import type { Change } from '../../store/store.ts'
 import { isSessionOver } from '../session-over.ts'
@@ -25,7 +25,7 @@ import {
   withState,
   type AttemptState,
 } from './attempt-state.ts'
-import { factsAbout } from './facts.ts'
+import { deviceViewOf, factsAbout } from './facts.ts'
 import { finishing } from './finish.ts'
 import { LATER_STEPS, type LaterStep, type Outcome } from './outcome.ts'
 import { unlessTooOften } from './person-rate.ts'
@@ -39,12 +39,14 @@ import {
   type BrowserSignIn,
 } from './browser-sign-in.ts'
 
+type Session = Awaited<ReturnType<Realm['provider']['Session']['get']>>
+
 export function laterSteps(realm: Realm, world: RealmWorld) {
   const { tenant, records, provider } = realm
   const { tenantId } = tenant
   const { store, vault, users, attempts, policies, factors, clock, baseUrl } = world
   const { accountMail } = world
-  const { attemptOf, ownFacts, ownSid } = factsAbout(realm, world)
+  const { attemptOf, ownFacts, ownSid, withDevice } = factsAbout(realm, world)
   const finish = finishing(realm, world)
   const cookies = attemptCookies(realm, world)
   const proofOf = proofs(realm, world, passkeySite(baseUrl))
@@ -73,7 +75,7 @@ export function laterSteps(realm: Realm, world: RealmWorld) {
     const language = languageOf(ctx, world, realm, signIn)
     const attempt = attemptOf(caller, { user, login: user.username })
     const known = await ownFacts(ctx, signIn, caller, user, 'right')
-    const proven = { ...known, proof: state.proof ?? 'none' } as const
+    const proven = { ...(await withDevice(known, state)), proof: state.proof ?? 'none' } as const
     const before = await attempts.preview(attempt, proven, decided)
 
     const isSetUp = stepOf(before) === 'enrol' || stepOf(before) === 'new_password'
@@ -118,7 +120,7 @@ export function laterSteps(realm: Realm, world: RealmWorld) {
       // A page that is only looked at leaves no trace
       const isNews = input.kind !== 'none' || judged.kind === 'signed_in' || begun === undefined
       if (isNews) await attempts.settle(change, attempt, facts, decided)
-      if (judged.kind === 'refused') return judged
+      if (judged.kind === 'refused') return { ...judged, device: deviceViewOf(facts, decided) }
       if (judged.kind === 'signed_in') {
         const signed = { user, state: next, facts, policies: decided, language, signedIn: judged }
         const place = { ...signIn, interaction }
@@ -129,13 +131,18 @@ export function laterSteps(realm: Realm, world: RealmWorld) {
       const step = stepOf(judged)
       if (step === undefined) return undefined
       const problem = input.kind === 'none' ? undefined : problemOf(judged, proof)
-      return { kind: 'step', step, state: next, user, factors: facts.factors, problem }
+      const asked = { step, state: next, user, factors: facts.factors, problem }
+      return { kind: 'step', ...asked, device: deviceViewOf(facts, decided) }
 
       /** What the proof adds, unless a second click finds that the first has added it. */
-      async function shown(current: AttemptState) {
+      async function shown(held: AttemptState) {
         const owner = { tenantId, userId }
         const own = await factors.kindsOf(owner, queries) // another tab may have enrolled one
-        const facts: OwnFacts = { ...known, factors: own, proof: current.proof ?? 'none' }
+        const current = goingOn(held, input)
+        const shown = await withDevice(known, current, queries)
+        const isMissing = input.kind === 'device' && input.value === 'none'
+        const device = { ...shown.device, ...(isMissing && { isMissing }) }
+        const facts: OwnFacts = { ...shown, device, factors: own, proof: current.proof ?? 'none' }
         const unchanged = { next: current, facts, isNewFactor: false }
         const now = judge(await attempts.withFailures(queries, attempt, facts), decided)
         if (proof === undefined || stepOf(now) !== proof.step) return unchanged
@@ -168,7 +175,9 @@ export function laterSteps(realm: Realm, world: RealmWorld) {
         return undefined
       if (accountId === undefined || loginTs === undefined) return undefined
       if (accountId !== signIn.interaction.session?.accountId) return undefined
-      return { ...beginState(accountId, clock.nowMs(), secret.hash), sessionTs: loginTs }
+      const begun = beginState(accountId, clock.nowMs(), secret.hash)
+      const proof = provenBy(session)
+      return { ...begun, sessionTs: loginTs, ...(proof && { proof }) }
     }
 
     async function isAlive({ userId }: AttemptState): Promise<boolean> {
@@ -220,6 +229,18 @@ export function laterSteps(realm: Realm, world: RealmWorld) {
   function chosenHashOf(uid: string, plain: string): string {
     return vault.hash(`realm.chosen/${tenantId}/${uid}/${plain}`)
   }
+}
+
+/** The second factor that a session was opened with is not asked for again with its device. */
+function provenBy({ acr, amr = [] }: Pick<Session, 'acr' | 'amr'>): FactorKind | undefined {
+  if (acr !== ACR_SECOND_FACTOR) return undefined
+  return amr.includes('hwk') ? 'passkey' : 'totp'
+}
+
+/** Having read what is wrong with the machine: whether that is enough is for the policy to say. */
+function goingOn(current: AttemptState, input: Input): AttemptState {
+  const isWarned = input.kind === 'device' && input.value === 'go_on'
+  return isWarned ? { ...current, isDeviceWarned: true } : current
 }
 
 /** Somebody else has changed the account while the person was choosing. */

@@ -1,11 +1,13 @@
 /** What one request has led to; `show-outcome.ts` makes the answer of it. */
+import type { DevicePlatform } from '../../../shared/device/facts.ts'
 import type { User } from '../../accounts/users.ts'
+import type { Failing } from '../../policy/compliance.ts'
 import type { PasswordProblem } from '../../policy/new-password.ts'
 import type { AttemptReason, FactorKind, RefusalReason } from '../../policy/verdict.ts'
 import type { AttemptState } from './attempt-state.ts'
 
 /** What follows after the password. */
-export const LATER_STEPS = ['second_factor', 'enrol', 'new_password'] as const
+export const LATER_STEPS = ['device', 'second_factor', 'enrol', 'new_password'] as const
 export type LaterStep = (typeof LATER_STEPS)[number]
 
 export type Outcome =
@@ -16,7 +18,12 @@ export type Outcome =
       /** The session of this browser that the new one takes the place of. */
       readonly replaced?: string | undefined
     }
-  | { readonly kind: 'refused'; readonly reason: RefusalReason; readonly until?: number }
+  | {
+      readonly kind: 'refused'
+      readonly reason: RefusalReason
+      readonly until?: number
+      readonly device?: DeviceView | undefined
+    }
   | {
       readonly kind: 'password'
       readonly problem: AttemptReason
@@ -25,6 +32,7 @@ export type Outcome =
   | ({
       readonly kind: 'step'
       readonly step: LaterStep
+      readonly device?: DeviceView | undefined
       /** Undefined where the page has not been answered yet. */
       readonly problem?: AttemptReason | PasswordProblem | 'busy' | undefined
     } & AskedPerson)
@@ -38,6 +46,17 @@ export type Outcome =
   | { readonly kind: 'too_often'; readonly waitSeconds: number }
   | { readonly kind: 'busy'; readonly username: string }
   | { readonly kind: 'unavailable' | 'directory_down' | 'account_unusable' }
+
+/** What is shown of the machine that a sign-in comes from. */
+export interface DeviceView {
+  /** Nothing where it has not been proven yet. */
+  readonly failing: readonly Failing[]
+  readonly platform: DevicePlatform
+  /** Epoch milliseconds. */
+  readonly graceUntil?: number | undefined
+  /** The policy only warns. */
+  readonly mayGoOn: boolean
+}
 
 interface AskedPerson {
   readonly state: AttemptState

@@ -15,7 +15,7 @@ import type { Queries } from '../../store/sqlite.ts'
 import type { Realm, RealmContext, RealmWorld } from '../world.ts'
 import { attemptCookies } from './attempt-cookie.ts'
 import { beginState, stateOf, withState, type AttemptState } from './attempt-state.ts'
-import { factsAbout } from './facts.ts'
+import { deviceViewOf, factsAbout } from './facts.ts'
 import { finishing } from './finish.ts'
 import { LATER_STEPS, type Outcome } from './outcome.ts'
 import { unlessTooOften } from './person-rate.ts'
@@ -28,7 +28,7 @@ export function passwordStep(realm: Realm, world: RealmWorld) {
   const { tenant, records, provider, personRate } = realm
   const { tenantId } = tenant
   const { store, users, attempts, policies, clock, baseUrl } = world
-  const { attemptOf, ownFacts, ownSid } = factsAbout(realm, world)
+  const { attemptOf, ownFacts, ownSid, withDevice } = factsAbout(realm, world)
   const finish = finishing(realm, world)
   const cookies = attemptCookies(realm, world)
 
@@ -88,7 +88,9 @@ export function passwordStep(realm: Realm, world: RealmWorld) {
         const begun = beginState(user.userId, passwordAt, secret.hash)
         const state = isEnded ? begun : continued(known, begun)
         const password = await stillRight(queries, user, passwordAt)
-        const facts: OwnFacts = { ...own, password, proof: state.proof ?? 'none' }
+        const shown = await withDevice(own, state, queries)
+        const facts: OwnFacts = { ...shown, password, proof: state.proof ?? 'none' }
+        const device = deviceViewOf(facts, decided)
         const settled = await attempts.settle(change, attempt, facts, decided)
         if (settled.kind === 'signed_in') {
           const finished = { user, state, facts, policies: decided, language, signedIn: settled }
@@ -98,13 +100,13 @@ export function passwordStep(realm: Realm, world: RealmWorld) {
             caller,
             finished,
           )
-          return { settled, state, deviceCookie }
+          return { settled, state, device, deviceCookie }
         }
         const isSaved = settled.kind === 'asking' && settled.step !== 'password'
         if (isSaved) await records.saveSignIn(queries, signIn.uid, withState(interaction, state))
-        return { settled, state, isSaved }
+        return { settled, state, device, isSaved }
       })
-      const { settled, state, deviceCookie, isSaved } = judged
+      const { settled, state, device, deviceCookie, isSaved } = judged
       if (isSaved || deviceCookie !== undefined) cookies.give(ctx, signIn.uid, secret)
       if (deviceCookie !== undefined) {
         const isCounted = decided.session.concurrent_max !== null
@@ -112,10 +114,11 @@ export function passwordStep(realm: Realm, world: RealmWorld) {
         return { kind: 'signed_in', deviceCookie, replaced }
       }
       const step = settled.kind === 'asking' && LATER_STEPS.find((one) => one === settled.step)
+      if (settled.kind === 'refused') return { ...settled, device }
       if (!step) return toOutcome(settled, login)
       if (step === 'second_factor' && (await hasShownFactor(ctx, signIn, user.userId)))
         return { kind: 'go_on' }
-      return { kind: 'step', step, state, user, factors: own.factors }
+      return { kind: 'step', step, state, user, factors: own.factors, device }
     }
   }
 

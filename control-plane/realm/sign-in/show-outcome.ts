@@ -7,6 +7,7 @@ import type { PasswordProblem } from '../../policy/new-password.ts'
 import { ATTEMPT_REASONS, type AttemptReason, type RefusalReason } from '../../policy/verdict.ts'
 import { FORM_PAGE_HEADERS, type MessageKind } from '../answers.ts'
 import { authorizeAgainUrl } from '../return-urls.ts'
+import { devicePage, type DevicePageView } from '../pages/device-page.ts'
 import { enrolPage } from '../pages/enrol-page.ts'
 import { newPasswordPage } from '../pages/new-password-page.ts'
 import { recoveryCodesPage } from '../pages/recovery-codes-page.ts'
@@ -16,21 +17,23 @@ import type { Texts } from '../pages/texts/english.ts'
 import { SESSION_ENDED, SESSION_ENDINGS } from '../../../shared/sign-in/session-ended.ts'
 import { placeOf, requestIdOf, showMessage, showPage } from '../show.ts'
 import type { Realm, RealmContext, RealmWorld } from '../world.ts'
+import { deviceScriptUrl } from './device-proof.ts'
 import { finishing } from './finish.ts'
 import type { Outcome } from './outcome.ts'
 import { LOGIN_CHARACTERS_MAX } from './password-step.ts'
 import { passkeyScriptUrl } from './passkey-script.ts'
 import { isConfirmation, whereFrom, type BrowserSignIn } from './browser-sign-in.ts'
 
+/** Theirs is a page on which the check can be done again. */
+type DeviceRefusal = 'device_not_enrolled' | 'device_not_compliant'
+
 /** What a refusal is told as; the reason itself is in the log and in the events. */
-const REFUSAL_PAGES: Record<RefusalReason, MessageKind> = {
+const REFUSAL_PAGES: Record<Exclude<RefusalReason, DeviceRefusal>, MessageKind> = {
   address_unreadable: 'network_denied',
   network_denied: 'network_denied',
   network_not_allowed: 'network_denied',
   user_paused: 'user_paused',
   address_blocked: 'address_blocked',
-  device_not_enrolled: 'device_refused',
-  device_not_compliant: 'device_refused',
   too_many_sessions: 'sessions_full',
 }
 
@@ -127,6 +130,10 @@ export function showingOutcomes(realm: Realm, world: RealmWorld) {
     outcome: Outcome & { kind: 'step' },
   ) {
     const { step, state, user, factors: kinds } = outcome
+    if (step === 'device') {
+      const isAsked = outcome.device === undefined || outcome.device.failing.length === 0
+      return showDevice(ctx, signIn, isAsked ? 'asked' : 'warned', outcome)
+    }
     const { username, userId } = user
     const owner = { tenantId: tenant.tenantId, userId }
     const place = placeFor(ctx, signIn)
@@ -168,8 +175,11 @@ export function showingOutcomes(realm: Realm, world: RealmWorld) {
   async function showRefusal(
     ctx: RealmContext,
     signIn: BrowserSignIn,
-    { reason, until }: Outcome & { kind: 'refused' },
+    refused: Outcome & { kind: 'refused' },
   ) {
+    const { reason, until } = refused
+    if (reason === 'device_not_enrolled') return showDevice(ctx, signIn, 'missing', refused)
+    if (reason === 'device_not_compliant') return showDevice(ctx, signIn, 'failing', refused)
     const details = [requestIdOf(ctx)]
     if (until !== undefined) {
       const waitMs = Math.max(SECOND_MS, until * SECOND_MS - clock.nowMs())
@@ -178,6 +188,36 @@ export function showingOutcomes(realm: Realm, world: RealmWorld) {
     }
     const kind = REFUSAL_PAGES[reason]
     return showMessage(ctx, world, realm, kind, { ...whereFrom(signIn), details })
+  }
+
+  async function showDevice(
+    ctx: RealmContext,
+    signIn: BrowserSignIn,
+    kind: DevicePageView['kind'],
+    outcome: Outcome & { kind: 'step' | 'refused' },
+  ) {
+    const place = placeFor(ctx, signIn)
+    const { failing = [], mayGoOn = false, platform = 'linux', graceUntil } = outcome.device ?? {}
+    const [problem, username] =
+      outcome.kind === 'step' ? [outcome.problem, outcome.user.username] : [undefined, '']
+    const isUnchecked = problem === 'device_proof_needed'
+    const checkUrl = `${issuer}/sign-in/${signIn.uid}/device`
+    ctx.set(FORM_PAGE_HEADERS)
+    const page = devicePage({
+      ...{
+        place,
+        action: actionOf(signIn),
+        username,
+        kind,
+        mayGoOn,
+        platform,
+        failing,
+        graceUntil,
+      },
+      problem: isUnchecked ? place.texts.attempt.device_proof_needed : undefined,
+      ...{ checkUrl, stateUrl: `${checkUrl}/state`, scriptUrl: deviceScriptUrl(realm) },
+    })
+    return showPage(ctx, outcome.kind === 'refused' ? 403 : isUnchecked ? 422 : 200, page)
   }
 
   function actionOf(signIn: BrowserSignIn): string {

@@ -23,6 +23,9 @@ const deletePosture = deleteBy(postures, 'tenantId', 'deviceId')
 /** Enrolled by this key with this ticket, the latest first. */
 export const devicesByKey = firstBy(table, ['ticketId', 'publicKey'], desc(table.enrolledAt))
 
+/** The latest first. */
+export const devicesOfPerson = firstBy(table, ['tenantId', 'userId'], desc(table.enrolledAt))
+
 /** Those that were revoked take up no room. */
 export async function countDevices(queries: Queries, tenantId: string): Promise<number> {
   const areMeant = and(eq(table.tenantId, tenantId), isNull(table.revokedAt))

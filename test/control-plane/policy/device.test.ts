@@ -237,6 +237,7 @@ t.test('a replay shows whom it would have stopped', async (t) => {
     has_bad: 'device_warning',
     has_none: 'device_proof_needed',
   })
+  t.same(effect(demand, demand), {}, 'nothing differs where nothing is changed')
   const read = JSON.parse(JSON.stringify(old.facts)) as typeof old.facts
   t.match(judge({ ...read, failures: facts().failures }, policies()), { kind: 'signed_in' })
 })

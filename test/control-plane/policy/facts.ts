@@ -39,6 +39,7 @@ export function machine({
     deviceId: 'dev_0123456789abcdef',
     userId: 'usr_ada',
     state: 'approved',
+    platform: 'linux',
     keyStorage: 'tpm',
     agent: '1.4.0',
     enrolledAt: NOW * 1000 - 90 * 86_400_000,

@@ -33,6 +33,12 @@ import { form, otherWay } from '../../../control-plane/realm/pages/blocks/form.t
 import { itemList } from '../../../control-plane/realm/pages/blocks/item-list.ts'
 import { moment } from '../../../control-plane/realm/pages/blocks/moment.ts'
 import { qrCode, secretBlock } from '../../../control-plane/realm/pages/blocks/secret.ts'
+import {
+  deviceCheckedPage,
+  deviceFailedPage,
+  devicePage,
+  type DevicePageView,
+} from '../../../control-plane/realm/pages/device-page.ts'
 import { enrolPage } from '../../../control-plane/realm/pages/enrol-page.ts'
 import { page, type Page, type Place } from '../../../control-plane/realm/pages/layout.ts'
 import { newPasswordPage } from '../../../control-plane/realm/pages/new-password-page.ts'
@@ -92,6 +98,18 @@ export const EXAMPLES: Readonly<Record<string, (place: NamedPlace) => Page>> = {
       hasApp: true,
       problem: place.texts.attempt.code_wrong,
     }),
+  devicePage: (place) => devicePage(device(place, {})),
+  'devicePage, not checked yet': (place) =>
+    devicePage(device(place, { problem: place.texts.attempt.device_proof_needed })),
+  'devicePage, no agent': (place) => devicePage(device(place, { kind: 'missing' })),
+  'devicePage, failing': (place) =>
+    devicePage(device(place, { kind: 'failing', failing: FAILING })),
+  'devicePage, warned until a day': (place) =>
+    devicePage(
+      device(place, { kind: 'warned', failing: FAILING, graceUntil: Date.UTC(2027, 2, 1) }),
+    ),
+  deviceCheckedPage: (place) => deviceCheckedPage(place, ACTION),
+  deviceFailedPage: (place) => deviceFailedPage(place, 'device_suspect_clone', ACTION),
   enrolPage: (place) =>
     enrolPage({
       place,
@@ -304,4 +322,19 @@ function secretBlocks(place: NamedPlace): Page {
       ${form({ action: ACTION, submit: 'I saved them' })}
     `,
   })
+}
+
+const FAILING = [
+  { what: 'disk_encrypted', reason: 'partly_encrypted', detail: '/dev/sdb1 at /home' },
+  { what: 'firewall', reason: 'no_firewall' },
+  { what: 'os', reason: 'os_too_old', detail: '24.04' },
+] as const
+
+function device(place: NamedPlace, view: Partial<DevicePageView>): DevicePageView {
+  return {
+    ...{ place, action: ACTION, username: 'ada', kind: 'asked', mayGoOn: false },
+    ...{ platform: 'linux', failing: [], checkUrl: `${ACTION}/device` },
+    ...{ stateUrl: `${ACTION}/device/state`, scriptUrl: `${ACTION}/device.js` },
+    ...view,
+  }
 }

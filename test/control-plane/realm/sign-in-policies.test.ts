@@ -37,9 +37,10 @@ t.test(
     await setPolicy(world, 'device', { require: 'enrolled' })
     const person = await begin(world, acme)
     t.match((await person.send({ ...ADA, password: 'wrong' })).html, /Wrong username or password/)
-    const answer = await person.send(ADA)
+    t.match((await person.send(ADA)).html, /Check this device/)
+    const answer = await person.send({ device: 'none' })
     t.equal(answer.response.status, 403)
-    t.match(answer.html, /You cannot sign in with this device/)
+    t.match(answer.html, /This device isn’t enrolled/)
     t.match(await eventsOf(world, 'signin.denied'), [
       { subject: acme.ada.userId, reason: 'device_not_enrolled', ip: '127.0.0.1' },
     ])

@@ -3,6 +3,7 @@
  * apart from how they look, so that a language is one more file in this folder.
  */
 import type { AttemptReason } from '../../../policy/verdict.ts'
+import { deviceEnglish } from './device-english.ts'
 import { stepsEnglish } from './steps-english.ts'
 import { account } from './account/english.ts'
 
@@ -123,12 +124,17 @@ const messages = {
       'If you are already connected, give the people who run the application the details below.',
     ],
   },
-  device_refused: {
-    title: 'You cannot sign in with this device',
-    intro: 'This application only allows known devices.',
+  device_check_over: {
+    title: 'This device check has expired',
+    intro: 'It took too long, was already used, or the sign-in it belongs to is complete.',
+    steps: ['Go back to the tab where you signed in and check this device again.'],
+  },
+  device_other_browser: {
+    title: 'This device check was started in another browser',
+    intro: 'To protect your account, a check only counts in the browser you sign in with.',
     steps: [
-      'Sign in on a device you have used here before.',
-      'Ask the people who run the application how to add this device.',
+      'If you opened this in a different browser or profile, go back to the one you started in.',
+      'If you did not start a sign-in, someone may be trying to use your device. Close this page and tell the people who run the application.',
     ],
   },
   sessions_full: {
@@ -208,6 +214,7 @@ export const english = {
   messages: messages as Record<MessageKind, MessageText>,
 
   steps: stepsEnglish,
+  device: deviceEnglish,
 
   signOut: 'Sign out',
   signOutAsk: (name: string) => `Sign out of ${name}?`,

@@ -1,6 +1,7 @@
 /** What the pages say, in German. */
 import type { Texts } from './english.ts'
 import { account } from './account/german.ts'
+import { deviceGerman } from './device-german.ts'
 import { stepsGerman } from './steps-german.ts'
 
 export const german: Texts = {
@@ -150,12 +151,21 @@ export const german: Texts = {
         'Wenn Sie bereits verbunden sind, wenden Sie sich mit den Details unten an den Betreiber der Anwendung.',
       ],
     },
-    device_refused: {
-      title: 'Mit diesem Gerät können Sie sich nicht anmelden',
-      intro: 'Diese Anwendung erlaubt nur bekannte Geräte.',
+    device_check_over: {
+      title: 'Diese Geräteprüfung ist abgelaufen',
+      intro:
+        'Sie hat zu lange gedauert, wurde schon benutzt, oder die Anmeldung dazu ist abgeschlossen.',
       steps: [
-        'Melden Sie sich mit einem Gerät an, das Sie hier schon benutzt haben.',
-        'Fragen Sie den Betreiber der Anwendung, wie Sie dieses Gerät hinzufügen.',
+        'Gehen Sie zurück zu dem Tab, in dem Sie sich anmelden, und prüfen Sie dieses Gerät erneut.',
+      ],
+    },
+    device_other_browser: {
+      title: 'Diese Geräteprüfung wurde in einem anderen Browser begonnen',
+      intro:
+        'Zum Schutz Ihres Kontos zählt eine Prüfung nur in dem Browser, in dem Sie sich anmelden.',
+      steps: [
+        'Wenn Sie einen anderen Browser oder ein anderes Profil geöffnet haben, gehen Sie dorthin zurück, wo Sie begonnen haben.',
+        'Wenn Sie keine Anmeldung begonnen haben, versucht vielleicht jemand, Ihr Gerät zu benutzen. Schließen Sie diese Seite und informieren Sie den Betreiber der Anwendung.',
       ],
     },
     sessions_full: {
@@ -209,6 +219,7 @@ export const german: Texts = {
   },
 
   steps: stepsGerman,
+  device: deviceGerman,
 
   signOut: 'Abmelden',
   signOutAsk: (name) => `Bei ${name} abmelden?`,
