@@ -17,6 +17,8 @@ export const DEVICE_LIMITS = {
   // what an agent sends
   /** From one address, which may be an office of thousands. */
   rateDeviceEnrol: { burst: 200, perSecond: 2 },
+  /** Scripts, programs and what is newest, of an address: an office at nine. */
+  rateDeviceInstall: { burst: 1000, perSecond: 10 },
   rateDeviceAgent: { burst: 1000, perSecond: 100 },
   /** Of one device, whatever it signs. */
   rateDeviceOwn: { burst: 30, perSecond: 1 / 30 },

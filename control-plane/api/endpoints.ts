@@ -12,6 +12,7 @@ import { feedEndpoints, type FeedEndpointsWorld } from './feed-routes.ts'
 import { healthEndpoints, type HealthEndpointsWorld } from './health-routes.ts'
 import { openApiEndpoints } from './openapi/openapi-routes.ts'
 import { operatorEndpoints, type OperatorEndpointsWorld } from './operator/operator-routes.ts'
+import { installEndpoints, type InstallEndpointsWorld } from './install-routes.ts'
 import { createLargeAnswers } from '../http/large-answers.ts'
 import { integrationEndpoints, type IntegrationEndpointsWorld } from './integration-routes.ts'
 import { publicKeyEndpoints, type PublicKeyEndpointsWorld } from './public-key-routes.ts'
@@ -26,6 +27,7 @@ type EndpointsWorld = OperatorEndpointsWorld &
   DeviceCodeEndpointsWorld &
   ConnectorEndpointsWorld &
   AgentEndpointsWorld &
+  InstallEndpointsWorld &
   FeedEndpointsWorld &
   HealthEndpointsWorld
 
@@ -38,6 +40,7 @@ export function apiEndpoints(world: EndpointsWorld): readonly Endpoint[] {
     ...deviceCodeEndpoints(world),
     ...connectorEndpoints(world),
     ...agentEndpoints(world),
+    ...installEndpoints(world, sendLarge),
     ...downloadEndpoints(sendLarge),
     ...verificationEndpoints(world),
     ...integrationEndpoints(world),

@@ -32,6 +32,7 @@ import { connectorsRoutes } from './tenant/connectors/connectors-routes.ts'
 import { deviceRoutes as enrolledDeviceRoutes } from './tenant/devices/device-routes.ts'
 import { devicesRoutes } from './tenant/devices/devices-routes.ts'
 import { ticketRoutes } from './tenant/devices/ticket-routes.ts'
+import { installRoutes } from './tenant/devices/install-routes.ts'
 import { instancesRoutes } from './tenant/instances-routes.ts'
 import { integrationRoutes } from './tenant/integration/integration-routes.ts'
 import { protectionRoutes } from './tenant/integration/protection-routes.ts'
@@ -77,6 +78,7 @@ export function consoleRoutes(world: ConsoleRoutesWorld): readonly ConsoleRoute[
     ...figuresRoutes(world),
     ...keysRoutes(world),
     // a tenant's administrators
+    ...installRoutes(world),
     ...startRoutes(world),
     ...overviewRoutes(world),
     ...alertsRoutes(world),

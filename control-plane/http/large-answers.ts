@@ -10,9 +10,15 @@ import { Refusal } from '../../shared/errors.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import { countedAddressOf, type ApiContext } from './context.ts'
 
+/** What is too large to be held at all is read as it is sent. */
+interface ReadAsSent {
+  readonly length: number
+  open(): ReadableStream<Uint8Array>
+}
+
 export type SendLarge = (
   c: ApiContext,
-  bytes: Buffer,
+  bytes: Buffer | ReadAsSent,
   headers: Readonly<Record<string, string>>,
 ) => Promise<Response>
 
@@ -81,7 +87,8 @@ export function createLargeAnswers({
   return async (c, bytes, headers) => {
     const socket = c.env?.incoming?.socket
     if (socket !== undefined) await takeTurn(countedAddressOf(c), socket)
-    return c.body(piecesOf(bytes), 200, {
+    const body = Buffer.isBuffer(bytes) ? piecesOf(bytes) : bytes.open()
+    return c.body(body, 200, {
       ...headers,
       'Content-Length': String(bytes.length),
       ...(socket !== undefined && { Connection: 'close' }),

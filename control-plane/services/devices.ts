@@ -3,12 +3,15 @@ import { createChallengeKeys } from '../devices/challenge-keys.ts'
 import { createDevices } from '../devices/devices.ts'
 import { createDeviceProofs } from '../devices/proofs.ts'
 import { createDeviceTickets } from '../devices/tickets.ts'
+import { createAgentDownloads } from '../downloads/device-agent/program-download.ts'
+import { openRuntimes, runtimesFolder } from '../downloads/device-agent/runtimes.ts'
 import type { Jobs } from './jobs.ts'
 import type { TenantServices } from './tenants.ts'
 import type { ServicesWorld } from './world.ts'
 
 export function createDeviceServices(
-  world: Pick<ServicesWorld, 'clock' | 'baseUrl'> & Pick<TenantServices, 'store' | 'vault'>,
+  world: Pick<ServicesWorld, 'clock' | 'baseUrl' | 'dataDir'> &
+    Pick<TenantServices, 'store' | 'vault'>,
   jobs: Jobs,
 ) {
   const deviceTickets = jobs.tidied('deviceTickets', createDeviceTickets(world))
@@ -17,5 +20,9 @@ export function createDeviceServices(
   const onChanged = () => Promise.resolve()
   const ofDevices = { ...world, deviceTickets, challengeKeys, onChanged }
   const enrolledDevices = jobs.tidied('enrolledDevices', createDevices(ofDevices))
-  return { deviceProofs, deviceTickets, challengeKeys, enrolledDevices }
+  const { baseUrl, dataDir } = world
+  const deviceRuntimes = openRuntimes(dataDir === undefined ? undefined : runtimesFolder(dataDir))
+  const agentDownloads = createAgentDownloads({ baseUrl, runtimes: deviceRuntimes })
+  const programs = { deviceRuntimes, agentDownloads }
+  return { deviceProofs, deviceTickets, challengeKeys, enrolledDevices, ...programs }
 }

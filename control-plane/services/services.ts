@@ -24,7 +24,7 @@ export async function createServices(world: ServicesWorld) {
   const notices = createNotices(world, { ...ofTenants, ...people }, jobs)
   const below = { baseUrl, edgeUrlFor, clock, log, ...ofTenants, ...people, ...enforcement }
   const ofConnectors = createConnectorServices(below, jobs)
-  const ofDevices = createDeviceServices(below, jobs)
+  const ofDevices = createDeviceServices({ ...world, ...below }, jobs)
   const integrations = createIntegrations(world, { ...below, ...ofConnectors }, jobs)
   const realms = createRealms({ ...below, ...ofDevices })
   const { store, directories } = below

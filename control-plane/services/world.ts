@@ -18,6 +18,8 @@ export interface ServicesWorld {
   /** Whether gateways of other machines may still come with it. */
   readonly sharedFleetKey?: SharedKeyUse
   readonly baseUrl: string
+  /** Where runtimes for devices lie; without one there are none. */
+  readonly dataDir?: string
   readonly edgeUrlFor: (hostname: string) => string
   /** Balancers in front, as CIDRs: they say who the client is. */
   readonly trustedProxies?: readonly string[]

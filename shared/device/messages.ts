@@ -123,4 +123,6 @@ export const UpdateSchema = v.strictObject({
   /** Of `agent.mjs`, hex. */
   sha256: v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/)),
   bytes: count,
+  /** By which the next ones are signed: a machine that takes this one follows a rotation. */
+  keys: jwks,
 })

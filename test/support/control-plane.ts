@@ -55,6 +55,8 @@ export interface ServicesOptions {
   readonly ai?: AiSettings
   readonly aiWorld?: ProviderWorld
   readonly log?: Logger
+  /** Where runtimes for devices lie; nowhere, if nothing is said. */
+  readonly dataDir?: string
 }
 
 /** The least that argon2 takes: what is hashed here is no secret. */
@@ -91,6 +93,7 @@ export async function startServices(t: Teardown, options: ServicesOptions = {}) 
     directoryAddresses: options.directoryAddresses ?? ['127.0.0.0/8'],
     receivers: options.receivers ?? NOBODY,
     ai: options.ai ?? null,
+    ...(options.dataDir !== undefined && { dataDir: options.dataDir }),
     ...(options.aiWorld && { aiWorld: options.aiWorld }),
     ...cheapSecrets(options.file),
     clock: options.clock ?? movableClock(),

@@ -13,7 +13,7 @@ export async function startPublicServer(
   const baseUrl = `http://127.0.0.1:${port}`
   const api = await startApi(t, { ...options, baseUrl })
   const { realms, clock } = api.services
-  const log = pino({ level: 'silent' })
+  const log = options.log ?? pino({ level: 'silent' })
   const server = createPublicServer({
     app: api.app,
     realms,

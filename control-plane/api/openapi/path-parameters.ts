@@ -15,6 +15,10 @@ export const PATH_PARAMETERS = {
   connector_id: { description: 'The ID of the connector.', example: 'con_1b9f6c1e2d3a4b5c' },
   ticket_id: { description: 'The ID of the device ticket.', example: 'dvt_1b9f6c1e2d3a4b5c' },
   device_id: { description: 'The ID of the device.', example: 'dev_1b9f6c1e2d3a4b5c' },
+  platform: {
+    description: 'Which Node.js: linux-x64, linux-arm64, win-x64 or win-arm64.',
+    example: 'linux-x64',
+  },
   gateway_id: { description: 'The ID of the gateway.', example: 'edge-1' },
   key_id: { description: 'The ID of the key, not the key itself.', example: '1b9f6c1e2d3a' },
   webhook_id: { description: 'The ID of the webhook.', example: 'whk_1b9f6c1e2d3a4b5c' },

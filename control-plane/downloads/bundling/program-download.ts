@@ -57,7 +57,7 @@ export function createProgramDownloads(wish: ProgramWish): ProgramDownloads {
     const texts = { ABOUT: about, PARTS: parts }
     return Buffer.from(
       script.replaceAll(/@([A-Z0-9_]+)@/g, (_whole, place: string) =>
-        place in texts ? texts[place as keyof typeof texts] : valueOf(values, place),
+        place in texts ? texts[place as keyof typeof texts] : shellValueOf(values, place),
       ),
     )
   })
@@ -89,7 +89,7 @@ const manifestOf = ({ name, description }: ProgramWish) => ({
 })
 
 /** Every place is in a comment or between single quotes; nothing that ends either may get there. */
-function valueOf(values: Readonly<Record<string, string>>, name: string): string {
+export function shellValueOf(values: Readonly<Record<string, string>>, name: string): string {
   const value = values[name]
   if (value === undefined || !/^[A-Za-z0-9:/._~[\]@-]+$/.test(value))
     throw new Error(`${name} cannot stand in a shell script`)

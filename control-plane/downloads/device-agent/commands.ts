@@ -1,8 +1,10 @@
 /** Every command. What is not named here does not exist. */
 import type { Command } from './commands/command.ts'
+import { collect } from './commands/collect.ts'
 import { enroll } from './commands/enroll.ts'
 import { leave } from './commands/leave.ts'
 import { run } from './commands/run.ts'
+import { service } from './commands/service.ts'
 import { status } from './commands/status.ts'
 
-export const COMMANDS: readonly Command[] = [enroll, run, status, leave]
+export const COMMANDS: readonly Command[] = [enroll, run, collect, status, service, leave]

@@ -14,16 +14,18 @@ interface Place {
 
 /** What root enrolled into; the listener has a folder of its own. */
 export function stateFolder({ environment, platform, root }: Place): string {
-  if (platform === 'win32') return join(programData(environment), OWN_STATE, 'state')
+  if (platform === 'win32') return join(dataFolder(environment), 'state')
   return join(root, 'var/lib', OWN_STATE)
 }
 
 /** Everybody may read it; only the collector writes it. */
 export function factsFile({ environment, platform, root }: Place): string {
-  if (platform === 'win32') return join(programData(environment), OWN_STATE, 'facts.json')
+  if (platform === 'win32') return join(dataFolder(environment), 'facts.json')
   return join(root, 'run', OWN_STATE, 'facts.json')
 }
 
 export const runningFolder = (root: string): string => join(root, 'var/lib/private', RUNNING_STATE)
 
-const programData = (environment: Environment) => environment['ProgramData'] ?? 'C:\\ProgramData'
+/** Of Windows: only the system and administrators write there, but for the folder of the state. */
+export const dataFolder = (environment: Environment): string =>
+  join(environment['ProgramData'] ?? 'C:\\ProgramData', OWN_STATE)

@@ -16,7 +16,6 @@ const PROBLEM_EXITS = {
   base_url_invalid: EXIT.misused,
   proxy_invalid: EXIT.misused,
   already_joined: EXIT.notSo,
-  already_enrolled: EXIT.notSo,
   not_enrolled: EXIT.notSo,
   ticket_in_argument: EXIT.misused,
   ticket_missing: EXIT.misused,

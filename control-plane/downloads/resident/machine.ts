@@ -54,6 +54,21 @@ export async function usableNode(file: string): Promise<string> {
   )
 }
 
+/** What a unit says of the environment; everybody may read it, so a proxy with a password stays out of it. */
+export function unitEnvironment(environment: Environment) {
+  const proxy = proxyOf(environment)
+  const isSecret = proxy !== undefined && /\/\/[^/@]+@/.test(proxy)
+  return {
+    environment: {
+      ...(!isSecret && proxy !== undefined && { HTTPS_PROXY: proxy }),
+      ...given(environment, 'NO_PROXY'),
+      ...given(environment, 'SERVICE_BASE_URL'),
+      ...given(environment, 'NODE_EXTRA_CA_CERTS'),
+    },
+    secretProxy: isSecret ? proxy : undefined,
+  }
+}
+
 /** What would have to be quoted in a unit in ways that differ from line to line. */
 export function checkPath(path: string): string {
   if (/^\/[\w@%+=:,./-]*$/.test(path) && !path.includes(':')) return path
@@ -63,7 +78,7 @@ export function checkPath(path: string): string {
   )
 }
 
-export function proxyOf(environment: Environment): string | undefined {
+function proxyOf(environment: Environment): string | undefined {
   for (const name of ['https_proxy', 'HTTPS_PROXY', 'all_proxy', 'ALL_PROXY']) {
     const text = environment[name]?.trim() ?? ''
     if (text !== '') return text
@@ -71,7 +86,7 @@ export function proxyOf(environment: Environment): string | undefined {
   return undefined
 }
 
-export function given(environment: Environment, name: string): Record<string, string> {
+function given(environment: Environment, name: string): Record<string, string> {
   const text = (environment[name] ?? environment[name.toLowerCase()])?.trim() ?? ''
   return text === '' ? {} : { [name]: text }
 }

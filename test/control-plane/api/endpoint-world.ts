@@ -43,6 +43,7 @@ export async function prepareWorld(t: Teardown) {
   const api = await startApi(t, { file, masterKey, clock, edgeUrlFor: nowhere })
   const { services, operator, tenant } = api
   await services.consoleAccess.ensureRealm()
+  await services.challengeKeys.jwks() // else the first who asks what is newest writes them
 
   const tenants = {
     acme: await tenant('acme'),

@@ -1,19 +1,19 @@
 /** The connector as a service of this machine: what is put where, and how it is taken back. */
 import { chmod, copyFile, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { PROXY_CREDENTIAL } from '../../resident/given-proxy.ts'
 import {
   checkPath,
   checkService,
-  given,
   isThere,
-  proxyOf,
+  unitEnvironment,
   usableNode,
   type ServiceMachine,
 } from '../../resident/machine.ts'
 import { Problem } from '../../resident/exit.ts'
 import type { Environment } from '../../resident/base-url.ts'
 import { createStateFolder, type StateFolder } from '../state/state-folder.ts'
-import { CREDENTIALS, newestOf, runningFolder } from './running-state.ts'
+import { IDENTITY, newestOf, runningFolder } from './running-state.ts'
 import type { Systemctl } from '../../resident/systemctl.ts'
 import { RUNNING_STATE, UNIT_MARK, UNIT_NAME, unitText } from './unit.ts'
 
@@ -52,27 +52,22 @@ export const checkMachine = (world: InstallationWorld): Promise<void> => checkSe
 export async function unitFor(wish: Wish, root: string) {
   const { state, environment, localPort } = wish
   const { program } = places(root)
-  const proxy = proxyOf(environment)
-  const isSecret = proxy !== undefined && /\/\/[^/@]+@/.test(proxy)
-  const kept = join(state.path, CREDENTIALS.proxy)
+  const given = unitEnvironment(environment)
+  const { secretProxy: proxy } = given
+  const kept = join(state.path, PROXY_CREDENTIAL)
   const credentials = {
-    [CREDENTIALS.identity]: join(state.path, 'connector.json'),
-    ...(isSecret && { [CREDENTIALS.proxy]: kept }),
+    [IDENTITY]: join(state.path, 'connector.json'),
+    ...(proxy !== undefined && { [PROXY_CREDENTIAL]: kept }),
   }
   for (const path of Object.values(credentials)) checkPath(path)
   const text = unitText({
     nodeFile: await usableNode(wish.nodeFile),
     programFile: program,
     credentials,
-    environment: {
-      ...(!isSecret && proxy !== undefined && { HTTPS_PROXY: proxy }),
-      ...given(environment, 'NO_PROXY'),
-      ...given(environment, 'SERVICE_BASE_URL'),
-      ...given(environment, 'NODE_EXTRA_CA_CERTS'),
-    },
+    environment: given.environment,
     localPort,
   })
-  return { text, secretProxy: isSecret ? { path: kept, text: proxy } : undefined }
+  return { text, secretProxy: proxy === undefined ? undefined : { path: kept, text: proxy } }
 }
 
 export async function install(world: InstallationWorld, wish: Wish): Promise<void> {
@@ -118,7 +113,7 @@ export async function uninstall(world: InstallationWorld, state: StateFolder): P
   const origin = text === null ? state : givenFrom(text, state, userId)
   const joined = await origin.read()
   if (joined !== null) await origin.write(await newestOf(joined, userId, root))
-  await rm(join(origin.path, CREDENTIALS.proxy), { force: true })
+  await rm(join(origin.path, PROXY_CREDENTIAL), { force: true })
   for (const path of [link, running, folder]) await rm(path, { recursive: true, force: true })
   return true
 }

@@ -2,15 +2,13 @@
  * A connector that systemd runs has a folder of its own, and begins there with what it was given as
  * a credential. From then on that folder has the newest key.
  */
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { readProxies, type Proxies } from '../../resident/proxies.ts'
 import type { Environment } from '../../resident/base-url.ts'
 import { createStateFolder, type Joined, type StateFolder } from '../state/state-folder.ts'
 import { RUNNING_STATE } from './unit.ts'
 
-/** Names of credentials. */
-export const CREDENTIALS = { identity: 'connector.json', proxy: 'https-proxy' } as const
+/** The credential that it begins with. */
+export const IDENTITY = 'connector.json'
 
 /** What systemd hands to a unit is for its user alone, whoever owns it. */
 const UNCHECKED = { userId: undefined }
@@ -30,19 +28,6 @@ export async function adoptIdentity(
   if (own?.connector_id === given.connector_id) return
   if (own !== null) await state.remove()
   await state.write(given)
-}
-
-/** A proxy's password is in no environment: it comes as a credential. */
-export async function proxiesOf(environment: Environment, others: Proxies): Promise<Proxies> {
-  const credentials = environment['CREDENTIALS_DIRECTORY']
-  if (credentials === undefined) return others
-  try {
-    const proxy = (await readFile(join(credentials, CREDENTIALS.proxy), 'utf8')).trim()
-    return readProxies({ ...environment, HTTPS_PROXY: proxy, https_proxy: undefined })
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return others
-    throw error
-  }
 }
 
 /** The newest that is known of a connector: systemd's may have a newer key than the folder. */

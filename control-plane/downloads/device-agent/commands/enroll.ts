@@ -8,11 +8,11 @@ import { plainText } from '../../analyzer/terminal/words.ts'
 import { readBaseUrl } from '../../resident/base-url.ts'
 import { EXIT, Problem } from '../../resident/exit.ts'
 import { makeKey, openKey } from '../key/device-key.ts'
-import { KeyLost } from '../key/tpm-key.ts'
+import { KeyLost } from '../key/open-key.ts'
 import { machineHash } from '../machine-hash.ts'
 import { createAgentService } from '../service/agent-service.ts'
 import type { Device } from '../state/device-state.ts'
-import { newestOf } from '../state/running-state.ts'
+import { newestOf, updatesFolder } from '../state/running-state.ts'
 import type { Command, ProgramWorld, Task } from './command.ts'
 
 export const enroll: Command = {
@@ -26,7 +26,10 @@ export const enroll: Command = {
     const { given, world, state, proxies, print, remark } = task
     const service = createAgentService({ baseUrl: readBaseUrl(world.environment), proxies })
     const before = await state.read()
-    if (before !== null && !given.values.has('again')) await mayEnrolAgain(before, task)
+    if (before !== null && !given.values.has('again') && (await works(before, world))) {
+      print(`This is ${before.device_id} of ${before.tenant_id} already. The ticket was not used.`)
+      return EXIT.done
+    }
     const { protocol, hostname } = new URL(service.baseUrl)
     if (protocol === 'http:' && !isThisMachine(hostname))
       remark(`${service.baseUrl} is not encrypted, so the ticket could be intercepted.`)
@@ -47,9 +50,12 @@ export const enroll: Command = {
       machine_hash: await machineHash({ ...world, tool: world.tpm.tool }),
       rid,
     }
-    const answer = await service.enrol(ticket, wish, key)
+    const answer = await service.enrol(ticket, wish, key).catch(async (error: unknown) => {
+      await giveUp(error, before, state)
+      throw error
+    })
     const { device_id, tenant_id, origin, confirm, challenge_jwks, poll_s, next } = answer
-    await state.writeUpdates({ version: 1, keys: challenge_jwks })
+    await updatesFolder(world, state).writeUpdates({ version: 1, keys: challenge_jwks })
     await state.write({
       version: 1,
       base_url: service.baseUrl,
@@ -69,25 +75,24 @@ export const enroll: Command = {
   },
 }
 
-const STORAGES = { tpm: 'the TPM', file: 'a file that only its owner can read' } as const
-
-/** Only one that does not work any more is replaced without a further word. */
-async function mayEnrolAgain(before: Device, { world, state }: Task): Promise<void> {
-  const { standing } = await newestOf(before, world.userId, world.root)
-  if (standing !== 'fine' || (await isLost(before, world))) return
-  throw new Problem(
-    'already_enrolled',
-    `${state.path} already holds device ${before.device_id} of ${before.tenant_id}. The ticket was not used.`,
-    'To enroll it anew all the same: service-device-agent enroll --again',
-  )
+/** What was refused will not be answered later: nothing of it is kept. */
+async function giveUp(error: unknown, before: Device | null, state: Task['state']): Promise<void> {
+  if (!(error instanceof Problem) || error.code !== 'ticket_refused') return
+  await state.endEnrolling()
+  if (before === null) await state.remove()
 }
 
-async function isLost({ key }: Device, { tpm }: ProgramWorld): Promise<boolean> {
+const STORAGES = { tpm: 'the TPM', file: 'a file that only its owner can read' } as const
+
+/** One that does not work any more is replaced without a further word. */
+async function works(before: Device, { userId, root, tpm }: ProgramWorld): Promise<boolean> {
+  const { standing, key } = await newestOf(before, userId, root)
+  if (standing !== 'fine') return false
   try {
     await openKey(key, tpm).sign(Buffer.from('a look at the key'))
-    return false
+    return true
   } catch (error) {
-    return error instanceof KeyLost
+    return !(error instanceof KeyLost)
   }
 }
 

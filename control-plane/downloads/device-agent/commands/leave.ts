@@ -4,12 +4,11 @@ import { randomBytes } from 'node:crypto'
 import { baseUrlOf } from '../../resident/base-url.ts'
 import { EXIT } from '../../resident/exit.ts'
 import { openKey } from '../key/device-key.ts'
-import { KeyLost } from '../key/tpm-key.ts'
+import { KeyLost } from '../key/open-key.ts'
 import { createChain } from '../running/chain.ts'
 import { toldOf } from '../running/posture.ts'
 import { createAgentService, Refused } from '../service/agent-service.ts'
-import { createDeviceFolder } from '../state/device-state.ts'
-import { runningFolder } from '../places.ts'
+import { removeTraces } from '../systemd/installation.ts'
 import { newestOf } from '../state/running-state.ts'
 import type { Command } from './command.ts'
 
@@ -37,7 +36,7 @@ export const leave: Command = {
     })
     const why = await chain.leave().then(() => '', whyNot)
     await state.remove()
-    if (userId === 0) await createDeviceFolder(runningFolder(root), { userId: undefined }).remove()
+    if (userId === 0) await removeTraces(root)
     if (why !== '')
       remark(`The service was not told: ${why}. Remove the device on the Devices page.`)
     print(`Left ${device.tenant_id}. The key in ${state.path} is deleted.`)

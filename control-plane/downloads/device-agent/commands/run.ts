@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { LIMITS } from '../../../../shared/limits.ts'
 import { baseUrlOf } from '../../resident/base-url.ts'
 import { EXIT, Problem } from '../../resident/exit.ts'
+import { proxiesOf } from '../../resident/given-proxy.ts'
 import { createLog } from '../../resident/log.ts'
 import { takeRunningLock } from '../../resident/running-lock.ts'
 import { invalid } from '../arguments.ts'
@@ -26,9 +27,10 @@ export const run: Command = {
   about: 'The log goes to standard error: text at a terminal, JSON elsewhere.',
   options: ['facts', 'port'],
   actions: [],
-  async run({ given, world, state, proxies }) {
+  async run({ given, world, state, proxies: others }) {
     const { environment, nowMs, upS, random, platform, stderr, tpm } = world
     const port = readPort(given.values.get('port'))
+    const proxies = await proxiesOf(environment, others)
     await adoptIdentity(state, environment)
     const device = await state.require()
     const log = createLog({ program: 'device-agent', output: stderr, nowMs })

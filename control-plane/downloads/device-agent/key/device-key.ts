@@ -1,16 +1,8 @@
 /** The key of an enrolment: in the TPM where that works, else in a file. */
 import * as v from 'valibot'
-import type { KeyStorage } from '../../../../shared/device/facts.ts'
-import type { Sign } from '../signed.ts'
+import type { OpenKey } from './open-key.ts'
 import { FileKeySchema, makeFileKey, openFileKey } from './file-key.ts'
 import { makeTpmKey, openTpmKey, TpmKeySchema, type TpmWorld } from './tpm-key.ts'
-
-export interface OpenKey {
-  readonly storage: KeyStorage
-  readonly publicKey: { readonly kty: 'EC'; readonly crv: 'P-256'; x: string; y: string }
-  /** Throws `KeyLost` where the key is gone for good. */
-  readonly sign: Sign
-}
 
 export const StoredKeySchema = v.variant('storage', [FileKeySchema, TpmKeySchema])
 export type StoredKey = v.InferOutput<typeof StoredKeySchema>

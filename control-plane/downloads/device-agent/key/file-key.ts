@@ -1,7 +1,7 @@
 /** A key in the state folder, where this machine has no TPM that works: whoever is root can copy it. */
 import { createPrivateKey, createPublicKey, generateKeyPairSync, sign } from 'node:crypto'
 import * as v from 'valibot'
-import type { OpenKey } from './device-key.ts'
+import type { OpenKey } from './open-key.ts'
 
 export const FileKeySchema = v.object({ storage: v.literal('file'), pem: v.string() })
 export type FileKey = v.InferOutput<typeof FileKeySchema>

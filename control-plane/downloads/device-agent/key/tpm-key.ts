@@ -8,7 +8,7 @@ import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as v from 'valibot'
-import type { OpenKey } from './device-key.ts'
+import { KeyLost, type OpenKey } from './open-key.ts'
 import type { Ended, RunTool } from './tools.ts'
 
 const base64 = v.pipe(v.string(), v.regex(/^[A-Za-z0-9+/]{1,4000}={0,2}$/))
@@ -23,9 +23,6 @@ export const TpmKeySchema = v.object({
   y: coordinate,
 })
 type TpmKey = v.InferOutput<typeof TpmKeySchema>
-
-/** The TPM is there, and this key is not its own: it was wiped, or it is another machine. */
-export class KeyLost extends Error {}
 
 export interface TpmWorld {
   readonly tool: RunTool

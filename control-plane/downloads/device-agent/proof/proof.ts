@@ -1,6 +1,6 @@
 /** The port as it is kept open, and what a challenge is answered with. */
 import type { Log } from '../../resident/log.ts'
-import { KeyLost } from '../key/tpm-key.ts'
+import { KeyLost } from '../key/open-key.ts'
 import { Refused } from '../service/agent-service.ts'
 import type { Chain } from '../running/chain.ts'
 import { createSleeper } from '../../resident/sleeper.ts'

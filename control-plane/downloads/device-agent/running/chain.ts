@@ -4,8 +4,8 @@
  * looks like a second machine with this key.
  */
 import type { CheckIn } from '../../../../shared/device/messages.ts'
-import type { OpenKey } from '../key/device-key.ts'
-import { KeyLost } from '../key/tpm-key.ts'
+import type { OpenKey } from '../key/open-key.ts'
+import { KeyLost } from '../key/open-key.ts'
 import { Refused, type AgentService } from '../service/agent-service.ts'
 import type { Device } from '../state/device-state.ts'
 import type { Told } from './posture.ts'

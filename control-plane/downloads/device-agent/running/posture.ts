@@ -34,7 +34,7 @@ export function toldOf(collected: Collected | null, upS: number, platform: strin
 }
 
 function nothingKnown(platform: string): Pick<Posture, 'facts' | 'os'> {
-  const unknown: Fact = { value: 'unknown', reason: 'not_collected' }
+  const unknown: Fact = { value: 'unknown', reason: 'not_reported' }
   const facts = Object.fromEntries(DEVICE_FACTS.map((name) => [name, unknown]))
   const os = { id: platform === 'win32' ? 'windows' : platform, version: '' }
   return { facts: v.parse(PostureSchema.entries.facts, facts), os }

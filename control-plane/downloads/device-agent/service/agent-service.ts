@@ -14,7 +14,7 @@ import { exchange, exchangeBytes, ExchangeError, jsonOf } from '../../resident/e
 import type { ProblemCode } from '../../resident/exit.ts'
 import type { Proxies } from '../../resident/proxies.ts'
 import { notTheService, refusalOf, unreachable } from '../../resident/refusals.ts'
-import type { OpenKey } from '../key/device-key.ts'
+import type { OpenKey } from '../key/open-key.ts'
 import { signedAs } from '../signed.ts'
 
 /** It was asked and said no, by this code; or it wants to be asked later. */

@@ -8,6 +8,7 @@ import {
   type FileSystem,
   type FolderWords,
 } from '../../resident/private-folder.ts'
+import { PROXY_CREDENTIAL } from '../../resident/given-proxy.ts'
 import { Problem } from '../../resident/exit.ts'
 import { StoredKeySchema } from '../key/device-key.ts'
 
@@ -130,6 +131,6 @@ export function createDeviceFolder(
     writeListening: (listening: Listening): Promise<void> => write(FILES.listening, listening),
 
     /** Nothing of the device is left. */
-    remove: (): Promise<void> => folder.remove([...Object.values(FILES), SOCKET]),
+    remove: (): Promise<void> => folder.remove([...Object.values(FILES), PROXY_CREDENTIAL, SOCKET]),
   }
 }

@@ -3,7 +3,7 @@
  * systemd as a credential. From then on that folder has the newest link of the chain.
  */
 import type { Environment } from '../../resident/base-url.ts'
-import { runningFolder } from '../places.ts'
+import { dataFolder, runningFolder } from '../places.ts'
 import { createDeviceFolder, type Device, type DeviceFolder } from './device-state.ts'
 
 /** What systemd hands to a unit is for its user alone, whoever owns it. */
@@ -32,3 +32,15 @@ export async function newestOf(device: Device, userId: number | undefined, root:
     .catch(() => null)
   return running?.device_id === device.device_id ? running : device
 }
+
+interface Owner {
+  readonly environment: Environment
+  readonly platform: string
+  readonly userId: number | undefined
+}
+
+/** Where the listener cannot write: what it could change there would be run as root. */
+export const updatesFolder = (world: Owner, state: DeviceFolder): DeviceFolder =>
+  world.platform === 'win32'
+    ? createDeviceFolder(dataFolder(world.environment), { userId: world.userId })
+    : state

@@ -5,9 +5,9 @@ import t from 'tap'
 import {
   adoptIdentity,
   newestOf,
-  proxiesOf,
   runningFolder,
 } from '../../../../../control-plane/downloads/connector/systemd/running-state.ts'
+import { proxiesOf } from '../../../../../control-plane/downloads/resident/given-proxy.ts'
 import { createStateFolder } from '../../../../../control-plane/downloads/connector/state/state-folder.ts'
 import { temporaryFolder } from '../../../../support/control-plane.ts'
 import { joinedHere } from '../../../../support/joined-connector.ts'

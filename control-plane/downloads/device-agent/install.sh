@@ -1,0 +1,206 @@
+#!/bin/sh
+# Installs the device agent of the sign-in protection service, and enrolls this machine:
+#
+#   curl -fsSL '@BASE_URL@/install/linux?ticket=…' | sudo sh
+#   sudo sh this-file                enrolls with a ticket that it asks for
+#   sudo sh this-file uninstall      takes everything back
+#
+# Nothing is installed before each download has proven to be the one that this script was made for.
+# What the agent tells of this machine: sudo service-device-agent collect --print
+
+set -eu
+
+base_url='@BASE_URL@'
+version='@VERSION@'
+agent_sha256='@AGENT_SHA256@'
+node_x64_sha256='@NODE_X64_SHA256@'
+node_arm64_sha256='@NODE_ARM64_SHA256@'
+ticket='@TICKET@'
+directory=/usr/local/lib/service-device-agent
+command=/usr/local/bin/service-device-agent
+mark='# Written by the installer of service-device-agent'
+work=''
+placed=''
+outcome='Nothing has been installed.'
+
+say() {
+  printf '%s\n' "$*"
+}
+
+stop() {
+  printf 'service-device-agent: %s\n' "$1" >&2
+  shift
+  for line in "$@"; do printf '  %s\n' "$line" >&2; done
+  printf '  %s\n' "$outcome" >&2
+  exit 1
+}
+
+clean_up() {
+  if [ -n "$work" ]; then rm -rf "$work"; fi
+  if [ -n "$placed" ]; then
+    rm -rf "$directory"
+    rm -f "$command"
+  fi
+}
+
+has() {
+  command -v "$1" >/dev/null 2>&1
+}
+
+need_root() {
+  [ "$(id -u)" = 0 ] || stop 'The agent is installed and removed by root.' 'Run this with sudo.'
+}
+
+# The last word of what openssl says, the first one of the others.
+sha256_of() {
+  if has sha256sum; then
+    sum=$(sha256sum <"$1") && printf '%s' "${sum%% *}"
+  elif has shasum; then
+    sum=$(shasum -a 256 <"$1") && printf '%s' "${sum%% *}"
+  else
+    sum=$(openssl dgst -sha256 <"$1") && printf '%s' "${sum##* }"
+  fi
+}
+
+# No time-out for wget: that of busybox 1.35 crashes on the option, and each has one of its own.
+fetch() {
+  if has curl; then
+    curl -fsSL --max-time 900 -o "$2" "$1"
+  else
+    wget -q -O "$2" "$1"
+  fi
+}
+
+# $1: where from; $2: where to; $3: what it must be.
+fetch_exactly() {
+  fetch "$1" "$2" || stop "$1 cannot be fetched." "Try: curl -v $1"
+  actual=$(sha256_of "$2") || actual='unknown'
+  [ "$actual" = "$3" ] || stop "What came from $1 is not what this script was made for." \
+    "expected SHA-256: $3" "received SHA-256: $actual" \
+    'Fetch this script once more; if that does not help, somebody changes the download.'
+}
+
+# A Node of this machine, if it is new enough and everybody may run it; else the one that we hand out.
+find_node() {
+  node=''
+  if has node; then
+    node=$(readlink -f "$(command -v node)") || node=''
+    case $node in
+      /home/* | /root/* | /run/user/*) node='' ;;
+    esac
+  fi
+  if [ -n "$node" ]; then
+    major=$("$node" -p 'process.versions.node.split(".")[0]' 2>/dev/null) || major=''
+    case $major in
+      '' | *[!0-9]*) node='' ;;
+      *) [ "$major" -ge 22 ] || node='' ;;
+    esac
+  fi
+  [ -z "$node" ] || return 0
+  case $(uname -m) in
+    x86_64 | amd64) platform=linux-x64 node_sha256=$node_x64_sha256 ;;
+    aarch64 | arm64) platform=linux-arm64 node_sha256=$node_arm64_sha256 ;;
+    *) platform='' node_sha256='' ;;
+  esac
+  [ -n "$node_sha256" ] || stop 'Node.js 22 or later is needed, and there is none that the whole machine may use.' \
+    'Install it from your distribution or https://nodejs.org, and run this again.' \
+    'Or ask the operator of the service to run: npm run device-runtimes'
+  fetch_exactly "$base_url/install/node/$platform" "$work/node" "$node_sha256"
+  chmod 755 "$work/node"
+  "$work/node" --version >/dev/null 2>&1 ||
+    stop 'The Node.js that the service hands out does not run here (it needs glibc).' \
+      'Install Node.js 22 or later from your distribution, and run this again.'
+  node=$directory/node
+}
+
+# All of it in functions: of a script that arrives only in part, nothing runs.
+main() {
+  case ${1:-install} in
+    install) install ;;
+    uninstall) uninstall ;;
+    *) stop "There is nothing called \"$1\" to be done." \
+      'Without a word it installs; the other one is: uninstall' ;;
+  esac
+}
+
+# Somebody else's program of that name stays where it is.
+need_own_command() {
+  if [ ! -e "$command" ] && [ ! -L "$command" ]; then return 0; fi
+  line=''
+  { read -r _ && read -r line; } <"$command" || :
+  [ "$line" = "$mark" ] || stop "$command is not what this script puts there." \
+    'Move it away yourself if you want to.'
+}
+
+# The ticket goes by a pipe, so that it stands in no list of processes and in no file.
+enroll() {
+  if [ -n "$ticket" ]; then
+    printf '%s\n' "$ticket" | "$node" "$directory/agent.mjs" enroll
+  elif [ -e /dev/tty ] && { : </dev/tty; } 2>/dev/null; then
+    "$node" "$directory/agent.mjs" enroll </dev/tty
+  else
+    "$node" "$directory/agent.mjs" enroll
+  fi
+}
+
+install() {
+  need_root
+  [ -d /run/systemd/system ] || stop 'systemd does not run this machine.' \
+    'The agent needs it: it runs as services of the machine.'
+  has sha256sum || has shasum || has openssl ||
+    stop 'The download cannot be checked: there is no sha256sum, no shasum and no openssl.' \
+      'Install one of them and run this again.'
+  has curl || has wget || stop 'There is neither curl nor wget.' \
+    'Install one of them and run this again.'
+  need_own_command
+  umask 022
+  work=$(mktemp -d "${TMPDIR:-/tmp}/service-device-agent.XXXXXX") ||
+    stop 'There is no place for temporary files.' 'Set TMPDIR to a directory that can be written.'
+  fetch_exactly "$base_url/install/agent/agent.mjs" "$work/agent.mjs" "$agent_sha256"
+  find_node
+
+  [ -e "$directory" ] || placed=yes
+  mkdir -p "$directory" "${command%/*}"
+  if [ -e "$work/node" ]; then
+    cp "$work/node" "$directory/.node-next"
+    chmod 755 "$directory/.node-next"
+    mv -f "$directory/.node-next" "$directory/node"
+  fi
+  cp "$work/agent.mjs" "$directory/.agent-next.mjs"
+  chmod 644 "$directory/.agent-next.mjs"
+  mv -f "$directory/.agent-next.mjs" "$directory/agent.mjs"
+  printf '#!/bin/sh\n%s\nexec %s %s/agent.mjs "$@"\n' "$mark" "$node" "$directory" >"$command.next"
+  chmod 755 "$command.next"
+  mv -f "$command.next" "$command"
+
+  # who is enrolled already, and still counts, goes on with the newer program
+  enroll || stop 'This machine could not be enrolled.'
+  outcome='The agent is enrolled, but not installed as a service.'
+  placed=''
+  "$command" service install || stop 'The services could not be started.' \
+    "To take everything back: $command service uninstall && $command leave"
+  say "service-device-agent $version is installed."
+}
+
+uninstall() {
+  outcome='Not everything has been removed.'
+  need_root
+  if [ ! -e "$directory/agent.mjs" ] && [ ! -e "$command" ]; then
+    say 'The agent is not installed; there is nothing to remove.'
+    return 0
+  fi
+  need_own_command
+  "$command" service uninstall || stop 'The services could not be removed.'
+  if [ -e /var/lib/service-device-agent/device.json ]; then
+    "$command" leave || stop 'The key of this device could not be removed.'
+  fi
+  rm -rf "$directory"
+  rm -f "$command"
+  say 'The agent is removed.'
+}
+
+trap clean_up EXIT
+trap 'exit 129' HUP
+trap 'exit 130' INT
+trap 'exit 143' TERM
+main "$@"
