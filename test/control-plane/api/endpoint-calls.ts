@@ -49,10 +49,14 @@ const OF_PERSON = 'test/control-plane/console/person.test.ts'
 const OF_CONNECTOR = 'test/control-plane/connectors/joining.test.ts'
 const OF_DEVICE = 'test/control-plane/devices/enrolment.test.ts'
 const OF_DEVICES = 'test/control-plane/devices/management.test.ts'
+const OF_INSTALL = 'test/control-plane/api/install-routes.test.ts'
 const OF_INVITATION = 'test/control-plane/console/administrators.test.ts'
 
 /** Where success takes more than an API: a database of people, an edge with an application. */
 export const ELSEWHERE: Readonly<Record<string, string>> = {
+  'GET /install/linux': OF_INSTALL,
+  'GET /install/windows': OF_INSTALL,
+  'GET /install/node/{platform}': OF_INSTALL,
   'PATCH /api/v1/operator/console/people/{user_id}': 'test/control-plane/console/people.test.ts',
   'DELETE /api/v1/operator/console/people/{user_id}': 'test/control-plane/console/people.test.ts',
   'DELETE /api/v1/operator/gateways/{gateway_id}': 'test/control-plane/api/gateways.test.ts',

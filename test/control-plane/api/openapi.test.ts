@@ -21,7 +21,9 @@ import { prepareWorld, type EndpointWorld } from './endpoint-world.ts'
 /** For people, and no part of the API. */
 const PAGES = ['GET /', 'GET /mailbox']
 /** Pages as well, declared in a table of their own (control-plane/console/route.ts). */
-const isOfConsole = (route: string) => /^(?:GET|POST) \/console(?:\/|$)/.test(route)
+/** The install scripts of an administrator are pages of the console, too. */
+const isOfConsole = (route: string) =>
+  /^(?:GET|POST) \/(?:console(?:\/|$)|install\/\w+\/\{tenant_id\}$)/.test(route)
 
 const run = promisify(execFile)
 const world = await prepareWorld(t)
