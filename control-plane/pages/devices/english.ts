@@ -49,9 +49,9 @@ export const deviceWordsEnglish: DeviceWords = {
         },
       },
       partly_encrypted: {
-        said: 'Part of your data is on a disk that isn’t encrypted.',
+        said: 'Part of the data is on a disk that isn’t encrypted.',
         mend: {
-          linux: 'Encrypt the disks named here, or move your files off them.',
+          linux: 'Encrypt the disks named here, or move the files off them.',
           windows: 'Search for “Manage BitLocker” and turn it on for the drives named here.',
         },
       },

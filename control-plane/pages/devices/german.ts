@@ -49,10 +49,10 @@ export const deviceWordsGerman: DeviceWords = {
         },
       },
       partly_encrypted: {
-        said: 'Ein Teil Ihrer Daten liegt auf einem unverschlüsselten Datenträger.',
+        said: 'Ein Teil der Daten liegt auf einem unverschlüsselten Datenträger.',
         mend: {
           linux:
-            'Verschlüsseln Sie die hier genannten Datenträger, oder verschieben Sie Ihre Dateien.',
+            'Verschlüsseln Sie die hier genannten Datenträger, oder verschieben Sie die Dateien.',
           windows:
             'Suchen Sie nach „BitLocker verwalten“ und schalten Sie die Verschlüsselung für die hier genannten Laufwerke ein.',
         },

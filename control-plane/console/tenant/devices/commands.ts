@@ -15,7 +15,7 @@ const WHERE: Readonly<Record<DevicePlatform, string>> = {
   windows: 'Run this on the device, in a PowerShell opened with “Run as administrator”.',
 }
 
-export function enrollCommand(baseUrl: string, platform: DevicePlatform, ticket: string): string {
+function enrollCommand(baseUrl: string, platform: DevicePlatform, ticket: string): string {
   return COMMANDS[platform](`${baseUrl}/install/${platform}?ticket=${ticket}`)
 }
 

@@ -121,7 +121,7 @@ function factsCell(device: ListedDevice, nowMs: number): Html | string {
       const isKnown = posture.facts[fact].value === false
       const since = factsSince[fact]
       return html`<p class="hint">
-        ${isKnown ? 'No' : 'Unknown'}: ${factTitle(fact)}${since === undefined ? '' : html`, since ${age(since, nowMs)}`}
+        ${isKnown ? 'No' : 'Unknown'}: ${factTitle(fact)}${since === undefined ? '' : html`, ${age(since, nowMs)}`}
       </p>`
     })}
   </div>`

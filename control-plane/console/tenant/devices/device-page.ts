@@ -132,9 +132,13 @@ function policyFindings(
     <ul>
       ${failing.map(({ what, reason, detail, since }) => {
         const { title, said } = sayReason('en', { what, reason, platform })
+        const remarks = [
+          ...(detail === undefined ? [] : [detail]),
+          ...(since === undefined ? [] : [age(since, nowMs)]),
+        ]
+        const joined = remarks.map((remark, at) => html`${at === 0 ? '' : ' · '}${remark}`)
         return html`<li>
-          ${title}: ${said}${detail === undefined ? '' : html` <span class="hint">${detail}</span>`}
-          ${since === undefined ? '' : html`<span class="hint">${age(since, nowMs)}</span>`}
+          ${title}: ${said}${joined.length === 0 ? '' : html` <span class="hint">${joined}</span>`}
         </li>`
       })}
     </ul>`

@@ -16,7 +16,7 @@ import { badge, type Tone } from '../../blocks/text.ts'
 
 export const STATES: Readonly<Record<DeviceState, { label: string; tone: Tone }>> = {
   approved: { label: 'Approved', tone: 'good' },
-  pending: { label: 'Not approved', tone: 'warm' },
+  pending: { label: 'Not approved', tone: 'plain' },
   suspect_clone: { label: 'Possible copy', tone: 'bad' },
   revoked: { label: 'Revoked', tone: 'bad' },
 }
