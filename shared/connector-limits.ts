@@ -17,7 +17,7 @@ export const CONNECTOR_LIMITS = {
   connectorAnswerMsMax: 1000,
   /** By requests, while a worker has just begun. */
   connectorsAwaitedMsMax: 3000,
-  connectorPingMs: 5000,
+  /** Three pings are without an answer by then. */
   connectorSilentMsMax: 15_000,
   /** Not asked for yet, at one worker: after a while without requests, with the first one, and in a burst. */
   connectorSparesIdle: 1,
@@ -55,6 +55,7 @@ export const CONNECTOR_LIMITS = {
   holdersNamedMax: 8,
   holdersTenantsSentMax: 500,
   // between gateways: at one worker, to or from one worker of another
+  hopPingMs: 5000,
   hopConnectionsMax: 256,
   /** Without any, so long. */
   hopLinkKeptMs: 60_000,

@@ -19,6 +19,7 @@ import { admit, isOfConnector, sayRefused, type Admitted } from './admission.ts'
 import { createHopGuests } from './hop-guests.ts'
 import { createHops } from './hops.ts'
 import { ended, Member } from './member.ts'
+import { Pings } from './pings.ts'
 import { createPresence } from './presence.ts'
 import { TenantConnectors } from './tenant-connectors.ts'
 
@@ -36,13 +37,12 @@ interface ConnectorsWorld {
   readonly report?: (news: ConnectorNews) => void
   /** How long requests wait for a first connector while this worker begins. */
   readonly awaitedMs?: number
-  readonly pingMs?: number
+  /** Between looks at some of them. */
+  readonly tickMs?: number
 }
 
-/** A thousand pings in one turn of the event loop would keep requests waiting. */
-const PING_SLOTS = 20
-/** Behind these, another one would come too late for `connectorSilentMsMax`. */
-const UNANSWERED_MAX = LIMITS.connectorSilentMsMax / LIMITS.connectorPingMs - 1
+/** Until what nobody needs is given back, and other gateways are pinged: in looks. */
+const TIDY_TICKS = LIMITS.hopPingMs / Pings.tickMs
 /** Of refusals: a flood of them is one line, with its number. */
 const COMPLAINT_MS = 100
 
@@ -50,7 +50,7 @@ export type Connectors = ReturnType<typeof createConnectors>
 
 export function createConnectors(world: ConnectorsWorld) {
   const { clock, log, connectMs, awaitedMs = LIMITS.connectorsAwaitedMsMax } = world
-  const { pingMs = LIMITS.connectorPingMs } = world
+  const { tickMs = Pings.tickMs } = world
   const nowMs = () => clock.nowMs()
   const byTenant = new Map<string, TenantConnectors>()
   let refused = 0
@@ -81,10 +81,9 @@ export function createConnectors(world: ConnectorsWorld) {
         .slice(0, LIMITS.hopTriesMax)
         .flatMap((id) => rendezvous(id, gatewayIds, LIMITS.connectorGatewaysMax)),
   })
-  const pinging = setInterval(look, pingMs / PING_SLOTS).unref()
-  const slots = Array.from({ length: PING_SLOTS }, () => new Set<Member>())
-  let joined = 0
-  let slot = 0
+  const pinging = setInterval(look, tickMs).unref()
+  const pings = new Pings<Member>()
+  let looks = 0
 
   function at(tenantId: string): TenantConnectors {
     let found = byTenant.get(tenantId)
@@ -129,7 +128,6 @@ export function createConnectors(world: ConnectorsWorld) {
     const { connector_id: connectorId, key_id: keyId, program, tenant_id: tenantId } = hello
     const isNew = connectors.of(connectorId) === undefined
     if (isNew && connectors.size >= LIMITS.connectorsPerTenantMax) return sayRefused(socket, 'many')
-    const pinged = slots[joined++ % PING_SLOTS]!
     const member = new Member(
       socket,
       { tenantId, connectorId, keyId, program, nowMs },
@@ -148,14 +146,14 @@ export function createConnectors(world: ConnectorsWorld) {
           if (word.say === 'check') check(member, word.id)
         },
         onGone() {
-          pinged.delete(member)
+          leavePings()
           connectors.remove(member)
           presence.soon(member)
           log.info({ tenant_id: tenantId, connector_id: connectorId }, 'a connector has left')
         },
       },
     )
-    pinged.add(member)
+    const leavePings = pings.add(member)
     connectors.add(member)
     presence.soon(member)
     log.info({ tenant_id: tenantId, connector_id: connectorId, program }, 'a connector is here')
@@ -182,13 +180,9 @@ export function createConnectors(world: ConnectorsWorld) {
   }
 
   function look(): void {
-    slot = (slot + 1) % PING_SLOTS
-    for (const member of slots[slot]!) {
-      if (member.unanswered >= UNANSWERED_MAX) member.end()
-      else member.ping()
-      presence.soon(member) // what only counts is told once in a while
-    }
-    if (slot === 0) tidy()
+    // What only counts is told once in a while.
+    pings.tick((member) => presence.soon(member))
+    if (++looks % TIDY_TICKS === 0) tidy()
   }
 
   function tidy(): void {

@@ -151,7 +151,7 @@ export function createHopGuests({ gatewayId, wayHere }: GuestsWorld) {
     },
     look(): void {
       for (const guest of [...guests.values()]) {
-        if (guest.unanswered >= LIMITS.connectorSilentMsMax / LIMITS.connectorPingMs - 1) end(guest)
+        if (guest.unanswered >= LIMITS.connectorSilentMsMax / LIMITS.hopPingMs - 1) end(guest)
         else tell(guest, { say: 'ping' })
         guest.unanswered++
       }

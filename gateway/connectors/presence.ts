@@ -87,5 +87,5 @@ function isAsTold(now: ConnectorHere, told: ConnectorHere | undefined): boolean 
 
 function isAlike(now: number | null, told: number | null): boolean {
   if (now === null || told === null) return now === told
-  return Math.abs(now - told) <= Math.max(2, told / 5)
+  return Math.abs(now - told) <= Math.max(5, told / 5)
 }

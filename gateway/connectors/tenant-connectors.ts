@@ -135,12 +135,18 @@ export class TenantConnectors implements Way {
     const { connectMs } = this.#options
     member.usedMs = this.#usedMs = nowMs
     if (member.wanted < LIMITS.connectorSparesBusy) this.#askSoon()
+    let isGivenUp = false
     return member.open(
       nowMs,
       connectMs,
-      (answer, socket) => this.#answered(member, opening, answer, socket),
+      (answer, socket) => {
+        // A moment later the other one may be as slow: it is asked all the same.
+        if (!isGivenUp) return this.#answered(member, opening, answer, socket)
+        member.know(false, answer)
+        this.open(opening)
+      },
       // One that is silent is not waited for where another one could do it.
-      () => this.#isOtherWell(member),
+      () => (isGivenUp = this.#isOtherWell(member)),
     )
   }
 

@@ -11,13 +11,32 @@ interface LineOptions {
 const LINE_FEED = 10
 
 /** Reads the stream until `stop`, which gives back what has come and belongs to no line yet. */
-export function readLines(stream: Duplex, { bytesMax, onLine, onTooLong }: LineOptions) {
+export function readLines(stream: Duplex, options: LineOptions) {
+  const lines = splitLines({
+    ...options,
+    onTooLong() {
+      stream.off('data', lines.hear)
+      options.onTooLong()
+    },
+  })
+  stream.on('data', lines.hear)
+  return {
+    stop(): Buffer {
+      stream.off('data', lines.hear)
+      return lines.stop()
+    },
+  }
+}
+
+/** The same, for whoever reads by other means and hands on what has come. */
+export function splitLines({ bytesMax, onLine, onTooLong }: LineOptions) {
   /** The beginning of a line. */
   let pieces: Buffer[] = []
   let bytes = 0
   let isStopped = false
 
   function hear(chunk: Buffer): void {
+    if (isStopped) return
     let rest = chunk
     for (;;) {
       const end = rest.indexOf(LINE_FEED)
@@ -43,12 +62,10 @@ export function readLines(stream: Duplex, { bytesMax, onLine, onTooLong }: LineO
 
   function stop(): Buffer {
     isStopped = true
-    stream.off('data', hear)
     const left = Buffer.concat(pieces)
     pieces = []
     return left
   }
 
-  stream.on('data', hear)
-  return { stop }
+  return { hear, stop }
 }

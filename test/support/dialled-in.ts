@@ -64,7 +64,7 @@ export async function openDoor(
     readonly gatewayId?: string
     readonly connectMs?: number
     readonly awaitedMs?: number
-    readonly pingMs?: number
+    readonly tickMs?: number
     /** Of one address that has not said who it is; without it nobody is counted. */
     readonly connectionsMax?: number
     /** Tenants beside the one that `allow` is about. */
@@ -97,7 +97,7 @@ export async function openDoor(
     tenant: (tenantId) => (tenantId === TENANT ? { connectors: allowed } : others.get(tenantId)),
     connectMs,
     awaitedMs,
-    ...(options.pingMs !== undefined && { pingMs: options.pingMs }),
+    ...(options.tickMs !== undefined && { tickMs: options.tickMs }),
     clock,
     log,
     ...(options.report && { report: options.report }),

@@ -12,7 +12,7 @@ async function until(isSo: () => boolean): Promise<void> {
 async function start(t: Test, onRequest?: Parameters<typeof startOrigin>[1]) {
   let nowMs = 1_000_000
   const origin = await startOrigin(t, onRequest)
-  const door = await openDoor(t, { clock: { nowMs: () => nowMs }, pingMs: 20 })
+  const door = await openDoor(t, { clock: { nowMs: () => nowMs }, tickMs: 1 })
   const keys = newConnectorKeys()
   door.allow({ con_1: keys })
   const dial = async () => {
