@@ -1,6 +1,6 @@
 /** The control plane on a real database in a temporary folder, with a clock that can be moved. */
 import { randomBytes } from 'node:crypto'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino, type Logger } from 'pino'
@@ -63,13 +63,18 @@ export interface ServicesOptions {
 const CHEAP = { memoryKib: 8, passes: 1, lanes: 1 } as const
 
 const signingKeys: Promise<RsaKey>[] = []
+/** How many of them a database has, by its file. */
+const keysOf = new Map<string, { count: number }>()
+
+/** Whatever a file has that was filled elsewhere, or copied, is among those before. */
+const FIRST_OF_COPIES = 1000
 
 /** For services whose secrets are none. One has no key twice, but the next in this process the same. */
 export function cheapSecrets(file?: string): Pick<ServicesWorld, 'passwordCost' | 'generateKey'> {
-  let count = 0
-  // a database from before has keys of the pool already
-  if (file !== undefined) return { passwordCost: CHEAP, generateKey: generateRsaKey }
-  return { passwordCost: CHEAP, generateKey: () => (signingKeys[count++] ??= generateRsaKey()) }
+  const first = file !== undefined && existsSync(file) ? FIRST_OF_COPIES : 0
+  const own = keysOf.get(file ?? '') ?? { count: first }
+  if (file !== undefined) keysOf.set(file, own)
+  return { passwordCost: CHEAP, generateKey: () => (signingKeys[own.count++] ??= generateRsaKey()) }
 }
 
 /** 192.0.2.0/24 is for documentation: no packet goes there, since it is refused on the socket. */
@@ -81,6 +86,7 @@ const NOBODY: ReceiverWorld = {
 }
 
 export async function startServices(t: Teardown, options: ServicesOptions = {}) {
+  const secrets = cheapSecrets(options.file)
   const file = options.file ?? (await newDatabase(join(temporaryFolder(t), 'service.db')))
   const services = await createServices({
     engine: openSqlite(file),
@@ -95,7 +101,7 @@ export async function startServices(t: Teardown, options: ServicesOptions = {}) 
     ai: options.ai ?? null,
     ...(options.dataDir !== undefined && { dataDir: options.dataDir }),
     ...(options.aiWorld && { aiWorld: options.aiWorld }),
-    ...cheapSecrets(options.file),
+    ...secrets,
     clock: options.clock ?? movableClock(),
     log: options.log ?? pino({ level: 'silent' }),
   })

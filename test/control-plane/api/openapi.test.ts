@@ -157,6 +157,13 @@ const OVER = 'POST /api/v1/cli/device-tokens'
 const OF_CONNECTORS =
   /^POST \/(?:api\/v1\/connector\/(?:join|state|leave)|agent\/v1\/(?!nonce)\w+)$/
 
+/** Each line in a shell of its own, with the secrets that it names; what was answered, line by line. */
+const TYPED = `while [ $# -gt 0 ]; do
+  SERVICE_ANALYZER_KEY="$1" SERVICE_TENANT_ID="$2" SERVICE_CLIENT_SECRET="$3" \\
+    sh -c "$4 -s -o /dev/null -w '%{http_code}\\n'"
+  shift 4
+done`
+
 const WITHOUT_CURL =
   spawnSync('curl', ['--version']).status === 0
     ? false
@@ -179,23 +186,24 @@ void t.test(
     const { port } = server.address() as AddressInfo
     const { acme, apps } = world.prepared.tenants
 
-    for (const declaration of declarations) {
+    const lines = declarations.map((declaration) => {
       const own = declaration.caller === 'client' ? apps : acme
-      const env = {
-        PATH: process.env['PATH'],
-        SERVICE_OPERATOR_KEY: OPERATOR_KEY,
-        SERVICE_ANALYZER_KEY: own.analyzer_key,
-        SERVICE_TENANT_ID: own.client_id.replace(/-user$/, ''),
-        SERVICE_CLIENT_SECRET: own.client_secret,
-      }
+      const tenantId = own.client_id.replace(/-user$/, '')
       const line = curlLine(declaration, `http://127.0.0.1:${port}`)
-      const script = `${line} -s -o /dev/null -w '%{http_code}'`
-      const { stdout } = await run('sh', ['-c', script], { env })
-      const isRefused = ['400', '401', '403', '405', '413', '415', '429'].includes(stdout)
+      return [own.analyzer_key, tenantId, own.client_secret, line]
+    })
+    const env = { PATH: process.env['PATH'], SERVICE_OPERATOR_KEY: OPERATOR_KEY }
+    const { stdout } = await run('sh', ['-c', TYPED, 'sh', ...lines.flat()], { env })
+    const statuses = stdout.trimEnd().split('\n')
+    t.equal(statuses.length, declarations.length)
+    for (const [at, declaration] of declarations.entries()) {
+      const status = statuses[at] ?? ''
+      const isRefused = ['400', '401', '403', '405', '413', '415', '429'].includes(status)
       const name = nameOf(declaration)
       const isNobodys =
-        (stdout === '400' && name === OVER) || (stdout === '401' && OF_CONNECTORS.test(name))
-      t.ok((/^[2-4]\d\d$/.test(stdout) && !isRefused) || isNobodys, `${stdout}: ${line}`)
+        (status === '400' && name === OVER) || (status === '401' && OF_CONNECTORS.test(name))
+      const line = lines[at]?.[3] ?? ''
+      t.ok((/^[2-4]\d\d$/.test(status) && !isRefused) || isNobodys, `${status}: ${line}`)
     }
   },
 )

@@ -1,5 +1,4 @@
 /** Alerts as operators set them, and the rounds that look at them, on a real database. */
-import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { createAlerts } from '../../../control-plane/monitoring/alerts.ts'
 import { type Figure, ALERT_METRIC_NAMES } from '../../../control-plane/store/monitoring-names.ts'
@@ -10,7 +9,7 @@ import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../shared/clock.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { startApi } from '../../support/api.ts'
 import { giveRole } from '../../support/console.ts'
-import { movableClock, temporaryFolder } from '../../support/control-plane.ts'
+import { movableClock } from '../../support/control-plane.ts'
 
 const figure = (outcome: Figure['outcome'], count: number): Figure => ({
   outcome,
@@ -20,8 +19,7 @@ const figure = (outcome: Figure['outcome'], count: number): Figure => ({
 
 async function startAlerts(t: Test) {
   const clock = movableClock(Date.parse('2026-03-01T12:00:00Z'))
-  const file = join(temporaryFolder(t), 'service.db')
-  const api = await startApi(t, { clock, file })
+  const api = await startApi(t, { clock })
   const { services, operator } = api
   await api.tenant('acme')
   const { store, alerts } = services

@@ -1,12 +1,11 @@
 /** The weekly digest, with a control plane that comes and goes and clocks that are changed. */
-import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { schema } from '../../../control-plane/store/schema.ts'
 import { addFigures } from '../../../control-plane/store/queries/figures.ts'
 import type { Figure } from '../../../control-plane/store/monitoring-names.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../shared/clock.ts'
 import { startApi } from '../../support/api.ts'
-import { movableClock, temporaryFolder } from '../../support/control-plane.ts'
+import { movableClock } from '../../support/control-plane.ts'
 
 /** A Thursday. */
 const START = '2026-03-05T10:00:00Z'
@@ -23,8 +22,7 @@ const sealed = (count = 1): Figure => ({ outcome: 'sealed', reason: 'sealed', co
 
 async function startDigests(t: Test, timeZone = 'Europe/Berlin', start = START) {
   const clock = movableClock(Date.parse(start))
-  const file = join(temporaryFolder(t), 'service.db')
-  const api = await startApi(t, { clock, file })
+  const api = await startApi(t, { clock })
   const { services, operator } = api
   const { store, digests, figures } = services
   await api.tenant('acme', { time_zone: timeZone })

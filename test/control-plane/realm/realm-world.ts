@@ -57,6 +57,7 @@ export interface WorldOptions {
 }
 
 export async function startWorld(t: TestScope, options: WorldOptions = {}) {
+  const secrets = cheapSecrets(options.file)
   const file = options.file ?? (await newDatabase(join(temporaryFolder(t), 'control.db')))
   const edgePort = options.edgePort ?? 8000
   const masterKey = options.masterKey ?? randomBytes(32)
@@ -81,7 +82,7 @@ export async function startWorld(t: TestScope, options: WorldOptions = {}) {
     },
     directoryAddresses: ['127.0.0.0/8'],
     ...(options.receivers && { receivers: options.receivers }),
-    ...cheapSecrets(options.file),
+    ...secrets,
     clock: options.clock ?? systemClock,
     log,
   })
