@@ -21,6 +21,7 @@ import {
   deleteDevice,
   findDeviceRow,
   findPosture,
+  rewriteChain,
   updateDevice,
   upsertPosture,
   type DeviceRow,
@@ -81,8 +82,8 @@ export function createCheckIns(world: CheckInsWorld) {
     schema: Schema,
   ) {
     const read = readSigned(jws, DEVICE_MESSAGES[kind], schema)
-    const row = read && (await findLive(store.read, read.deviceId))
-    const content = row && read?.open(row.publicKey)
+    const row = read && (await findDeviceRow(store.read, read.deviceId))
+    const content = row?.revokedAt === null ? read?.open(row.publicKey) : undefined
     if (row === undefined || content === undefined) throw new Refusal('device_refused')
     rates.take('of a device', row.deviceId, LIMITS.rateDeviceOwn)
     return { deviceId: row.deviceId, content }
@@ -135,9 +136,7 @@ export function createCheckIns(world: CheckInsWorld) {
     const isNew = posture !== undefined && hash !== row.postureHash
     const said = isNew ? { postureHash: hash, agent: posture.agent } : {}
     const after = { ...row, ...times, ...said }
-    const { currentHash, otherHash, previousHash, turnedBy, boots } = row
-    const chain = { currentHash, otherHash, previousHash, turnedBy, boots }
-    await updateDevice(queries, deviceId, { ...chain, ...times, ...said })
+    await rewriteChain(queries, after)
     if (isNew) await keep(change, after, posture)
     return { next, row: after }
   }

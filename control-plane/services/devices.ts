@@ -5,6 +5,7 @@ import { createDeviceProofs } from '../devices/proofs.ts'
 import { createDeviceTickets } from '../devices/tickets.ts'
 import { createAgentDownloads } from '../downloads/device-agent/program-download.ts'
 import { openRuntimes, runtimesFolder } from '../downloads/device-agent/runtimes.ts'
+import { endIfViolating } from '../devices/violations.ts'
 import type { Jobs } from './jobs.ts'
 import type { TenantServices } from './tenants.ts'
 import type { ServicesWorld } from './world.ts'
@@ -17,8 +18,7 @@ export function createDeviceServices(
   const deviceTickets = jobs.tidied('deviceTickets', createDeviceTickets(world))
   const challengeKeys = createChallengeKeys(world)
   const deviceProofs = jobs.tidied('deviceProofs', createDeviceProofs({ ...world, challengeKeys }))
-  const onChanged = () => Promise.resolve()
-  const ofDevices = { ...world, deviceTickets, challengeKeys, onChanged }
+  const ofDevices = { ...world, deviceTickets, challengeKeys, onChanged: endIfViolating }
   const enrolledDevices = jobs.tidied('enrolledDevices', createDevices(ofDevices))
   const { baseUrl, dataDir } = world
   const deviceRuntimes = openRuntimes(dataDir === undefined ? undefined : runtimesFolder(dataDir))

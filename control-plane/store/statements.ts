@@ -120,6 +120,30 @@ export function updateBy<Table extends SQLiteTable, const Names extends readonly
   }
 }
 
+/**
+ * The row with this key gets these columns anew, all of them. Prepared: for what is written again
+ * and again, as each device does every hour.
+ */
+export function rewriteBy<
+  Table extends SQLiteTable,
+  const Key extends Name<Table>,
+  const Names extends readonly Name<Table>[],
+>(table: Table, key: Key, ...names: Names) {
+  const given = (name: string) => sql.param(sql.placeholder(name), columnOf(table, name))
+  const set = Object.fromEntries(names.map((name) => [name, sql`${given(name)}`]))
+  const byConnection = new WeakMap<Queries, Prepared>()
+  return async (queries: Queries, row: Pick<Row<Table>, Key | Names[number]>): Promise<void> => {
+    const statement = byConnection.getOrInsertComputed(queries, () =>
+      queries
+        .update(table)
+        .set(set as SQLiteUpdateSetSource<Table>)
+        .where(eq(columnOf(table, key), given(key)))
+        .prepare(),
+    )
+    await statement.execute(row)
+  }
+}
+
 export async function insertRows<Table extends SQLiteTable>(
   queries: Queries,
   table: Table,

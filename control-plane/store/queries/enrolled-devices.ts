@@ -2,7 +2,15 @@
 import { and, count, desc, eq, isNull, sql } from '../drizzle.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'
-import { deleteBy, findBy, firstBy, insertInto, updateBy, upsertInto } from '../statements.ts'
+import {
+  deleteBy,
+  findBy,
+  firstBy,
+  insertInto,
+  rewriteBy,
+  updateBy,
+  upsertInto,
+} from '../statements.ts'
 
 const { enrolledDevices: table, devicePostures: postures } = schema
 
@@ -12,6 +20,20 @@ export type PostureRow = typeof postures.$inferSelect
 export const insertDevice = insertInto(table)
 export const findDeviceRow = findBy(table, 'deviceId')
 export const updateDevice = updateBy(table, 'deviceId')
+/** What every check-in writes. */
+export const rewriteChain = rewriteBy(
+  table,
+  'deviceId',
+  'currentHash',
+  'otherHash',
+  'previousHash',
+  'turnedBy',
+  'boots',
+  'seenAt',
+  'collectedAt',
+  'postureHash',
+  'agent',
+)
 /** Answers whether there was one. */
 export async function deleteDevice(queries: Queries, tenantId: string, deviceId: string) {
   await deletePosture(queries, tenantId, deviceId)

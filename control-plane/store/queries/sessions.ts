@@ -248,19 +248,18 @@ export async function aliveSids(
 }
 
 /** Those that were begun on one of these enrolled devices. */
-export async function aliveSidsOnDevices(
+export async function aliveOnDevices(
   queries: Queries,
   tenantId: string,
   deviceIds: readonly string[],
   nowMs: number,
-): Promise<string[]> {
+) {
   if (deviceIds.length === 0) return []
   const areOn = and(isNotNull(table.deviceId), inArray(table.deviceId, [...deviceIds]))
-  const rows = await queries
-    .select({ sid: table.sid })
+  return await queries
+    .select({ sid: table.sid, userId: table.userId })
     .from(table)
     .where(and(isAliveIn(tenantId, nowMs), areOn))
-  return rows.map(({ sid }) => sid)
 }
 
 /** Of a whole tenant: how many there are, and when the last of them expires. */

@@ -74,10 +74,18 @@ export async function requireTenant(queries: Queries, tenantId: string): Promise
 /** Whose id it is by now: whoever has waited for minutes asks whether it is the same one's still. */
 export async function numberOf(queries: Queries, tenantId: string): Promise<number | undefined> {
   const { tenants } = schema
-  const own = eq(tenants.tenantId, tenantId)
-  const [row] = await queries.select({ number: tenants.number }).from(tenants).where(own)
-  return row?.number
+  const statement = numbers.getOrInsertComputed(queries, () => {
+    const own = eq(tenants.tenantId, sql.placeholder('tenantId'))
+    return queries.select({ number: tenants.number }).from(tenants).where(own).prepare()
+  })
+  return ((await statement.execute({ tenantId })) as { number: number }[])[0]?.number
 }
+
+/** Prepared once for each connection: each check-in of a device asks it. */
+const numbers = new WeakMap<
+  Queries,
+  { execute(values: { tenantId: string }): PromiseLike<unknown> }
+>()
 
 /** Those that there are, in no particular order. */
 export async function findTenants(queries: Queries, tenantIds: readonly string[]) {

@@ -226,9 +226,10 @@ void t.test('people remove their own, and nobody else’s', async (t) => {
 })
 
 void t.test('a file has all of them, and runs in no spreadsheet', async (t) => {
-  const { machine, checkIn, operator } = await startDevices(t)
+  const { machine, checkIn, operator, clock } = await startDevices(t)
   const one = await machine({ hostname: '=cmd|"/c calc"!A1,' })
   await checkIn(one, { posture: one.posture })
+  clock.advance(1)
   await machine()
   const { body, headers } = await operator('GET', `${DEVICES}.csv`)
   t.equal(headers.get('content-disposition'), 'attachment; filename="devices-acme.csv"')

@@ -211,7 +211,10 @@ function isUnder(pathname: string, path: string): boolean {
 }
 
 /** The application's side, as any standard relying party would be written. */
-export async function relyingParty(tenant: TestTenant, secret = tenant.clientSecret) {
+export async function relyingParty(
+  tenant: Pick<TestTenant, 'issuer' | 'clientId' | 'clientSecret' | 'redirectUri'>,
+  secret = tenant.clientSecret,
+) {
   const configuration = await oidc.discovery(
     new URL(tenant.issuer),
     tenant.clientId,

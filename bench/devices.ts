@@ -1,0 +1,253 @@
+/**
+ * What devices cost that check in hourly, and what sign-ins notice of them.
+ * `npm run bench:devices -- [devices] [seconds] [crowd]`
+ *
+ * The control plane is the real program, alone in its process; machines and people are this one. So
+ * many devices are in its database, and an hour's worth of them checks in each second. First the
+ * check-ins alone: CPU of the control plane, user and system. Then sign-ins alone and beside them,
+ * by turns, so that both meet the same machine. At last a crowd that comes at once from some hundred
+ * addresses and does as it is told by Retry-After; a hundred thousand of them, in simulated time, are
+ * in test/control-plane/devices/crowd.test.ts. No network and no TLS is measured, nor the agent.
+ */
+import { Agent, request } from 'node:http'
+import { createHash } from 'node:crypto'
+import { setTimeout } from 'node:timers/promises'
+import Database from 'better-sqlite3'
+import { postureHash } from '../shared/device/posture-hash.ts'
+import { SECRETS } from '../test/support/programs.ts'
+import { freePort } from '../test/support/ports.ts'
+import { Browser, relyingParty } from '../test/control-plane/realm/realm-world.ts'
+import {
+  machineJws,
+  makeDeviceKey,
+  makePosture,
+  random32,
+  type Machine,
+} from '../test/support/devices.ts'
+import { cpuTime } from './cpu.ts'
+import { folder, start, writeText } from './processes.ts'
+
+const devices = Number(process.argv[2] ?? 100_000)
+const seconds = Number(process.argv[3] ?? 30)
+const crowd = Number(process.argv[4] ?? 5000)
+const PER_SECOND = Math.ceil(devices / 3600)
+const SIGN_INS_PER_SECOND = 2
+const ROUNDS = 3
+/** With three times as many: a control plane is measured as it is after hours, not after its start. */
+const WARM_UP_SECONDS = 20
+const ADDRESSES = 200
+const PASSWORD = 'a long walk along the harbour wall'
+
+const [port, fleetPort] = [await freePort(), await freePort()]
+const origin = `http://localhost:${port}`
+const config = writeText(
+  'devices.yaml',
+  `base_url: ${origin}
+data_dir: ${folder}/data
+control_plane: { listen: "127.0.0.1:${port}", fleet_listen: "127.0.0.1:${fleetPort}" }
+`,
+)
+const { pids, stop } = await start(
+  process.execPath,
+  [...process.execArgv, 'control-plane/main.ts', '--config', config],
+  { port, environment: { ...SECRETS }, isLogRead: true, saysReady: true },
+)
+const agent = new Agent({ keepAlive: true, maxSockets: 256 })
+const redirectUri = 'https://acme.test/service/callback'
+const made = await operator('/tenants', {
+  ...{ tenant_id: 'acme', name: 'Acme', mode: 'sdk', hostnames: [] },
+  ...{ origin: 'https://acme.test', sealed: [], excluded: [], health: '/health' },
+})
+await operator('/tenants/acme/publish', {})
+const account = { username: 'ada', email: 'ada@acme.test', name: 'Ada', password: PASSWORD }
+await operator('/tenants/acme/users', account)
+const machines = fill()
+let turn = 0
+
+await load(WARM_UP_SECONDS, checkInOnce, 3 * PER_SECOND)
+const before = cpuMs()
+const counted = await load(seconds, checkInOnce)
+const idleBefore = cpuMs()
+await setTimeout(5000)
+const idleMs = (cpuMs() - idleBefore) / 5
+const own = idleBefore - before - idleMs * seconds
+console.log(`${devices} devices, ${PER_SECOND} check-ins a second, ${counted.length} of them`)
+console.log(
+  `  CPU per check-in ${(own / counted.length).toFixed(2)} ms, answered in ${at(counted)}`,
+)
+
+const party = await relyingParty({
+  ...{ issuer: `${origin}/auth/realms/acme`, redirectUri },
+  ...{ clientId: String(made['client_id']), clientSecret: String(made['client_secret']) },
+})
+await signInFor(3, false)
+const [alone, beside]: [number[], number[]] = [[], []]
+for (let round = 0; round < ROUNDS; round++) {
+  alone.push(...(await signInFor(seconds, false)))
+  beside.push(...(await signInFor(seconds, true)))
+}
+console.log(`sign-ins, ${SIGN_INS_PER_SECOND} a second, ${alone.length} each, password to token`)
+console.log(`  alone   ${at(alone)}`)
+console.log(`  beside  ${at(beside)}`)
+console.log(`  p95 beside / alone ${(quantile(beside, 0.95) / quantile(alone, 0.95)).toFixed(2)}`)
+
+await comeAtOnce(machines.slice(0, crowd))
+agent.destroy()
+await stop()
+
+/** One key for all of them: the control plane does not know, and making so many takes minutes. */
+function fill(): Machine[] {
+  const key = makeDeviceKey()
+  const posture = makePosture()
+  const hash = (text: string) => createHash('sha256').update(text).digest('base64url')
+  const database = new Database(`${folder}/data/service.db`, { timeout: 10_000 })
+  const insert = database.prepare(
+    `INSERT INTO enrolled_devices (device_id, tenant_id, ticket_id, public_key, platform, arch,
+      hostname, agent, key_storage, machine_hash, enrolled_at, seen_at, current_hash, boots,
+      posture_hash, collected_at)
+    VALUES (?, 'acme', 'dvt_bench', ?, 'linux', 'x64', ?, '0.2.0', 'file', ?, ?, ?, ?, '[]', ?, ?)`,
+  )
+  const insertPosture = database.prepare(`INSERT INTO device_postures VALUES (?, 'acme', ?, '{}')`)
+  const nowMs = Date.now()
+  const all = Array.from({ length: devices }, (_, index): Machine => {
+    const deviceId = `dev_${index.toString(16).padStart(16, '0')}`
+    return { deviceId, own: key, bootId: random32(), ctr: 0, prev: random32(), posture }
+  })
+  database.transaction(() => {
+    for (const { deviceId, prev } of all) {
+      const point = `${key.jwk.x}.${key.jwk.y}`
+      const known = [hash(prev), postureHash(posture), nowMs]
+      insert.run(deviceId, point, `host-${deviceId}`, hash(deviceId), nowMs, nowMs, ...known)
+      insertPosture.run(deviceId, JSON.stringify(posture))
+    }
+  })()
+  database.close()
+  return all
+}
+
+async function checkInOnce(): Promise<number> {
+  const one = machines[turn++ % machines.length]!
+  const startMs = performance.now()
+  const { status, next } = await checkIn(one, '127.0.0.1')
+  if (status !== 200) throw new Error(`a check-in: ${status}`)
+  one.prev = next
+  one.ctr++
+  return performance.now() - startMs
+}
+
+/** So many a second, whether the ones before have their answer or not. */
+async function load(
+  forSeconds: number,
+  once: () => Promise<number>,
+  perSecond = PER_SECOND,
+): Promise<number[]> {
+  const all: Promise<number>[] = []
+  const startMs = performance.now()
+  for (let count = 0; count < forSeconds * perSecond; count++) {
+    await setTimeout(Math.max(1, startMs + (count * 1000) / perSecond - performance.now()))
+    all.push(once())
+  }
+  return Promise.all(all)
+}
+
+async function signInFor(forSeconds: number, isBeside: boolean): Promise<number[]> {
+  const checkIns = isBeside ? load(forSeconds, checkInOnce) : undefined
+  const all: Promise<number>[] = []
+  const startMs = performance.now()
+  for (let count = 0; count < forSeconds * SIGN_INS_PER_SECOND; count++) {
+    await setTimeout(
+      Math.max(1, startMs + (count * 1000) / SIGN_INS_PER_SECOND - performance.now()),
+    )
+    all.push(signInOnce())
+  }
+  const times = await Promise.all(all)
+  await checkIns
+  return times
+}
+
+async function signInOnce(): Promise<number> {
+  const browser = new Browser(origin)
+  const flow = await party.begin()
+  const page = await browser.visit(flow.url)
+  const body = new URLSearchParams({ username: 'ada', password: PASSWORD })
+  const startMs = performance.now()
+  const answer = await browser.once(page.url, { method: 'POST', body })
+  const back = await browser.visit(answer.headers.get('location') ?? '')
+  await flow.finish(back.url)
+  return performance.now() - startMs
+}
+
+async function comeAtOnce(all: readonly Machine[]) {
+  const startMs = performance.now()
+  let [turnedAway, longestS] = [0, 0]
+  const done: number[] = []
+  const come = async (one: Machine, index: number) => {
+    for (;;) {
+      const { status, again } = await checkIn(one, `127.0.1.${1 + (index % ADDRESSES)}`)
+      if (status === 200) break
+      if (status !== 503 && status !== 429) throw new Error(`a check-in: ${status}`)
+      turnedAway++
+      longestS = Math.max(longestS, again)
+      await setTimeout(again * 1000)
+    }
+    done.push((performance.now() - startMs) / 1000)
+  }
+  const cpuBefore = cpuMs()
+  await Promise.all(all.map(come))
+  const tookS = (performance.now() - startMs) / 1000
+  const cores = (cpuMs() - cpuBefore) / 1000 / tookS
+  console.log(`${all.length} at once: ${done.length} came in within ${tookS.toFixed(0)} s`)
+  console.log(
+    `  turned away ${turnedAway} times, for ${longestS} s at most; ${cores.toFixed(2)} cores`,
+  )
+}
+
+async function checkIn(one: Machine, localAddress: string) {
+  const jws = machineJws(one, 'checkIn')
+  const { status, headers, text } = await post('/agent/v1/checkin', jws, localAddress)
+  const next = status === 200 ? String((JSON.parse(text) as { next: string }).next) : ''
+  return { status, next, again: Number(headers['retry-after'] ?? 1) }
+}
+
+function post(path: string, body: string, localAddress: string) {
+  type Headers = Record<string, string | string[] | undefined>
+  return new Promise<{ status: number; headers: Headers; text: string }>((resolve, reject) => {
+    const headers = { 'content-type': 'application/jose', 'content-length': body.length }
+    const to = { port, host: '127.0.0.1', path, method: 'POST', agent, localAddress, headers }
+    const asked = request(to, (answer) => {
+      let text = ''
+      answer.setEncoding('utf8').on('data', (part: string) => (text += part))
+      answer.once('end', () =>
+        resolve({ status: answer.statusCode ?? 0, headers: answer.headers, text }),
+      )
+    })
+    asked.once('error', reject).end(body)
+  })
+}
+
+async function operator(path: string, body: object): Promise<Record<string, unknown>> {
+  const answer = await fetch(`${origin}/api/v1/operator${path}`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${SECRETS.SERVICE_OPERATOR_KEY}`,
+      'content-type': 'application/json',
+    },
+    body: JSON.stringify(body),
+  })
+  if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`)
+  return (await answer.json()) as Record<string, unknown>
+}
+
+function cpuMs(): number {
+  const { userUs, kernelUs } = cpuTime(pids)
+  return (userUs + kernelUs) / 1000
+}
+
+function quantile(times: readonly number[], share: number): number {
+  return times.toSorted((a, b) => a - b)[Math.floor((times.length - 1) * share)] ?? NaN
+}
+
+function at(times: readonly number[]): string {
+  const figures = [0.5, 0.95, 1].map((share) => quantile(times, share).toFixed(1))
+  return `p50 ${figures[0]} p95 ${figures[1]} max ${figures[2]} ms`
+}

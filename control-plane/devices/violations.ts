@@ -1,0 +1,21 @@
+/**
+ * A device that falls out of the policy takes along what was begun on it, where an administrator
+ * wants that: as soon as it says so itself, or shows as a copy. What only time does to it (grace that
+ * ends, facts that become too old) is found by the next sign-in.
+ */
+import { compliance } from '../policy/compliance.ts'
+import type { Change } from '../store/store.ts'
+import { policiesIn } from '../tenants/policies.ts'
+import type { EnrolledDevice } from './enrolled-device.ts'
+import { endSessionsOn } from './sessions-on-devices.ts'
+
+export async function endIfViolating(change: Change, device: EnrolledDevice): Promise<void> {
+  const { queries, nowMs } = change
+  const { tenantId, deviceId } = device
+  const { device: decided } = await policiesIn(queries, tenantId)
+  const isActedOn = decided.require === 'enrolled' && decided.mode === 'enforce'
+  if (!isActedOn || decided.on_violation !== 'end_sessions') return
+  const { complies, graceUntil } = compliance(device, decided, { userId: null, nowMs })
+  if (complies || graceUntil !== undefined) return
+  await endSessionsOn(change, tenantId, [deviceId], 'device_violation', decided.break_glass)
+}
