@@ -3,7 +3,6 @@
  * once; all that changes from request to request is state.
  */
 import type { Socket } from 'node:net'
-import { TLSSocket } from 'node:tls'
 import { LIMITS } from '../../shared/limits.ts'
 import { readBeforeEnd, readLeft } from '../../shared/read-before-end.ts'
 import { ChunkedReader, type ChunkedSink } from '../wire/chunked.ts'
@@ -140,21 +139,17 @@ export class UpstreamConnection implements Deadlined, ChunkedSink {
       : this.#socket.write(piece)
   }
 
-  /**
-   * What the kernel takes at once needs no buffer of its own. Over TLS it is never at once, and for
-   * little a whole spare buffer would be too much to lose.
-   */
+  /** For little a whole spare buffer would be too much to lose. */
   sendBorrowed(buffer: Buffer, from: number, to: number): boolean {
     const bytes = to - from
-    if (bytes <= COPIED_BYTES_MAX || this.#socket instanceof TLSSocket)
+    if (bytes <= COPIED_BYTES_MAX || this.#isDeaf)
       return this.send(Buffer.from(buffer.subarray(from, to)))
     this.#writeGathered()
+    if (this.#head === null) this.#setDeadline(this.#upstream.timeouts.idleMs)
     const { spare } = this.#upstream.runtime
     const copy = spare.take(bytes)
     buffer.copy(copy, 0, from, to)
-    const hasRoom = this.send(copy.subarray(0, bytes))
-    if (this.#socket.writableLength === 0) spare.giveBack(copy)
-    return hasRoom
+    return spare.write(this.#socket, copy, bytes)
   }
 
   /** The request is all sent: from here on the origin's time runs. */

@@ -1,5 +1,6 @@
 /** Bytes to one client: everything that one upstream read brought becomes one write. */
 import type { Socket } from 'node:net'
+import { TLSSocket } from 'node:tls'
 
 /** Beyond this, bytes are copied into a buffer instead of being joined as text. */
 const JOINED_BYTES_MAX = 16 * 1024
@@ -39,9 +40,7 @@ export class ClientWriter {
     buffer.copy(joined, start, from, to)
     this.#out = ''
     this.bytes += bytes
-    this.#socket.write(joined.subarray(0, bytes))
-    // Nothing is waiting in the socket: the kernel has it all, and the buffer is free again.
-    if (this.#socket.writableLength === 0) this.#spare.giveBack(joined)
+    this.#spare.write(this.#socket, joined, bytes)
   }
 
   /** False: the client does not keep up; `drain` will tell. */
@@ -68,23 +67,42 @@ export class ClientWriter {
 /** All that one read of an upstream brings, behind what was waiting to be written. */
 const SPARE_BYTES = (128 + 16) * 1024
 
-/** One large buffer to write from, for all connections of a server; lost to whom the kernel is slow. */
+/** Of several that were under way at once. */
+const KEPT_MAX = 32
+
+/**
+ * Large buffers to write from, for all connections of a server: a new one for each write would be so
+ * much memory outside the heap that V8 collects everything, old objects included, every few writes.
+ */
 export class SpareBuffer {
   readonly #bytes: number
-  #buffer: Buffer | null = null
+  readonly #kept: Buffer[] = []
 
   constructor(bytes = SPARE_BYTES) {
     this.#bytes = bytes
   }
 
   take(bytes: number): Buffer {
-    const spare = this.#buffer
     if (bytes > this.#bytes) return Buffer.allocUnsafeSlow(bytes)
-    this.#buffer = null
-    return spare ?? Buffer.allocUnsafeSlow(this.#bytes)
+    return this.#kept.pop() ?? Buffer.allocUnsafeSlow(this.#bytes)
   }
 
-  giveBack(buffer: Buffer): void {
-    if (buffer.length === this.#bytes) this.#buffer = buffer
+  /** So much of it. It is kept again once the socket has sent it; false: the socket has enough. */
+  write(socket: Socket, taken: Buffer, bytes: number): boolean {
+    const piece = taken.subarray(0, bytes)
+    // TLS is never done at once.
+    if (socket instanceof TLSSocket)
+      return socket.write(piece, (error) => {
+        // One that was destroyed says so before Node has let go of what it was about to send.
+        if (!error && !socket.destroyed) this.#keep(taken)
+      })
+    const hasRoom = socket.write(piece)
+    // Nothing is waiting in the socket: the kernel has it all.
+    if (socket.writableLength === 0) this.#keep(taken)
+    return hasRoom
+  }
+
+  #keep(buffer: Buffer): void {
+    if (buffer.length === this.#bytes && this.#kept.length < KEPT_MAX) this.#kept.push(buffer)
   }
 }
