@@ -44,7 +44,11 @@ export type UserPatch = Partial<
 
 /** Why a sign-in was refused: for the log and the event, never for the person who tried. */
 type AuthenticationRefusal =
-  'unknown_user' | 'wrong_password' | 'disabled' | 'ambiguous' | 'hash_unusable'
+  | 'unknown_user'
+  | 'wrong_password'
+  | 'disabled'
+  | 'ambiguous'
+  | 'hash_unusable'
 export type Authentication =
   | { readonly kind: 'ok'; readonly user: User }
   | {

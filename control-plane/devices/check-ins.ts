@@ -230,7 +230,8 @@ function requireOwnHash({ posture, posture_hash: hash }: Report) {
 
 function factsSince(
   before:
-    { readonly posture: Posture; readonly factsSince: EnrolledDevice['factsSince'] } | undefined,
+    | { readonly posture: Posture; readonly factsSince: EnrolledDevice['factsSince'] }
+    | undefined,
   { facts }: Posture,
   nowMs: number,
 ): EnrolledDevice['factsSince'] {

@@ -43,7 +43,14 @@ export function withoutDetails(device: JudgedDevice): JudgedDevice {
 }
 
 export type DeviceDemand =
-  DeviceFact | 'state' | 'owner' | 'approved' | 'key_storage' | 'os' | 'agent' | 'fresh'
+  | DeviceFact
+  | 'state'
+  | 'owner'
+  | 'approved'
+  | 'key_storage'
+  | 'os'
+  | 'agent'
+  | 'fresh'
 
 export interface Failing {
   readonly what: DeviceDemand

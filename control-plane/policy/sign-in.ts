@@ -20,7 +20,8 @@ export type SignInState =
 
 /** What is written down of an attempt: where all policies let it pass, a rate may not. */
 export type RecordedState =
-  SignInState | { readonly kind: 'refused'; readonly reason: 'too_many_sign_ins' }
+  | SignInState
+  | { readonly kind: 'refused'; readonly reason: 'too_many_sign_ins' }
 
 /** The first policy that does not let the attempt pass decides; the strongest proof names the level. */
 export function judge(

@@ -129,7 +129,7 @@ async function requireWhatWasAsked(
   tenantId: string,
   { factors }: Pick<RealmWorld, 'factors'>,
 ) {
-  const wish = (body as Record<string, unknown> | undefined)?.acr_values
+  const wish: unknown = body?.acr_values
   if (!wantsSecondFactor(wish) || acr === ACR_SECOND_FACTOR) return
   if ((await factors.kindsOf({ tenantId, userId: sub })).length > 0)
     throw new errors.InvalidGrant('the sign-in has shown less than it was asked for')

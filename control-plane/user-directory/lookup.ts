@@ -12,7 +12,12 @@ import type { DirectorySettings } from './settings.ts'
 
 /** Why nobody was let in: for the log and the event, never for the person who tried. */
 type DirectoryRefusal =
-  'unknown_user' | 'wrong_password' | 'disabled' | 'ambiguous' | 'hash_unusable' | 'row_unusable'
+  | 'unknown_user'
+  | 'wrong_password'
+  | 'disabled'
+  | 'ambiguous'
+  | 'hash_unusable'
+  | 'row_unusable'
 
 export type DirectoryAnswer =
   | { readonly kind: 'ok'; readonly person: Person }

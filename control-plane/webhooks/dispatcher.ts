@@ -107,8 +107,7 @@ export function createDispatcher(world: DispatcherWorld) {
       return await turn()
     } catch (error) {
       log.error({ error }, 'deliveries could not be written down; trying again')
-      if (isStopped)
-        results.length = 0 // their leases end, and somebody sends them again
+      if (isStopped) results.length = 0 // their leases end, and somebody sends them again
       else await pause(AFTER_FAILURE_MS)
       return !isStopped
     }

@@ -102,7 +102,8 @@ interface Item {
   readonly badge?: string | undefined
   readonly facts: readonly (string | Html)[]
   readonly button:
-    { readonly label: string; readonly field: string; readonly value: string } | undefined
+    | { readonly label: string; readonly field: string; readonly value: string }
+    | undefined
   readonly csrf: string
 }
 

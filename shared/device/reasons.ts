@@ -74,4 +74,5 @@ export const DEMAND_REASONS = {
 
 export type AnyFactReason = (typeof ANY_FACT_REASONS)[number]
 export type FactReason<Name extends DeviceFact = DeviceFact> =
-  AnyFactReason | (typeof FACT_REASONS)[Name][number]
+  | AnyFactReason
+  | (typeof FACT_REASONS)[Name][number]

@@ -18,7 +18,8 @@ export interface Step {
   readonly command?: string | undefined
   /** Where on the page Integration, or on another one, it goes on. */
   readonly part?:
-    { readonly id: string; readonly label: string; readonly on?: 'connectors' } | undefined
+    | { readonly id: string; readonly label: string; readonly on?: 'connectors' }
+    | undefined
   /** Code to paste does the same. */
   readonly hasCode?: boolean
   /** What a button here can do. */

@@ -104,7 +104,8 @@ export type HandedOut = v.InferOutput<typeof HandedOutAnswer>
 
 const PENDING = ['authorization_pending', 'slow_down', 'access_denied', 'expired_token'] as const
 type DeviceToken =
-  { readonly handedOut: HandedOut } | { readonly pending: (typeof PENDING)[number] }
+  | { readonly handedOut: HandedOut }
+  | { readonly pending: (typeof PENDING)[number] }
 
 export type OrRefused<T> = { readonly done: T } | { readonly refused: Refused }
 

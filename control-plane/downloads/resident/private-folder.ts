@@ -133,7 +133,11 @@ export function createPrivateFolder(
   async function syncFolder(): Promise<void> {
     try {
       const handle = await files.open(path, 'r')
-      await handle.sync().finally(() => handle.close())
+      try {
+        await handle.sync()
+      } finally {
+        await handle.close()
+      }
     } catch {
       // what is written is written
     }

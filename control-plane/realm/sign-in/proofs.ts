@@ -18,7 +18,8 @@ export type Input =
 
 /** `step` is what it was shown for; where the sign-in stands elsewhere by now, it is not taken. */
 export type Proof =
-  { readonly step: LaterStep; readonly kind: 'wrong' } | ({ readonly step: LaterStep } & Claim)
+  | { readonly step: LaterStep; readonly kind: 'wrong' }
+  | ({ readonly step: LaterStep } & Claim)
 
 interface Shown {
   readonly user: User

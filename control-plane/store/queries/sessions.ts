@@ -26,7 +26,9 @@ export type SessionRow = typeof schema.sessions.$inferSelect
 
 /** Whose sessions: everyone's, one person's, or one of them. */
 export type SessionTarget =
-  { readonly all: true } | { readonly subject: string } | { readonly sid: string }
+  | { readonly all: true }
+  | { readonly subject: string }
+  | { readonly sid: string }
 export type SessionTargetOfPerson = Exclude<SessionTarget, { readonly all: true }>
 
 const table = schema.sessions

@@ -106,10 +106,7 @@ void t.test(
       /Debian 13.*enrolled 2 times.*Ada Lovelace.*All good.*2 hours ago/s,
     )
     t.match(rowOf(text, 'again'), /enrolled 2 times.*Nobody yet.*Nothing yet/s)
-    t.match(
-      rowOf(text, 'broken'),
-      /No: Disk encryption, .*2 hours ago.*Unknown: Screen lock/s,
-    )
+    t.match(rowOf(text, 'broken'), /No: Disk encryption, .*2 hours ago.*Unknown: Screen lock/s)
     t.notMatch(text, />Policy</, 'no policy asks for a device')
 
     const search = async (query: string) => {

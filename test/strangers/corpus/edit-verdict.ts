@@ -20,7 +20,8 @@ import { WISHES } from '../../control-plane/downloads/analyzer/edits/projects.ts
 import { copyOf, faultsOf, type Looked } from '../stranger.ts'
 
 export type EditVerdict =
-  { readonly kind: 'written' | 'shown' } | { readonly kind: 'wrong'; readonly why: string }
+  | { readonly kind: 'written' | 'shown' }
+  | { readonly kind: 'wrong'; readonly why: string }
 
 export async function editVerdict(
   looked: Looked,

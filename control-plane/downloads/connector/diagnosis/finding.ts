@@ -2,7 +2,13 @@
 
 export interface Finding {
   readonly subject:
-    'state' | 'control_plane' | 'clock' | 'identity' | 'gateway' | 'application' | 'running'
+    | 'state'
+    | 'control_plane'
+    | 'clock'
+    | 'identity'
+    | 'gateway'
+    | 'application'
+    | 'running'
   /** What it is called, as in "gateway-1 at gw.example:443". */
   readonly name: string
   /** `note`: worth knowing, and nothing depends on it. */

@@ -36,6 +36,10 @@ export async function writeFacts(path: string, collected: Collected): Promise<vo
     constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | (constants.O_NOFOLLOW ?? 0),
     0o644,
   )
-  await handle.writeFile(`${JSON.stringify(collected)}\n`).finally(() => handle.close())
+  try {
+    await handle.writeFile(`${JSON.stringify(collected)}\n`)
+  } finally {
+    await handle.close()
+  }
   await rename(draft, path)
 }

@@ -7,7 +7,10 @@ const at = { gateway: 'gateway-1', worker: 1 } as const
 const noLines = () => {
   const lines: string[] = []
   const output = { write: (line: string) => lines.push(line), isTTY: true }
-  return { lines, tell: createTunnelLog(createLog({ program: 'connector', output, nowMs: () => 0 })) }
+  return {
+    lines,
+    tell: createTunnelLog(createLog({ program: 'connector', output, nowMs: () => 0 })),
+  }
 }
 
 void t.test('a revoked connector, and an application that is away', async (t) => {
