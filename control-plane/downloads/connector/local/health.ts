@@ -115,11 +115,14 @@ function linkHealth(link: LinkStatus, nowMs: number): LinkHealth {
 /** All of its connections were in use, or none was there yet: this says nothing of the application. */
 export const NO_CONNECTION = 'no_connection'
 
-function stateOf({ isConnected, check }: LinkStatus, nowMs: number): LinkState {
+function stateOf({ isConnected, check, inUse }: LinkStatus, nowMs: number): LinkState {
   if (!isConnected) return 'disconnected'
   if (check.problem !== '' && check.problem !== NO_CONNECTION) return 'failing'
   if (check.reachedMs === undefined) return 'checking'
-  return nowMs - check.reachedMs > LIMITS.connectorCheckedMsMax ? 'silent' : 'checked'
+  if (nowMs - check.reachedMs <= LIMITS.connectorCheckedMsMax) return 'checked'
+  // As many requests as there may be leave nothing to check with, and are themselves what comes through.
+  const isFull = check.problem === NO_CONNECTION && inUse >= LIMITS.connectorConnectionsMax
+  return isFull ? 'checked' : 'silent'
 }
 
 const CHECK_PROBLEMS: Readonly<Record<string, string>> = {

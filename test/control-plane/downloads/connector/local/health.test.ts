@@ -89,3 +89,12 @@ t.test('the reasons', async (t) => {
     detail: 'The connector is stopping.',
   })
 })
+
+t.test('a link that has as many requests as it may have is not stuck', (t) => {
+  const { connectorConnectionsMax: most, connectorCheckedMsMax } = LIMITS
+  const late = checked(NOW - connectorCheckedMsMax - 1, NO_CONNECTION)
+  const busy = { connections: most, ...late }
+  t.match(judge([link('g1', 1, { ...busy, inUse: most })], ['g1']), { is_ready: true })
+  t.match(judge([link('g1', 1, { ...busy, inUse: most - 1 })], ['g1']), { reason: 'no_answer' })
+  t.end()
+})
