@@ -51,6 +51,11 @@ export function createPolicies({ store, clock }: { store: Store; clock: Clock })
       return (await findPolicy(store.read, tenantId, name)) !== undefined
     },
 
+    /** When what it demands was last changed; undefined: nobody has decided. */
+    async changedAt(tenantId: string, name: PolicyName): Promise<number | undefined> {
+      return (await findPolicy(store.read, tenantId, name))?.updatedAt
+    },
+
     async put<Name extends PolicyName>(
       tenantId: string,
       name: Name,

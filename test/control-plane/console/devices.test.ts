@@ -135,6 +135,8 @@ void t.test('what the policy demands is judged, in words and with how to mend it
   const said = { hostname: 'laptop', platform: 'windows' }
   const { deviceId } = await enrolDevice(services, { said, posture })
   await enrolDevice(services, { said: { hostname: 'fine' } })
+  // what is demanded now may have been amiss for long: grace begins with the demand
+  clock.advance(30 * 86_400_000)
   const { device } = await services.policies.of('acme')
   const wanted = {
     ...device,
