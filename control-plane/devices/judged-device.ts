@@ -31,7 +31,7 @@ export async function lastDeviceOf(
 }
 
 /** What the policy asks of all that is known of it. */
-export function judgedDevice(device: EnrolledDevice): JudgedDevice {
+function judgedDevice(device: EnrolledDevice): JudgedDevice {
   const { deviceId, userId, state, platform, keyStorage, agent, enrolledAt, factsSince } = device
   const { posture, collectedAt } = device
   return {

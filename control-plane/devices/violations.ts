@@ -4,6 +4,8 @@
  * ends, facts that become too old) is found by the next sign-in.
  */
 import { compliance } from '../policy/compliance.ts'
+import { SESSION_ASKED_AGAIN } from '../sessions/revocations.ts'
+import { findPolicy } from '../store/queries/policies.ts'
 import type { Change } from '../store/store.ts'
 import { policiesIn } from '../tenants/policies.ts'
 import type { EnrolledDevice } from './enrolled-device.ts'
@@ -14,8 +16,15 @@ export async function endIfViolating(change: Change, device: EnrolledDevice): Pr
   const { tenantId, deviceId } = device
   const { device: decided } = await policiesIn(queries, tenantId)
   const isActedOn = decided.require === 'enrolled' && decided.mode === 'enforce'
-  if (!isActedOn || decided.on_violation !== 'end_sessions') return
-  const { complies, graceUntil } = compliance(device, decided, { userId: null, nowMs })
+  if (!isActedOn || decided.on_violation === 'nothing') return
+  const demandedSinceMs = (await findPolicy(queries, tenantId, 'device'))?.updatedAt
+  const { complies, graceUntil } = compliance(device, decided, {
+    userId: null,
+    nowMs,
+    demandedSinceMs,
+  })
   if (complies || graceUntil !== undefined) return
-  await endSessionsOn(change, tenantId, [deviceId], 'device_violation', decided.break_glass)
+  const isAskedAgain = decided.on_violation === 'ask_again' && device.state !== 'suspect_clone'
+  const reason = isAskedAgain ? SESSION_ASKED_AGAIN : 'device_violation'
+  await endSessionsOn(change, tenantId, [deviceId], reason, decided.break_glass)
 }

@@ -3,7 +3,10 @@ import type { ClientAuthorizationState } from 'oidc-provider'
 import { judgedDeviceIn } from '../devices/judged-device.ts'
 import { compliance } from '../policy/compliance.ts'
 import { isProofDemanded } from '../policy/device.ts'
+import { SESSION_ASKED_AGAIN } from '../sessions/revocations.ts'
 import type { RealmWorld } from './world.ts'
+
+type DeviceWorld = Pick<RealmWorld, 'store' | 'policies' | 'sessions' | 'clock'>
 
 interface DeviceSession {
   readonly accountId?: string | undefined
@@ -15,15 +18,17 @@ interface DeviceSession {
  * administrator wants sessions to follow it.
  */
 export async function lacksDevice(
-  { store, policies, clock }: Pick<RealmWorld, 'store' | 'policies' | 'clock'>,
+  { store, policies, sessions, clock }: DeviceWorld,
   tenantId: string,
   clientId: string,
   { accountId, authorizations }: DeviceSession,
 ): Promise<boolean> {
   const decided = await policies.of(tenantId)
   if (decided.device.mode !== 'enforce' || !isProofDemanded(accountId, decided)) return false
-  const deviceId = authorizations?.[clientId]?.deviceId
+  const { deviceId, sid } = authorizations?.[clientId] ?? {}
   if (deviceId === undefined) return true
+  const known = sid === undefined ? undefined : await sessions.find(tenantId, sid)
+  if (known?.endReason === SESSION_ASKED_AGAIN) return true
   const device = await judgedDeviceIn(store.read, tenantId, deviceId)
   if (device === undefined) return true
   if (decided.device.on_violation === 'nothing') return false

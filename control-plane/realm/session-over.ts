@@ -3,6 +3,7 @@ import type { ClientAuthorizationState } from 'oidc-provider'
 import { nowSeconds, SECOND_MS } from '../../shared/clock.ts'
 import { fingerprintOf, isSameClient } from '../../shared/enforcement/fingerprint.ts'
 import { notBeforeOf } from '../store/queries/revocations.ts'
+import { SESSION_ASKED_AGAIN } from '../sessions/revocations.ts'
 import { addressOf } from '../listener/client-address.ts'
 import { asKnown } from '../store/precedence.ts'
 import { endSession } from './session-end.ts'
@@ -24,7 +25,11 @@ export async function isSessionOver(
   const { tenantId } = tenant
   const signedInAt = session.loginTs ?? 0
   const sid = session.sidFor(clientId)
-  const notBefore = await notBeforeOf(store.read, tenantId, session.accountId ?? '', sid)
+  const known = sid === undefined ? undefined : await sessions.find(tenantId, sid)
+  // it ended at the gateways alone: whether it goes on is for `session-device.ts` to say
+  const isAskedAgain = known?.endReason === SESSION_ASKED_AGAIN
+  const ownSid = isAskedAgain ? undefined : sid
+  const notBefore = await notBeforeOf(store.read, tenantId, session.accountId ?? '', ownSid)
   if (signedInAt < notBefore) return true
   if (isFresh) return false
   if (tenant.sessionBinding !== 'off' && isOtherClient(ctx, session.authorizations?.[clientId])) {
@@ -34,11 +39,10 @@ export async function isSessionOver(
   }
   if (sid === undefined) return false
 
-  const known = await sessions.find(tenantId, sid)
   const times = {
     signedInAt,
     lastSeenAt: known && Math.floor(known.lastSeenAt / SECOND_MS),
-    isEnded: known?.endedAt != null,
+    isEnded: known?.endedAt != null && !isAskedAgain,
   }
   return sessionEnd(nowSeconds(clock), times, tenant) !== undefined
 }

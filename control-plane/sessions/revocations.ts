@@ -38,6 +38,9 @@ import type { Actor, Change, Store } from '../store/store.ts'
 
 export type { SessionTarget }
 
+/** Over at the gateways; the realm goes on with it once it has shown its device again. */
+export const SESSION_ASKED_AGAIN = 'device_check'
+
 const DAY_SECONDS = DAY_MS / SECOND_MS
 
 export interface RevocationResult {
@@ -211,7 +214,7 @@ export async function revokeIn(
     keptUntil: ended.expiresAt,
   }
   await upsertRevocation(queries, row)
-  await deleteRealmRecords(queries, tenantId, target)
+  if (reason !== SESSION_ASKED_AGAIN) await deleteRealmRecords(queries, tenantId, target)
   const content = { ...target, not_before: row.notBefore, sessions, reason }
   if (event !== null && !(await isOfTrial(queries, tenantId, target)))
     await change.emit(event, tenantId, content)

@@ -2,7 +2,8 @@
 import { SECOND_MS } from '../../../shared/clock.ts'
 import type { User } from '../../accounts/users.ts'
 import { notBeforeOf } from '../../store/queries/revocations.ts'
-import { hasEndedSince } from '../../store/queries/sessions.ts'
+import { SESSION_ASKED_AGAIN } from '../../sessions/revocations.ts'
+import { findSession, hasEndedSince } from '../../store/queries/sessions.ts'
 import { findUser } from '../../store/queries/users.ts'
 import type { Queries } from '../../store/sqlite.ts'
 import type { AttemptState } from './attempt-state.ts'
@@ -18,10 +19,21 @@ export async function usableUser(
   const user = await findUser(queries, tenantId, userId)
   if (user === undefined || user.isDisabled || user.passwordChangedAt > passwordAt) return undefined
   const ownSid = sessionTs === undefined ? undefined : sid
-  const notBefore = await notBeforeOf(queries, tenantId, userId, ownSid)
+  const notBefore = await notBeforeOf(
+    queries,
+    tenantId,
+    userId,
+    await judgedSid(queries, tenantId, ownSid),
+  )
   const provenAt = sessionTs ?? passwordAt / SECOND_MS
   if (provenAt < notBefore || (await isOver(queries, tenantId, state))) return undefined
   return user
+}
+
+/** One that is asked for its device again ended at the gateways alone. */
+async function judgedSid(queries: Queries, tenantId: string, sid: string | undefined) {
+  const known = sid === undefined ? undefined : await findSession(queries, tenantId, sid)
+  return known?.endReason === SESSION_ASKED_AGAIN ? undefined : sid
 }
 
 /** What a finished sign-in has opened was ended: its second click opens nothing again. */

@@ -312,3 +312,34 @@ t.test('a session on a machine that fails by now goes on or not, as is decided',
   await setPolicy(world, 'device', { ...demand, on_violation: 'ask_again', grace_days: 3 })
   t.equal(await goesOn(), true, 'in time')
 })
+
+t.test('a machine that falls out of the policy ends its sessions as it says so', async (t) => {
+  const { world, acme } = await start(t)
+  const demand = { require: 'enrolled', facts: ['firewall'] } as const
+  const machine = await provingMachine(world)
+  const endings = async () => {
+    const rows = await world.store.read.select().from(schema.sessions)
+    return rows.map(({ endReason }) => endReason)
+  }
+  await setPolicy(world, 'device', { ...demand, on_violation: 'ask_again' })
+  const person = await asked(world, acme)
+  await person.check(machine)
+  await person.claims((await person.goOn()).url)
+  await machine.checkIn()
+  t.strictSame(await endings(), [null])
+  await machine.checkIn(OFF)
+  t.strictSame(await endings(), ['device_check'])
+  await machine.checkIn()
+  const again = await begin(world, acme, {}, person.browser)
+  t.match(again.page.html, /Check this device/, 'asked for the device, and for no password')
+  const uid = /\/sign-in\/([\w-]+)\?/.exec(again.page.url)?.[1] ?? ''
+  const to = await person.browser.once(`${acme.issuer}/sign-in/${uid}/device`)
+  await person.browser.visit(await machine.prove(to.headers.get('location') ?? ''))
+  t.ok((await again.claims((await again.send({ device: 'continue' })).url)).sub)
+
+  await setPolicy(world, 'device', { ...demand, on_violation: 'end_sessions' })
+  await machine.checkIn(OFF)
+  t.strictSame((await endings()).sort(), ['device_check', 'device_violation'])
+  const over = await begin(world, acme, {}, person.browser)
+  t.match(over.page.html, /name="password"/)
+})
