@@ -93,7 +93,7 @@ find_node() {
     major=$("$node" -p 'process.versions.node.split(".")[0]' 2>/dev/null) || major=''
     case $major in
       '' | *[!0-9]*) node='' ;;
-      *) [ "$major" -ge 22 ] || node='' ;;
+      *) [ "$major" -ge 20 ] || node='' ;;
     esac
   fi
   [ -z "$node" ] || return 0
@@ -102,14 +102,14 @@ find_node() {
     aarch64 | arm64) platform=linux-arm64 node_sha256=$node_arm64_sha256 ;;
     *) platform='' node_sha256='' ;;
   esac
-  [ -n "$node_sha256" ] || stop 'Node.js 22 or later is needed, and there is none that the whole machine may use.' \
+  [ -n "$node_sha256" ] || stop 'Node.js 20 or later is needed, and there is none that the whole machine may use.' \
     'Install it from your distribution or https://nodejs.org, and run this again.' \
     'Or ask the operator of the service to run: npm run device-runtimes'
   fetch_exactly "$base_url/install/node/$platform" "$work/node" "$node_sha256"
   chmod 755 "$work/node"
   "$work/node" --version >/dev/null 2>&1 ||
     stop 'The Node.js that the service hands out does not run here (it needs glibc).' \
-      'Install Node.js 22 or later from your distribution, and run this again.'
+      'Install Node.js 20 or later from your distribution, and run this again.'
   node=$directory/node
 }
 

@@ -107,14 +107,16 @@ async function within<Answer>(
   { late, wrong }: Otherwise<Answer>,
 ): Promise<Answer> {
   let isOver = false
-  const { promise, resolve } = Promise.withResolvers<Answer>()
-  const timer = setTimeout(() => resolve(late), LIMITS.deviceFactMsMax)
+  let timer: NodeJS.Timeout | undefined
+  const over = new Promise<Answer>((resolve) => {
+    timer = setTimeout(() => resolve(late), LIMITS.deviceFactMsMax)
+  })
   const until: Machine = {
     ...machine,
     run: (command) => (isOver ? Promise.resolve({ kind: 'timed_out' }) : machine.run(command)),
   }
   try {
-    return await Promise.race([ask(until), promise])
+    return await Promise.race([ask(until), over])
   } catch {
     return wrong
   } finally {

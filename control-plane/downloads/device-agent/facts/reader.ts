@@ -60,40 +60,40 @@ function run(
   platform: string,
   systemRoot = 'C:\\Windows',
 ): Promise<CommandResult> {
-  const { promise, resolve } = Promise.withResolvers<CommandResult>()
-  const program = file.replace('%SystemRoot%', systemRoot)
-  const child = spawn(program, [...args], {
-    // Windows' own programs want its whole environment
-    ...(platform !== 'win32' && { env: environmentOf(user) }),
-    ...(user && { uid: user.uid, gid: user.gid }),
-    cwd: platform === 'win32' ? systemRoot : '/',
-    stdio: ['ignore', 'pipe', 'ignore'],
-    windowsHide: true,
+  return new Promise((resolve) => {
+    const program = file.replace('%SystemRoot%', systemRoot)
+    const child = spawn(program, [...args], {
+      // Windows' own programs want its whole environment
+      ...(platform !== 'win32' && { env: environmentOf(user) }),
+      ...(user && { uid: user.uid, gid: user.gid }),
+      cwd: platform === 'win32' ? systemRoot : '/',
+      stdio: ['ignore', 'pipe', 'ignore'],
+      windowsHide: true,
+    })
+    const chunks: Buffer[] = []
+    let length = 0
+    // a child that cannot be killed, because it waits for a disk, holds nobody up
+    const give = (result: CommandResult) => {
+      clearTimeout(timer)
+      resolve(result)
+      if (result.kind === 'ended') return
+      child.kill('SIGKILL')
+      child.stdout.destroy()
+      child.unref()
+    }
+    const timer = setTimeout(() => give({ kind: 'timed_out' }), LIMITS.deviceFactMsMax)
+    child.on('error', (error: NodeJS.ErrnoException) =>
+      give({ kind: error.code === 'ENOENT' ? 'missing' : 'failed' }),
+    )
+    child.stdout.on('error', () => give({ kind: 'failed' }))
+    child.stdout.on('data', (chunk: Buffer) => {
+      length += chunk.length
+      if (length > LIMITS.deviceFileBytesMax) give({ kind: 'failed' })
+      else chunks.push(chunk)
+    })
+    child.on('close', (code) => {
+      const text = Buffer.concat(chunks).toString('utf8')
+      give(code === null ? { kind: 'failed' } : { kind: 'ended', code, text })
+    })
   })
-  const chunks: Buffer[] = []
-  let length = 0
-  // a child that cannot be killed, because it waits for a disk, holds nobody up
-  const give = (result: CommandResult) => {
-    clearTimeout(timer)
-    resolve(result)
-    if (result.kind === 'ended') return
-    child.kill('SIGKILL')
-    child.stdout.destroy()
-    child.unref()
-  }
-  const timer = setTimeout(() => give({ kind: 'timed_out' }), LIMITS.deviceFactMsMax)
-  child.on('error', (error: NodeJS.ErrnoException) =>
-    give({ kind: error.code === 'ENOENT' ? 'missing' : 'failed' }),
-  )
-  child.stdout.on('error', () => give({ kind: 'failed' }))
-  child.stdout.on('data', (chunk: Buffer) => {
-    length += chunk.length
-    if (length > LIMITS.deviceFileBytesMax) give({ kind: 'failed' })
-    else chunks.push(chunk)
-  })
-  child.on('close', (code) => {
-    const text = Buffer.concat(chunks).toString('utf8')
-    give(code === null ? { kind: 'failed' } : { kind: 'ended', code, text })
-  })
-  return promise
 }
