@@ -14,6 +14,7 @@ import {
 } from '../../../pages/blocks/field.ts'
 import { linkButton } from '../../../pages/blocks/form.ts'
 import { notice } from '../../../pages/blocks/notice.ts'
+import { DEVICE_WORDS } from '../../../pages/devices/say-reason.ts'
 import type { Html } from '../../../pages/html.ts'
 import { NewDeviceTicketBody } from '../../../requests/device-fields.ts'
 import { fromOutside } from '../../../requests/field-names.ts'
@@ -64,7 +65,8 @@ export function ticketRoutes({
       intro: `A machine becomes a device of ${name} once our agent is installed with a ticket.`,
       buttons: [linkButton(devicesPath(tenantId), 'All devices', 'quiet')],
       content: html`${isReadOnly ? '' : card('New ticket', newTicket(visit, userId, attempt), 'new-ticket')}
-        ${card('Open tickets', ticketTable(visit, tickets, names), 'tickets')}`,
+        ${card('Open tickets', ticketTable(visit, tickets, names), 'tickets')}
+        ${card('What the agent reports', whatIsCollected(), 'collected')}`,
       calls: [
         { method: 'GET', path: apiOf(tenantId, 'device-tickets') },
         {
@@ -211,6 +213,14 @@ function newTicket(visit: TenantVisit, userId: string, attempt: Attempt | undefi
         attempt,
       })}`,
     })}`
+}
+
+const whatIsCollected = (): Html => {
+  const { collected, notCollected } = DEVICE_WORDS.en
+  return html`<ul class="effects">
+      ${collected.map((one) => html`<li>${one}</li>`)}
+    </ul>
+    <p>${notCollected}</p>`
 }
 
 interface MadeTicket {

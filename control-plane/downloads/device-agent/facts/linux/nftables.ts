@@ -55,7 +55,7 @@ export function defaultsOf(text: string): Defaults | null {
 /** Without a condition: it counts and writes down at most, before it refuses. */
 function refusesAll(expressions: readonly Record<string, unknown>[]): boolean {
   const kinds = expressions.flatMap((one) => Object.keys(one)).filter((kind) => !COUNTS.has(kind))
-  return kinds.length === 1 && REFUSES.has(kinds[0] ?? '')
+  return REFUSES.has(kinds[0] ?? '')
 }
 
 function jsonOf(text: string): unknown {
