@@ -1,12 +1,13 @@
 /**
- * npm run bench:connectors -- [--cases download,idle,return] [--connectors 1000] [--rounds 5]
+ * npm run bench:connectors -- [--cases download,idle,return,stalled,events] [--connectors 1000] [--rounds 5]
  *
  * One download over a round trip of 100 ms, by a connector and by address; what a thousand idle
  * connectors cost a gateway; and how long it takes until they are served again when all come back
- * at once, and what others notice of it.
+ * at once, and what others notice of it; what others notice of a reader that stands still; and how long
+ * events take that an application sends one by one.
  */
-import { createServer } from 'node:http'
-import { connect, type AddressInfo } from 'node:net'
+import { createServer, type ServerResponse } from 'node:http'
+import { connect, type AddressInfo, type Socket } from 'node:net'
 import { constants, setPriority } from 'node:os'
 import { parseArgs } from 'node:util'
 import { freePort } from '../test/support/ports.ts'
@@ -22,7 +23,7 @@ import { start } from './processes.ts'
 
 const { values } = parseArgs({
   options: {
-    cases: { type: 'string', default: 'download,idle,return' },
+    cases: { type: 'string', default: 'download,idle,return,stalled,events' },
     connectors: { type: 'string', default: '1000' },
     rounds: { type: 'string', default: '5' },
   },
@@ -34,6 +35,8 @@ const DOWNLOAD_BYTES = 64 << 20
 const IDLE_SECONDS = 20
 /** Shorter than they take: none of it is after all are back. */
 const RETURN_SECONDS = 10
+const STALLED_SECONDS = 5
+const EVENTS = 500
 const MIB = 1 << 20
 
 type Close = () => unknown
@@ -112,6 +115,86 @@ async function measureDownload(): Promise<void> {
   console.log(`  ${median(ratios).toFixed(2)}× ± ${spread.toFixed(2)} (0.90 to 1.10)`)
 }
 
+/** `/giant` without end, `/events` with an event whenever one is due, and `ok` for all else. */
+async function startConnected() {
+  const streams = new Set<ServerResponse>()
+  const piece = Buffer.alloc(1 << 16)
+  const application = createServer((request, response) => {
+    if (request.url === '/events') {
+      response.setHeader('content-type', 'text/event-stream')
+      response.flushHeaders()
+      return void streams.add(response)
+    }
+    if (request.url !== '/giant') return void response.end('ok')
+    const pour = () => {
+      while (!response.destroyed && response.write(piece));
+    }
+    response.on('drain', pour)
+    pour()
+  })
+  await new Promise<void>((resolve) => application.listen(0, '127.0.0.1', resolve))
+  scope.teardown(() => {
+    application.closeAllConnections()
+    application.close()
+  })
+  const { gateway, tlsPort } = await startGateway(CONNECTED, 'http://shop.internal')
+  const { port } = application.address() as AddressInfo
+  await connectorsAt(tlsPort, ['app'], port)
+  await measureHealthy(gateway.port, gateway.head('/'), 5) // warm
+  return { gateway, streams }
+}
+
+/** Settles with the first bytes of the answer. */
+function ask(port: number, head: string): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, '127.0.0.1', () => socket.write(head))
+    socket.once('error', reject)
+    socket.once('readable', () => resolve(socket))
+  })
+}
+
+async function measureStalled(): Promise<void> {
+  const { gateway } = await startConnected()
+  const measure = () => measureHealthy(gateway.port, gateway.head('/'), STALLED_SECONDS)
+  const without: Awaited<ReturnType<typeof measureHealthy>>[] = []
+  const beside: typeof without = []
+  for (let round = 0; round < rounds; round++) {
+    without.push(await measure())
+    const stalled = await ask(gateway.port, gateway.head('/giant'))
+    await settle()
+    beside.push(await measure())
+    stalled.destroy()
+  }
+  const [p99Ms, quietMs] = [medianOf(beside).p99Ms, medianOf(without).p99Ms]
+  console.log(
+    `  others’ p99 ${quietMs.toFixed(2)} ms without, ${p99Ms.toFixed(2)} ms beside one reader that stands still: ${(p99Ms / quietMs).toFixed(2)}× (at most 1.2)`,
+  )
+}
+
+async function measureEvents(): Promise<void> {
+  const { gateway, streams } = await startConnected()
+  const client = await ask(gateway.port, gateway.head('/events'))
+  const [stream] = streams
+  const tookMs: number[] = []
+  client.on('data', (chunk: Buffer) => {
+    const nowMs = performance.now()
+    for (const [, sentMs] of chunk.toString().matchAll(/data: ([\d.]+)/g))
+      tookMs.push(nowMs - Number(sentMs))
+  })
+  for (let count = 0; count < EVENTS; count++) {
+    stream!.write(`data: ${performance.now()}\n\n`)
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+  await settle()
+  client.destroy()
+  tookMs.sort((a, b) => a - b)
+  const at = (share: number) => tookMs[Math.ceil(tookMs.length * share) - 1]?.toFixed(2)
+  const late = tookMs.filter((ms) => ms >= 20).length
+  console.log(
+    `  ${tookMs.length} of ${EVENTS} events: p50 ${at(0.5)} ms, p99 ${at(0.99)} ms, ${at(1)} ms at most; ${late} took 20 ms or more (none may)`,
+  )
+}
+
 /** One tenant by address, which is asked, and so many behind a connector each. */
 async function startMany() {
   const origin = await startOrigin()
@@ -178,7 +261,13 @@ async function measureReturn(): Promise<void> {
 
 const settle = () => new Promise((resolve) => setTimeout(resolve, 5000))
 
-const CASES = { download: measureDownload, idle: measureIdle, return: measureReturn }
+const CASES = {
+  download: measureDownload,
+  idle: measureIdle,
+  return: measureReturn,
+  stalled: measureStalled,
+  events: measureEvents,
+}
 for (const [name, run] of Object.entries(CASES)) {
   if (!values.cases.split(',').includes(name)) continue
   console.log(`\n${name}`)
