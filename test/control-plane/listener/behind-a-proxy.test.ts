@@ -29,7 +29,7 @@ async function startBehindProxy(t: Parameters<typeof startPublicServer>[0]) {
   async function from(client: string, password = PASSWORD, said = '192.0.2.200') {
     const browser = new Browser(world.baseUrl)
     const headers = { 'x-forwarded-for': `${said}, ${client}` }
-    const flow = await (await relyingParty(tenant as never)).begin()
+    const flow = await (await relyingParty(tenant)).begin()
     const page = await browser.visit(flow.url, { headers })
     return browser.submit(page.url, { username: 'ada', password }, headers)
   }

@@ -58,7 +58,7 @@ t.test('in the clear it comes back at once where the kernel has taken all, or is
   spare.write(socket, lost, BYTES)
   t.not(spare.take(1), lost)
   const quick = new Socket()
-  quick.write = (() => true)
+  quick.write = () => true
   const taken = spare.take(1)
   t.equal(spare.write(quick, taken, 1), true)
   t.equal(spare.take(1), taken)
