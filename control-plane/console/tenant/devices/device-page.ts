@@ -99,8 +99,11 @@ function factTable({ posture, factsSince, platform }: ListedDevice, nowMs: numbe
         cell: (fact) => {
           const { reason, detail } = posture.facts[fact]
           const { said, mend } = sayReason('en', { what: fact, reason, platform })
-          return html`${said}${detail === undefined ? '' : html` <span class="hint">${detail}</span>`}
-            ${mend === undefined ? '' : html`<p class="hint">${mend}</p>`}`
+          return html`<div class="found-out">
+            <p>${said}</p>
+            ${detail === undefined ? '' : html`<p class="hint">${detail}</p>`}
+            ${mend === undefined ? '' : html`<p class="hint">${mend}</p>`}
+          </div>`
         },
       },
     ],

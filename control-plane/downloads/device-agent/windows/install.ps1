@@ -114,10 +114,10 @@ function Install-ServiceDeviceAgent {
   $node = Join-Path $env:ProgramFiles 'nodejs\node.exe'
   $found = ''
   if (Test-Path -LiteralPath $node) { $found = [string](& $node -p 'process.versions.node') }
-  if (($found -eq '') -or ([int]$found.Split('.')[0] -lt 22)) {
+  if (($found -eq '') -or ([int]$found.Split('.')[0] -lt 20)) {
     $node = Join-Path $program 'node.exe'
     if ($nodeSha256[$arch] -eq '') {
-      throw 'Node.js 22 or later is needed: install it from nodejs.org for all users, and run this again.'
+      throw 'Node.js 20 or later is needed: install it from nodejs.org for all users, and run this again.'
     }
     Get-Checked ('/install/node/win-' + $arch) $node $nodeSha256[$arch]
   }
