@@ -110,7 +110,7 @@ function failingList({ place, failing, platform }: DevicePageView): Html {
       return html`<li>
         <div>
           <strong>${title}</strong>
-          <span>${said}</span>
+          <span class="mend">${said}</span>
           ${detail === undefined ? '' : html`<span class="fact">${detail}</span>`}
           ${mend === undefined ? '' : html`<span class="mend">${mend}</span>`}
         </div>

@@ -104,6 +104,7 @@ h2 { margin: 2rem 0 .75rem; font-size: 1.125rem; font-weight: 650; }
 .items li > div { flex: 1 1 12rem; min-width: 0; overflow-wrap: anywhere; }
 .fact { display: block; color: var(--quiet); font-size: .875rem; }
 .mend { display: block; margin-top: .375rem; font-size: .9375rem; }
+details + form { margin-top: 1.25rem; }
 .below { margin: .5rem 0 1.25rem; }
 .badge {
   display: inline-block; margin-left: .375rem; padding: .0625rem .5rem; border-radius: 1rem;
