@@ -28,7 +28,7 @@ export interface InstallEndpointsWorld {
 /** An office of thousands comes from one address, so each has a rate of its own. */
 const anyone = endpointsOf('agent', 'anyone', { isUnlimited: true })
 
-export const SCRIPT_TYPES: Readonly<Record<DevicePlatform, string>> = {
+const SCRIPT_TYPES: Readonly<Record<DevicePlatform, string>> = {
   linux: 'text/x-shellscript',
   windows: 'text/plain',
 }

@@ -16,7 +16,7 @@ const url = v.pipe(v.string(), v.url(), v.maxLength(2000))
 const random32 = v.pipe(v.string(), v.regex(RANDOM_32))
 const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
 
-export const JwksSchema = v.object({
+const JwksSchema = v.object({
   keys: v.pipe(v.array(v.record(v.string(), v.unknown())), v.maxLength(4)),
 })
 
@@ -24,7 +24,7 @@ export const JwksSchema = v.object({
 const STANDINGS = ['fine', 'refused', 'suspect_clone', 'key_lost'] as const
 export type Standing = (typeof STANDINGS)[number]
 
-export const DeviceSchema = v.object({
+const DeviceSchema = v.object({
   version: v.literal(1),
   base_url: url,
   device_id: v.pipe(v.string(), v.regex(DEVICE_ID)),
