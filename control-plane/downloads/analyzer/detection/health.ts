@@ -9,7 +9,7 @@ const NAMES: readonly RegExp[] = [
   /^_?healthz?$/,
   /^_?health[-_]?check$/,
   /^livez$|^_?live(?:ness)?$/,
-  /^alive$|^heartbeat$/,
+  /^alive$|^heartbeat$|^__(?:lb)?heartbeat__$/,
   /^readyz$|^ready$|^readiness$/,
   /^up$/,
   /^ping$/,

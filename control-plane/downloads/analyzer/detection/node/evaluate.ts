@@ -119,6 +119,13 @@ function createEvaluation(tracer: Tracer) {
         if (passed !== null) return passed
         break
       }
+      case 'MemberExpression': {
+        // settings[process.env.NODE_ENV || 'development']
+        const isWorkedOut = node.computed && !/Literal$/.test(node.property.type)
+        const name = isWorkedOut ? firstOf(inner(node.property, [])) : null
+        if (name !== null) return inner(node.object, [String(name), ...members])
+        break
+      }
       case 'ObjectExpression':
         if (members.length > 0 && members[0] !== EACH) return ofObject(node, at, frame)
         break

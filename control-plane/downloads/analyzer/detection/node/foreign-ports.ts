@@ -14,6 +14,8 @@ const PORTS: ReadonlySet<number> = new Set([
   ...[6660, 6667, 6669, 6697, 9042, 9092, 9200, 9300, 11_211, 27_017, 35_729],
 ])
 
+export const isForeignName = (name: string) => OTHERS.test(name)
+
 export function isForeignPort(source: Source, node: Node, port: number): boolean {
   if (PORTS.has(port)) return true
   const file =

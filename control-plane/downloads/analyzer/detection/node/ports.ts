@@ -9,7 +9,7 @@ import { parsedJsonc, parsedYaml, tableIn } from '../manifests/tables.ts'
 import { importedIn, spotsIn, type Codebase, type Reach, type Spot } from './codebase.ts'
 import type { Entry } from './entries.ts'
 import { isOfCommand, isOfEnvironment, type Outcome } from './evaluate.ts'
-import { isForeignPort } from './foreign-ports.ts'
+import { isForeignName, isForeignPort } from './foreign-ports.ts'
 import { asPort, portOf, portOutcomes, validPort } from './literals.ts'
 import { declaredPort } from './option-ports.ts'
 import type { NodePackage } from './packages.ts'
@@ -28,8 +28,9 @@ export async function portFinding(
     return finding('port', entry.port, entry.at, 'sure', said)
   }
   const written = serving?.port ?? null
-  const told = await portBeside(codebase, one, ['.env', '.env.local'])
   const asked = written === null ? [] : portOutcomes(written, tracer)
+  const variables = asked.flatMap(({ way }) => way.at(-1)?.match(/^[A-Z0-9_]*PORT$/)?.[0] ?? [])
+  const told = await portBeside(codebase, one, ['.env', '.env.local'], variables)
   const found = written && (await settled(codebase, one, reach, tracer, written, asked))
   if (found) {
     const isOther = told !== null && told.value !== found.value && readsDotenv(reach)
@@ -42,6 +43,7 @@ export async function portFinding(
     (serving && declaredPort(reach, tracer, names)) ??
     declaredPort(reach, tracer, new Set(['port'])) ??
     (await portOfFiles(codebase, one, reach, ways)) ??
+    (variables.length > 0 ? await portBeside(codebase, one, BESIDE, variables) : null) ??
     configuredPort(reach, tracer, names) ??
     portBeside(codebase, one)
   )
@@ -195,7 +197,7 @@ function fallbackOf(
   return port === 80 || port === 443 ? null : port
 }
 
-const OF_ENVIRONMENT = /^\s*(?:export\s+)?PORT\s*=\s*["']?(\d{2,5})\b/
+const OF_ENVIRONMENT = /^\s*(?:export\s+)?([A-Z0-9_]*PORT)\s*=\s*["']?(\d{2,5})\b/
 const OF_IMAGE = /^\s*(?:ENV\s+PORT[\s=]+|EXPOSE\s+)(\d{2,5})\b(?!\/udp)/i
 const BESIDE = ['.env', '.env.local', '.env.example', 'Dockerfile']
 
@@ -204,14 +206,17 @@ export async function portBeside(
   codebase: Codebase,
   one: NodePackage,
   names: readonly string[] = BESIDE,
+  variables: readonly string[] = [],
 ): Promise<Finding | null> {
+  const isAsked = (variable: string) =>
+    variable === 'PORT' || (variables.includes(variable) && !isForeignName(variable))
   for (const name of names) {
     const path = under(one.folder, name)
     const lines = ((await codebase.project.read(path)) ?? '').slice(0, 64 * 1024).split('\n')
-    const pattern = name === 'Dockerfile' ? OF_IMAGE : OF_ENVIRONMENT
     for (const [index, line] of lines.entries()) {
-      const port = pattern.exec(line)?.[1]
-      if (port === undefined) continue
+      const [, variable = '', said] = OF_ENVIRONMENT.exec(line) ?? []
+      const port = name === 'Dockerfile' ? OF_IMAGE.exec(line)?.[1] : said
+      if (port === undefined || (name !== 'Dockerfile' && !isAsked(variable))) continue
       const detail = `${name} sets port ${port}.`
       return finding('port', port, { path, line: index + 1 }, 'likely', detail)
     }

@@ -11,6 +11,9 @@ import type { Reach } from './codebase.ts'
 
 type Call = Node & { type: 'CallExpression' | 'NewExpression' }
 
+/** `const self = this`, and what compilers call it. */
+const STANDS_FOR_THIS = /^(?:_this\d*|self|that)$/
+
 export const indexOf = oncePer((source: Source) => {
   /** What each function returns. */
   const returns = new Map<Node, Node[]>()
@@ -36,7 +39,10 @@ export const indexOf = oncePer((source: Source) => {
         break
       case 'AssignmentExpression': {
         const way = wayOf(node.left)
-        if (way !== null) add(writes, way, node.right)
+        if (way === null) break
+        add(writes, way, node.right)
+        const [owner = '', name = ''] = way.split('.')
+        if (STANDS_FOR_THIS.test(owner)) add(writes, `this.${name}`, node.right)
         break
       }
       case 'CallExpression':

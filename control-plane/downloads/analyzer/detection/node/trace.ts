@@ -3,7 +3,7 @@
  * classes and what frameworks return of themselves. What cannot be followed is no application, never
  * a wrong one.
  */
-import type { Identifier, Node } from '@babel/types'
+import type { Identifier, Node, ObjectExpression } from '@babel/types'
 import { LIMITS } from '../../../../../shared/limits.ts'
 import { keyOf, methodCall, namesOf } from '../../syntax/bindings.ts'
 import { WHOLE } from '../../syntax/exports.ts'
@@ -246,7 +246,9 @@ export function createTracer(reach: Reach): Tracer {
         return members.length === 0 && makingAt(source, around) !== null
           ? [{ source, node: around, members }]
           : classMembers({ source, node: around }, members)
-      else if (around.type === 'ObjectExpression') return [{ source, node: around, members }]
+      // not what compilers list methods in: { key: 'start', value: function () { … } }
+      else if (around.type === 'ObjectExpression' && !isDescriptor(around))
+        return [{ source, node: around, members }]
     // Web.prototype.start = function () { this.app.listen() }
     const [name, ...rest] = members
     return writes(source, `this.${name}`).map((value) => ({ source, node: value, members: rest }))
@@ -371,6 +373,11 @@ export function createTracer(reach: Reach): Tracer {
     makings: (spot) => values(spot).flatMap(({ source, node }) => makingAt(source, node) ?? []),
     next: follow,
   }
+}
+
+function isDescriptor({ properties }: ObjectExpression): boolean {
+  const [key, value] = properties.map((one) => ('key' in one ? keyOf(one.key) : null))
+  return properties.length === 2 && key === 'key' && value === 'value'
 }
 
 /** Written in the function itself, or in a method of its prototype. */

@@ -178,6 +178,30 @@ const delay = number('DELAY', 80)\nconst { port } = { port: number('HTTP_PORT', 
         'serve.js': `const app = require('express')()\nexports.serve = (folder, port = 3344) => app.listen(port)`,
       },
     ],
+    'the part of a file of settings that the environment names': [
+      '8017 sure',
+      {
+        'a.js': `${APP}const kind = process.env.NODE_ENV || 'development'\napp.listen(require('./all')[kind].port)`,
+        'all.js': `module.exports = { production: { port: 80 }, development: { port: 8017 } }`,
+      },
+    ],
+    'a variable by whatever name the code asks for it': [
+      '8018 likely',
+      {
+        'a.js': `${APP}const read = (key) => process.env[key]\napp.listen(Number(read('APP_PORT')))`,
+        '.env.example': 'DB_PORT=5432\nAPP_PORT=8018\n',
+      },
+    ],
+    'a server whose class was compiled': [
+      '8019 sure',
+      {
+        'a.js': `const express = require('express')
+const Server = (function (Base) {
+  function Server() {\n    var _this = Base.call(this) || this\n    _this.app = express()\n    return _this\n  }
+  _createClass(Server, [{ key: 'start', value: function start() { this.app.listen(8019) } }])
+  return Server\n})(Object)\nnew Server().start()`,
+      },
+    ],
     'one that may come from elsewhere is not sure': [
       '8016 likely',
       { 'a.js': `${APP}module.exports = (options) => app.listen(options.port || 8016)` },
