@@ -2,16 +2,18 @@
  * How much of public applications is found right: framework, place, entry, port, health path, edit. They
  * are read and edited in a copy, and nothing of them is ever run. A score may rise, and not fall.
  */
-// long: fetches some hundred and twenty applications of others
+// long: fetches some hundred and eighty applications of others
 import { join } from 'node:path'
 import t from 'tap'
 import { temporaryFolder } from '../../support/control-plane.ts'
 import { fetchStranger, missingOf, unpack } from '../stranger.ts'
 import type { Expected } from './expected.ts'
+import { EIGHTH_HELD_OUT } from './once-held-out/eighth.ts'
 import { FIFTH_HELD_OUT } from './once-held-out/fifth.ts'
 import { FIRST_HELD_OUT } from './once-held-out/first.ts'
 import { FOURTH_HELD_OUT } from './once-held-out/fourth.ts'
 import { SECOND_HELD_OUT } from './once-held-out/second.ts'
+import { SEVENTH_HELD_OUT } from './once-held-out/seventh.ts'
 import { SIXTH_HELD_OUT } from './once-held-out/sixth.ts'
 import { THIRD_HELD_OUT } from './once-held-out/third.ts'
 import { countRight, report, scoreOf, type Score, type Scored } from './score.ts'
@@ -22,7 +24,7 @@ const SETS: readonly (readonly [string, readonly Expected[], Omit<Score, 'shown'
     'developed with',
     TUNED,
     {
-      ...{ framework: 19, mount: 19, entry: 19, port: 18, health: 19, everything: 18 },
+      ...{ framework: 19, mount: 19, entry: 19, port: 19, health: 19, everything: 19 },
       ...{ edit: 19, written: 14 },
     },
   ],
@@ -30,7 +32,7 @@ const SETS: readonly (readonly [string, readonly Expected[], Omit<Score, 'shown'
     'held out first',
     FIRST_HELD_OUT,
     {
-      ...{ framework: 18, mount: 17, entry: 18, port: 17, health: 18, everything: 17 },
+      ...{ framework: 18, mount: 17, entry: 18, port: 18, health: 18, everything: 17 },
       ...{ edit: 17, written: 12 },
     },
   ],
@@ -62,7 +64,7 @@ const SETS: readonly (readonly [string, readonly Expected[], Omit<Score, 'shown'
     'held out fifth',
     FIFTH_HELD_OUT,
     {
-      ...{ framework: 21, mount: 21, entry: 20, port: 18, health: 21, everything: 18 },
+      ...{ framework: 21, mount: 21, entry: 21, port: 18, health: 21, everything: 18 },
       ...{ edit: 21, written: 12 },
     },
   ],
@@ -70,8 +72,24 @@ const SETS: readonly (readonly [string, readonly Expected[], Omit<Score, 'shown'
     'held out sixth',
     SIXTH_HELD_OUT,
     {
-      ...{ framework: 20, mount: 18, entry: 20, port: 16, health: 20, everything: 15 },
+      ...{ framework: 20, mount: 19, entry: 20, port: 19, health: 20, everything: 18 },
       ...{ edit: 20, written: 12 },
+    },
+  ],
+  [
+    'held out seventh',
+    SEVENTH_HELD_OUT,
+    {
+      ...{ framework: 17, mount: 17, entry: 17, port: 17, health: 16, everything: 16 },
+      ...{ edit: 17, written: 12 },
+    },
+  ],
+  [
+    'held out eighth',
+    EIGHTH_HELD_OUT,
+    {
+      ...{ framework: 28, mount: 28, entry: 28, port: 28, health: 27, everything: 27 },
+      ...{ edit: 28, written: 17 },
     },
   ],
 ]

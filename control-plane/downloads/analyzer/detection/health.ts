@@ -26,7 +26,7 @@ export function healthRank(path: string): number | null {
   if (segments.some((segment) => /[<{:*[(]/.test(segment))) return null
   const last = segments.at(-1) ?? ''
   const rank = NAMES.findIndex((name) => name.test(last))
-  const isOfHealth = segments.some((segment) => /^_?healthz?$/.test(segment))
+  const isOfHealth = segments.some((segment) => /^_?health(?:z|[-_]?check)?$/.test(segment))
   // elsewhere a status page tells strangers too much
   if (rank === -1) return isOfHealth && last === 'status' ? 0.6 : null
   return isOfHealth && rank > 0 ? 0.5 + rank / 100 : rank + (segments.length - 1) / 100

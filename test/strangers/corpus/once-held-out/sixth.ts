@@ -22,7 +22,7 @@ export const SIXTH_HELD_OUT: readonly Expected[] = [
     mount: 'dist/index.js:51',
     entries: ['bin/camouflage.js'],
     port: 8080,
-    health: null,
+    health: '/ping',
   },
   {
     name: 'dailyhot-api',

@@ -15,7 +15,9 @@ const DEPTH_MAX = 4
 
 export function runsOf(line: string, depth = 0): Run[] {
   if (depth > DEPTH_MAX) return []
-  return segmentsOf(line.slice(0, 4000)).flatMap((words) => runsOfWords(words, depth))
+  // $(…) is run for what it prints
+  const plain = line.slice(0, 4000).replace(/\$\([^()]*\)/g, '_')
+  return segmentsOf(plain).flatMap((words) => runsOfWords(words, depth))
 }
 
 /** `A=b node "x y.js" && z` gives `A=b`, `node`, `x y.js` and then `z`. */

@@ -102,10 +102,13 @@ export async function entriesOf(codebase: Codebase, one: NodePackage): Promise<E
       await add({ kind: 'file', path: 'index' }, 'manifest', path, manifest)
   }
   for (const name of CUSTOM) await add({ kind: 'file', path: name }, 'custom', 'its name', null)
-  const distinct = new Map(
-    found.map((entry) => [`${entry.path} ${entry.framework}`, entry] as const).reverse(),
-  )
-  return [...distinct.values()].reverse()
+  // the first that says so is believed
+  const distinct = new Map<string, Entry>()
+  for (const entry of found) {
+    const key = `${entry.path} ${entry.framework}`
+    if (!distinct.has(key)) distinct.set(key, entry)
+  }
+  return [...distinct.values()]
 }
 
 /** Files as they are named; a file of pm2's leads to what it names. */

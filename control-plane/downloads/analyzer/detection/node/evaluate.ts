@@ -89,7 +89,7 @@ function createEvaluation(tracer: Tracer) {
     const found = valuesOf(at, frame)
     depth--
     ways.delete(way)
-    return found.slice(0, OUTCOMES_MAX)
+    return distinct(found).slice(0, OUTCOMES_MAX)
   }
 
   function valuesOf(at: Step, frame: Frame | null): Outcome[] {
@@ -120,7 +120,7 @@ function createEvaluation(tracer: Tracer) {
         break
       }
       case 'MemberExpression': {
-        // settings[process.env.NODE_ENV || 'development']
+        // settings[kind || 'development']
         const isWorkedOut = node.computed && !/Literal$/.test(node.property.type)
         const name = isWorkedOut ? firstOf(inner(node.property, [])) : null
         if (name !== null) return inner(node.object, [String(name), ...members])
@@ -336,6 +336,15 @@ function createEvaluation(tracer: Tracer) {
   }
 
   return evaluate
+}
+
+/** Many ways may lead to the same. */
+function distinct(found: readonly Outcome[]): Outcome[] {
+  const keys = new Set<string>()
+  return found.filter(({ value, way, at }) => {
+    const key = `${typeof value} ${value} ${way.join('.')} ${at.source.path} ${at.node.start}`
+    return !keys.has(key) && keys.add(key)
+  })
 }
 
 /** What is there for sure leaves the rest aside. */

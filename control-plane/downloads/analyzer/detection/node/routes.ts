@@ -54,7 +54,10 @@ export function routesOf(reach: Reach, tracer: Tracer, made: Pick<Making, 'node'
       path !== null && (isPlainStatus(source, path, given) || isHealthSetting(given[0]))
     // what lies at the root of a router may be meant for it by where that is mounted
     const mayBeHealth =
-      isStatus || path === '/' || (healthRank(path ?? '') !== null && !isStream(source, given))
+      isStatus ||
+      path === '/' ||
+      path === '/status' ||
+      (healthRank(path ?? '') !== null && !isStream(source, given))
     const inner = MOUNTERS.has(name) ? innerOf(source, name, given, tracer) : []
     const [first] = inner
     if (VERBS.has(name) && path !== null && mayBeHealth && first === undefined)

@@ -327,3 +327,18 @@ router.get('/health', ok)\napp.use(\`\${config.base}/proxy\`, router)\napp.liste
   })
   t.equal((await detectNode(project)).applications[0]?.healthPath, '/proxy/health')
 })
+
+t.test('of several scripts the first that starts it is believed', async (t) => {
+  const files = { 'server.js': WEB, 'cli.js': `require('./server')` }
+  const scripts = { start: 'node server.js', 'start:cli': 'node cli.js' }
+  t.equal(
+    await first(files, { bin: './cli.js', main: './server.js', scripts }),
+    'server.js → server.js:1 1000',
+  )
+  const serve = 'URL=$(npm run url --silent | tr -d x) node cli.js'
+  t.equal(
+    await first(files, { bin: undefined, scripts: { serve, dev: 'node server.js' } }),
+    'cli.js → server.js:1 1000',
+    'what a shell asks another program for is no end of the line',
+  )
+})

@@ -1,0 +1,313 @@
+/** Drawn by lot, written before anything was run on them, and read since: 24 of 28 were right at first. */
+import type { Expected } from '../expected.ts'
+
+export const EIGHTH_HELD_OUT: readonly Expected[] = [
+  {
+    name: '@akashic/akashic-cli-serve',
+    version: '2.0.21',
+    integrity:
+      'sha512-PEpVzlcscbAQ/tpLdR1wT/YrqLHjJ57I3ByEzR7TKpRtfbveF+mYS5zlHbbLZ1LOX5vXIC7Z4GfK2rXdJ4U3hQ==',
+    framework: 'express',
+    mount: 'lib/server/index.js:193',
+    entries: ['bin/run.js'],
+    port: 3300,
+    health: '/health-check/status',
+  },
+  {
+    name: 'cloudron-surfer',
+    version: '6.2.2',
+    integrity:
+      'sha512-9W2ndiZDvi2o6IzXRbYzmdBTtPzcFF5Ro1kLuNWGSXnkNEPoylQoYDXADS0AKqRWGJS+zTKEdL0Mc7We1BBpSA==',
+    framework: 'express',
+    mount: 'server.js:210',
+    entries: ['server.js'],
+    port: 3000,
+    health: '/api/healthcheck',
+  },
+  {
+    name: 'cognito-local',
+    version: '5.3.0',
+    integrity:
+      'sha512-cIDVOJ8Tfg226OUMd5rPgm9TKm+Nnsw6NEBwLJKsqG/+a5mMgjR5xhBZCvQkx7FksY7abj9naiLECraFoQ81Dg==',
+    framework: 'express',
+    mount: 'lib/server/server.js:56',
+    entries: ['lib/bin/start.js'],
+    port: 9229,
+    health: '/health',
+  },
+  {
+    name: 'composer-rest-server',
+    version: '0.20.9',
+    integrity:
+      'sha512-J0KsyJ9vza15d4OzrFki5kCj3gz7rSDG4IiXwukaR0gAPkWohpNv1NT9Z3h8smzqhY2BpZrxRNCYdHGWemm5qg==',
+    framework: 'node',
+    mount: 'server/server.js:182',
+    entries: ['cli.js', 'index.js'],
+    port: 3000,
+    health: null,
+  },
+  {
+    name: 'decap-server',
+    version: '3.11.3',
+    integrity:
+      'sha512-/bn/YsENh3hUl11ijNBkFleuk+ihz6/2YkuXb8pTwu59RU6MMTxjhvGwye2zHUSV5Nqzona9kOjAh7AVmQzB3Q==',
+    framework: 'express',
+    mount: 'src/index.ts:10',
+    entries: ['src/index.ts'],
+    port: 8081,
+    health: null,
+  },
+  {
+    name: 'devmentorai-server',
+    version: '1.8.0',
+    integrity:
+      'sha512-83OjLcf/Ln0kP2bFhxNX8eQlcNLXAo6YBlbzeJoN4U2vlLbjF4WWPVaV+cbwa7paQKVtnraYSUUjsV66SIThZQ==',
+    framework: 'fastify',
+    mount: 'dist/server.js:9307',
+    entries: ['dist/server.js'],
+    port: 3847,
+    health: '/api/health',
+  },
+  {
+    name: 'five-server',
+    version: '0.4.5',
+    integrity:
+      'sha512-EVAuwMdXHuRsHXG/jUthQtLP6G0j7MbkgaU1AXJInkJUOuNVz0vEVGe87YgdrA+mZE1ZVHFUmdi+B78kRFNQqw==',
+    framework: 'express',
+    mount: 'lib/index.js:212',
+    entries: ['lib/bin.js'],
+    port: 5500,
+    health: null,
+  },
+  {
+    name: 'graphql-faker',
+    version: '2.0.0',
+    integrity:
+      'sha512-wcoXLWAMjPeF9LmqD0PshzNuUJJsNzINwsOkYdPN4h3UJYSj4vS1e+3w0kBal1shvoBsCDsMz8JBvdYOTjRoxA==',
+    framework: null,
+    mount: null,
+    entries: [],
+    port: null,
+    health: null,
+  },
+  {
+    name: '@hocuspocus/cli',
+    version: '2.15.3',
+    integrity:
+      'sha512-wQqdT+JTw0rcUs0jjRCBN6CenRnJkpNOze+nXIX/9sV8EAWafc1tW0EoqNP6QQCAHeTDJ95MSZC4ExqgwWqXIg==',
+    framework: null,
+    mount: null,
+    entries: [],
+    port: null,
+    health: null,
+  },
+  {
+    name: 'jsonapi-mock',
+    version: '1.4.41',
+    integrity:
+      'sha512-zSQI86GiO1trUe8qu8yso8Hy97jw8GoDYN+NR2KdZZ/AqEHPXKDZmIX9nz3RUpdVoAu9bW4fWR1Oe6WSL5QBFQ==',
+    framework: 'express',
+    mount: 'src/app.js:15',
+    entries: ['src/app.js', 'app.js', 'cli.js'],
+    port: 3004,
+    health: null,
+  },
+  {
+    name: 'kuzzle',
+    version: '2.56.0',
+    integrity:
+      'sha512-WSwRwVL/M44fYsBuWt3PPbDC9PKTEHtjkR60Wk3MO07C1sFukplrf3tIWvXiuxgsLe+HcRu+0A1vBIAMmqQCKg==',
+    framework: null,
+    mount: null,
+    entries: [],
+    port: null,
+    health: null,
+  },
+  {
+    name: 'mock-json-server',
+    version: '1.3.6',
+    integrity:
+      'sha512-3VeB+8vX75I22Cha5ohp/XdlEVBRU2ocO2las2g119TvanhzeOrJxZCulKam+NNQWsRu68o0nkjlZYZ21QjRLg==',
+    framework: 'express',
+    mount: 'src/server/index.js:31',
+    entries: ['bin/index.js'],
+    port: 8000,
+    health: null,
+  },
+  {
+    name: 'mockaton',
+    version: '8.23.4',
+    integrity:
+      'sha512-cyqUcN/kOAWZZaynY6UN6AhPKWLZv5kjq3aiO2CilOj17aXjondrBZW5mi8qg42RmUnFGkvtMp+/Os3g3tziNg==',
+    framework: 'node',
+    mount: 'src/Mockaton.js:31',
+    entries: ['src/cli.js'],
+    port: null,
+    health: null,
+  },
+  {
+    name: '@monodog/backend',
+    version: '1.6.14',
+    integrity:
+      'sha512-AfSrAY1Md8gdnoL0PWCoDNFDMD8n5gZp4162eGclP0H/r/al858QYZMS5vxIHMWMYlYGL39Z/nG/UjNyeew5HQ==',
+    framework: 'express',
+    mount: 'src/index.ts:56',
+    entries: ['src/cli.ts', 'dist/cli.js'],
+    port: 4000,
+    health: '/api/health',
+  },
+  {
+    name: 'nci-ansible-ui',
+    version: '1.1.2',
+    integrity:
+      'sha512-hLuXfZlUqIv1YlW6/PQ3YeycQBVt0q0YKVxauz/cyk6JnXTUfpgTodpv60YD6TkPjtOuqMBU6DVnToXh9dfP9w==',
+    framework: null,
+    mount: null,
+    entries: [],
+    port: null,
+    health: null,
+  },
+  {
+    name: 'nextinspect',
+    version: '1.0.1',
+    integrity:
+      'sha512-ChGIaXkbg+XWJL45NX+Vrsq8+D+YyKFGktjuTSbgk66tNmBgBg8VIZFfPVz7SWau9XZokKrwQh8ojiCyIM3k1Q==',
+    framework: 'express',
+    mount: 'dist/server.js:10',
+    entries: ['dist/server.js'],
+    port: 3002,
+    health: null,
+  },
+  {
+    name: 'node-mock-server',
+    version: '0.25.4',
+    integrity:
+      'sha512-oZGazbhBv4xKwfDw0424TG7EYIbstCH7bqniAqI01ZytdFzwdb/Bs+vRmOrtg7V5RBIdn5dRQAv8ZHo0xO+2iQ==',
+    framework: 'express',
+    mount: 'lib/controller/AppController.js:7',
+    entries: ['mock-server.js'],
+    port: 3001,
+    health: null,
+  },
+  {
+    name: 'p3x-redis-ui-server',
+    version: '2026.10.100',
+    integrity:
+      'sha512-UPYMNoyjqTamj1tAzVAtKVzSdoIO+H2ZlknWZt3EKv58TPOwMK+j1mlzzA/iEXlh1ZoKN6Qwe7BEGtRkRViwjA==',
+    framework: 'express',
+    mount: 'dist/service/http/index.mjs:1',
+    entries: ['bin/p3xrs.mjs'],
+    port: 7843,
+    health: '/health',
+  },
+  {
+    name: 'pg-boss-admin-dashboard',
+    version: '1.1.1',
+    integrity:
+      'sha512-Aw3YecY3jSkcMcAE9G5iQK6hMnlKXbUMId7mbD/aMrgkwMkXAhN0QYkECN0kpKt0uEBWtr4XnQBbwjYNbpwU1g==',
+    framework: 'express',
+    mount: 'index.js:7',
+    entries: ['index.js', 'bin/pg-boss-admin-dashboard.js'],
+    port: 8671,
+    health: null,
+  },
+  {
+    name: 'remotestorage-server',
+    version: '0.5.11',
+    integrity:
+      'sha512-D+163YdHPApYXr6lWcmUtJS5JDksn7CcZK9WS5aRtSIsRnL3jwOthhqaGLnrbVqFMPJaqaBbreu/ZHdW0An9IQ==',
+    framework: null,
+    mount: null,
+    entries: [],
+    port: null,
+    health: null,
+  },
+  {
+    name: '@skillkit/api',
+    version: '1.24.0',
+    integrity:
+      'sha512-VFQwn+ypMaKvTeeck1uiy/Q5PK6AJNPP1sEMpJJ+GEArBexv/GkrHs2LGws73NQQhy+/2fzXI21Drj21MiVC4Q==',
+    framework: 'hono',
+    mount: 'dist/index.js:650',
+    entries: ['dist/index.js'],
+    port: 3737,
+    health: '/health',
+  },
+  {
+    name: 'smoke',
+    version: '4.1.3',
+    integrity:
+      'sha512-+Bg2DL3RdSwSLQeHyhaJ+v84Z9tZ8VzoARSPbgxVFU4lBr+wRuRukQrTrBjUe72UjWUkGEfSb2sPU9D3K9cyZg==',
+    framework: 'express',
+    mount: 'lib/smoke.js:21',
+    entries: ['bin/smoke'],
+    port: 3000,
+    health: null,
+  },
+  {
+    name: '@spotlightjs/sidecar',
+    version: '2.5.0',
+    integrity:
+      'sha512-KCkADnSMqt65LpfX99clXrUqG+ROPjbQfXxSLkZ5uPZ0t0NwOVd+CjYPH7siNl1CBQGCrLm0vgJ2USbaWzGk3g==',
+    framework: 'hono',
+    mount: 'dist/main.js:28',
+    entries: ['dist/run.js'],
+    port: 8969,
+    health: '/health',
+  },
+  {
+    name: '@staticdeploy/mock-server',
+    version: '3.0.0',
+    integrity:
+      'sha512-wdyPVMsrKemCVwlvMl6ofSNCJrjzJKGM/6cFRAHrKMUWnGzSNTjuVSDHz7RkztG/jby8sCPFsDx752QasrPE5A==',
+    framework: 'express',
+    mount: 'src/getApp/index.js:56',
+    entries: ['src/bin/index.js'],
+    port: 3456,
+    health: null,
+  },
+  {
+    name: 'statikk',
+    version: '2.2.1',
+    integrity:
+      'sha512-PHTQdUv+FTR7tmuQ8BzlVpeqhjXo6+N3D5bflAYEwQSy6z3a0dWL6zBj89Vzvj7O/HULTz4/SE0nqxu5gFwsfw==',
+    framework: 'node',
+    mount: 'lib/statik.js:46',
+    entries: ['bin/statikk'],
+    port: null,
+    health: null,
+  },
+  {
+    name: 'stripe-stateful-mock',
+    version: '0.0.16',
+    integrity:
+      'sha512-eAOIMTJ/8jpf2yZOkawH8Q2QVWlcBJ65dmvBUQRQVXJS4f1tE4Idv2/wL5OSnYTfB6aqTYCn03wVKxglfagLMw==',
+    framework: 'express',
+    mount: 'src/index.ts:10',
+    entries: ['src/cli.ts'],
+    port: 8000,
+    health: null,
+  },
+  {
+    name: 'terriajs-server',
+    version: '4.0.4',
+    integrity:
+      'sha512-oFBooDK3qZjYqSSUybAyVVYPU9750zjWFympanJ4E1nMHuFMSTgQSObtIMMpa3fplvWI0tSkXQ9eFHkaQ3siaA==',
+    framework: 'express',
+    mount: 'lib/makeserver.js:31',
+    entries: ['lib/app.js', 'terriajs-server.js'],
+    port: 3001,
+    health: '/ping',
+  },
+  {
+    name: 'zmarkdown',
+    version: '12.1.0',
+    integrity:
+      'sha512-OetWDkcokpI9NUqne3KytWEdnUY4DsSFa2jGSVMiyyRTVyGsRnG2DILOmmt/8gwK+qTcbHvWRpg6uiGT7ZwkRg==',
+    framework: 'express',
+    mount: 'server/index.js:9',
+    entries: ['server/index.js'],
+    port: 27272,
+    health: null,
+  },
+]
