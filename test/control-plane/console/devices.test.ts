@@ -49,7 +49,10 @@ void t.test('a ticket is shown once, with the command that enrolls a device', as
   const ada = await person('acme')
   const path = `${PAGE}/enroll`
   t.match((await ada.get(`${path}?user_id=${userId}`)).text, `value="${userId}"`)
-  t.match((await ada.get(path)).text, /What the agent reports.*Whether the disk is encrypted.*can’t run commands/s)
+  t.match(
+    (await ada.get(path)).text,
+    /What the agent reports.*Whether the disk is encrypted.*can’t run commands/s,
+  )
   const made = await ada.post(path, {
     ...FORM,
     uses: '2',

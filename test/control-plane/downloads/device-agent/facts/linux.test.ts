@@ -143,7 +143,14 @@ t.test('nftables: refused by policy, or by a last rule without a condition', asy
     detail: 'nftables',
   })
   t.match(await askedFirewall(nft('ipv4-only'), LOOPBACK), { value: true })
-  const before = { family: 'inet', table: 'nat', name: 'in', type: 'nat', hook: 'input', policy: 'drop' }
+  const before = {
+    family: 'inet',
+    table: 'nat',
+    name: 'in',
+    type: 'nat',
+    hook: 'input',
+    policy: 'drop',
+  }
   const nat = JSON.stringify({ nftables: [{ chain: before }] })
   t.match(await askedFirewall({ nft: nat }), { value: false, reason: 'no_firewall' })
   t.match(await askedFirewall({ nft: 'Operation not permitted' }), { value: 'unknown' })
