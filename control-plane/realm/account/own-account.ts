@@ -2,6 +2,7 @@
  * A person's own account, for whoever holds a session of the realm. Every form goes through the
  * same gate: from our own page, of this very session, and with a fresh proof where it weighs.
  */
+import { Refusal } from '../../../shared/errors.ts'
 import { passkeySite } from '../../accounts/passkeys.ts'
 import { FORM_PAGE_HEADERS } from '../answers.ts'
 import { isFromOwnPage, readForm } from '../../http/form.ts'
@@ -34,7 +35,7 @@ const PROOF_FIELDS = [
 export function ownAccountPages(realm: Realm, world: RealmWorld) {
   const { tenant, issuer } = realm
   const { tenantId } = tenant
-  const { sessions, devices, factors, baseUrl } = world
+  const { sessions, devices, enrolledDevices, factors, baseUrl } = world
   const accountUrl = `${issuer}/account`
   const applicationUrl = realm.applicationUrls[0] ?? issuer
   const proofs = freshProofs(realm, world)
@@ -45,6 +46,7 @@ export function ownAccountPages(realm: Realm, world: RealmWorld) {
     '/account': { get: show },
     '/account/sessions': { post: endSessions },
     '/account/devices': { post: forgetDevice },
+    '/account/machines': { post: removeMachine },
     '/account/confirm': { post: confirm },
     '/account/codes-kept': { post: async ({ ctx }) => done(ctx) },
     ...personChanges(realm, world, proofs, back),
@@ -198,6 +200,7 @@ export function ownAccountPages(realm: Realm, world: RealmWorld) {
       sid,
       sessions: await sessions.listAliveOf(tenantId, userId),
       devices: await devices.list(tenantId, userId),
+      machines: await enrolledDevices.ofPerson(tenantId, userId),
       ...said,
     })
     return showPage(ctx, status, page)
@@ -221,6 +224,20 @@ export function ownAccountPages(realm: Realm, world: RealmWorld) {
     const sid = fields.get('sid') ?? ''
     const isEnded = await ending.endSession(userId, sid, requestIdOf(ctx))
     return isEnded ? done(ctx, 'session') : problem(request, 'session_gone', 404)
+  }
+
+  async function removeMachine(request: OwnRequest) {
+    const { ctx, holder, fields } = request
+    const { userId } = holder.user
+    const actor = { name: userId, requestId: requestIdOf(ctx) }
+    try {
+      await enrolledDevices.removeOwn(tenantId, userId, fields.get('device') ?? '', actor)
+    } catch (error) {
+      if (error instanceof Refusal && error.code === 'device_not_found')
+        return problem(request, 'machine_gone', 404)
+      throw error
+    }
+    return done(ctx, 'machine')
   }
 
   async function forgetDevice(request: OwnRequest) {

@@ -6,6 +6,7 @@ import { schema } from '../../../control-plane/store/schema.ts'
 import { movableClock } from '../../support/control-plane.ts'
 import { provingMachine, type ProvingMachine } from '../../support/proving-machine.ts'
 import { ADA, Browser, startWorld, type TestTenant, type World } from './realm-world.ts'
+import { personAt } from './account-visit.ts'
 import { begin, enrolApp, eventsOf, recordedSignIns, setPolicy } from './steps.ts'
 
 const OFF = { firewall: { value: false, reason: 'no_firewall' } } as const
@@ -342,4 +343,19 @@ t.test('a machine that falls out of the policy ends its sessions as it says so',
   t.strictSame((await endings()).sort(), ['device_check', 'device_violation'])
   const over = await begin(world, acme, {}, person.browser)
   t.match(over.page.html, /name="password"/)
+})
+
+t.test('people see their own devices, with what to mend, and remove them', async (t) => {
+  const { world, acme } = await start(t)
+  await setPolicy(world, 'device', { require: 'any' })
+  const { userId } = acme.ada
+  const machine = await provingMachine(world, { userId })
+  await machine.checkIn(OFF)
+  const others = await provingMachine(world)
+  const here = await personAt(world, acme)
+  const shown = await here.browser.visit(`${acme.issuer}/account`)
+  t.match(shown.html, /Devices with our agent.*laptop-1.*ufw enable.*can’t run commands/s)
+  t.equal((await here.send('/machines', { device: others.deviceId })).response.status, 404)
+  t.match((await here.send('/machines', { device: machine.deviceId })).html, /Device removed/)
+  t.match((await world.enrolledDevices.ofPerson('acme', userId))[0]?.state ?? 'revoked', 'revoked')
 })

@@ -135,6 +135,7 @@ export const EXAMPLES: Readonly<Record<string, (place: NamedPlace) => Page>> = {
       ...ownAccount(place),
       user: { ...ownAccount(place).user, source: 'directory' },
       factors: [],
+      machines: [],
       devices: [],
       sessions: ownAccount(place).sessions.slice(0, 1),
       problem: 'factor_needed',
@@ -226,6 +227,16 @@ function ownAccount(place: NamedPlace) {
       { ...session, sid: 'a', userAgent: FIREFOX },
       { ...session, sid: 'b', userAgent: IPHONE, ip: '2001:db8::1:2:3:4' },
     ],
+    machines: [
+        {
+          deviceId: 'dev_0123456789abcdef',
+          hostname: 'adas-laptop',
+          platform: 'linux',
+          state: 'approved',
+          seenAt: Date.UTC(2026, 1, 3),
+          posture: null,
+        },
+      ],
     devices: [
       { deviceId: 'dev_1', userAgent: FIREFOX, ip: '192.0.2.7', lastSeenAt: atMs },
       { deviceId: 'dev_2', userAgent: '', ip: '192.0.2.9', lastSeenAt: atMs },

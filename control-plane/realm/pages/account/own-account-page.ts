@@ -11,6 +11,7 @@ import { form } from '../blocks/form.ts'
 import { itemList, type Item } from '../blocks/item-list.ts'
 import { moment } from '../blocks/moment.ts'
 import { page, type Page, type Place } from '../layout.ts'
+import { machineList, type OwnMachine } from './own-machines.ts'
 import type { Html } from '../../../pages/html.ts'
 import type { Texts } from '../texts/english.ts'
 
@@ -35,6 +36,7 @@ interface OwnAccountView {
     'sid' | 'userAgent' | 'ip' | 'createdAt' | 'lastSeenAt'
   >[]
   readonly devices: readonly Pick<KnownDevice, 'deviceId' | 'userAgent' | 'ip' | 'lastSeenAt'>[]
+  readonly machines: readonly OwnMachine[]
   readonly done?: DoneKind | undefined
   readonly problem?: OwnProblem | undefined
 }
@@ -52,6 +54,7 @@ export function ownAccountPage(view: OwnAccountView): Page {
     content: html`
       ${done === undefined || problem !== undefined ? '' : notice('success', own.done[done])}
       ${profile(view)} ${factors(view)} ${sessions(view)} ${devices(view)}
+      ${machineList(view)}
       ${linkButton(view.applicationUrl, texts.backToApplication, 'quiet')}
     `,
   })

@@ -38,10 +38,15 @@ export const own = {
   devicesNone: 'No known browsers yet.',
   lastSignIn: 'Last sign-in',
   forget: 'Forget',
+  machines: 'Devices with our agent',
+  machinesIntro: 'What the agent reports about them:',
+  lastReport: 'Last report',
+  allGood: 'No problems reported.',
 
   done: {
     session: 'Session ended. That device is signed out.',
     others: 'All other sessions have ended.',
+    machine: 'Device removed. Its sessions have ended.',
     device: 'Browser forgotten. Its next sign-in counts as a new browser.',
     name: 'Name saved.',
     factor: 'Second factor removed.',
@@ -50,6 +55,7 @@ export const own = {
   },
   problems: {
     session_gone: 'That session has already ended.',
+    machine_gone: 'That device was already removed.',
     device_gone: 'That browser was already forgotten.',
     factor_gone: 'That second factor was already removed.',
     factor_needed:

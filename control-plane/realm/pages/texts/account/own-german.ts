@@ -41,10 +41,15 @@ export const own: typeof english = {
   devicesNone: 'Noch keine bekannten Browser.',
   lastSignIn: 'Letzte Anmeldung',
   forget: 'Vergessen',
+  machines: 'Geräte mit unserem Agenten',
+  machinesIntro: 'Das meldet der Agent über sie:',
+  lastReport: 'Letzte Meldung',
+  allGood: 'Keine Probleme gemeldet.',
 
   done: {
     session: 'Sitzung beendet. Das Gerät ist abgemeldet.',
     others: 'Alle anderen Sitzungen sind beendet.',
+    machine: 'Gerät entfernt. Seine Sitzungen sind beendet.',
     device: 'Browser vergessen. Bei der nächsten Anmeldung gilt er als neu.',
     name: 'Name gespeichert.',
     factor: 'Zweiter Faktor entfernt.',
@@ -53,6 +58,7 @@ export const own: typeof english = {
   },
   problems: {
     session_gone: 'Diese Sitzung ist bereits beendet.',
+    machine_gone: 'Dieses Gerät wurde schon entfernt.',
     device_gone: 'Dieser Browser wurde bereits vergessen.',
     factor_gone: 'Dieser zweite Faktor wurde bereits entfernt.',
     factor_needed:

@@ -1,0 +1,59 @@
+/** A person's machines with our agent: what they report, how to mend it, and the end of them. */
+import { html } from 'hono/html'
+import { DEVICE_FACTS } from '../../../../shared/device/facts.ts'
+import type { Language } from '../../../../shared/sign-in/language.ts'
+import type { EnrolledDevice } from '../../../devices/enrolled-device.ts'
+import { DEVICE_WORDS, sayReason } from '../../../pages/devices/say-reason.ts'
+import type { Html } from '../../../pages/html.ts'
+import { itemList, type Item } from '../blocks/item-list.ts'
+import { moment } from '../blocks/moment.ts'
+import type { Place } from '../layout.ts'
+
+export type OwnMachine = Pick<
+  EnrolledDevice,
+  'deviceId' | 'hostname' | 'platform' | 'seenAt' | 'posture' | 'state'
+>
+
+interface MachinesView {
+  readonly place: Place
+  readonly accountUrl: string
+  readonly csrf: string
+  readonly machines: readonly OwnMachine[]
+}
+
+/** Nothing for whoever has none. */
+export function machineList({ place, accountUrl, csrf, machines }: MachinesView): Html {
+  const own = machines.filter(({ state }) => state !== 'revoked')
+  if (own.length === 0) return html``
+  const { texts } = place
+  const { own: said } = texts.account
+  const language = texts.language as Language
+  const { collected, notCollected } = DEVICE_WORDS[language]
+  const items: Item[] = own.map((machine) => ({
+    title: machine.hostname,
+    facts: [html`${said.lastReport} ${moment(texts, machine.seenAt)}`, ...failing(machine)],
+    button: {
+      action: `${accountUrl}/machines`,
+      label: said.remove,
+      hidden: { device: machine.deviceId, csrf },
+    },
+  }))
+
+  function failing({ posture, platform }: OwnMachine): readonly (string | Html)[] {
+    const wrong = DEVICE_FACTS.flatMap((what) => {
+      const fact = posture?.facts[what]
+      if (fact?.value !== false) return []
+      const words = sayReason(language, { what, reason: fact.reason, platform })
+      return [html`${words.title}: ${words.said} ${words.mend ?? ''}`]
+    })
+    return wrong.length === 0 ? [said.allGood] : wrong
+  }
+
+  return html`<h2>${said.machines}</h2>
+    ${itemList('machine', items, '')}
+    <p>${said.machinesIntro}</p>
+    <ul class="steps">
+      ${collected.map((line) => html`<li>${line}</li>`)}
+    </ul>
+    <p>${notCollected}</p>`
+}
