@@ -129,6 +129,7 @@ async function checkInOnce(): Promise<number> {
   const one = machines[turn++ % machines.length]!
   const startMs = performance.now()
   const { status, next } = await checkIn(one, '127.0.0.1')
+  if (status === 503) return Infinity // it would come again, as it was told
   if (status !== 200) throw new Error(`a check-in: ${status}`)
   one.prev = next
   one.ctr++

@@ -30,7 +30,7 @@ export const DEVICE_LIMITS = {
   /** Of all devices, beside which sign-ins have room. */
   rateDeviceCheckIns: { burst: 300, perSecond: 150 },
   /** Check-ins that are worked on at once, and how long the others are told to wait, at most. */
-  deviceCheckInsAtOnceMax: 16,
+  deviceCheckInsAtOnceMax: 64,
   deviceCheckInAgainSecondsMax: 900,
   /** What mends a lost chain is good for so long. */
   deviceNonceMs: 60_000,

@@ -14,7 +14,7 @@ interface Waiting {
 }
 
 /** So that no commit of theirs holds up others for long. */
-const TOGETHER_MAX = 16
+const TOGETHER_MAX = 32
 /** Between two commits, by how long the last one took. */
 const PAUSE_FACTOR = 9
 const PAUSE_MS_MAX = 100
