@@ -67,7 +67,7 @@ export function installEndpoints(
   return [
     ...DEVICE_PLATFORMS.map(script),
     anyone.get('/install/agent/agent.mjs', {
-      summary: 'The device agent: a single file for Node 22 and later.',
+      summary: 'The device agent: a single file for Node 20 and later.',
       answers: { 200: file(PROGRAM_TYPE, 'The program.') },
       refusals: ['rate_limited'],
       handle: async (c) => {

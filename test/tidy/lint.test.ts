@@ -78,7 +78,9 @@ async function heardOf(t: Test, files: Readonly<Record<string, string>>) {
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), `${text}\n`)
   const args = ['-c', `${ROOT}.oxlintrc.json`, '-f', 'json', folder]
-  const said = await run(`${ROOT}node_modules/.bin/oxlint`, args, { cwd: ROOT }).catch(
+  // not with what this test itself was started with
+  const program = [`${ROOT}node_modules/oxlint/bin/oxlint`, ...args]
+  const said = await run(process.execPath, program, { cwd: ROOT, env: {} }).catch(
     (error: { stdout: string }) => error,
   )
   const { diagnostics } = JSON.parse(said.stdout) as Found

@@ -14,6 +14,9 @@ const NAME = 'service_console'
 export const isSecure = (baseUrl: string) => baseUrl.startsWith('https:')
 /** `__Host-` asks for all paths of the host. */
 export const cookiePath = (baseUrl: string) => (isSecure(baseUrl) ? '/' : CONSOLE_PATH)
+/** Administrators fetch install scripts as files beside the console. */
+const sessionPaths = (baseUrl: string) =>
+  isSecure(baseUrl) ? [cookiePath(baseUrl)] : [CONSOLE_PATH, '/install']
 const nameOf = (baseUrl: string) => (isSecure(baseUrl) ? HOST_PREFIX : '') + NAME
 
 /** Two of the name decide nothing. */
@@ -22,14 +25,15 @@ export function readSessionCookie(cookies: string, baseUrl: string): string | un
   return typeof value === 'string' ? value : undefined
 }
 
-export function sessionCookie(id: string, baseUrl: string): string {
-  return setCookie(nameOf(baseUrl), id, {
-    path: cookiePath(baseUrl),
-    maxAgeSeconds: LIMITS.consoleSessionMs / SECOND_MS,
-    isSecure: isSecure(baseUrl),
-  })
-}
+/** One for each place that is the console's. */
+export const sessionCookies = (id: string, baseUrl: string): string[] =>
+  sessionPaths(baseUrl).map((path) =>
+    setCookie(nameOf(baseUrl), id, {
+      path,
+      maxAgeSeconds: LIMITS.consoleSessionMs / SECOND_MS,
+      isSecure: isSecure(baseUrl),
+    }),
+  )
 
-export function clearedSessionCookie(baseUrl: string): string {
-  return clearCookie(nameOf(baseUrl), isSecure(baseUrl), cookiePath(baseUrl))
-}
+export const clearedSessionCookies = (baseUrl: string): string[] =>
+  sessionPaths(baseUrl).map((path) => clearCookie(nameOf(baseUrl), isSecure(baseUrl), path))

@@ -35,11 +35,11 @@ import type { Viewer } from '../../console-access/console-sessions.ts'
 import { action, page, type ConsoleRoute, type View, type Visit } from '../route.ts'
 import type { ConsoleWorld } from '../world.ts'
 import {
-  clearedSessionCookie,
+  clearedSessionCookies,
   cookiePath,
   isSecure,
   readSessionCookie,
-  sessionCookie,
+  sessionCookies,
 } from './cookies.ts'
 import { safeReturnAddress } from './return-address.ts'
 
@@ -119,7 +119,7 @@ export function signInRoutes(world: SignInWorld): readonly ConsoleRoute[] {
       const id = await consoleAccess.sessions.begin(claims, before, (change) =>
         noteSignIn(change, claims.userId, visit),
       )
-      return redirect(flow.returnTo, [cleared, sessionCookie(id, baseUrl)])
+      return redirect(flow.returnTo, [cleared, ...sessionCookies(id, baseUrl)])
     } catch (error) {
       // another client secret or another key: asked for anew by the next one
       client = undefined
@@ -152,7 +152,7 @@ export function signInRoutes(world: SignInWorld): readonly ConsoleRoute[] {
     ),
     action({ path: '/console/sign-out', role: 'viewer' }, async ({ viewer, requestId }) => {
       await consoleAccess.sessions.end(viewer.sessionId, requestId)
-      return redirect('/console/signed-out', [clearedSessionCookie(baseUrl)])
+      return redirect('/console/signed-out', clearedSessionCookies(baseUrl))
     }),
     page({ path: '/console/signed-out', role: 'anyone' }, () => ({
       title: "You're signed out",

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { Writable } from 'node:stream'
 import { pino } from 'pino'
 import t from 'tap'
+import { sessionCookies } from '../../../control-plane/console/access/cookies.ts'
 import { tarball } from '../../../control-plane/downloads/bundling/tarball.ts'
 import {
   fetchRuntimes,
@@ -72,6 +73,14 @@ void t.test('the script as a file is for those who administer that tenant', asyn
   for (const who of [others, nobodys]) t.match(await who.get(path), { status: 404 })
   t.match(await ask(path, ''), { status: 404, location: '' }, 'and nobody is sent to sign in')
   t.match(await ours.get('/install/linux/nowhere'), { status: 404 })
+})
+
+void t.test('browsers bring along who somebody is, over TLS or not', (t) => {
+  const paths = (baseUrl: string) =>
+    sessionCookies('id', baseUrl).map((cookie) => / Path=([^;]+)/.exec(cookie)?.[1])
+  t.strictSame(paths('http://localhost:8080'), ['/console', '/install'])
+  t.strictSame(paths('https://login.example'), ['/'])
+  t.end()
 })
 
 void t.test('what is newest is signed by a key that agents pin, and is the program', async (t) => {

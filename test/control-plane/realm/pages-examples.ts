@@ -228,15 +228,15 @@ function ownAccount(place: NamedPlace) {
       { ...session, sid: 'b', userAgent: IPHONE, ip: '2001:db8::1:2:3:4' },
     ],
     machines: [
-        {
-          deviceId: 'dev_0123456789abcdef',
-          hostname: 'adas-laptop',
-          platform: 'linux',
-          state: 'approved',
-          seenAt: Date.UTC(2026, 1, 3),
-          posture: null,
-        },
-      ],
+      {
+        deviceId: 'dev_0123456789abcdef',
+        hostname: 'adas-laptop',
+        platform: 'linux',
+        state: 'approved',
+        seenAt: Date.UTC(2026, 1, 3),
+        posture: null,
+      },
+    ],
     devices: [
       { deviceId: 'dev_1', userAgent: FIREFOX, ip: '192.0.2.7', lastSeenAt: atMs },
       { deviceId: 'dev_2', userAgent: '', ip: '192.0.2.9', lastSeenAt: atMs },
