@@ -63,7 +63,19 @@ interface Found {
   readonly diagnostics: readonly { readonly code: string; readonly filename: string }[]
 }
 
-const run = promisify(execFile)
+/** Without the loaders that this test itself may have been started with. */
+const run = (program: string, args: readonly string[]) =>
+  promisify(execFile)(
+    '/bin/sh',
+    [
+      '-c',
+      'unset NODE_OPTIONS; exec "$0" "$@"',
+      process.execPath,
+      `${ROOT}node_modules/.bin/${program}`,
+      ...args,
+    ],
+    { cwd: ROOT },
+  )
 const config = readFileSync(`${ROOT}.oxlintrc.json`, 'utf8')
 const { compilerOptions } = JSON.parse(readFileSync(`${ROOT}tsconfig.json`, 'utf8')) as {
   compilerOptions: object
@@ -78,11 +90,7 @@ async function heardOf(t: Test, files: Readonly<Record<string, string>>) {
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), `${text}\n`)
   const args = ['-c', `${ROOT}.oxlintrc.json`, '-f', 'json', folder]
-  // not with what this test itself was started with
-  const program = [`${ROOT}node_modules/oxlint/bin/oxlint`, ...args]
-  const said = await run(process.execPath, program, { cwd: ROOT, env: {} }).catch(
-    (error: { stdout: string }) => error,
-  )
+  const said = await run('oxlint', args).catch((error: { stdout: string }) => error)
   const { diagnostics } = JSON.parse(said.stdout) as Found
   const heard = new Map<string, string[]>()
   for (const { code, filename } of diagnostics) {
@@ -111,9 +119,7 @@ t.test('types are worked out beside it, also for what runs in browsers', async (
   const heard = await heardOf(t, { 'wrong.ts': `export const one: string = 1` })
   t.same(heard.get('wrong.ts'), ['typescript(TS2322)'])
   const browser = 'control-plane/console/browser'
-  const { stdout } = await run(`${ROOT}node_modules/.bin/tsc`, ['-p', browser, '--listFilesOnly'], {
-    cwd: ROOT,
-  })
+  const { stdout } = await run('tsc', ['-p', browser, '--listFilesOnly'])
   for (const file of globSync(`${browser}/*.ts`, { cwd: ROOT })) t.match(stdout, file)
 })
 
