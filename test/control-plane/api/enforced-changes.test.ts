@@ -99,6 +99,9 @@ const CALLS: Readonly<Record<string, readonly string[]>> = {
     'PATCH /tenants/{tenant_id}/users/{user_id}',
     'DELETE /tenants/{tenant_id}/users/{user_id}',
     'POST /tenants/{tenant_id}/revocations',
+    'POST /tenants/{tenant_id}/device-revocations',
+    'POST /tenants/{tenant_id}/devices/{device_id}/revoke',
+    'DELETE /tenants/{tenant_id}/devices/{device_id}',
   ],
   soon: [
     'PUT /tenants/{tenant_id}/licence', // running sessions go on in every state
