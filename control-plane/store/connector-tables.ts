@@ -12,6 +12,8 @@ export const connectorTokens = table(
     usesLeft: whole('uses_left').notNull(),
     createdAt: whole('created_at').notNull(),
     expiresAt: whole('expires_at').notNull(),
+    /** A person of the console; '': who holds the operator key. */
+    madeBy: text('made_by').notNull().default(''),
   },
   (table) => [
     uniqueIndex('connector_tokens_hash').on(table.tokenHash),

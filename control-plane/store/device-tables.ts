@@ -17,6 +17,8 @@ export const deviceTickets = table(
     network: text('network'),
     createdAt: whole('created_at').notNull(),
     expiresAt: whole('expires_at').notNull(),
+    /** A person of the console; '': who holds the operator key. */
+    madeBy: text('made_by').notNull().default(''),
   },
   (table) => [
     uniqueIndex('device_tickets_hash').on(table.ticketHash),
@@ -62,7 +64,14 @@ export const enrolledDevices = table(
   },
   (table) => [
     index('enrolled_devices_tenant').on(table.tenantId, table.enrolledAt, table.deviceId),
-    index('enrolled_devices_user').on(table.tenantId, table.userId, table.enrolledAt),
+    // only of those that have not been revoked: how many there are
+    index('enrolled_devices_kept').on(table.tenantId, table.revokedAt),
+    index('enrolled_devices_user').on(
+      table.tenantId,
+      table.userId,
+      table.enrolledAt,
+      table.deviceId,
+    ),
     index('enrolled_devices_machine').on(table.tenantId, table.machineHash),
     index('enrolled_devices_ticket').on(table.ticketId, table.publicKey),
     index('enrolled_devices_revoked').on(table.revokedAt),
@@ -78,6 +87,8 @@ export const devicePostures = table(
     posture: json('posture').$type<Posture>().notNull(),
     /** By fact, since when its value is what it is. */
     factsSince: json('facts_since').$type<Partial<Record<DeviceFact, number>>>().notNull(),
+    /** Of those that are not true: since when, be it false or unknown. */
+    unmetSince: json('unmet_since').$type<Partial<Record<DeviceFact, number>>>().notNull(),
   },
   (table) => [index('device_postures_tenant').on(table.tenantId)],
 )

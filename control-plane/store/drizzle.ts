@@ -7,6 +7,7 @@ import { createRequire } from 'node:module'
 import type * as Core from 'drizzle-orm'
 import type * as BetterSqlite3 from 'drizzle-orm/better-sqlite3'
 import type * as SqliteCore from 'drizzle-orm/sqlite-core'
+import type * as SqliteProxy from 'drizzle-orm/sqlite-proxy'
 
 const require = createRequire(import.meta.url)
 
@@ -37,12 +38,21 @@ export const {
   sum,
 } = require('drizzle-orm') as typeof Core
 
-export type { SQL } from 'drizzle-orm'
-export type { SQLiteColumn, SQLiteTable, SQLiteUpdateSetSource } from 'drizzle-orm/sqlite-core'
+export type { ExtractTablesWithRelations, SQL } from 'drizzle-orm'
+export type {
+  SQLiteColumn,
+  SQLiteInsertValue,
+  SQLiteTable,
+  SQLiteUpdateSetSource,
+} from 'drizzle-orm/sqlite-core'
 
 export const { drizzle } = require('drizzle-orm/better-sqlite3') as typeof BetterSqlite3
 
+/** Only where there is another database than SQLite. */
+export const sqliteProxy = () => require('drizzle-orm/sqlite-proxy') as typeof SqliteProxy
+
 export const {
+  SQLiteAsyncDialect,
   customType,
   getTableConfig,
   index,

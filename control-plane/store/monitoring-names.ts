@@ -42,6 +42,8 @@ export const ALERT_METRICS = {
   step_ups: 'Second factors requested at sign-in or because a session moved.',
   sealed_hits: 'Requests for sealed paths, at the edge or in the application.',
   lockouts: 'Accounts locked and addresses blocked after too many failures.',
+  device_other_browser: 'Device checks that came from another browser than the sign-in.',
+  device_break_glass: 'Sign-ins without a device check by people with emergency access.',
   failed_deliveries: 'Webhook deliveries that failed for good.',
 } as const
 export type AlertMetric = keyof typeof ALERT_METRICS

@@ -115,13 +115,10 @@ export const alertRecipients = table(
     confirmHash: text('confirm_hash'),
     /** Said no. */
     stoppedAt: whole('stopped_at'),
-    /** In alerts of those who agreed when one token did everything; it ends them, and no more. */
-    earlierToken: text('earlier_token'),
   },
   (table) => [
     primaryKey({ columns: [table.tenantId, table.email] }),
     uniqueIndex('alert_recipients_confirm').on(table.confirmHash),
-    uniqueIndex('alert_recipients_earlier').on(table.earlierToken),
   ],
 )
 

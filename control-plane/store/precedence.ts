@@ -29,14 +29,41 @@ export const isStrangers = (): boolean => strangers.getStore() !== undefined
 /** Strangers are not starved either: one of theirs after so many others. */
 const OTHERS_PER_STRANGER = 8
 
-type Queued = () => Promise<void>
+interface Queued {
+  readonly askedMs: number
+  /** Never rejects: how it went is told once it is kept. */
+  run(): Promise<void>
+  /** null: it is kept. */
+  settle(problem: Error | null): void
+}
 
-/** `breathe` is awaited between two turns. */
-export function createWriteQueue(breathe: () => Promise<void>) {
+interface WriteQueueOptions {
+  /** Awaited between two turns. */
+  readonly breathe: () => Promise<void>
+  /** So many are under way together; one, if nothing is said. */
+  readonly atOnce?: number
+  /**
+   * Begins, has all of `work` carried out and keeps it, or throws and keeps nothing of it: for those
+   * who wait at the same time. Where nothing was kept, it may have the work done once more. Left
+   * out: each keeps its own.
+   */
+  readonly together?: {
+    readonly keep: (
+      work: (isOpen: () => boolean) => Promise<void>,
+      askedMs: number,
+    ) => Promise<void>
+    readonly changesMax: number
+    readonly msMax: number
+  }
+}
+
+export function createWriteQueue({ breathe, atOnce = 1, together }: WriteQueueOptions) {
   const first: Queued[] = []
   const last: Queued[] = []
   let sinceStranger = 0
-  let running: Promise<void> | undefined
+  let underWay = 0
+  let idle = Promise.withResolvers<void>()
+  idle.resolve()
 
   function next(): Queued | undefined {
     const isStrangersTurn = first.length === 0 || sinceStranger >= OTHERS_PER_STRANGER
@@ -46,25 +73,61 @@ export function createWriteQueue(breathe: () => Promise<void>) {
   }
 
   async function work() {
+    if (underWay++ === 0) idle = Promise.withResolvers()
     for (let queued = next(); queued !== undefined; queued = next()) {
-      await queued()
+      if (together === undefined) {
+        await queued.run()
+        queued.settle(null)
+      } else await keepWith(queued, together)
       await breathe()
     }
-    running = undefined
+    if (--underWay === 0) idle.resolve()
+  }
+
+  /** Whoever waits by now shares its commit; nobody is told of anything before that. */
+  async function keepWith(
+    one: Queued,
+    { keep, changesMax, msMax }: NonNullable<typeof together>,
+  ): Promise<void> {
+    const all = [one]
+    let untilMs: number | undefined
+    const problem = await keep(async (isOpen) => {
+      untilMs ??= performance.now() + msMax
+      for (let at = 0; at < all.length; at++) {
+        await all[at]?.run()
+        if (!isOpen()) return
+        const isTime = all.length < changesMax && performance.now() < untilMs
+        const other = at === all.length - 1 && isTime ? next() : undefined
+        if (other !== undefined) all.push(other)
+      }
+    }, one.askedMs).then(
+      () => null,
+      (error: Error) => error,
+    )
+    for (const each of all) each.settle(problem)
   }
 
   return {
-    /** One after the other; what is asked for by a stranger when there is nothing else. */
+    /** In the order of asking; what is asked for by a stranger when there is nothing else. */
     enter: <T>(job: () => Promise<T>) =>
       new Promise<T>((resolve, reject) => {
         // in the surroundings of its asker, though another's turn may start it
         const begin = AsyncLocalStorage.bind(job)
-        const run = () => begin().then(resolve, reject)
-        ;(isStrangers() ? last : first).push(run)
-        running ??= work()
+        let tell = () => {}
+        const queued: Queued = {
+          askedMs: performance.now(),
+          run: () =>
+            begin().then(
+              (result) => void (tell = () => resolve(result)),
+              (error: Error) => void (tell = () => reject(error)),
+            ),
+          settle: (problem) => (problem === null ? tell() : reject(problem)),
+        }
+        ;(isStrangers() ? last : first).push(queued)
+        if (underWay < atOnce) void work()
       }),
     async settled() {
-      await running
+      while (underWay > 0) await idle.promise
     },
   }
 }

@@ -1,4 +1,5 @@
 /** The part of the schema that signing in stands on: policies, attempts, factors, devices, mail. */
+import type { Demanded } from '../policy/demanded.ts'
 import type { PolicyName } from '../policy/policies.ts'
 import { table, text, whole, json, flag, primaryKey, index, uniqueIndex } from './columns.ts'
 
@@ -10,6 +11,8 @@ export const tenantPolicies = table(
     name: text('name').$type<PolicyName>().notNull(),
     settings: json('settings').$type<Record<string, unknown>>().notNull(),
     updatedAt: whole('updated_at').notNull(),
+    /** Of the device policy. */
+    demanded: json('demanded').$type<readonly Demanded[]>().notNull().default([]),
   },
   (table) => [primaryKey({ columns: [table.tenantId, table.name] })],
 )

@@ -6,20 +6,27 @@ import {
   and,
   eq,
   getTableColumns,
+  getTableConfig,
   lt,
   sql,
   type SQL,
   type SQLiteColumn,
+  type SQLiteInsertValue,
   type SQLiteTable,
   type SQLiteUpdateSetSource,
 } from './drizzle.ts'
-import type { Queries } from './sqlite.ts'
-import type { Store } from './store.ts'
+import type { Queries } from './engine.ts'
 
 type Row<Table extends SQLiteTable> = Table['$inferSelect']
 type Name<Table extends SQLiteTable> = string & keyof Row<Table>
 type Values<Table extends SQLiteTable, Names extends readonly Name<Table>[]> = {
   [Place in keyof Names]: NonNullable<Row<Table>[Names[Place]]>
+}
+/** What a store does with one. */
+interface Changing {
+  change<T>(
+    work: (change: { readonly queries: Queries; readonly nowMs: number }) => Promise<T>,
+  ): Promise<T>
 }
 interface Prepared {
   execute(values: Record<string, unknown>): PromiseLike<unknown>
@@ -147,7 +154,7 @@ export function rewriteBy<
 export async function insertRows<Table extends SQLiteTable>(
   queries: Queries,
   table: Table,
-  rows: readonly Table['$inferInsert'][],
+  rows: readonly SQLiteInsertValue<Table>[],
 ): Promise<void> {
   for (let at = 0; at < rows.length; at += ROWS_PER_STATEMENT)
     await queries.insert(table).values(rows.slice(at, at + ROWS_PER_STATEMENT))
@@ -180,6 +187,25 @@ export function upsertInto<Table extends SQLiteTable, const Key extends readonly
   }
 }
 
+/** So many of those that are meant, each told by its primary key: rows have no other name everywhere. */
+export function isOneOf(
+  queries: Queries,
+  table: SQLiteTable,
+  areMeant: SQL | undefined,
+  limit: number,
+  ...order: SQL[]
+): SQL {
+  const { columns, primaryKeys } = getTableConfig(table)
+  const key = primaryKeys[0]?.columns ?? columns.filter(({ primary }) => primary)
+  const some = queries
+    .select(Object.fromEntries(key.map((column) => [column.name, column])))
+    .from(table)
+    .where(areMeant)
+    .orderBy(...order)
+    .limit(limit)
+  return sql`(${sql.join(key, sql`, `)}) in ${some}`
+}
+
 /**
  * So many of those that are meant, so that a change never holds the writer for long; answers how
  * many there were.
@@ -191,15 +217,9 @@ export async function deleteSome(
   limit: number,
   ...order: SQL[]
 ): Promise<number> {
-  const some = queries
-    .select({ rowid: sql`rowid` })
-    .from(table)
-    .where(areMeant)
-    .orderBy(...order)
-    .limit(limit)
   const gone = await queries
     .delete(table)
-    .where(sql`rowid IN ${some}`)
+    .where(isOneOf(queries, table, areMeant, limit, ...order))
     .returning({ one: sql`1` })
   return gone.length
 }
@@ -212,7 +232,7 @@ export function deleteBefore(time: SQLiteColumn) {
 
 /** What a service takes away from time to time: so many of those that were kept long enough. */
 export function pruneWith(
-  store: Pick<Store, 'change'>,
+  store: Changing,
   deleteOld: ReturnType<typeof deleteBefore>,
   keptMs: number,
 ) {

@@ -10,8 +10,10 @@ import type { EventData, EventName } from '../../shared/events.ts'
 import type { Revoked } from '../../shared/fleet/snapshot.ts'
 import { GatheredRevocations } from './gathered-revocations.ts'
 import { nextOf } from './queries/counters.ts'
+import { ensureEpoch, findEpoch } from './queries/epoch.ts'
 import { schema } from './schema.ts'
-import type { Engine, Queries } from './sqlite.ts'
+import type { Engine, Queries } from './engine.ts'
+import { insertRows } from './statements.ts'
 
 interface AuditEntry {
   readonly action: string
@@ -39,7 +41,14 @@ export interface Change {
   /** Who enforces what this change revokes. Known once it has settled, and never before. */
   readonly enforced: Promise<Enforced>
   emit<Name extends EventName>(event: Name, tenantId: string, data: EventData<Name>): Promise<void>
+  /** One after the other, written together. */
+  emitEach<Name extends EventName>(
+    event: Name,
+    tenantId: string,
+    all: readonly EventData<Name>[],
+  ): Promise<void>
   audit(actor: Actor, entry: AuditEntry): Promise<void>
+  auditEach(actor: Actor, entries: readonly AuditEntry[]): Promise<void>
 }
 
 interface Committed {
@@ -53,44 +62,52 @@ type Enforce = (revoked: ReadonlyMap<string, Revoked>) => Promise<Enforced>
 
 export interface Store {
   readonly read: Queries
-  /** Random, new with every new database: a gateway of another epoch gets everything again. */
-  readonly epoch: string
   /** One that revokes settles once that is enforced, so that nobody is told of it before. */
   change<T>(work: (change: Change) => Promise<T>): Promise<T>
+  /**
+   * Of rows of one tenant, of which neither gateways nor anybody else is told: those of other tenants
+   * need not wait for it, where the database can do that.
+   */
+  changeOf<T>(
+    tenantId: string,
+    work: (change: Pick<Change, 'queries' | 'nowMs'>) => Promise<T>,
+  ): Promise<T>
   /** Called in commit order. Throwing in a listener does not undo the change. */
   onCommit(listener: (committed: Committed) => void): void
   /** Called after the commit, in commit order, by whoever carries revocations out; never rejects. */
   enforceBy(enforce: Enforce): void
   revision(): Promise<number>
+  /** Read anew: another control plane may have begun one. */
+  epoch(): Promise<string>
   close(): Promise<void>
 }
 
 export async function openStore(engine: Engine, clock: Clock): Promise<Store> {
   const listeners: ((committed: Committed) => void)[] = []
   let enforce: Enforce = () => Promise.resolve(ENFORCED_BY_NOBODY)
-  const epoch = await engine.transaction(epochOf)
+  await engine.transaction(ensureEpoch)
 
   return {
     read: engine.reader,
-    epoch,
     async change(work) {
-      const gathered = {
-        revision: null as number | null,
-        tenantIds: [] as string[],
-        revoked: new GatheredRevocations(),
-        hasEvents: false,
-      }
+      let gathered = gather()
       const enforced = Promise.withResolvers<Enforced>()
-      const undone: (() => void)[] = []
+      let undone: (() => void)[] = []
+      const takeAllBack = () => {
+        for (const takeBack of undone) takeBack()
+        undone = []
+      }
       const result = await engine
-        .transaction((queries) =>
-          work({
+        .transaction((queries) => {
+          takeAllBack() // it may be made again, where the database has given it up
+          gathered = gather()
+          return work({
             ...openChange(queries, clock.nowMs(), gathered, enforced.promise),
             ifUndone: (takeBack) => void undone.push(takeBack),
-          }),
-        )
+          })
+        })
         .catch((error: unknown) => {
-          for (const takeBack of undone) takeBack()
+          takeAllBack()
           throw error
         })
       const committed: Committed = { ...gathered, revoked: gathered.revoked.whole() }
@@ -100,6 +117,8 @@ export async function openStore(engine: Engine, clock: Clock): Promise<Store> {
       enforced.resolve({ ...answer, atMs: clock.nowMs() })
       return result
     },
+    changeOf: (tenantId, work) =>
+      engine.transactionOf(tenantId, (queries) => work({ queries, nowMs: clock.nowMs() })),
     enforceBy: (next) => void (enforce = next),
     onCommit: (listener) => void listeners.push(listener),
     async revision() {
@@ -109,22 +128,27 @@ export async function openStore(engine: Engine, clock: Clock): Promise<Store> {
         .where(eq(schema.counters.name, 'revision'))
       return row?.value ?? 0
     },
+    epoch: async () => (await findEpoch(engine.reader)) ?? '',
     close: () => engine.close(),
   }
 }
 
 const { tenants } = schema
 
+const gather = () => ({
+  revision: null as number | null,
+  tenantIds: [] as string[],
+  revoked: new GatheredRevocations(),
+  hasEvents: false,
+})
+
 function openChange(
   queries: Queries,
   nowMs: number,
-  gathered: { -readonly [K in keyof Omit<Committed, 'revoked'>]: Committed[K] } & {
-    tenantIds: string[]
-    revoked: GatheredRevocations
-  },
+  gathered: ReturnType<typeof gather>,
   enforced: Promise<Enforced>,
 ): Omit<Change, 'ifUndone'> {
-  return {
+  const change: Omit<Change, 'ifUndone'> = {
     enforced,
     queries,
     nowMs,
@@ -140,44 +164,41 @@ function openChange(
     revoke(tenantId, revoked) {
       gathered.revoked.add(tenantId, revoked)
     },
-    async emit(event, tenantId, data) {
-      const sequence = await nextOf(queries, 'event')
-      const eventId = randomUUID()
-      await queries
-        .insert(schema.outbox)
-        .values({ sequence, eventId, tenantId, event, content: data, createdAt: nowMs })
+    emit: (event, tenantId, data) => change.emitEach(event, tenantId, [data]),
+    async emitEach(event, tenantId, all) {
+      if (all.length === 0) return
+      const first = (await nextOf(queries, 'event', all.length)) - all.length + 1
+      const rows = all.map((content, at) => {
+        const eventId = randomUUID()
+        return { sequence: first + at, eventId, tenantId, event, content, createdAt: nowMs }
+      })
+      await insertRows(queries, schema.outbox, rows)
       gathered.hasEvents = true
     },
-    async audit(actor, entry) {
-      const sequence = await nextOf(queries, 'audit')
-      const { tenantId = null } = entry
-      await queries.insert(schema.audit).values({
-        sequence,
+    audit: (actor, entry) => change.auditEach(actor, [entry]),
+    async auditEach(actor, entries) {
+      if (entries.length === 0) return
+      const first = (await nextOf(queries, 'audit', entries.length)) - entries.length + 1
+      const rows = entries.map(({ action, tenantId = null, content = {} }, at) => ({
+        sequence: first + at,
         at: nowMs,
         actor: actor.name,
         actorId: actor.id ?? null,
-        action: entry.action,
+        action,
         tenantId,
         tenantNumber: sql`(SELECT ${tenants.number} FROM ${tenants} WHERE ${tenants.tenantId} = ${tenantId})`,
-        content: entry.content ?? {},
+        content,
         requestId: actor.requestId,
-        userId: personIn(entry.content),
-      })
+        userId: personIn(content),
+      }))
+      await insertRows(queries, schema.audit, rows)
     },
   }
+  return change
 }
 
 /** Whom an entry is about; a revocation calls the person its subject. */
 function personIn(content: AuditEntry['content'] = {}): string | null {
   const { user_id: userId, subject } = content
   return typeof userId === 'string' ? userId : typeof subject === 'string' ? subject : null
-}
-
-async function epochOf(queries: Queries): Promise<string> {
-  const named = eq(schema.facts.name, 'epoch')
-  const [row] = await queries.select().from(schema.facts).where(named)
-  if (row !== undefined) return row.value
-  const epoch = randomUUID()
-  await queries.insert(schema.facts).values({ name: 'epoch', value: epoch })
-  return epoch
 }

@@ -43,7 +43,7 @@ export function serverFile(folder: string, name: string, text: string): string {
   return file
 }
 
-const UNTIL_THE_END: Teardown = { teardown: (work) => void process.once('exit', work) }
+export const UNTIL_THE_END: Teardown = { teardown: (work) => void process.once('exit', work) }
 
 /** What takes a second to set up is set up once in a process, and copied into the folder of a test. */
 export function setUpOnce(name: string, setUp: (data: string, folder: string) => void) {
@@ -61,21 +61,31 @@ export function setUpOnce(name: string, setUp: (data: string, folder: string) =>
   }
 }
 
-const program = (name: string) => join(binaries ?? '', name)
+export function postgresProgram(name: string): string {
+  if (binaries === undefined)
+    throw new Error('PostgreSQL is not installed here: apt-get install postgresql')
+  return join(binaries, name)
+}
 
 const newCluster = setUpOnce('postgres-set-up-', (cluster, folder) => {
   const secret = serverFile(folder, 'secret', ADMIN.password)
   const setUp = ['-D', cluster, '-U', ADMIN.user, '-A', 'scram-sha-256', `--pwfile=${secret}`]
-  execFileSync(program('initdb'), [...setUp, '-N', '-E', 'UTF8', '--locale=C'], {
+  execFileSync(postgresProgram('initdb'), [...setUp, '-N', '-E', 'UTF8', '--locale=C'], {
     ...asNobody,
     cwd: folder,
     stdio: ['ignore', 'ignore', 'pipe'],
   })
 })
 
-export async function startPostgres(t: Teardown, certificate?: ServerCertificate) {
+export async function startPostgres(
+  t: Teardown,
+  certificate?: ServerCertificate,
+  { isReplica = false, fsync = 'off' } = {},
+) {
   const folder = serverFolder(t, 'postgres-')
   const cluster = newCluster(folder)
+  // of nobody: it waits for changes that do not come
+  if (isReplica) serverFile(cluster, 'standby.signal', '')
   const port = await freePort()
   const tls =
     certificate === undefined
@@ -85,7 +95,12 @@ export async function startPostgres(t: Teardown, certificate?: ServerCertificate
           `ssl_cert_file=${serverFile(folder, 'server.crt', certificate.certificate_pem)}`,
           `ssl_key_file=${serverFile(folder, 'server.key', certificate.private_key_pem)}`,
         ]
-  const settings = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'fsync=off', ...tls]
+  const settings = [
+    'listen_addresses=127.0.0.1',
+    'unix_socket_directories=',
+    `fsync=${fsync}`,
+    ...tls,
+  ]
   let server: ChildProcess | undefined
 
   async function run(sql: string, database = 'postgres'): Promise<pg.QueryResult> {
@@ -101,7 +116,7 @@ export async function startPostgres(t: Teardown, certificate?: ServerCertificate
 
   async function start() {
     const options = settings.flatMap((setting) => ['-c', setting])
-    server = spawn(program('postgres'), ['-D', cluster, '-p', String(port), ...options], {
+    server = spawn(postgresProgram('postgres'), ['-D', cluster, '-p', String(port), ...options], {
       ...asNobody,
       cwd: folder,
       stdio: 'ignore',
@@ -117,7 +132,15 @@ export async function startPostgres(t: Teardown, certificate?: ServerCertificate
 
   await start()
   t.teardown(kill)
-  return { kind: 'postgres' as const, port, run, start, kill }
+  return {
+    kind: 'postgres' as const,
+    port,
+    run,
+    start,
+    kill,
+    unref: () => server?.unref(),
+    pid: () => server?.pid,
+  }
 }
 
 export type TestPostgres = Awaited<ReturnType<typeof startPostgres>>

@@ -37,9 +37,23 @@ import { connectorPresence } from './0037-connector-presence.ts'
 import { alertConsent } from './0038-alert-consent.ts'
 import { devices } from './0039-devices.ts'
 import { deviceChallenges } from './0041-device-challenges.ts'
+import { keptDevices } from './0043-kept-devices.ts'
+import { unmetFacts } from './0047-unmet-facts.ts'
+import { makers } from './0048-makers.ts'
+import { demanded } from './0049-demanded.ts'
+import { oneKindOfStopLink } from './0044-one-kind-of-stop-link.ts'
+import { secondDatabase } from './0045-second-database.ts'
+
+export interface Migration {
+  readonly name: string
+  /** In words that both databases know. */
+  readonly statements: readonly string[]
+  /** Where they do not: instead of those, all of it. */
+  readonly postgres?: readonly string[]
+}
 
 /** In this order, each once. A migration that has been released is never edited. */
-export const migrations = [
+export const migrations: readonly Migration[] = [
   first,
   signIn,
   feed,
@@ -79,4 +93,10 @@ export const migrations = [
   alertConsent,
   devices,
   deviceChallenges,
-] as const
+  oneKindOfStopLink,
+  secondDatabase,
+  keptDevices,
+  unmetFacts,
+  demanded,
+  makers,
+]

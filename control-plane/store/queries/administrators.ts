@@ -1,7 +1,7 @@
 import { and, asc, eq } from '../drizzle.ts'
 import { CONSOLE_REALM } from '../reserved.ts'
 import { schema } from '../schema.ts'
-import type { Queries } from '../sqlite.ts'
+import type { Queries } from '../engine.ts'
 
 /** Where mail reaches a tenant's administrators: people of the console, invited by that address. */
 export async function administratorEmails(queries: Queries, tenantId: string, limit: number) {

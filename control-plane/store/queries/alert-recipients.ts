@@ -7,7 +7,6 @@ export type AlertRecipientRow = typeof table.$inferSelect
 
 export const findRecipient = findBy(table, 'tenantId', 'email')
 export const findRecipientToConfirm = findBy(table, 'confirmHash')
-export const findRecipientByEarlierToken = findBy(table, 'earlierToken')
 /** Bounded by the limits of each tenant. */
 export const recipientsOf = allBy(table, ['tenantId'], asc(table.email))
 export const upsertRecipient = upsertInto(
@@ -18,7 +17,6 @@ export const upsertRecipient = upsertInto(
   'confirmedAt',
   'confirmHash',
   'stoppedAt',
-  'earlierToken',
 )
 export const updateRecipient = updateBy(table, 'tenantId', 'email')
 export const deleteRecipient = deleteBy(table, 'tenantId', 'email')

@@ -1,6 +1,6 @@
 import { and, asc, eq, gt } from '../drizzle.ts'
 import { schema } from '../schema.ts'
-import type { Queries } from '../sqlite.ts'
+import type { Queries } from '../engine.ts'
 import { deleteBy, findBy, insertInto, updateBy, upsertInto } from '../statements.ts'
 
 const table = schema.alerts

@@ -1,7 +1,7 @@
 /** How often models were asked, and what it cost. */
 import { and, asc, count, eq, gt, gte, sum } from '../drizzle.ts'
 import { schema } from '../schema.ts'
-import type { Queries } from '../sqlite.ts'
+import type { Queries } from '../engine.ts'
 import { deleteBefore, insertInto, updateBy } from '../statements.ts'
 
 const { analyses: table } = schema

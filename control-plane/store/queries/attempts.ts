@@ -2,7 +2,7 @@
 import { and, desc, eq, gt, sql, type SQL } from '../drizzle.ts'
 import type { AttemptReason } from '../../policy/verdict.ts'
 import { schema } from '../schema.ts'
-import type { Queries } from '../sqlite.ts'
+import type { Queries } from '../engine.ts'
 import { deleteBefore, findBy, upsertInto } from '../statements.ts'
 import type { SignInRow } from './sign-ins.ts'
 

@@ -1,6 +1,6 @@
 import { and, asc, desc, eq, gte, lt } from '../drizzle.ts'
 import { schema } from '../schema.ts'
-import type { Queries } from '../sqlite.ts'
+import type { Queries } from '../engine.ts'
 import { deleteBefore } from '../statements.ts'
 
 export type AuditRow = typeof schema.audit.$inferSelect

@@ -1,6 +1,6 @@
 import { and, asc, eq, inArray, notInArray, sql } from '../drizzle.ts'
 import { schema } from '../schema.ts'
-import type { Queries } from '../sqlite.ts'
+import type { Queries } from '../engine.ts'
 import { upsertInto } from '../statements.ts'
 
 export type CertificateRow = typeof schema.tenantCertificates.$inferSelect

@@ -3,6 +3,7 @@
  * What the database then says is turned into our refusal here.
  */
 import { Refusal, type ErrorCode } from '../../../shared/errors.ts'
+import { takenColumns } from '../engines/taken.ts'
 
 interface UniqueColumn {
   /** As the database names it: `users.username_key`. */
@@ -15,19 +16,9 @@ export async function refuseTaken<T>(work: PromiseLike<T>, columns: readonly Uni
   try {
     return await work
   } catch (error) {
-    const taken = columns.find((column) => isRefusedBy(error, column))
+    const refusing = takenColumns(error)
+    const taken = columns.find(({ column }) => refusing.includes(column))
     if (taken === undefined) throw error
     throw new Refusal(taken.refusal, { field: taken.field })
   }
-}
-
-interface DriverError {
-  readonly code?: string
-  readonly message?: string
-}
-
-function isRefusedBy(error: unknown, { column }: UniqueColumn): boolean {
-  const { code, message = '' } = ((error as Error).cause ?? error) as DriverError
-  if (!/^SQLITE_CONSTRAINT_(?:UNIQUE|PRIMARYKEY)$/.test(code ?? '')) return false
-  return message.split(/[ ,]+/).includes(column)
 }

@@ -1,6 +1,6 @@
 import { and, asc, desc, eq, gt, inArray, ne } from '../drizzle.ts'
 import { schema } from '../schema.ts'
-import type { Queries } from '../sqlite.ts'
+import type { Queries } from '../engine.ts'
 import {
   allBy,
   deleteBefore,

@@ -1,7 +1,7 @@
 /** Forms of the console: which have been sent, and what was typed into those that wait. */
 import { desc, eq, inArray } from '../drizzle.ts'
 import { schema } from '../schema.ts'
-import type { Queries } from '../sqlite.ts'
+import type { Queries } from '../engine.ts'
 import { deleteBefore, deleteBy, findBy, insertInto } from '../statements.ts'
 
 const { consoleForms: forms, consoleKeptForms: kept } = schema

@@ -1,7 +1,7 @@
 /** Colleagues who are invited to administer a tenant, until they accept. */
 import { and, asc, eq, gt } from '../drizzle.ts'
 import { schema } from '../schema.ts'
-import type { Queries } from '../sqlite.ts'
+import type { Queries } from '../engine.ts'
 import { deleteBefore, deleteBy, findBy, upsertInto } from '../statements.ts'
 
 const { consoleInvitations: table } = schema

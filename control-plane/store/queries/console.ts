@@ -1,11 +1,12 @@
 /** Roles, sessions and links of the console. */
 import { and, asc, eq, gt, isNull } from '../drizzle.ts'
 import { schema } from '../schema.ts'
-import type { Queries } from '../sqlite.ts'
+import type { Queries } from '../engine.ts'
 import { allBy, deleteBefore, deleteBy, findBy, insertInto, upsertInto } from '../statements.ts'
 
 const { consoleRoles: roles, consoleSessions: sessions } = schema
 const { consoleLinks: links, consoleInvitations: invitations } = schema
+const { connectorTokens: tokens, deviceTickets: tickets } = schema
 
 export type ConsoleRoleRow = typeof roles.$inferSelect
 export type ConsoleSessionRow = typeof sessions.$inferSelect
@@ -37,12 +38,15 @@ export const deleteRole = deleteBy(roles, 'userId', 'tenantId')
 
 export const deleteRolesOf = deleteBy(roles, 'userId')
 
-/** Who has sent an invitation can have lost what it gives. */
-export async function deleteInvitationsBy(queries: Queries, userId: string, tenantId: string) {
-  const isTheirs = eq(invitations.invitedBy, userId)
+/** What somebody has made to let others in, people or machines: they can have lost what it gives. */
+export async function deleteWaysInBy(queries: Queries, userId: string, tenantId: string) {
   // an operator's were to any tenant
-  const isIn = tenantId === ALL_TENANTS ? undefined : eq(invitations.tenantId, tenantId)
-  await queries.delete(invitations).where(and(isTheirs, isIn))
+  const isIn = (table: typeof invitations | typeof tokens | typeof tickets) =>
+    tenantId === ALL_TENANTS ? undefined : eq(table.tenantId, tenantId)
+  const isTheirs = eq(invitations.invitedBy, userId)
+  await queries.delete(invitations).where(and(isTheirs, isIn(invitations)))
+  for (const table of [tokens, tickets])
+    await queries.delete(table).where(and(eq(table.madeBy, userId), isIn(table)))
 }
 
 export const insertConsoleSession = insertInto(sessions)

@@ -1,7 +1,7 @@
 /** Command line tools that wait to be allowed a tenant's key. */
 import { and, count, eq, gt, min, ne, type SQL } from '../drizzle.ts'
 import { schema } from '../schema.ts'
-import type { Queries } from '../sqlite.ts'
+import type { Queries } from '../engine.ts'
 import { deleteBefore, deleteBy, findBy, insertInto, updateBy } from '../statements.ts'
 
 const { deviceCodes: codes } = schema

@@ -17,8 +17,8 @@ import {
   type SQL,
 } from '../drizzle.ts'
 import { schema } from '../schema.ts'
-import type { Queries } from '../sqlite.ts'
-import { deleteSome } from '../statements.ts'
+import type { Queries } from '../engine.ts'
+import { isOneOf } from '../statements.ts'
 
 const { enrolledDevices: table, devicePostures: postures } = schema
 
@@ -49,7 +49,11 @@ const STATES = {
 }
 const WITH_POSTURE = {
   row: getTableColumns(table),
-  posture: { posture: postures.posture, factsSince: postures.factsSince },
+  posture: {
+    posture: postures.posture,
+    factsSince: postures.factsSince,
+    unmetSince: postures.unmetSince,
+  },
 }
 
 /** The latest to enroll comes first. */
@@ -106,19 +110,22 @@ export async function findListedDevice(queries: Queries, tenantId: string, devic
   return found
 }
 
-/** Enrolled devices by the hardware that they are on, of these. */
+/** Enrolled devices by the hardware that they are on, of these; the latest first. */
 export async function devicesOnMachines(
   queries: Queries,
   tenantId: string,
   hashes: readonly string[],
 ) {
-  if (hashes.length === 0) return []
-  const areOn = and(eq(table.tenantId, tenantId), inArray(table.machineHash, [...hashes]), isKept)
-  return await queries
-    .select({ machineHash: table.machineHash, deviceId: table.deviceId })
-    .from(table)
-    .where(areOn)
-    .orderBy(desc(table.enrolledAt), desc(table.deviceId))
+  const { machineHash, deviceId, enrolledAt, revokedAt } = table
+  // each by itself: for a list of them a database may rather read the whole tenant
+  const each = hashes.map((hash) =>
+    queries
+      .select({ machineHash, deviceId, enrolledAt, revokedAt })
+      .from(table)
+      .where(and(eq(table.tenantId, tenantId), eq(machineHash, hash))),
+  )
+  const all = (await Promise.all(each)).flat().filter((one) => one.revokedAt === null)
+  return all.sort((a, b) => b.enrolledAt - a.enrolledAt)
 }
 
 /** Whose owner is nobody any more: they may be somebody else's once an administrator says so. */
@@ -140,8 +147,12 @@ export async function deleteDevicesRevokedBefore(
   beforeMs: number,
   limit: number,
 ) {
-  const areOld = lt(table.revokedAt, beforeMs)
-  const some = queries.select({ id: table.deviceId }).from(table).where(areOld).limit(limit)
-  await queries.delete(postures).where(sql`${postures.deviceId} IN ${some}`)
-  return deleteSome(queries, table, areOld, limit)
+  const gone = await queries
+    .delete(table)
+    .where(isOneOf(queries, table, lt(table.revokedAt, beforeMs), limit))
+    .returning({ deviceId: table.deviceId })
+  const deviceIds = gone.map(({ deviceId }) => deviceId)
+  if (deviceIds.length > 0)
+    await queries.delete(postures).where(inArray(postures.deviceId, deviceIds))
+  return gone.length
 }

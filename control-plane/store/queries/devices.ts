@@ -1,6 +1,6 @@
 import { and, desc, eq, gt, inArray, or } from '../drizzle.ts'
 import { schema } from '../schema.ts'
-import type { Queries } from '../sqlite.ts'
+import type { Queries } from '../engine.ts'
 import { deleteBefore, deleteBy, firstBy, insertInto, updateBy } from '../statements.ts'
 
 const table = schema.knownDevices

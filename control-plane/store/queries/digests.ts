@@ -2,7 +2,7 @@
 import { and, asc, desc, eq, gt, lte, ne, notExists } from '../drizzle.ts'
 import { CONSOLE_REALM } from '../reserved.ts'
 import { schema } from '../schema.ts'
-import type { Queries } from '../sqlite.ts'
+import type { Queries } from '../engine.ts'
 import { deleteBefore } from '../statements.ts'
 
 const { digests: table, tenants } = schema

@@ -1,7 +1,7 @@
 /** Of what waits until it is due: whose there is. */
 import { sql, type SQL } from '../drizzle.ts'
 import type { schema } from '../schema.ts'
-import type { Queries } from '../sqlite.ts'
+import type { Queries } from '../engine.ts'
 
 /** Beyond it, whole tenants are fewer. */
 const DUE_LOOKED_AT_MAX = 1_000

@@ -1,7 +1,7 @@
 /** Machines with our agent, as one of them is found by what it signs. Lists of them: device-lists.ts. */
-import { and, count, desc, eq, isNull, sql } from '../drizzle.ts'
+import { and, count, desc, eq, inArray, isNull, sql } from '../drizzle.ts'
 import { schema } from '../schema.ts'
-import type { Queries } from '../sqlite.ts'
+import type { Queries } from '../engine.ts'
 import {
   deleteBy,
   findBy,
@@ -20,6 +20,24 @@ export type PostureRow = typeof postures.$inferSelect
 export const insertDevice = insertInto(table)
 export const findDeviceRow = findBy(table, 'deviceId')
 export const updateDevice = updateBy(table, 'deviceId')
+/** By their keys; without those of other tenants. */
+export async function devicesByIds(
+  queries: Queries,
+  tenantId: string,
+  deviceIds: readonly string[],
+): Promise<DeviceRow[]> {
+  if (deviceIds.length === 0) return []
+  const rows = await queries
+    .select()
+    .from(table)
+    .where(inArray(table.deviceId, [...deviceIds]))
+  return rows.filter((row) => row.tenantId === tenantId)
+}
+export async function markRevoked(queries: Queries, deviceIds: readonly string[], atMs: number) {
+  if (deviceIds.length === 0) return
+  const areMeant = inArray(table.deviceId, [...deviceIds])
+  await queries.update(table).set({ revokedAt: atMs }).where(areMeant)
+}
 /** What every check-in writes. */
 export const rewriteChain = rewriteBy(
   table,
@@ -65,7 +83,13 @@ export async function countDevicesOf(queries: Queries, tenantId: string, userId:
 }
 
 export const findPosture = findBy(postures, 'deviceId')
-export const upsertPosture = upsertInto(postures, ['deviceId'], 'posture', 'factsSince')
+export const upsertPosture = upsertInto(
+  postures,
+  ['deviceId'],
+  'posture',
+  'factsSince',
+  'unmetSince',
+)
 
 /** Neither revoked nor removed nor taken for a copy: what was begun on it may go on. */
 export async function isDeviceGood(queries: Queries, deviceId: string): Promise<boolean> {

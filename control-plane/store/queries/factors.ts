@@ -1,7 +1,7 @@
 /** Second factors. Whatever may be used once is taken by one update, which one asker wins. */
 import { and, asc, eq, inArray, isNull, lt, ne } from '../drizzle.ts'
 import { schema } from '../schema.ts'
-import type { Queries } from '../sqlite.ts'
+import type { Queries } from '../engine.ts'
 import { allBy, updateBy } from '../statements.ts'
 
 const table = schema.factors

@@ -1,6 +1,6 @@
 import { and, desc, eq, inArray } from '../drizzle.ts'
 import { schema } from '../schema.ts'
-import type { Queries } from '../sqlite.ts'
+import type { Queries } from '../engine.ts'
 import { deleteBefore, upsertInto } from '../statements.ts'
 
 const table = schema.feedInstances

@@ -1,6 +1,6 @@
 /** Which batch of counts was the last that was taken from each gateway. */
 import { schema } from '../schema.ts'
-import type { Queries } from '../sqlite.ts'
+import type { Queries } from '../engine.ts'
 import { deleteBefore, findBy, upsertInto } from '../statements.ts'
 
 const table = schema.figureBatches

@@ -3,8 +3,8 @@ import { and, asc, eq, gte, inArray, lt, sql, sum } from '../drizzle.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../shared/clock.ts'
 import type { Figure, FigureOutcome, FigureSource, KeptStep } from '../monitoring-names.ts'
 import { schema } from '../schema.ts'
-import type { Queries } from '../sqlite.ts'
-import { deleteSome } from '../statements.ts'
+import type { Queries } from '../engine.ts'
+import { deleteSome, isOneOf } from '../statements.ts'
 import { addServiceFigures } from './service-figures.ts'
 
 const table = schema.figures
@@ -82,34 +82,46 @@ export async function figureSums(
     .groupBy(source, outcome, reason)
 }
 
+interface WantedFigures {
+  readonly outcomes: readonly FigureOutcome[]
+  /** Of which only those with this reason. */
+  readonly reason?: string | undefined
+}
+
+const isOf = ({ outcomes, reason }: WantedFigures) =>
+  and(
+    inArray(table.outcome, [...outcomes]),
+    reason === undefined ? undefined : eq(table.reason, reason),
+  )
+
 /** The minutes in which these outcomes were counted, and how often, in the order of time. */
 export async function minutesOfOutcomes(
   queries: Queries,
   tenantId: string,
-  outcomes: readonly FigureOutcome[],
+  wanted: WantedFigures,
   fromMs: number,
   toMs: number,
 ): Promise<{ at: number; count: number }[]> {
   return await queries
     .select({ at: table.at, count: sql<number>`sum(${table.count})` })
     .from(table)
-    .where(and(isWithin(tenantId, 'minute', fromMs, toMs), inArray(table.outcome, [...outcomes])))
+    .where(and(isWithin(tenantId, 'minute', fromMs, toMs), isOf(wanted)))
     .groupBy(table.at)
     .orderBy(asc(table.at))
 }
 
-/** How often these outcomes were counted in the minutes from `fromMs` up to before `toMs`. */
+/** How often they were counted in the minutes from `fromMs` up to before `toMs`. */
 export async function countOutcomes(
   queries: Queries,
   tenantId: string,
-  outcomes: readonly FigureOutcome[],
+  wanted: WantedFigures,
   fromMs: number,
   toMs: number,
 ): Promise<number> {
   const [row] = await queries
     .select({ count: sum(table.count) })
     .from(table)
-    .where(and(isWithin(tenantId, 'minute', fromMs, toMs), inArray(table.outcome, [...outcomes])))
+    .where(and(isWithin(tenantId, 'minute', fromMs, toMs), isOf(wanted)))
   return Number(row?.count ?? 0)
 }
 
@@ -139,11 +151,9 @@ export async function rollUp(
   isWanted: (atMs: number) => boolean = () => true,
 ): Promise<number> {
   const rows = await queries
-    .select()
-    .from(table)
-    .where(isBefore(from, beforeMs))
-    .orderBy(asc(table.at), sql`rowid`)
-    .limit(limit)
+    .delete(table)
+    .where(isOneOf(queries, table, isBefore(from, beforeMs), limit, asc(table.at)))
+    .returning()
   const longer = new Map<string, FigureRow>()
   for (const row of rows.filter(({ at }) => isWanted(at))) {
     const at = beginOf(to, row.at)
@@ -152,5 +162,5 @@ export async function rollUp(
     longer.set(key, { ...row, step: to, at, count })
   }
   await addRows(queries, [...longer.values()])
-  return deleteSome(queries, table, isBefore(from, beforeMs), limit, asc(table.at), sql`rowid`)
+  return rows.length
 }

@@ -1,7 +1,7 @@
 /** What the fleet asks of the store: who changed since, and who is gone. */
 import { and, asc, eq, exists, gt, inArray, sql } from '../drizzle.ts'
 import { schema } from '../schema.ts'
-import type { Queries } from '../sqlite.ts'
+import type { Queries } from '../engine.ts'
 
 /** In the order of revisions; costs what changed, not what there is. */
 export async function changedTenantsAfter(queries: Queries, revision: number, limit: number) {

@@ -1,7 +1,7 @@
 /** Keys of gateways, found by hash. */
 import { asc, eq } from '../drizzle.ts'
 import { schema } from '../schema.ts'
-import type { Queries } from '../sqlite.ts'
+import type { Queries } from '../engine.ts'
 import { deleteBy, findBy, insertInto, updateBy } from '../statements.ts'
 
 const { gatewayKeys: table } = schema

@@ -1,6 +1,6 @@
 import { and, desc, eq, lte } from '../drizzle.ts'
 import { schema } from '../schema.ts'
-import type { Queries } from '../sqlite.ts'
+import type { Queries } from '../engine.ts'
 import { firstBy } from '../statements.ts'
 
 const { guides: table } = schema

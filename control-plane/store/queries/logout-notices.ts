@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto'
 import { and, asc, eq, gt, isNotNull, isNull, lte, sql } from '../drizzle.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { schema } from '../schema.ts'
-import type { Queries } from '../sqlite.ts'
+import type { Queries } from '../engine.ts'
 import { deleteBy, insertRows, updateBy } from '../statements.ts'
 import { tenantsWithDue } from './due-tenants.ts'
-import type { SessionTargetOfPerson } from './sessions.ts'
+import { sessionsMeant, type SessionTargets } from './sessions.ts'
 
 const table = schema.logoutNotices
 const { sessions, tenants } = schema
@@ -15,7 +15,7 @@ export type LogoutNoticeRow = typeof table.$inferSelect
 export async function noteLogouts(
   queries: Queries,
   tenantId: string,
-  target: SessionTargetOfPerson,
+  target: SessionTargets,
   nowMs: number,
 ): Promise<number> {
   const [tenant] = await queries
@@ -23,14 +23,14 @@ export async function noteLogouts(
     .from(tenants)
     .where(and(eq(tenants.tenantId, tenantId), isNotNull(tenants.backchannelLogoutUri)))
   if (tenant === undefined) return 0
-  const areMeant =
-    'sid' in target ? eq(sessions.sid, target.sid) : eq(sessions.userId, target.subject)
+  const areMeant = sessionsMeant(target)
   const ending = await queries
     .select({ sid: sessions.sid, userId: sessions.userId })
     .from(sessions)
     .where(
       and(
-        eq(sessions.tenantId, tenantId),
+        // by their keys alone: asked for the tenant as well, the planner would read all of its sessions
+        'sids' in target ? undefined : eq(sessions.tenantId, tenantId),
         areMeant,
         isNull(sessions.endedAt),
         gt(sessions.expiresAt, nowMs),

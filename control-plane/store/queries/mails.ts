@@ -1,6 +1,6 @@
 import { and, asc, eq, lte, sql } from '../drizzle.ts'
 import { schema } from '../schema.ts'
-import type { Queries } from '../sqlite.ts'
+import type { Queries } from '../engine.ts'
 import { deleteBy, insertInto, updateBy } from '../statements.ts'
 import { tenantsWithDue } from './due-tenants.ts'
 

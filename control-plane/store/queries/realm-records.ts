@@ -15,7 +15,7 @@ import {
   type SQL,
 } from '../drizzle.ts'
 import { schema } from '../schema.ts'
-import type { Queries } from '../sqlite.ts'
+import type { Queries } from '../engine.ts'
 
 const { realmRecords } = schema
 

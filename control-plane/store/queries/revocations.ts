@@ -1,10 +1,10 @@
-import { and, asc, eq, gt, lt, max, ne, or, sql } from '../drizzle.ts'
+import { and, asc, eq, gt, inArray, lt, max, ne, or, sql, type SQL } from '../drizzle.ts'
 import { SECOND_MS } from '../../../shared/clock.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { schema } from '../schema.ts'
-import type { Queries } from '../sqlite.ts'
-import { allBy, deleteBefore, deleteBy } from '../statements.ts'
-import type { SessionTargetOfPerson } from './sessions.ts'
+import type { Queries } from '../engine.ts'
+import { allBy, deleteBefore, deleteBy, deleteSome } from '../statements.ts'
+import type { SessionTargets } from './sessions.ts'
 
 const table = schema.revocations
 export type RevocationRow = typeof table.$inferSelect
@@ -14,20 +14,22 @@ const isKey = (tenantId: string, kind: RevocationRow['kind'], target: string) =>
   and(eq(table.tenantId, tenantId), eq(table.kind, kind), eq(table.target, target))
 
 /** The later not-before wins, and what was ended before is not forgotten. */
-export async function upsertRevocation(queries: Queries, row: NewRevocation): Promise<void> {
-  const { notBefore, createdAt, keptUntil = 0 } = row
-  const isLonger = lt(table.keptUntil, keptUntil)
+export async function upsertRevocations(
+  queries: Queries,
+  rows: readonly NewRevocation[],
+): Promise<void> {
+  const isLonger = sql`${table.keptUntil} < excluded.kept_until`
   await queries
     .insert(table)
-    .values(row)
+    .values([...rows])
     .onConflictDoUpdate({
       target: [table.tenantId, table.kind, table.target],
       set: {
-        notBefore,
-        createdAt,
-        keptUntil: sql`case when ${isLonger} then ${keptUntil} else ${table.keptUntil} end`,
+        notBefore: sql`excluded.not_before`,
+        createdAt: sql`excluded.created_at`,
+        keptUntil: sql`case when ${isLonger} then excluded.kept_until else ${table.keptUntil} end`,
       },
-      setWhere: lt(table.notBefore, row.notBefore),
+      setWhere: sql`${table.notBefore} < excluded.not_before`,
     })
 }
 
@@ -75,15 +77,21 @@ export async function isSidRevoked(
 export async function deleteRealmRecords(
   queries: Queries,
   tenantId: string,
-  target: SessionTargetOfPerson,
+  target: SessionTargets,
 ): Promise<void> {
-  const records = schema.realmRecords
-  const areMeant =
-    'sid' in target ? eq(records.sid, target.sid) : eq(records.accountId, target.subject)
-  const isSession = and(eq(records.tenantId, tenantId), areMeant, ne(records.model, 'Interaction'))
-  const some = sql`(SELECT rowid FROM ${records} WHERE ${isSession}
-    LIMIT ${LIMITS.realmRecordsEndedAtOnceMax})`
-  await queries.delete(records).where(sql`rowid IN ${some}`)
+  const { tenantId: ofTenant, model } = records
+  const isSession = and(eq(ofTenant, tenantId), recordsMeant(target), ne(model, 'Interaction'))
+  const most = LIMITS.realmRecordsEndedAtOnceMax
+  let gone: number
+  do gone = await deleteSome(queries, records, isSession, most)
+  while ('sids' in target && gone === most)
+}
+
+const records = schema.realmRecords
+
+function recordsMeant(target: SessionTargets): SQL {
+  if ('sids' in target) return inArray(records.sid, [...target.sids])
+  return 'sid' in target ? eq(records.sid, target.sid) : eq(records.accountId, target.subject)
 }
 
 /**

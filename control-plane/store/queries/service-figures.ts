@@ -9,7 +9,7 @@ import {
 } from '../monitoring-names.ts'
 import { isReserved } from '../reserved.ts'
 import { schema } from '../schema.ts'
-import type { Queries } from '../sqlite.ts'
+import type { Queries } from '../engine.ts'
 import { deleteSome } from '../statements.ts'
 
 const { serviceFigures: table, tenantRefusals, tenants } = schema

@@ -19,7 +19,7 @@ import {
   type SQL,
 } from '../drizzle.ts'
 import { schema } from '../schema.ts'
-import type { Queries } from '../sqlite.ts'
+import type { Queries } from '../engine.ts'
 import { deleteBefore, deleteBy, findBy, firstBy } from '../statements.ts'
 
 export type SessionRow = typeof schema.sessions.$inferSelect
@@ -31,7 +31,16 @@ export type SessionTarget =
   | { readonly sid: string }
 export type SessionTargetOfPerson = Exclude<SessionTarget, { readonly all: true }>
 
+/** Or some of the tenant’s, which were read in the same change. */
+export type SessionTargets = SessionTargetOfPerson | { readonly sids: readonly string[] }
+
 const table = schema.sessions
+
+/** Which of a tenant's. */
+export function sessionsMeant(target: SessionTargets): SQL {
+  if ('sids' in target) return inArray(table.sid, [...target.sids])
+  return 'sid' in target ? eq(table.sid, target.sid) : eq(table.userId, target.subject)
+}
 
 export const findSession = findBy(table, 'tenantId', 'sid')
 
@@ -259,9 +268,28 @@ export async function aliveOnDevices(
   if (deviceIds.length === 0) return []
   const areOn = and(isNotNull(table.deviceId), inArray(table.deviceId, [...deviceIds]))
   return await queries
-    .select({ sid: table.sid, userId: table.userId })
+    .select({ sid: table.sid, userId: table.userId, deviceId: table.deviceId })
     .from(table)
     .where(and(isAliveIn(tenantId, nowMs), areOn))
+}
+
+/** On which somebody is signed in, in the order of their ids. */
+export async function devicesInUse(
+  queries: Queries,
+  tenantId: string,
+  after: string,
+  nowMs: number,
+  limit: number,
+): Promise<string[]> {
+  const isOpen = and(isNull(table.endedAt), gt(table.expiresAt, nowMs))
+  const areNext = and(isNotNull(table.deviceId), gt(table.deviceId, after))
+  const rows = await queries
+    .selectDistinct({ deviceId: table.deviceId })
+    .from(table)
+    .where(and(eq(table.tenantId, tenantId), isOpen, areNext))
+    .orderBy(table.deviceId)
+    .limit(limit)
+  return rows.flatMap(({ deviceId }) => deviceId ?? [])
 }
 
 /** Of a whole tenant: how many there are, and when the last of them expires. */
@@ -296,15 +324,37 @@ export async function endSessions(
   target: SessionTargetOfPerson,
   ended: { readonly atMs: number; readonly reason: string },
 ): Promise<{ readonly count: number; readonly expiresAt: number }> {
-  const areMeant = 'sid' in target ? eq(table.sid, target.sid) : eq(table.userId, target.subject)
-  const isAlive = and(isNull(table.endedAt), gt(table.expiresAt, ended.atMs))
-  const rows = await queries
-    .update(table)
-    .set({ endedAt: ended.atMs, endReason: ended.reason })
-    .where(and(eq(table.tenantId, tenantId), areMeant, isAlive))
-    .returning({ expiresAt: table.expiresAt })
+  const rows = await endMeant(
+    queries,
+    and(eq(table.tenantId, tenantId), sessionsMeant(target)),
+    ended,
+  )
   const expiresAt = rows.reduce((latest, row) => Math.max(latest, row.expiresAt), 0)
   return { count: rows.length, expiresAt }
+}
+
+/** Those of a tenant that were read in the same change; answers when each would have expired. */
+export async function endKnownSessions(
+  queries: Queries,
+  sids: readonly string[],
+  ended: { readonly atMs: number; readonly reason: string },
+): Promise<ReadonlyMap<string, number>> {
+  // by their keys alone: asked for the tenant as well, the planner would read all of its sessions
+  const rows = await endMeant(queries, sessionsMeant({ sids }), ended)
+  return new Map(rows.map(({ sid, expiresAt }) => [sid, expiresAt]))
+}
+
+async function endMeant(
+  queries: Queries,
+  areMeant: SQL | undefined,
+  { atMs, reason }: { readonly atMs: number; readonly reason: string },
+) {
+  const isAlive = and(isNull(table.endedAt), gt(table.expiresAt, atMs))
+  return await queries
+    .update(table)
+    .set({ endedAt: atMs, endReason: reason })
+    .where(and(areMeant, isAlive))
+    .returning({ sid: table.sid, expiresAt: table.expiresAt })
 }
 
 export async function markSeen(

@@ -1,7 +1,7 @@
 import { LIMITS } from '../../../shared/limits.ts'
 import { and, asc, desc, eq, gt, gte, inArray, isNotNull, or } from '../drizzle.ts'
 import { schema } from '../schema.ts'
-import type { Queries } from '../sqlite.ts'
+import type { Queries } from '../engine.ts'
 import { deleteBy } from '../statements.ts'
 
 const table = schema.signIns

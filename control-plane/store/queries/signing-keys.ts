@@ -1,6 +1,6 @@
 import { and, asc, eq, inArray } from '../drizzle.ts'
 import { schema } from '../schema.ts'
-import type { Queries } from '../sqlite.ts'
+import type { Queries } from '../engine.ts'
 import { updateBy } from '../statements.ts'
 import { refuseTaken } from './conflicts.ts'
 

@@ -1,7 +1,8 @@
 /** The end of a tenant: what goes at once, and what is left behind, which may be a great deal. */
-import { asc, eq, sql } from '../drizzle.ts'
+import { asc, eq } from '../drizzle.ts'
 import { schema } from '../schema.ts'
-import type { Queries } from '../sqlite.ts'
+import type { Queries } from '../engine.ts'
+import { isOneOf } from '../statements.ts'
 
 const { tenantTombstones: tombstones } = schema
 
@@ -93,7 +94,7 @@ export async function deleteSomeLeftBehind(queries: Queries, tenantId: string, l
   for (const table of [...LEFT_BEHIND, ...AT_ONCE]) {
     const gone = await queries
       .delete(table)
-      .where(sql`rowid IN ${some(table, tenantId, room)}`)
+      .where(isOneOf(queries, table, eq(table.tenantId, tenantId), room))
       .returning({ tenantId: table.tenantId })
     room -= gone.length
     if (room === 0) break
@@ -103,7 +104,7 @@ export async function deleteSomeLeftBehind(queries: Queries, tenantId: string, l
     const kept = await queries
       .update(analyses)
       .set({ tenantId: '' })
-      .where(sql`rowid IN ${some(analyses, tenantId, room)}`)
+      .where(isOneOf(queries, analyses, eq(analyses.tenantId, tenantId), room))
       .returning({ tenantId: analyses.tenantId })
     room -= kept.length
   }
@@ -112,9 +113,3 @@ export async function deleteSomeLeftBehind(queries: Queries, tenantId: string, l
     await queries.update(tombstones).set({ isLeftBehind }).where(isTombstone)
   return !isLeftBehind
 }
-
-const some = (
-  table: (typeof LEFT_BEHIND | typeof AT_ONCE)[number] | typeof schema.analyses,
-  tenantId: string,
-  limit: number,
-) => sql`(SELECT rowid FROM ${table} WHERE ${table.tenantId} = ${tenantId} LIMIT ${limit})`

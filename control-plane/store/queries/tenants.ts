@@ -14,7 +14,7 @@ import {
   type SQLiteColumn,
 } from '../drizzle.ts'
 import { schema } from '../schema.ts'
-import type { Queries } from '../sqlite.ts'
+import type { Queries } from '../engine.ts'
 import { CONSOLE_REALM } from '../reserved.ts'
 import { refuseTaken } from './conflicts.ts'
 import { nextOf } from './counters.ts'

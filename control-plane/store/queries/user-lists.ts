@@ -16,7 +16,7 @@ import {
   type SQL,
 } from '../drizzle.ts'
 import { schema } from '../schema.ts'
-import type { Queries } from '../sqlite.ts'
+import type { Queries } from '../engine.ts'
 import { CONSOLE_REALM } from '../reserved.ts'
 import type { UserRow } from './users.ts'
 

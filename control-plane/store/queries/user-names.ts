@@ -1,6 +1,6 @@
 import { and, eq, inArray } from '../drizzle.ts'
 import { schema } from '../schema.ts'
-import type { Queries } from '../sqlite.ts'
+import type { Queries } from '../engine.ts'
 
 /** What people are called, by their ids; who is no longer there has none. Of a page, so not many. */
 export async function namesOfUsers(

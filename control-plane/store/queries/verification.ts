@@ -1,7 +1,7 @@
 import { and, asc, desc, eq, gt, inArray } from '../drizzle.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { schema } from '../schema.ts'
-import type { Queries } from '../sqlite.ts'
+import type { Queries } from '../engine.ts'
 import { allBy, deleteBy, upsertInto } from '../statements.ts'
 
 export type CheckRow = typeof schema.verificationChecks.$inferSelect

@@ -16,7 +16,7 @@ import {
 } from '../drizzle.ts'
 import { countFitting } from '../fitting.ts'
 import { schema } from '../schema.ts'
-import type { Queries } from '../sqlite.ts'
+import type { Queries } from '../engine.ts'
 import { findBy, insertRows, upsertInto } from '../statements.ts'
 import { countKept, DELIVERY_ROW_BYTES } from './webhook-kept.ts'
 
@@ -288,7 +288,7 @@ async function deleteSome(
     .select({
       deliveryId: table.deliveryId,
       tenantId: table.tenantId,
-      bytes: sql<number>`-${DELIVERY_ROW_BYTES} - octet_length(body) -
+      bytes: sql<number>`${-DELIVERY_ROW_BYTES} - octet_length(body) -
         (SELECT coalesce(sum(octet_length(first_bytes)), 0) FROM webhook_attempts
           WHERE webhook_attempts.delivery_id = webhook_deliveries.delivery_id)`,
     })

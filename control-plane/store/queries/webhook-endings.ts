@@ -5,7 +5,7 @@
 import { LIMITS } from '../../../shared/limits.ts'
 import { and, asc, eq, inArray, lte, sql } from '../drizzle.ts'
 import { schema } from '../schema.ts'
-import type { Queries } from '../sqlite.ts'
+import type { Queries } from '../engine.ts'
 
 const { webhooks, webhookEndings: endings, webhookDeliveries: deliveries } = schema
 type EndingRow = typeof endings.$inferSelect

@@ -1,6 +1,6 @@
 import { and, count, eq, gte, lt, sql } from '../drizzle.ts'
 import { schema } from '../schema.ts'
-import type { Queries } from '../sqlite.ts'
+import type { Queries } from '../engine.ts'
 
 const table = schema.webhookDeliveries
 

@@ -1,7 +1,7 @@
 /** How many bytes of a tenant's deliveries are kept, counted with each change of them. */
 import { gt, sql } from '../drizzle.ts'
 import { schema } from '../schema.ts'
-import type { Queries } from '../sqlite.ts'
+import type { Queries } from '../engine.ts'
 
 const { webhookKept: table } = schema
 
@@ -18,12 +18,13 @@ export async function countKept(queries: Queries, pieces: readonly Piece[]): Pro
   for (const [tenantId, own] of Map.groupBy(pieces, (piece) => piece.tenantId)) {
     const bytes = own.reduce((sum, piece) => sum + piece.bytes, 0)
     if (bytes === 0) continue
+    const kept = sql`(${table.bytes} + ${bytes})`
     await queries
       .insert(table)
       .values({ tenantId, bytes: Math.max(0, bytes) })
       .onConflictDoUpdate({
         target: table.tenantId,
-        set: { bytes: sql`max(0, ${table.bytes} + ${bytes})` },
+        set: { bytes: sql`case when ${kept} > 0 then ${kept} else 0 end` },
       })
   }
 }

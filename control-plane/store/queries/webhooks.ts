@@ -1,6 +1,6 @@
 import { and, asc, eq, gt, inArray, or } from '../drizzle.ts'
 import { schema } from '../schema.ts'
-import type { Queries } from '../sqlite.ts'
+import type { Queries } from '../engine.ts'
 import { findBy, insertInto, updateBy } from '../statements.ts'
 import { newestEvent } from './outbox.ts'
 

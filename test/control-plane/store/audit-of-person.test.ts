@@ -5,7 +5,7 @@ import { drizzle } from '../../../control-plane/store/drizzle.ts'
 import { migrations } from '../../../control-plane/store/migrations/migrations.ts'
 import { auditOfPerson } from '../../../control-plane/store/queries/audit.ts'
 import { schema } from '../../../control-plane/store/schema.ts'
-import type { Queries } from '../../../control-plane/store/sqlite.ts'
+import type { Queries } from '../../../control-plane/store/engine.ts'
 
 t.test('no entry is read that is not shown, nor shown twice', async (t) => {
   const database = new Database(':memory:')

@@ -1,9 +1,9 @@
 import { join } from 'node:path'
-import Database from 'better-sqlite3'
 import t from 'tap'
 import { eq } from '../../../control-plane/store/drizzle.ts'
+import { LIMITS } from '../../../shared/limits.ts'
+import { beginEpoch } from '../../../control-plane/store/queries/epoch.ts'
 import { schema } from '../../../control-plane/store/schema.ts'
-import { openSqlite } from '../../../control-plane/store/sqlite.ts'
 import { openStore } from '../../../control-plane/store/store.ts'
 import {
   ACTOR,
@@ -12,7 +12,7 @@ import {
   temporaryFolder,
   tenantNamed,
 } from '../../support/control-plane.ts'
-import { LIMITS } from '../../../shared/limits.ts'
+import { openDatabase } from '../../support/databases.ts'
 
 void t.test(
   'a change that fails leaves nothing: no row, event, revision, entry or notice',
@@ -78,20 +78,60 @@ void t.test('readers see nothing of a change before its commit', async (t) => {
 
 void t.test('a second start keeps the data, the epoch and the revision', async (t) => {
   const file = join(temporaryFolder(t), 'service.db')
-  const first = await openStore(openSqlite(file), movableClock())
+  const first = await openStore(await openDatabase(file), movableClock())
   await first.change(async (change) => {
     await change.touch('acme')
     await change.emit('tenant.suspended', 'acme', { status: 'suspended' })
   })
-  const { epoch } = first
+  const epoch = await first.epoch()
   await first.close()
-  const second = await openStore(openSqlite(file), movableClock())
-  t.equal(second.epoch, epoch)
+  const second = await openStore(await openDatabase(file), movableClock())
+  t.equal(await second.epoch(), epoch)
   t.equal(await second.revision(), 1)
   t.match(await second.read.select().from(schema.outbox), [
     { sequence: 1, event: 'tenant.suspended', content: { status: 'suspended' } },
   ])
   await second.close()
+})
+
+void t.test('an epoch that begins leaves nothing to be counted twice', async (t) => {
+  const { store } = await startServices(t)
+  await store.change(async (change) => {
+    await change.touch('acme')
+    await change.emit('tenant.suspended', 'acme', { status: 'suspended' })
+    await change.audit(ACTOR, { action: 'before' })
+  })
+  const [epoch, revision] = [await store.epoch(), await store.revision()]
+  await store.change(({ queries }) => beginEpoch(queries))
+  t.not(await store.epoch(), epoch)
+  t.equal(await store.revision(), revision + LIMITS.fleetEpochRevisions)
+  await store.change(async (change) => {
+    await change.emit('tenant.suspended', 'acme', { status: 'suspended' })
+    await change.audit(ACTOR, { action: 'after' })
+  })
+  const last = (rows: { sequence: number }[]) => Math.max(...rows.map(({ sequence }) => sequence))
+  t.ok(last(await store.read.select().from(schema.outbox)) > LIMITS.fleetEpochRevisions)
+  t.ok(last(await store.read.select().from(schema.audit)) > LIMITS.fleetEpochRevisions)
+})
+
+void t.test('changes that share a commit are each whole or nothing', async (t) => {
+  const { store } = await startServices(t)
+  const readers: number[] = []
+  const entry = (action: string) =>
+    store.change(async (change) => {
+      await change.audit(ACTOR, { action })
+      if (action === 'bad') throw new Error('bad')
+      readers.push((await store.read.select().from(schema.audit)).length)
+    })
+  const before = (await store.read.select().from(schema.audit)).length
+  const settled = await Promise.allSettled(['a', 'bad', 'b'].map(entry))
+  t.same(
+    settled.map(({ status }) => status),
+    ['fulfilled', 'rejected', 'fulfilled'],
+  )
+  const actions = (await store.read.select().from(schema.audit)).map(({ action }) => action)
+  t.same(actions.slice(before), ['a', 'b'])
+  t.equal(readers[0], before, 'nobody reads what is not kept yet')
 })
 
 void t.test('commits are told in their order', async (t) => {
@@ -137,76 +177,9 @@ async function slowly() {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20)
 }
 
-void t.test(
-  'another program’s lock holds up changes and nothing else, and not for ever',
-  async (t) => {
-    const file = join(temporaryFolder(t), 'service.db')
-    const store = await openStore(openSqlite(file, 0), movableClock())
-    t.teardown(() => store.close())
-    const other = new Database(file)
-    t.teardown(() => other.close())
-    other.exec('BEGIN IMMEDIATE')
-    await t.rejects(
-      store.change(() => Promise.resolve()),
-      { code: 'unavailable' },
-    )
-    t.equal(await store.revision(), 0, 'what only reads goes on')
-    t.equal(LIMITS.storeBusyMsMax, 5000)
-
-    const patient = await openStore(openSqlite(`${file}2`), movableClock())
-    t.teardown(() => patient.close())
-    const second = new Database(`${file}2`)
-    t.teardown(() => second.close())
-    second.exec('BEGIN IMMEDIATE')
-    const changed = patient.change(() => Promise.resolve('done'))
-    t.equal(await patient.revision(), 0)
-    second.exec('COMMIT')
-    t.equal(await changed, 'done')
-  },
-)
-
-/** Calls `before` ahead of every attempt to begin a change. */
-function atEachBegin(t: { teardown(work: () => void): void }, before: () => void) {
-  const { exec } = Database.prototype
-  t.teardown(() => void (Database.prototype.exec = exec))
-  Database.prototype.exec = function (this: Database.Database, source: string) {
-    if (source === 'BEGIN IMMEDIATE') before()
-    return exec.call(this, source)
-  }
-}
-
-void t.test('a queue of changes waits for another program together, not in turn', async (t) => {
-  const file = join(temporaryFolder(t), 'service.db')
-  const store = await openStore(openSqlite(file, 50), movableClock())
-  t.teardown(() => store.close())
-  const other = new Database(file)
-  t.teardown(() => other.close())
-  other.exec('BEGIN IMMEDIATE')
-  let attempts = 0
-  atEachBegin(t, () => attempts++)
-  const attemptsUntil: number[] = []
-  const change = () =>
-    store.change(() => Promise.resolve()).catch(() => void attemptsUntil.push(attempts))
-  await Promise.all(Array.from({ length: 5 }, change))
-  const [first = 0] = attemptsUntil
-  t.equal(attemptsUntil.length, 5)
-  t.ok(attempts - first <= 5, 'the time of the others had passed when their turn came')
-})
-
-void t.test('every way of being busy is waited for', async (t) => {
-  const { store } = await startServices(t)
-  const codes = ['SQLITE_BUSY_RECOVERY', 'SQLITE_BUSY_SNAPSHOT', 'SQLITE_BUSY_TIMEOUT']
-  atEachBegin(t, () => {
-    const code = codes.pop()
-    if (code !== undefined) throw new Database.SqliteError('database is locked', code)
-  })
-  t.equal(await store.change(() => Promise.resolve('done')), 'done')
-  t.strictSame(codes, [])
-})
-
 void t.test('who changes one thing after the other does not hold up the end', async (t) => {
   const file = join(temporaryFolder(t), 'service.db')
-  const store = await openStore(openSqlite(file), movableClock())
+  const store = await openStore(await openDatabase(file), movableClock())
   const most = 200
   let changes = 0
   const first = Promise.withResolvers<void>()

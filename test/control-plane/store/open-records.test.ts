@@ -4,7 +4,7 @@ import { drizzle } from '../../../control-plane/store/drizzle.ts'
 import { migrations } from '../../../control-plane/store/migrations/migrations.ts'
 import { deleteSurplusOpen } from '../../../control-plane/store/queries/realm-records.ts'
 import { schema } from '../../../control-plane/store/schema.ts'
-import type { Queries } from '../../../control-plane/store/sqlite.ts'
+import type { Queries } from '../../../control-plane/store/engine.ts'
 
 function start(t: Test) {
   const database = new Database(':memory:')

@@ -9,6 +9,7 @@ import t from 'tap'
 import { fetch } from 'undici'
 import { DAY_MS } from '../../../shared/clock.ts'
 import { tenantsWithRevocationsAfter } from '../../../control-plane/store/queries/fleet.ts'
+import { noteLogouts } from '../../../control-plane/store/queries/logout-notices.ts'
 import { nextDueMail, tenantsWithDueMails } from '../../../control-plane/store/queries/mails.ts'
 import { failuresOfSite } from '../../../control-plane/store/queries/attempts.ts'
 import {
@@ -16,14 +17,27 @@ import {
   hasEndedSince,
   usersOfSessions,
 } from '../../../control-plane/store/queries/sessions.ts'
+import { schema } from '../../../control-plane/store/schema.ts'
 import { movableClock } from '../../support/control-plane.ts'
 import { personAt } from '../realm/account-visit.ts'
-import { ADA, Browser, signIn, startWorld, type TestTenant } from '../realm/realm-world.ts'
-import { begin } from '../realm/steps.ts'
+import { provingMachine } from '../../support/proving-machine.ts'
+import {
+  ACTOR,
+  ADA,
+  Browser,
+  signIn,
+  startWorld,
+  type TestTenant,
+  type World,
+} from '../realm/realm-world.ts'
+import { begin, setPolicy } from '../realm/steps.ts'
 
 /** They grow with what people and strangers do, and not with what administrators set up. */
 const GROWING = [
   'audit',
+  'device_challenges',
+  'device_postures',
+  'enrolled_devices',
   'figure_batches',
   'known_devices',
   'mails',
@@ -49,6 +63,7 @@ const UNSELECTIVE = new Set([
   'next_at',
   'outcome',
   'reason',
+  'revoked_at',
   'taken_at',
   'tenant_id',
   'tenant_number',
@@ -56,21 +71,24 @@ const UNSELECTIVE = new Set([
 
 /** What reads a range of a table on purpose, and what bounds it. */
 const ALLOWED: Readonly<Record<string, string>> = {
-  'SEARCH audit USING COVERING INDEX audit_at (at<?)': 'all of them go, so many a round',
-  'SEARCH figure_batches USING COVERING INDEX figure_batches_age (taken_at<?)': 'all of them go',
+  'SEARCH audit USING INDEX audit_at (at<?)': 'all of them go, so many a round',
+  'SEARCH device_challenges USING INDEX device_challenges_expiry (expires_at<?)': 'all of them go',
+  'SEARCH enrolled_devices USING COVERING INDEX enrolled_devices_kept (tenant_id=? AND revoked_at=?)':
+    'how many there are, for one that enrolls',
+  'SEARCH enrolled_devices USING INDEX enrolled_devices_revoked (revoked_at<?)': 'all of them go',
+  'SEARCH figure_batches USING INDEX figure_batches_age (taken_at<?)': 'all of them go',
   'SEARCH mails USING COVERING INDEX mails_due (next_at<?)': 'what is due, a thousand at most',
   'SEARCH mails USING INDEX mails_turn (tenant_id=? AND kind=? AND next_at<?)':
     'the first that is due',
   'SEARCH outbox USING INDEX outbox_created (created_at<?)': 'go, up to where webhooks are',
   'SEARCH realm_records USING COVERING INDEX realm_records_open_all (tenant_id=? AND model=?)':
     'open ones only, the newest first, and whatever is beyond the limit of them goes',
-  'SEARCH realm_records USING COVERING INDEX realm_records_expiry (expires_at<?)': 'all of them go',
+  'SEARCH realm_records USING INDEX realm_records_expiry (expires_at<?)': 'all of them go',
   'SEARCH revocations EXISTS USING COVERING INDEX sqlite_autoindex_revocations_1 (tenant_id=?)':
     'whether there is one: the first that is found is enough',
   'SEARCH revocations USING INDEX revocations_kept (kept_until<?)': 'all go or are put off',
-  'SEARCH sessions USING COVERING INDEX sessions_expiry (expires_at<?)':
-    'all of them go, so many a round',
-  'SEARCH sign_ins USING COVERING INDEX sign_ins_at (at<?)': 'all of them go, so many a round',
+  'SEARCH sessions USING INDEX sessions_expiry (expires_at<?)': 'all of them go, so many a round',
+  'SEARCH sign_ins USING INDEX sign_ins_at (at<?)': 'all of them go, so many a round',
 }
 
 const statements = new Set<string>()
@@ -111,7 +129,7 @@ function explained(file: string): { statement: string; steps: string[] }[] {
   }
 }
 
-void t.test('no statement of a sign-in reads a whole tenant', async (t) => {
+void t.test('no statement of a sign-in, or of a device, reads a whole tenant', async (t) => {
   const clock = movableClock(Date.now())
   const world = await startWorld(t, { clock })
   const acme = await world.tenant('acme')
@@ -137,11 +155,17 @@ void t.test('no statement of a sign-in reads a whole tenant', async (t) => {
   t.match((await here.browser.visit((await party.begin()).url)).html, /name="password"/)
 
   const { userId } = acme.ada
+  await devices(world, acme)
   await world.attempts.newestOf('acme', userId)
   await world.attempts.lastSignInOf('acme', userId)
   const { read } = world.store
   await hasEndedSince(read, 'acme', userId, clock.nowMs())
   await usersOfSessions(read, 'acme', ['one'])
+  await world.store.change(async ({ queries, nowMs }) => {
+    await queries.update(schema.tenants).set({ backchannelLogoutUri: 'https://acme.test/out' })
+    await noteLogouts(queries, 'acme', { sids: ['one'] }, nowMs)
+    await queries.update(schema.tenants).set({ backchannelLogoutUri: null })
+  })
   await aliveCountsAfter(read, 'acme', '', clock.nowMs(), 10)
   await failuresOfSite(read, { tenantId: 'acme', site: '2001:db8:1::/48' }, 0, 10)
   await tenantsWithRevocationsAfter(read, '', 10)
@@ -168,6 +192,28 @@ void t.test('no statement of a sign-in reads a whole tenant', async (t) => {
     'whoever signs in well all day is no work for whoever looks for failures',
   )
 })
+
+/** One that enrolls, proves a sign-in, falls out of the policy, and is shown and revoked. */
+async function devices(world: World, acme: TestTenant) {
+  const { userId } = acme.ada
+  const machine = await provingMachine(world, { userId })
+  await machine.checkIn()
+  const person = await begin(world, acme)
+  await setPolicy(world, 'device', {
+    ...{ require: 'enrolled', facts: ['firewall'], on_violation: 'end_sessions' },
+  })
+  await person.password()
+  const uid = /\/sign-in\/([\w-]+)\?/.exec(person.page.url)?.[1] ?? ''
+  const to = await person.browser.once(`${acme.issuer}/sign-in/${uid}/device`)
+  await person.browser.visit(await machine.prove(to.headers.get('location') ?? ''))
+  await person.claims((await person.send({ device: 'continue' })).url)
+  await world.jobs.run()
+  await machine.checkIn({ firewall: { value: false, reason: 'no_firewall' } })
+  await world.enrolledDevices.ofPerson('acme', userId)
+  await world.enrolledDevices.find('acme', machine.deviceId)
+  await world.enrolledDevices.revoke('acme', [machine.deviceId], ACTOR)
+  await setPolicy(world, 'device', { require: 'any' })
+}
 
 async function ownSessions({ issuer, clientId, clientSecret }: TestTenant, token: string) {
   const credentials = Buffer.from(`${clientId}:${clientSecret}`).toString('base64')

@@ -10,7 +10,7 @@ import {
 
 function startQueue() {
   const order: string[] = []
-  const queue = createWriteQueue(() => Promise.resolve())
+  const queue = createWriteQueue({ breathe: () => Promise.resolve() })
   const enter = (name: string) =>
     queue.enter(async () => {
       await Promise.resolve()
@@ -84,3 +84,69 @@ t.test(
     )
   },
 )
+
+/** Commits as they are kept: what each of them holds, and whether it fails. */
+function startTogether(options: { changesMax?: number; msMax?: number } = {}) {
+  const commits: string[][] = []
+  const told: string[] = []
+  let failure: Error | undefined
+  let isOpen = true
+  const queue = createWriteQueue({
+    breathe: () => Promise.resolve(),
+    together: {
+      changesMax: options.changesMax ?? 10,
+      msMax: options.msMax ?? Infinity,
+      async keep(work) {
+        commits.push([])
+        await work(() => isOpen)
+        t.same(told, [], 'nobody is told before it is kept')
+        if (failure !== undefined) throw failure
+      },
+    },
+  })
+  const enter = (name: string) =>
+    queue
+      .enter(async () => {
+        await Promise.resolve()
+        commits.at(-1)!.push(name)
+        if (name === 'bad') throw new Error('bad')
+        if (name === 'torn') isOpen = false
+        return name
+      })
+      .then(
+        (answer) => (told.push(answer), answer),
+        (error: Error) => error.message,
+      )
+  return { commits, enter, told, fail: (error: Error) => void (failure = error) }
+}
+
+t.test('who waits at the same time shares a commit, and is told once it is kept', async (t) => {
+  const { commits, enter } = startTogether()
+  const answers = await Promise.all(['a', 'bad', 'c'].map(enter))
+  t.same(answers, ['a', 'bad', 'c'])
+  t.same(commits, [['a', 'bad', 'c']], 'one that fails is its asker’s alone')
+})
+
+t.test('a commit that fails is everybody’s whose change was in it', async (t) => {
+  const { enter, fail } = startTogether()
+  fail(new Error('the disk is full'))
+  t.same(await Promise.all(['a', 'bad', 'c'].map(enter)), Array(3).fill('the disk is full'))
+})
+
+t.test('nothing is added to what the database has taken back', async (t) => {
+  const { commits, enter, told } = startTogether()
+  const all = ['a', 'torn', 'c'].map((name) => enter(name).finally(() => (told.length = 0)))
+  await Promise.all(all)
+  t.same(commits, [['a', 'torn'], ['c']])
+})
+
+t.test('so many share a commit, and no more', async (t) => {
+  for (const [options, expected] of [
+    [{ changesMax: 2 }, [['a', 'b'], ['c']]],
+    [{ msMax: 0 }, [['a'], ['b'], ['c']]],
+  ] as const) {
+    const { commits, enter, told } = startTogether(options)
+    await Promise.all(['a', 'b', 'c'].map((name) => enter(name).finally(() => (told.length = 0))))
+    t.same(commits, expected)
+  }
+})

@@ -3,7 +3,7 @@ import Database from 'better-sqlite3'
 import t from 'tap'
 import { getTableConfig, getTableName } from '../../../control-plane/store/drizzle.ts'
 import { schema } from '../../../control-plane/store/schema.ts'
-import { openSqlite } from '../../../control-plane/store/sqlite.ts'
+import { openSqlite } from '../../../control-plane/store/engines/sqlite.ts'
 import { temporaryFolder } from '../../support/control-plane.ts'
 
 void t.test('what migrations make is what the schema says, column by column', async (t) => {

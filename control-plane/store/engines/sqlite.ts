@@ -5,32 +5,20 @@
  */
 import { setImmediate as breathe, setTimeout as sleep } from 'node:timers/promises'
 import Database from 'better-sqlite3'
-import type { BaseSQLiteDatabase } from 'drizzle-orm/sqlite-core'
 import { LRUCache } from 'lru-cache'
-import { Refusal } from '../../shared/errors.ts'
-import { LIMITS } from '../../shared/limits.ts'
-import { drizzle } from './drizzle.ts'
-import { migrations } from './migrations/migrations.ts'
-import { createWriteQueue } from './precedence.ts'
-import { schema, type Schema } from './schema.ts'
-
-/**
- * Queries are awaited (`await db.select()…`), never run with `.get()` or `.all()`: that is the
- * part of drizzle which SQLite and Postgres share.
- */
-export type Queries = BaseSQLiteDatabase<'async', unknown, Schema>
-
-export interface Engine {
-  readonly reader: Queries
-  /** Runs `work` alone, on committed state; all of it is kept or none. */
-  transaction<T>(work: (queries: Queries) => Promise<T>): Promise<T>
-  close(): Promise<void>
-}
+import { Refusal } from '../../../shared/errors.ts'
+import { LIMITS } from '../../../shared/limits.ts'
+import { drizzle } from '../drizzle.ts'
+import type { Engine, Queries } from '../engine.ts'
+import { migrations } from '../migrations/migrations.ts'
+import { createWriteQueue } from '../precedence.ts'
+import { schema } from '../schema.ts'
 
 const BUSY_RETRY_MS = 20
 const STATEMENTS_KEPT_MAX = 500
-/** So long commits follow one another without a pause. */
-const TURN_MS = 10
+/** Of changes that share a commit: the first of them waits for the last. */
+const CHANGES_PER_COMMIT_MAX = 64
+const COMMIT_WORK_MS_MAX = 10
 
 export function openSqlite(file: string, busyMsMax: number = LIMITS.storeBusyMsMax): Engine {
   const writer = connect(file)
@@ -40,18 +28,38 @@ export function openSqlite(file: string, busyMsMax: number = LIMITS.storeBusyMsM
   const readerConnection = connect(file)
   readerConnection.pragma('query_only = ON')
   const writerQueries = drizzle(writer, { schema }) as unknown as Queries
-  const queue = createWriteQueue(pause)
+  const queue = createWriteQueue({
+    breathe: () => breathe(),
+    together: { keep, changesMax: CHANGES_PER_COMMIT_MAX, msMax: COMMIT_WORK_MS_MAX },
+  })
   let isClosed = false
-  let turnStartedMs = 0
+  /** What SQLite has taken back by itself. */
+  let lost: Error[] = []
 
-  async function alone<T>(work: (queries: Queries) => Promise<T>, busyUntilMs: number): Promise<T> {
-    await begin(busyUntilMs)
+  /** A commit waits for the disk, and everything with it: whoever has come by then shares the next. */
+  async function keep(work: (isOpen: () => boolean) => Promise<void>, askedMs: number) {
+    lost = []
+    await begin(askedMs + busyMsMax) // whoever asks does not wait for others' waits
+    await work(() => lost.length === 0)
+    for (const error of lost) throw error
     try {
-      const result = await work(writerQueries)
       writer.exec('COMMIT')
-      return result
     } catch (error) {
       if (writer.inTransaction) writer.exec('ROLLBACK')
+      throw error
+    }
+  }
+
+  /** What fails is its asker's alone, unless SQLite takes back everything: a full disk, for one. */
+  async function alone<T>(work: (queries: Queries) => Promise<T>): Promise<T> {
+    writer.exec('SAVEPOINT change')
+    try {
+      const result = await work(writerQueries)
+      writer.exec('RELEASE change')
+      return result
+    } catch (error) {
+      if (writer.inTransaction) writer.exec('ROLLBACK TO change; RELEASE change')
+      else lost.push(error as Error)
       throw error
     }
   }
@@ -69,24 +77,16 @@ export function openSqlite(file: string, busyMsMax: number = LIMITS.storeBusyMsM
       }
   }
 
-  /**
-   * A long queue of commits, each of which waits for the disk, would hold up everything that only
-   * reads; so all others have a turn whenever the queue has had its own.
-   */
-  async function pause() {
-    if (performance.now() - turnStartedMs < TURN_MS) return
-    await breathe()
-    turnStartedMs = performance.now()
+  const transaction: Engine['transaction'] = (work) => {
+    // what was asked for before is carried out; whoever goes on and on ends here
+    if (isClosed) return Promise.reject(new Error('the store is closed'))
+    return queue.enter(() => alone(work))
   }
 
   return {
     reader: drizzle(readerConnection, { schema }) as unknown as Queries,
-    transaction(work) {
-      // what was asked for before is carried out; whoever goes on and on ends here
-      if (isClosed) return Promise.reject(new Error('the store is closed'))
-      const busyUntilMs = performance.now() + busyMsMax // whoever asks does not wait for others' waits
-      return queue.enter(() => alone(work, busyUntilMs))
-    },
+    transaction,
+    transactionOf: (_tenantId, work) => transaction(work), // there is one writer
     async close() {
       isClosed = true
       await queue.settled()

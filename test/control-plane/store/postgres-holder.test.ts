@@ -1,0 +1,101 @@
+/** Who has a database: one control plane, and nobody else. */
+import { readlinkSync } from 'node:fs'
+import t from 'tap'
+import { openPostgres } from '../../../control-plane/store/engines/postgres.ts'
+import { postgresAddress } from '../../../control-plane/store/engines/postgres-address.ts'
+import { holdDatabase, type Process } from '../../../control-plane/store/engines/postgres-holder.ts'
+import { asAdmin, newUrl } from '../../support/postgres-store.ts'
+
+const SECOND: Process = { host: 'web-2', pid: 7, boot: 'two' }
+const nothing = () => Promise.resolve()
+
+t.test('a second one is refused, and told of the first, until that has left', async (t) => {
+  const url = await newUrl()
+  const open = () => openPostgres(postgresAddress(url))
+  const first = await holdDatabase(await open(), {
+    self: { host: 'web-1', pid: 4711, boot: 'one' },
+    renewMs: 20,
+  })
+  const engine = await open()
+  await t.rejects(holdDatabase(engine, { self: SECOND }), {
+    message: /another control plane uses this database: process 4711 on web-1, since 20.* UTC/,
+  })
+  await first.engine.transaction(nothing)
+  await first.engine.close()
+  const second = await holdDatabase(engine, { self: SECOND })
+  await second.engine.close()
+  const left = await asAdmin(url, `SELECT name FROM facts WHERE name = 'control_plane'`)
+  t.strictSame(left, [])
+})
+
+t.test(
+  'a process is known by its container as well, whose numbers others do not see',
+  { skip: process.platform !== 'linux' },
+  async (t) => {
+    const url = await newUrl()
+    const held = await holdDatabase(await openPostgres(postgresAddress(url)))
+    const [row] = await asAdmin(url, `SELECT value FROM facts WHERE name = 'control_plane'`)
+    const { boot } = JSON.parse(String(row?.['value'])) as Process
+    t.equal(boot.split(' ')[1], readlinkSync('/proc/self/ns/pid'))
+    await held.engine.close()
+  },
+)
+
+t.test('one that has stood still is believed gone, and changes nothing any more', async (t) => {
+  const url = await newUrl()
+  const still = await holdDatabase(await openPostgres(postgresAddress(url)), {
+    leaseMs: 200,
+    renewMs: 1e6,
+    self: { host: 'web-1', pid: 1, boot: 'one' },
+  })
+  const second = await holdDatabase(await openPostgres(postgresAddress(url)), { self: SECOND })
+  await t.rejects(still.engine.transaction(nothing), { code: 'unavailable' })
+  await t.rejects(still.engine.transactionOf('acme', nothing), { code: 'unavailable' })
+  await still.engine.close()
+  await second.engine.transaction(nothing)
+  await second.engine.close()
+})
+
+t.test(
+  'whoever finds another one in its place says so, and changes nothing any more',
+  async (t) => {
+    const url = await newUrl()
+    const held = await holdDatabase(await openPostgres(postgresAddress(url)), { renewMs: 20 })
+    const another = { ...SECOND, id: 'another', since: 0, until: 1e15 }
+    await asAdmin(
+      url,
+      `UPDATE facts SET value = '${JSON.stringify(another)}' WHERE name = 'control_plane'`,
+    )
+    t.match(await held.lost, /process 7 on web-2/)
+    await t.rejects(held.engine.transaction(nothing), { code: 'unavailable' })
+    await held.engine.close()
+    const [left] = await asAdmin(url, `SELECT value FROM facts WHERE name = 'control_plane'`)
+    t.match(left?.['value'], /another/, 'and leaves the other one its place')
+  },
+)
+
+t.test('one that was killed on the same machine is not waited for', async (t) => {
+  const url = await newUrl()
+  const open = () => openPostgres(postgresAddress(url))
+  const pid = 2 ** 22 + 1 // Linux gives no process so high a number
+  const killed = await open()
+  const gone = await holdDatabase(killed, {
+    self: { host: 'here', pid, boot: 'b' },
+    renewMs: 1e6,
+    leaseMs: 1e6,
+  })
+  await killed.close() // without a word
+  const another = await open()
+  const refused = t.rejects(
+    holdDatabase(another, { self: { host: 'there', pid: 1, boot: 'b' }, renewMs: 20 }),
+    { message: new RegExp(`process ${process.pid} on here`) },
+  )
+  const next = await holdDatabase(await open(), {
+    self: { host: 'here', pid: process.pid, boot: 'b' },
+    renewMs: 20,
+  })
+  await refused
+  await next.engine.close()
+  await another.close()
+  await gone.engine.close()
+})
