@@ -42,6 +42,7 @@ export interface GatewayLink {
   consumed(messages: number): void
   revokedApplied(sequence: number, isDurable: boolean): void
   eventsReceived(batch: number): void
+  heldReceived(batch: number): void
   figuresReceived(run: string, batch: number): void
   /** Whether this gateway enforces everything that was revoked up to `sequence`. */
   hasRevoked(sequence: number): boolean
@@ -199,6 +200,7 @@ export function openGatewayLink(
       isRevokedDurable = isDurable
     },
     eventsReceived: (batch) => tell({ type: 'events_received', batch }),
+    heldReceived: (batch) => tell({ type: 'held_received', batch }),
     figuresReceived: (run, batch) => tell({ type: 'figures_received', run, batch }),
     hasRevoked: (sequence) => revokedAppliedSequence >= Math.max(sequence, revokedStateSequence),
     isRevokedDurable: () => isRevokedDurable,

@@ -39,6 +39,7 @@ import { converse, type Hello } from './conversation.ts'
 import { createAcknowledgements } from './acknowledgements.ts'
 import type { Enforced, Receipt } from '../store/enforced.ts'
 import type { FleetSource, TenantChange } from './source.ts'
+import { watchForLostCommits } from './lost-commits.ts'
 import { createStateIndex } from './state-index.ts'
 import { openFleetDoor } from './upgrade.ts'
 
@@ -61,12 +62,16 @@ export interface FleetHubOptions {
   readonly onEvents?: (gatewayId: string, events: EnforcementEvent[]) => void | Promise<void>
   /** The same; it sees a batch twice, too, and has to tell. */
   readonly onFigures?: (gatewayId: string, figures: DecisionFigures) => void | Promise<void>
+  /** What it holds as revoked, after the database may have lost some of it. */
+  readonly onHeld?: (gatewayId: string, tenants: Held['tenants']) => Promise<void>
   /** Which connectors are at it. */
   readonly onConnectors?: (gatewayId: string, message: ConnectorsMessage) => void
   /** At which gateways tenants' connectors are. */
   readonly holders?: () => Iterable<Holders>
   readonly timing?: Partial<FleetTiming>
 }
+
+type Held = UpMessage & { type: 'held' }
 
 export type FleetHub = ReturnType<typeof createFleetHub>
 
@@ -84,6 +89,7 @@ export function createFleetHub(options: FleetHubOptions) {
     sizeCalculation: (outgoing) => outgoing.bytes,
   })
   let revokedSequence = 0
+  const lostCommits = watchForLostCommits({ source, log, clock })
 
   const tail = followChanges({
     source,
@@ -197,6 +203,9 @@ export function createFleetHub(options: FleetHubOptions) {
       case 'figures':
         await options.onFigures?.(gatewayId, message)
         return link.figuresReceived(message.run, message.batch)
+      case 'held':
+        await options.onHeld?.(gatewayId, message.tenants)
+        return link.heldReceived(message.batch)
       case 'connectors':
         return options.onConnectors?.(gatewayId, message)
       case 'hello':
@@ -210,6 +219,11 @@ export function createFleetHub(options: FleetHubOptions) {
     const { socket, id, version } = hello
     await tail.started
     if (socket.readyState !== socket.OPEN) return null
+    if (await lostCommits.foundBy(hello)) {
+      socket.close(1012, 'the database has lost commits')
+      tail.wake()
+      return null
+    }
     const older = links.get(id)
     if (older !== undefined) {
       hello.log.warn('a newer connection of this gateway replaces the older one')

@@ -2,6 +2,7 @@
 import { LIMITS } from '../../shared/limits.ts'
 import { canonicalJson, snapshotHash } from '../../shared/fleet/digest.ts'
 import type { Holders } from '../../shared/fleet/holders.ts'
+import { partsOfRevoked } from '../../shared/fleet/revoked-parts.ts'
 import type { DownMessage, Revoked } from '../../shared/fleet/snapshot.ts'
 import type { TenantChange } from './source.ts'
 
@@ -64,23 +65,8 @@ export function writeHolders(holders: readonly Holders[], isFirst: boolean): str
   return texts
 }
 
-/** The whole state of a tenant with many revocations takes several messages. */
 export function writeRevoked(tenantId: string, revoked: Revoked, sequence: number): string[] {
-  return [...splitRevoked(revoked, LIMITS.revokedEntriesPerMessageMax)].map((part) =>
+  return [...partsOfRevoked(revoked)].map((part) =>
     write({ type: 'revoked', tenant_id: tenantId, revoked: part, sequence }),
   )
-}
-
-function* splitRevoked(revoked: Revoked, entriesMax: number): Generator<Revoked> {
-  const subjects = Object.entries(revoked.subjects)
-  const sids = Object.entries(revoked.sids)
-  if (subjects.length + sids.length <= entriesMax) {
-    yield revoked
-    return
-  }
-  yield { ...revoked, subjects: {}, sids: {} }
-  for (let at = 0; at < subjects.length; at += entriesMax)
-    yield { all: 0, subjects: Object.fromEntries(subjects.slice(at, at + entriesMax)), sids: {} }
-  for (let at = 0; at < sids.length; at += entriesMax)
-    yield { all: 0, subjects: {}, sids: Object.fromEntries(sids.slice(at, at + entriesMax)) }
 }

@@ -22,6 +22,8 @@ export interface TenantChange {
  */
 export interface FleetSource {
   position(): Promise<FleetPosition>
+  /** Commits that gateways have seen are lost: revisions of before cannot be compared any more. */
+  beginEpoch(): Promise<void>
   /**
    * Tenants whose revision is greater, in the order of revisions, each once with its newest state;
    * at most `limit`. Tenants that gateways no longer serve are among them, with null.

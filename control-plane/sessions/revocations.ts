@@ -18,11 +18,12 @@ import {
   isSidRevoked,
   notBeforeOf,
   revocationsOf,
-  upsertRevocation,
+  upsertRevocations,
   type RevocationRow,
 } from '../store/queries/revocations.ts'
 import {
   aliveOfTenant,
+  endKnownSessions,
   endSessions,
   findSession,
   hasSessionOf,
@@ -32,7 +33,7 @@ import {
 } from '../store/queries/sessions.ts'
 import { findTenant } from '../store/queries/tenants.ts'
 import { findUser, isTrialId } from '../store/queries/users.ts'
-import type { Queries } from '../store/sqlite.ts'
+import type { Queries } from '../store/engine.ts'
 import { pruneWith } from '../store/statements.ts'
 import type { Actor, Change, Store } from '../store/store.ts'
 
@@ -41,7 +42,12 @@ export type { SessionTarget }
 /** Over at the gateways; the realm goes on with it once it has shown its device again. */
 export const SESSION_ASKED_AGAIN = 'device_check'
 
+/** By a gateway, after a restore or a failover. */
+const RECOVERED = 'recovered'
+
 const DAY_SECONDS = DAY_MS / SECOND_MS
+/** Sessions that are ended by the same statements. */
+const TOGETHER_MAX = 100
 
 export interface RevocationResult {
   readonly notBefore: number
@@ -76,7 +82,7 @@ export function createRevocations({ store }: { store: Store }) {
       const notBefore = Math.floor(nowMs / SECOND_MS) + 1
       const times = { notBefore, createdAt: nowMs, keptUntil: alive.expiresAt }
       const row: RevocationRow = { tenantId, kind: 'all', target: '', ...times }
-      await upsertRevocation(queries, row)
+      await upsertRevocations(queries, [row])
       const said = { all: true, not_before: notBefore, reason } as const
       await change.emit('session.revoked', tenantId, { ...said, sessions: alive.count })
       await change.audit(actor, { action: 'sessions.revoked', tenantId, content: said })
@@ -125,6 +131,35 @@ export function createRevocations({ store }: { store: Store }) {
         const content = { ...target, not_before: result.notBefore, reason }
         await change.audit(actor, { action: 'sessions.revoked', tenantId, content })
         return result
+      })
+    },
+
+    /**
+     * What a gateway holds as revoked and the database has lost. Revoked is everything up to now:
+     * who has signed in since then is not known here any more either.
+     */
+    async recover(tenantId: string, held: Revoked, actor: Actor): Promise<void> {
+      if ((await findTenant(store.read, tenantId)) === undefined) return
+      const known = toRevoked(await revocationsOf(store.read, tenantId))
+      const { all } = known
+      if (held.all > all) return void (await revokeAll(tenantId, actor, RECOVERED))
+      const lost = (targets: Record<string, number>, ours: Record<string, number>) => {
+        const known = new Map(Object.entries(ours)) // in which __proto__ is a name like any other
+        const isLost = ([target, notBefore]: [string, number]) =>
+          notBefore > Math.max(all, known.get(target) ?? 0)
+        return Object.entries(targets)
+          .filter(isLost)
+          .map(([target]) => target)
+      }
+      const targets: SessionTargetOfPerson[] = [
+        ...lost(held.subjects, known.subjects).map((subject) => ({ subject })),
+        ...lost(held.sids, known.sids).map((sid) => ({ sid })),
+      ]
+      await changeInTurns(store, targets, async (change, target) => {
+        if ((await findTenant(change.queries, tenantId)) === undefined) return
+        const { notBefore } = await revokeIn(change, tenantId, target, RECOVERED, null)
+        const content = { ...target, not_before: notBefore, reason: RECOVERED }
+        await change.audit(actor, { action: 'sessions.revoked', tenantId, content })
       })
     },
 
@@ -213,13 +248,51 @@ export async function revokeIn(
     createdAt: nowMs,
     keptUntil: ended.expiresAt,
   }
-  await upsertRevocation(queries, row)
+  await upsertRevocations(queries, [row])
   if (reason !== SESSION_ASKED_AGAIN) await deleteRealmRecords(queries, tenantId, target)
   const content = { ...target, not_before: row.notBefore, sessions, reason }
   if (event !== null && !(await isOfTrial(queries, tenantId, target)))
     await change.emit(event, tenantId, content)
   change.revoke(tenantId, toRevoked([row]))
   return { notBefore: row.notBefore, sessions, enforced: change.enforced }
+}
+
+/**
+ * The same for many that are alive in this change, together: so many statements for all of them as
+ * for one, since whoever has to be out at once must not wait for a hundred others.
+ */
+export async function revokeEachIn(
+  change: Change,
+  tenantId: string,
+  alive: readonly { readonly sid: string; readonly userId: string }[],
+  reason: string,
+): Promise<void> {
+  for (let at = 0; at < alive.length; at += TOGETHER_MAX)
+    await revokeTogether(change, tenantId, alive.slice(at, at + TOGETHER_MAX), reason)
+}
+
+async function revokeTogether(
+  change: Change,
+  tenantId: string,
+  alive: readonly { readonly sid: string; readonly userId: string }[],
+  reason: string,
+): Promise<void> {
+  const { queries, nowMs } = change
+  const sids = alive.map(({ sid }) => sid)
+  await noteLogouts(queries, tenantId, { sids }, nowMs)
+  const expiries = await endKnownSessions(queries, sids, { atMs: nowMs, reason })
+  const notBefore = Math.floor(nowMs / SECOND_MS) + 1
+  const rows = sids.map((sid): RevocationRow => {
+    const kept = { createdAt: nowMs, keptUntil: expiries.get(sid) ?? 0 }
+    return { tenantId, ...columnsOf({ sid }), notBefore, ...kept }
+  })
+  await upsertRevocations(queries, rows)
+  if (reason !== SESSION_ASKED_AGAIN) await deleteRealmRecords(queries, tenantId, { sids })
+  const told = alive
+    .filter(({ userId }) => !isTrialId(userId))
+    .map(({ sid }) => ({ sid, not_before: notBefore, sessions: 1, reason }))
+  await change.emitEach('session.revoked', tenantId, told)
+  change.revoke(tenantId, toRevoked(rows))
 }
 
 /** What has expired is ended once as well: its browser may still be signed in to the realm. */

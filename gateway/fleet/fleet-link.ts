@@ -7,6 +7,7 @@ import type { Logger } from 'pino'
 import type { Clock } from '../../shared/clock.ts'
 import type { DecisionCount, GatewayDoor, TenantSnapshot } from '../../shared/fleet/snapshot.ts'
 import { createConnectorOutbox } from './connector-outbox.ts'
+import { createGatewayConnectors } from './gateway-connectors.ts'
 import { createKnownHolders } from './known-holders.ts'
 import { openFeed, type FeedTiming } from './feed.ts'
 import { openFiguresFile } from './figures-file.ts'
@@ -78,6 +79,7 @@ export function startFleetLink(options: FleetLinkOptions) {
     *state() {
       yield* replica.state()
       yield* holders.state()
+      yield* here.state()
     },
     onFailed(tenantId, reason) {
       const revision = replica.status().revision
@@ -89,7 +91,10 @@ export function startFleetLink(options: FleetLinkOptions) {
           replica.endSession(event.tenant_id, event.sid ?? '', event.issued_at ?? 0)
       outbox.add(withRevisions(report, replica.revisionOf))
     },
-    onConnectors: (worker, news) => connectors.add(worker, news),
+    onConnectors(worker, news) {
+      here.add(worker, news)
+      connectors.add(worker, news)
+    },
   })
   const replica = createReplica({
     clock,
@@ -100,6 +105,7 @@ export function startFleetLink(options: FleetLinkOptions) {
     send: (message) => void feed.send(message),
   })
   const holders = createKnownHolders({ relay: (change) => void relay.send(change) })
+  const here = createGatewayConnectors((change) => void relay.send(change))
   const kept = disk.load()
   replica.restore(kept)
 

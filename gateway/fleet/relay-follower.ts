@@ -21,6 +21,7 @@ interface RelayFollowerOptions<T extends ServedTenant> {
   readonly log: Logger
   readonly onSettings?: (settings: FleetSettings) => void
   readonly onHolders?: (tenants: readonly Holders[]) => void
+  readonly onConnectorsHere?: (tenants: readonly (readonly [string, boolean])[]) => void
 }
 
 export type RelayFollower = ReturnType<typeof followRelay>
@@ -55,6 +56,8 @@ export function followRelay<T extends ServedTenant>(options: RelayFollowerOption
         return options.onSettings?.(settings)
       case 'holders':
         return options.onHolders?.(change.tenants)
+      case 'here':
+        return options.onConnectorsHere?.(change.tenants)
       case 'complete':
         port.send({ channel: 'tenants', type: 'ready' })
         return ready.resolve()

@@ -31,6 +31,8 @@ export type RelayChange =
   | { readonly type: 'settings'; readonly settings: FleetSettings }
   /** Of a tenant that was never named nobody has a connector. */
   | { readonly type: 'holders'; readonly tenants: readonly Holders[] }
+  /** Whether a worker of this gateway has a connector of theirs. */
+  | { readonly type: 'here'; readonly tenants: readonly (readonly [string, boolean])[] }
   | { readonly type: 'status'; readonly status: RegistryStatus }
   /** The whole state has been handed over: the worker may serve. */
   | { readonly type: 'complete' }

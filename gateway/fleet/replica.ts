@@ -21,8 +21,10 @@ import {
 import { isNewer, type RegistryStatus, type SyncedRevision } from '../tenants/registry.ts'
 import type { StoredState } from '../last-known-good/kept-state.ts'
 import type { LastKnownGood } from '../last-known-good/last-known-good.ts'
+import type { PositionRecord } from '../last-known-good/stored-records.ts'
 import type { RelayChange } from './relay-messages.ts'
 import { createAcknowledgements } from './acknowledgements.ts'
+import { HeldRevocations } from './held-revocations.ts'
 import { ReplicatedTenants, type Mentioned } from './replicated-tenants.ts'
 
 type Down<Type extends DownMessage['type']> = DownMessage & { type: Type }
@@ -51,6 +53,14 @@ export function createReplica(options: ReplicaOptions) {
   const { clock, log, disk, relay, send } = options
   const tenants = new ReplicatedTenants()
   const acknowledgements = createAcknowledgements({ disk, send })
+  const held = new HeldRevocations({
+    all: () => tenants.revoked(),
+    send,
+    onHanded(handed_epoch) {
+      if (saved !== null) savePosition({ ...saved, handed_epoch })
+    },
+  })
+  let saved: PositionRecord | null = null
   let settings: FleetSettings | null = null
   let status: RegistryStatus = { isConfigured: false, isDamaged: false }
   let position: { epoch: string; revision: number } | null = null
@@ -80,6 +90,8 @@ export function createReplica(options: ReplicaOptions) {
         return receiveSynced(message)
       case 'refused':
         return log.error({ reason: message.reason }, 'the control plane refuses this gateway')
+      case 'held_received':
+        return held.onReceived(message.batch)
       case 'holders':
       case 'events_received':
       case 'figures_received':
@@ -90,6 +102,7 @@ export function createReplica(options: ReplicaOptions) {
   function welcome({ epoch, revision, is_full }: Down<'welcome'>) {
     log.info({ epoch, revision, is_full }, 'the control plane sends what is missing')
     mentioned = null
+    held.onWelcome()
     if (!is_full && position?.epoch === epoch) return
     if (!is_full) return askForEverything('the epoch is another one')
     sync += 1
@@ -205,6 +218,7 @@ export function createReplica(options: ReplicaOptions) {
     }
     if (isFull || state_hash !== undefined) setStatus({ isConfigured: true, isDamaged: false })
     position = { epoch, revision }
+    held.onSynced(epoch)
     acknowledge(position)
   }
 
@@ -217,9 +231,15 @@ export function createReplica(options: ReplicaOptions) {
     const reachedSync = sync
     acknowledgements.applied(reached, () => {
       // Only what is on the disk may be claimed by the next start.
-      if (position !== null && sync === reachedSync)
-        void disk.savePosition({ ...reached, sync: reachedSync, roster: tenants.roster.hex() })
+      if (position === null || sync !== reachedSync) return
+      const roster = tenants.roster.hex()
+      savePosition({ ...reached, sync: reachedSync, roster, handed_epoch: held.epoch })
     })
+  }
+
+  function savePosition(record: PositionRecord) {
+    saved = record
+    void disk.savePosition(record)
   }
 
   function reject(tenantId: string, revision: number, reason: string) {
@@ -242,6 +262,7 @@ export function createReplica(options: ReplicaOptions) {
     receive,
     restore(state: StoredState) {
       ;({ settings, position, sync } = state)
+      held.restore(state.handedEpoch)
       status = { isConfigured: state.isConfigured, isDamaged: state.isDamaged }
       for (const tenantId of tenants.restore(state.tenants, nowSeconds(clock)))
         void disk.saveRevoked(tenantId, tenants.revokedOf(tenantId))

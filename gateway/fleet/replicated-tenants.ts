@@ -2,6 +2,7 @@
 import { RevokedState } from '../../shared/enforcement/revoked-state.ts'
 import { canonicalJson, StateDigest } from '../../shared/fleet/digest.ts'
 import { addToRoster, type StoredState } from '../last-known-good/kept-state.ts'
+import type { Revoked } from '../../shared/fleet/snapshot.ts'
 import type { SyncedRevision } from '../tenants/registry.ts'
 import type { RelayChange } from './relay-messages.ts'
 
@@ -41,6 +42,14 @@ export class ReplicatedTenants {
     let state = this.#revokedById.get(tenantId)
     if (state === undefined) this.#revokedById.set(tenantId, (state = new RevokedState()))
     return state
+  }
+
+  /** All that is revoked here, of tenants that are served elsewhere too. */
+  *revoked(): Iterable<readonly [string, Revoked]> {
+    for (const [tenantId, state] of this.#revokedById) {
+      const whole = state.whole()
+      if (whole.all > 0 || state.subjects.size + state.sids.size > 0) yield [tenantId, whole]
+    }
   }
 
   keep(tenantId: string, kept: Kept, sessionSecondsMax: number): void {

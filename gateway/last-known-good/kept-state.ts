@@ -19,6 +19,7 @@ import {
   readTenant,
   type GuardRecord,
   type PositionRecord,
+  type RecordRead,
 } from './stored-records.ts'
 
 export const FOLDERS = ['guard', 'tenants', 'revoked'] as const
@@ -30,6 +31,8 @@ const PROBLEMS_LOGGED_MAX = 100
 export interface StoredState {
   /** null: the next hello asks for everything. */
   readonly position: PositionRecord | null
+  /** Whose database has all that is revoked here; '' where nothing is. */
+  readonly handedEpoch: string
   readonly settings: FleetSettings | null
   /** Of sessions, which the control plane has yet to hear of. */
   readonly endings: readonly EnforcementEvent[]
@@ -91,12 +94,19 @@ export function readKeptState(directory: string, files: SealedFiles, log: Logger
     log.error({ reason: endings.reason }, 'the kept ends of sessions are damaged, and lost')
   const state = {
     ...judged,
+    handedEpoch: handedEpochOf(position, tenants.length > 0),
     isConfigured: position.kind !== 'missing' || tenants.length > 0,
     isDamaged: judged.isDamaged || position.kind === 'damaged' || !isListed,
     settings: settings.kind === 'read' ? settings.record : null,
     endings: endings.kind === 'read' ? endings.record : [],
   }
   return { state, tenantFiles }
+}
+
+/** Of one that was begun and not finished it is not known any more: then all of it is handed up. */
+function handedEpochOf(position: RecordRead<PositionRecord>, isAny: boolean): string {
+  if (position.kind !== 'read') return isAny ? 'unknown' : ''
+  return position.record.handed_epoch ?? position.record.epoch
 }
 
 function judge(tenants: readonly Recovered[], kept: PositionRecord | null) {

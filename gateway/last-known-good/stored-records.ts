@@ -36,6 +36,8 @@ const PositionRecordSchema = v.object({
   sync: whole,
   /** A digest of who is served, so that a tenant whose files are all gone is missed. */
   roster: v.string(),
+  /** Whose database has all that is revoked here; left out by versions that took it for `epoch`. */
+  handed_epoch: v.optional(v.string()),
 })
 export type PositionRecord = v.InferOutput<typeof PositionRecordSchema>
 

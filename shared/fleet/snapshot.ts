@@ -183,6 +183,7 @@ export const DownMessageSchema = v.variant('type', [
   }),
   HoldersMessageSchema,
   v.object({ type: v.literal('events_received'), batch: sequence }),
+  v.object({ type: v.literal('held_received'), batch: sequence }),
   v.object({ type: v.literal('figures_received'), run: text(50), batch: sequence }),
   v.object({ type: v.literal('refused'), reason: v.string() }),
 ])
@@ -283,6 +284,18 @@ export const UpMessageSchema = v.variant('type', [
     events: v.pipe(v.array(EnforcementEventSchema), v.maxLength(LIMITS.fleetReportItemsMax)),
   }),
   v.object({ type: v.literal('figures'), ...DecisionFiguresSchema.entries }),
+  /**
+   * What is revoked here, after an epoch that is another one: the database may have lost some of it.
+   * Answered with `held_received`; then come the next.
+   */
+  v.object({
+    type: v.literal('held'),
+    batch: sequence,
+    tenants: v.pipe(
+      v.array(v.object({ tenant_id: tenantId, revoked: RevokedSchema })),
+      v.maxLength(LIMITS.heldTenantsSentMax),
+    ),
+  }),
   ConnectorsMessageSchema,
 ])
 export type UpMessage = v.InferOutput<typeof UpMessageSchema>

@@ -13,7 +13,7 @@ t.test('a change reaches every worker of every gateway and is acknowledged', asy
   await until(() => control.hub.gateways().filter((gateway) => gateway.connected).length === 3)
 
   const revision = control.put('ada', { sealed: ['/secret'] })
-  const receipt = await control.hub.settled(revision, 5_000)
+  const receipt = await control.hub.settled(revision, 60_000)
   t.same(receipt, { applied: ['edge-1', 'edge-2', 'edge-3'], pending: [] })
   for (const { workers } of gateways)
     for (const { registry } of workers)
@@ -56,7 +56,6 @@ t.test('a gateway that cannot be brought up to date in steps gets everything', a
   for (const [name, hello] of [
     ['new', { epoch: '', revision: 0 }],
     ['of another epoch', { epoch: 'epoch-0', revision: 1 }],
-    ['ahead of a restored database', { epoch: 'epoch-1', revision: 3 }],
   ] as const) {
     const raw = await connectRaw(t, control.port, hello)
     await raw.wait('synced')
@@ -170,7 +169,7 @@ t.test(
     const secret = 'must not be seen in a reason'
     control.put('cleo', { mode: secret as 'gateway' })
     const revision = control.put('bob', { name: 'Bob again' })
-    const receipt = await control.hub.settled(revision, 5_000)
+    const receipt = await control.hub.settled(revision, 60_000)
 
     t.same(receipt.pending, [])
     t.match(control.hub.gateways()[0]?.rejections, [
@@ -229,7 +228,7 @@ t.test('a restored database starts the gateways over', async (t) => {
   control.source.put('cleo')
   await until(() => statusOf(gateway.registry, 'cleo.example') === 200)
   await until(() => statusOf(gateway.registry, 'ada.example') === 404)
-  await until(() => gateway.link.status().revision === 1)
+  await until(() => gateway.link.status().revision === 1 + LIMITS.fleetEpochRevisions)
 })
 
 t.test('a receipt names the gateways that are not there in time', async (t) => {

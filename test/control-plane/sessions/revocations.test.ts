@@ -2,50 +2,15 @@ import t from 'tap'
 import { createRevocations } from '../../../control-plane/sessions/revocations.ts'
 import { ENFORCED_BY_NOBODY } from '../../../control-plane/store/enforced.ts'
 import { sql } from '../../../control-plane/store/drizzle.ts'
-import { upsertRevocation } from '../../../control-plane/store/queries/revocations.ts'
+import { upsertRevocations } from '../../../control-plane/store/queries/revocations.ts'
 import { schema } from '../../../control-plane/store/schema.ts'
 import { LIMITS } from '../../../shared/limits.ts'
-import { ACTOR, movableClock, startServices, tenantNamed } from '../../support/control-plane.ts'
+import { ACTOR } from '../../support/control-plane.ts'
+import { ON_POSTGRES } from '../../support/databases.ts'
+import { startAccounts } from '../../support/session-accounts.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
-
-async function startAccounts(t: Parameters<typeof startServices>[0]) {
-  const clock = movableClock()
-  const services = await startServices(t, { clock })
-  await services.tenants.create(tenantNamed('acme', { maxSessionSeconds: 3600 }), ACTOR)
-  await services.tenants.create(tenantNamed('other'), ACTOR)
-  const issue = (sid: string, userId = 'ada', tenantId = 'acme') =>
-    services.sessions.record({
-      tenantId,
-      sid,
-      userId,
-      ip: '192.0.2.1',
-      userAgent: 'test',
-      issuedAtMs: clock.nowMs(),
-      expiresAtMs: clock.nowMs() + HOUR_MS,
-    })
-  const record = (idHash: string, of: { accountId?: string; sid?: string; tenantId?: string }) =>
-    services.store.change(({ queries }) =>
-      queries.insert(schema.realmRecords).values({
-        tenantId: of.tenantId ?? 'acme',
-        model: 'Session',
-        idHash,
-        payloadSealed: '',
-        accountId: of.accountId ?? null,
-        sid: of.sid ?? null,
-        expiresAt: clock.nowMs() + HOUR_MS,
-      }),
-    )
-  const records = async () =>
-    (await services.store.read.select().from(schema.realmRecords)).map(({ idHash }) => idHash)
-  const alive = async (tenantId = 'acme') =>
-    (await services.sessions.list(tenantId, { limit: 100 })).items
-      .filter(({ endedAt }) => endedAt === null)
-      .map(({ sid }) => sid)
-      .sort()
-  return { ...services, clock, issue, record, records, alive }
-}
 
 void t.test(
   'each kind of revocation ends what it names, and nothing of another tenant',
@@ -357,18 +322,29 @@ void t.test('a process that ends does not wait for what is to be written down', 
   t.same(await alive(), [])
 })
 
+const refusesUpdates = ON_POSTGRES
+  ? [
+      `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
+        $$ BEGIN RAISE 'disk full'; END $$`,
+      `CREATE TRIGGER refused BEFORE UPDATE ON sessions FOR EACH ROW
+        WHEN (OLD.tenant_id = 'acme') EXECUTE FUNCTION refuse()`,
+    ]
+  : [
+      `CREATE TRIGGER refused BEFORE UPDATE ON sessions WHEN OLD.tenant_id = 'acme'
+        BEGIN SELECT RAISE(ABORT, 'disk full'); END`,
+    ]
+
 void t.test('a tenant of which nothing can be written holds up no other one', async (t) => {
   const { store, revocations, clock, issue, alive } = await startAccounts(t)
   for (const tenantId of ['acme', 'other']) await issue(`of-${tenantId}`, 'ada', tenantId)
   await store.change(async ({ queries, nowMs }) => {
-    await queries.run(sql`CREATE TRIGGER full BEFORE UPDATE ON sessions WHEN OLD.tenant_id = 'acme'
-      BEGIN SELECT RAISE(ABORT, 'disk full'); END`)
+    for (const text of refusesUpdates) await queries.run(sql.raw(text))
     const times = { createdAt: nowMs, keptUntil: nowMs + HOUR_MS }
     const all = { kind: 'all', target: '', notBefore: Math.floor(nowMs / 1000) + 1 } as const
     for (const tenantId of ['acme', 'other'])
-      await upsertRevocation(queries, { tenantId, ...all, ...times })
+      await upsertRevocations(queries, [{ tenantId, ...all, ...times }])
     const moot = { kind: 'sid', target: 'x', notBefore: 1, createdAt: 1, keptUntil: 1 } as const
-    await upsertRevocation(queries, { tenantId: 'acme', ...moot })
+    await upsertRevocations(queries, [{ tenantId: 'acme', ...moot }])
   })
   await t.rejects(revocations.finishEndings(isOpen), /disk full/, 'and the log says so')
   t.same(await alive('acme'), ['of-acme'])

@@ -1,5 +1,4 @@
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
 import { WebSocketServer, type WebSocket } from 'ws'
 import { backoffMs } from '../../../gateway/fleet/feed.ts'
@@ -8,9 +7,12 @@ import { LIMITS } from '../../../shared/limits.ts'
 import type { DownMessage, UpMessage } from '../../../shared/fleet/snapshot.ts'
 import { snapshotOf } from '../../support/fleet-source.ts'
 import { servedAt, startControlPlane, startGateway, statusOf, until } from '../../support/fleet.ts'
+import { freePort } from '../../support/ports.ts'
 
 /** A control plane that says exactly what a test wants. */
-async function startRawControlPlane(t: Test, port = 0) {
+async function startRawControlPlane(t: Test, again?: number) {
+  // not an ephemeral one: between a stop and a start it could be anybody's
+  const port = again ?? (await freePort())
   const server = createServer((_request, response) => response.writeHead(404).end())
   const sockets = new WebSocketServer({ server, maxPayload: LIMITS.fleetMessageBytesMax * 2 })
   const connections: WebSocket[] = []
@@ -28,7 +30,7 @@ async function startRawControlPlane(t: Test, port = 0) {
   }
   t.teardown(stop)
   return {
-    port: (server.address() as AddressInfo).port,
+    port,
     connections,
     heard,
     newest: () => connections.at(-1)!,

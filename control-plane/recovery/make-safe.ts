@@ -1,0 +1,22 @@
+/** A database that is of an earlier time, before anybody is served from it. */
+import type { Clock } from '../../shared/clock.ts'
+import { SECOND_MS } from '../../shared/clock.ts'
+import { beginEpoch } from '../store/queries/epoch.ts'
+import { revokeEverybody, voidOlder, type Voided } from '../store/queries/void-older.ts'
+import type { Store } from '../store/store.ts'
+
+const ACTOR = { name: 'restore', requestId: '' }
+
+/** All of it or nothing; once more does the same again. */
+export async function makeSafe(store: Store, clock: Clock): Promise<Voided> {
+  const nowMs = clock.nowMs()
+  return store.change(async (change) => {
+    const { queries } = change
+    await beginEpoch(queries)
+    const voided = await voidOlder(queries, nowMs)
+    const notBefore = Math.floor(nowMs / SECOND_MS) + 1
+    await revokeEverybody(queries, { notBefore, nowMs })
+    await change.audit(ACTOR, { action: 'database.restored', content: { ...voided } })
+    return voided
+  })
+}

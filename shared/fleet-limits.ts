@@ -1,0 +1,30 @@
+/** Of the fleet link, both ends. */
+export const FLEET_LIMITS = {
+  snapshotBytesMax: 1024 * 1024,
+  fleetMessageBytesMax: 4 * 1024 * 1024,
+  fleetBehindRevisionsMax: 10_000,
+  fleetUnsentBytesMax: 64 * 1024 * 1024,
+  fleetWindowMessagesMax: 64,
+  fleetWindowBytesMax: 1024 * 1024,
+  fleetPageItemsMax: 200,
+  fleetReportItemsMax: 1000,
+  fleetReportsHeldMax: 10_000,
+  /** Counts per tenant, decision and reason: in one message, and held while there is no link. */
+  fleetFiguresSentMax: 2000,
+  fleetFiguresHeldMax: 20_000,
+  fleetGatewaysKnownMax: 1000,
+  /** Of one gateway: the one that it has, and the one that replaces it. */
+  gatewayKeysMax: 2,
+  fleetRejectionsKeptMax: 100,
+  fleetReceiptsWaitingMax: 1_000,
+  /** A gateway that is ahead by more than this is not believed: no database loses so many commits. */
+  fleetAheadRevisionsMax: 100_000,
+  /** What revisions are raised by when commits were lost: beyond all that anybody has seen. */
+  fleetEpochRevisions: 1 << 20,
+  /** Each costs every gateway everything again. */
+  fleetEpochMsMin: 10 * 60 * 1000,
+  /** Of what a gateway hands up in one message. */
+  heldTenantsSentMax: 100,
+  revokedEntriesPerMessageMax: 5_000,
+  revokedEntriesPerTenantMax: 50_000,
+} as const

@@ -1,0 +1,19 @@
+/** The whole state of a tenant with many revocations takes several messages. */
+import { LIMITS } from '../limits.ts'
+import type { Revoked } from './snapshot.ts'
+
+/** Merging all of them comes to the whole. */
+export function* partsOfRevoked(revoked: Revoked): Generator<Revoked> {
+  const entriesMax = LIMITS.revokedEntriesPerMessageMax
+  const subjects = Object.entries(revoked.subjects)
+  const sids = Object.entries(revoked.sids)
+  if (subjects.length + sids.length <= entriesMax) {
+    yield revoked
+    return
+  }
+  yield { ...revoked, subjects: {}, sids: {} }
+  for (let at = 0; at < subjects.length; at += entriesMax)
+    yield { all: 0, subjects: Object.fromEntries(subjects.slice(at, at + entriesMax)), sids: {} }
+  for (let at = 0; at < sids.length; at += entriesMax)
+    yield { all: 0, subjects: {}, sids: Object.fromEntries(sids.slice(at, at + entriesMax)) }
+}
