@@ -1,10 +1,10 @@
 /**
- * npm run bench:connectors -- [--cases download,idle,return,stalled,events] [--connectors 1000] [--rounds 5]
+ * npm run bench:connectors -- [--cases download,idle,return,stalled,events,hop] [--connectors 1000] [--rounds 5]
  *
  * One download over a round trip of 100 ms, by a connector and by address; what a thousand idle
  * connectors cost a gateway; and how long it takes until they are served again when all come back
  * at once, and what others notice of it; what others notice of a reader that stands still; and how long
- * events take that an application sends one by one.
+ * events take that an application sends one by one; and what one hop to another gateway's connector costs.
  */
 import { createServer, type ServerResponse } from 'node:http'
 import { connect, type AddressInfo, type Socket } from 'node:net'
@@ -16,6 +16,7 @@ import { SECRETS } from '../test/support/programs.ts'
 import { measureHealthy, median as medianOf } from './adversity/healthy.ts'
 import { CONNECTED, startConnectors } from './connector-programs.ts'
 import { cpuTime, familyOf, residentBytes } from './cpu.ts'
+import { measureHop } from './hops.ts'
 import { median } from './measured.ts'
 import { startOrigin } from './origin.ts'
 import { programPath } from './peers/peer.ts'
@@ -23,7 +24,7 @@ import { start } from './processes.ts'
 
 const { values } = parseArgs({
   options: {
-    cases: { type: 'string', default: 'download,idle,return,stalled,events' },
+    cases: { type: 'string', default: 'download,idle,return,stalled,events,hop' },
     connectors: { type: 'string', default: '1000' },
     rounds: { type: 'string', default: '5' },
   },
@@ -251,6 +252,10 @@ async function measureReturn(): Promise<void> {
     const back = connectors.until(count).then(() => (performance.now() - begunMs) / 1000)
     beside.push(await measureHealthy(gateway.port, gateway.head('/'), RETURN_SECONDS))
     seconds.push(await back)
+    const [quiet, busy] = [without.at(-1)!.p99Ms, beside.at(-1)!.p99Ms]
+    console.log(
+      `  back after ${seconds.at(-1)!.toFixed(1)} s; others’ p99 ${quiet.toFixed(2)} ms without, ${busy.toFixed(2)} ms beside: ${(busy / quiet).toFixed(2)}×`,
+    )
   }
   const [p99Ms, quietMs] = [medianOf(beside).p99Ms, medianOf(without).p99Ms]
   const ratio = p99Ms / quietMs
@@ -267,6 +272,7 @@ const CASES = {
   return: measureReturn,
   stalled: measureStalled,
   events: measureEvents,
+  hop: () => measureHop(scope, rounds),
 }
 for (const [name, run] of Object.entries(CASES)) {
   if (!values.cases.split(',').includes(name)) continue

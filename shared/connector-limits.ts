@@ -9,8 +9,13 @@ export const CONNECTOR_LIMITS = {
    */
   connectorHandshakes: { burst: 8, perSecond: 80 },
   connectorHandshakeWaitMsMax: 5000,
-  /** One message of a control connection. */
+  /** Addresses that connectors have come from, at one worker: who comes back goes before strangers. */
+  connectorClientsKnownMax: 5000,
+  /** One message of a control connection, and what is kept for a connector that reads none of ours. */
   connectorMessageBytesMax: 64 * 1024,
+  connectorUnreadBytesMax: 256 * 1024,
+  /** What a connector says of its own accord; an answer to each request is besides. */
+  connectorWords: { burst: 200, perSecond: 10 },
   /** The one line behind OPEN. */
   connectorAnswerBytesMax: 256,
   /** Of a connector that was asked for its application, while another one could be. */
@@ -56,7 +61,7 @@ export const CONNECTOR_LIMITS = {
   holdersTenantsSentMax: 500,
   // between gateways: at one worker, to or from one worker of another
   hopPingMs: 5000,
-  hopConnectionsMax: 256,
+  hopConnectionsMax: 512,
   /** Without any, so long. */
   hopLinkKeptMs: 60_000,
   /** Who has said that no connector is there is not asked again so soon. */

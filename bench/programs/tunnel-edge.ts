@@ -17,8 +17,12 @@ const [port, way, originPort, tunnelPort, certificate = ''] = process.argv.slice
 const spares: TLSSocket[] = []
 let session: ClientHttp2Session | undefined
 
+/** One client has all of it. */
+const shared = { isCrowded: () => false, hasRoomFor: () => true }
+
 /** A spare connection is asked with OPEN; once it has answered OK it is the application's. */
 const reversed: Way = {
+  ...shared,
   open({ onOpened }) {
     const socket = spares.shift()
     if (socket === undefined) throw new Error('no spare connection: let more be kept')
@@ -32,6 +36,7 @@ const reversed: Way = {
 }
 
 const streams: Way = {
+  ...shared,
   open({ onOpened }) {
     if (session === undefined) throw new Error('no session')
     const stream = session.request({ ':method': 'CONNECT', ':authority': 'application' })

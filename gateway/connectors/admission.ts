@@ -1,6 +1,6 @@
 /** Who has dialled: one line of ours, one of the connector's, and its signature is looked at. */
 import { randomBytes, type KeyObject } from 'node:crypto'
-import type { TLSSocket } from 'node:tls'
+import type { Duplex } from 'node:stream'
 import * as v from 'valibot'
 import { LIMITS } from '../../shared/limits.ts'
 import {
@@ -10,6 +10,7 @@ import {
   isHopSignedBy,
   isSignedBy,
   type ConnectorHello,
+  type Exporting,
   type GatewayHello,
   type HopHello,
 } from '../../shared/connector/handshake.ts'
@@ -19,14 +20,12 @@ import {
   type GatewayWord,
   type HandshakeRefusal,
 } from '../../shared/connector/messages.ts'
+import { claimOf, type Claim, type Refusal } from './refusals.ts'
+
+/** What is asked of a TLS socket here. */
+type Dialled = Duplex & Exporting & { destroySoon(): void }
 
 const HelloSchema = v.union([ConnectorHelloSchema, HopHelloSchema])
-
-export interface Admitted {
-  readonly hello: ConnectorHello | HopHello
-  /** What came behind its line. */
-  readonly left: Buffer
-}
 
 export interface AdmissionWorld {
   readonly gatewayId: string
@@ -36,17 +35,14 @@ export interface AdmissionWorld {
   readonly keyOf: (hello: ConnectorHello) => KeyObject | undefined
   /** Undefined: no such gateway in the fleet. */
   readonly gatewayKeyOf: (gatewayId: string) => KeyObject | undefined
-  readonly onRefused: (
-    reason: HandshakeRefusal | 'malformed' | 'timeout',
-    peerAddress: string,
-  ) => void
+  readonly onRefused: (reason: Refusal, claim?: Claim) => void
 }
 
 /** Calls back at most once; who is not admitted is cut off. */
 export function admit(
-  socket: TLSSocket,
+  socket: Dialled,
   world: AdmissionWorld,
-  onAdmitted: (admitted: Admitted) => void,
+  onAdmitted: (hello: ConnectorHello | HopHello) => void,
 ): void {
   const { gatewayId, worker, workers } = world
   const ours: GatewayHello = {
@@ -56,45 +52,64 @@ export function admit(
     worker,
     workers,
   }
-  const deadline = setTimeout(() => refuse('timeout'), LIMITS.connectorHandshakeMsMax)
+  const deadline = setTimeout(() => cutOff('timeout'), LIMITS.connectorHandshakeMsMax)
   const lines = readLines(socket, {
     bytesMax: LIMITS.connectorHandshakeBytesMax,
     onLine: hear,
-    onTooLong: () => refuse('malformed'),
+    onTooLong: () => cutOff('malformed'),
   })
-  socket.once('close', leave)
+  socket.once('close', breakOff)
   socket.write(`${JSON.stringify(ours)}\n`)
 
   function leave(): void {
     clearTimeout(deadline)
-    socket.off('close', leave)
+    socket.off('close', breakOff)
   }
 
-  function refuse(reason: HandshakeRefusal | 'malformed' | 'timeout'): void {
+  /** Who has only looked whether there is somebody is no one to speak of. */
+  function breakOff(): void {
+    clearTimeout(deadline)
+    if (lines.stop().length > 0) world.onRefused('malformed')
+  }
+
+  function cutOff(reason: Refusal, claim?: Claim): void {
     leave()
     lines.stop()
-    world.onRefused(reason, socket.remoteAddress ?? '')
-    if (reason === 'malformed' || reason === 'timeout') return void socket.destroy()
-    sayRefused(socket, reason)
+    world.onRefused(reason, claim)
+    socket.destroy()
+  }
+
+  function refuse(
+    told: HandshakeRefusal,
+    hello: ConnectorHello | HopHello,
+    reason: Refusal = told,
+  ) {
+    leave()
+    lines.stop()
+    world.onRefused(reason, claimOf(hello))
+    sayRefused(socket, told)
   }
 
   function hear(line: string): void {
     const hello = readWord(HelloSchema, line)
-    if (hello === undefined) return refuse('malformed')
-    if (!CONNECTOR_VERSIONS.some((version) => version === hello.version)) return refuse('version')
+    if (hello === undefined) return cutOff('malformed')
+    if (!CONNECTOR_VERSIONS.some((version) => version === hello.version))
+      return refuse('version', hello)
+    const key = isOfConnector(hello) ? world.keyOf(hello) : world.gatewayKeyOf(hello.gateway_id)
     // Who is unknown and who signs with another key are told the same.
-    if (!isProven(hello)) return refuse('unknown')
+    if (key === undefined) return refuse('unknown', hello)
+    if (!isProven(hello, key)) return refuse('unknown', hello, 'signature')
+    const left = lines.stop()
+    // It speaks before it is asked.
+    if (left.length > 0) return cutOff('unasked', claimOf(hello))
     leave()
-    onAdmitted({ hello, left: lines.stop() })
+    onAdmitted(hello)
   }
 
-  function isProven(hello: ConnectorHello | HopHello): boolean {
-    if (isOfConnector(hello)) {
-      const key = world.keyOf(hello)
-      return key !== undefined && isSignedBy(ours, hello, socket, key)
-    }
-    const key = world.gatewayKeyOf(hello.gateway_id)
-    return key !== undefined && isHopSignedBy(ours, hello, socket, key)
+  function isProven(hello: ConnectorHello | HopHello, key: KeyObject): boolean {
+    return isOfConnector(hello)
+      ? isSignedBy(ours, hello, socket, key)
+      : isHopSignedBy(ours, hello, socket, key)
   }
 }
 
@@ -102,7 +117,7 @@ export const isOfConnector = (hello: ConnectorHello | HopHello): hello is Connec
   hello.kind === 'control' || hello.kind === 'data'
 
 /** The last word on it. */
-export function sayRefused(socket: TLSSocket, reason: HandshakeRefusal): void {
+export function sayRefused(socket: Dialled, reason: HandshakeRefusal): void {
   const word: GatewayWord = { say: 'refused', reason }
   socket.end(`${JSON.stringify(word)}\n`)
   socket.destroySoon()

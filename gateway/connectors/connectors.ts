@@ -9,18 +9,18 @@ import type { Clock } from '../../shared/clock.ts'
 import type { ConnectorNews } from '../../shared/fleet/connector-presence.ts'
 import type { Holders } from '../../shared/fleet/holders.ts'
 import { LIMITS } from '../../shared/limits.ts'
-import type { ConnectorHello } from '../../shared/connector/handshake.ts'
+import type { ConnectorHello, HopHello } from '../../shared/connector/handshake.ts'
 import { rendezvous } from '../../shared/fleet/rendezvous.ts'
 import type { FleetGateway } from '../../shared/fleet/snapshot.ts'
-import type { HandshakeRefusal } from '../../shared/connector/messages.ts'
 import type { Way } from '../wire/upstream-call.ts'
 import type { CompiledTenant } from '../tenants/compiled.ts'
-import { admit, isOfConnector, sayRefused, type Admitted } from './admission.ts'
+import { admit, isOfConnector, sayRefused } from './admission.ts'
 import { createHopGuests } from './hop-guests.ts'
 import { createHops } from './hops.ts'
 import { ended, Member } from './member.ts'
 import { Pings } from './pings.ts'
 import { createPresence } from './presence.ts'
+import { claimOf, createRefusals, type Claim, type Refusal } from './refusals.ts'
 import { TenantConnectors } from './tenant-connectors.ts'
 
 interface ConnectorsWorld {
@@ -35,16 +35,16 @@ interface ConnectorsWorld {
   readonly log: Logger
   /** Who is here, for people and for other gateways. */
   readonly report?: (news: ConnectorNews) => void
-  /** How long requests wait for a first connector while this worker begins. */
+  /** How long requests wait for a first connector while this worker begins, or another one has it. */
   readonly awaitedMs?: number
   /** Between looks at some of them. */
   readonly tickMs?: number
+  /** Until refusals are written down together. */
+  readonly gatherMs?: number
 }
 
 /** Until what nobody needs is given back, and other gateways are pinged: in looks. */
 const TIDY_TICKS = LIMITS.hopPingMs / Pings.tickMs
-/** Of refusals: a flood of them is one line, with its number. */
-const COMPLAINT_MS = 100
 
 export type Connectors = ReturnType<typeof createConnectors>
 
@@ -53,8 +53,7 @@ export function createConnectors(world: ConnectorsWorld) {
   const { tickMs = Pings.tickMs } = world
   const nowMs = () => clock.nowMs()
   const byTenant = new Map<string, TenantConnectors>()
-  let refused = 0
-  let complainedMs = -Infinity
+  const refusals = createRefusals(log, world.gatherMs)
   const beginningUntilMs = nowMs() + awaitedMs
   const isBeginning = () => nowMs() < beginningUntilMs
   const begun = setTimeout(() => {
@@ -92,7 +91,9 @@ export function createConnectors(world: ConnectorsWorld) {
         nowMs,
         connectMs,
         isBeginning,
+        awaitedMs,
         elsewhere: (opening, onFailed) => hops.open(tenantId, opening, onFailed),
+        hasRoomElsewhere: (client) => hops.hasRoomFor(tenantId, client),
       })
       byTenant.set(tenantId, found)
     }
@@ -103,20 +104,10 @@ export function createConnectors(world: ConnectorsWorld) {
   const keyOf = ({ tenant_id, connector_id, key_id }: ConnectorHello) =>
     world.tenant(tenant_id)?.connectors.get(connector_id)?.get(key_id)
 
-  function onRefused(reason: HandshakeRefusal | 'malformed' | 'timeout', client: string) {
-    refused++
-    const now = nowMs()
-    if (now - complainedMs < COMPLAINT_MS) return
-    complainedMs = now
-    log.warn({ reason, client, refused }, 'a connector was refused')
-    refused = 0
-  }
-
-  function enter(socket: TLSSocket, { hello, left }: Admitted): void {
-    if (left.length > 0) return void socket.destroy() // it speaks before it is asked
+  function enter(socket: TLSSocket, hello: ConnectorHello | HopHello, client: string): void {
     if (!isOfConnector(hello)) return guests.enter(socket, hello)
     const connectors = at(hello.tenant_id)
-    if (hello.kind === 'control') return join(socket, hello, connectors)
+    if (hello.kind === 'control') return join(socket, hello, connectors, client)
     const member = connectors.of(hello.connector_id)
     // Its control connection may be on its way, or gone, or another key's.
     const isOfMember = member !== undefined && member.keyId === hello.key_id
@@ -124,10 +115,18 @@ export function createConnectors(world: ConnectorsWorld) {
     member.addSpare(socket)
   }
 
-  function join(socket: TLSSocket, hello: ConnectorHello, connectors: TenantConnectors): void {
+  function join(
+    socket: TLSSocket,
+    hello: ConnectorHello,
+    connectors: TenantConnectors,
+    client: string,
+  ): void {
     const { connector_id: connectorId, key_id: keyId, program, tenant_id: tenantId } = hello
     const isNew = connectors.of(connectorId) === undefined
-    if (isNew && connectors.size >= LIMITS.connectorsPerTenantMax) return sayRefused(socket, 'many')
+    if (isNew && connectors.size >= LIMITS.connectorsPerTenantMax) {
+      refusals.note('many', client, claimOf(hello))
+      return sayRefused(socket, 'many')
+    }
     const member = new Member(
       socket,
       { tenantId, connectorId, keyId, program, nowMs },
@@ -137,6 +136,7 @@ export function createConnectors(world: ConnectorsWorld) {
           connectors.serveWaiting()
         },
         onChanged: () => presence.soon(member),
+        onUnasked: () => refusals.note('unasked', client, claimOf(hello)),
         onWord(word) {
           if (word.say === 'drain') {
             connectors.judgeWaiting()
@@ -145,11 +145,13 @@ export function createConnectors(world: ConnectorsWorld) {
           if (word.say === 'application' && word.is_reached) connectors.serveWaiting()
           if (word.say === 'check') check(member, word.id)
         },
-        onGone() {
+        onGone(cutOff) {
           leavePings()
           connectors.remove(member)
           presence.soon(member)
-          log.info({ tenant_id: tenantId, connector_id: connectorId }, 'a connector has left')
+          const who = { tenant_id: tenantId, connector_id: connectorId }
+          if (cutOff === undefined) log.info(who, 'a connector has left')
+          else log.warn({ ...who, reason: cutOff }, 'a connector was cut off')
         },
       },
     )
@@ -161,7 +163,7 @@ export function createConnectors(world: ConnectorsWorld) {
 
   /** What the way to the application looks like from here. */
   function check(member: Member, id: number): void {
-    const isBegun = member.open(nowMs(), connectMs, (answer, socket) => {
+    const isBegun = member.open({ nowMs: nowMs(), withinMs: connectMs }, (answer, socket) => {
       socket.destroy()
       const isReached = answer === 'opened'
       if (answer !== 'lost') member.know(isReached, answer)
@@ -201,15 +203,18 @@ export function createConnectors(world: ConnectorsWorld) {
 
   return {
     /** A connection whose TLS handshake is done. Judged, it is a stranger's no longer, or gone. */
-    accept(socket: TLSSocket, onJudged: () => void): void {
+    accept(socket: TLSSocket, client: string, onJudged: (isAdmitted: boolean) => void): void {
       socket.on('error', ended)
-      socket.once('close', onJudged)
+      socket.once('close', () => onJudged(false))
       socket.setNoDelay(true)
-      admit(socket, { ...world, keyOf, gatewayKeyOf, onRefused }, (admitted) => {
-        onJudged()
-        enter(socket, admitted)
+      const onRefused = (reason: Refusal, claim?: Claim) => refusals.note(reason, client, claim)
+      admit(socket, { ...world, keyOf, gatewayKeyOf, onRefused }, (hello) => {
+        onJudged(true)
+        enter(socket, hello, client)
       })
     },
+    /** Closed before its handshake, as too many wait for theirs. */
+    onCrowded: (client: string) => refusals.note('crowded', client),
     wayTo: (tenantId: string): Way => at(tenantId),
     /** The gateways of the fleet from now on. */
     followGateways(gateways: readonly FleetGateway[]): void {
@@ -223,6 +228,11 @@ export function createConnectors(world: ConnectorsWorld) {
         hops.hold(tenantId, gatewayIds)
         byTenant.get(tenantId)?.judgeWaiting()
       }
+    },
+    /** Whether a worker of this gateway has one of theirs: then one comes to this worker, too. */
+    hereAre(tenants: readonly (readonly [tenantId: string, isHere: boolean])[]): void {
+      for (const [tenantId, isHere] of tenants)
+        if (isHere || byTenant.has(tenantId)) at(tenantId).siblingsHave(isHere)
     },
     /** A tenant has changed, or is gone: who is no longer named has no connection left. */
     judge(tenantId: string): void {
@@ -246,6 +256,7 @@ export function createConnectors(world: ConnectorsWorld) {
     close(): void {
       clearInterval(pinging)
       clearTimeout(begun)
+      refusals.close()
       presence.close()
       hops.close()
       guests.close()

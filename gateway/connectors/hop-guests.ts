@@ -124,6 +124,7 @@ export function createHopGuests({ gatewayId, wayHere }: GuestsWorld) {
         return {
           served: 1,
           isPooled: false,
+          client: `gateway ${guest.gatewayId}`,
           retire: () => tell(guest, { say: 'retire', hop: hello.hop }),
         }
       },

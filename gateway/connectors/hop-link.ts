@@ -15,6 +15,7 @@ import {
 } from '../../shared/connector/messages.ts'
 import type { FleetGateway } from '../../shared/fleet/snapshot.ts'
 import { LIMITS } from '../../shared/limits.ts'
+import { SharedUse } from '../wire/share.ts'
 import type { InUse } from '../wire/upstream-call.ts'
 import { dialGateway, type Dialled } from './dial-gateway.ts'
 
@@ -34,10 +35,18 @@ interface HopLinkWorld {
 const DIALS_AGAIN = 5
 const DIAL_AGAIN_MS = 20
 
+interface Asked {
+  readonly tenantId: string
+  /** Who has it alone. */
+  readonly client: string | undefined
+  readonly withinMs: number
+}
+
 interface Hop {
   readonly tenantId: string
   readonly socket: TLSSocket
   inUse: InUse | undefined
+  isAnswered: boolean
   /** Said on the other connection, perhaps before the answer was here. */
   isRetired: boolean
 }
@@ -47,7 +56,9 @@ export class HopLink {
   readonly #world: HopLinkWorld
   readonly #link = randomBytes(16).toString('base64url')
   #control: TLSSocket | undefined
-  #worker = 0
+  /** Who has answered there, of how many; 0 until then, where any of them will do. */
+  worker: number
+  workers = 1
   #hops = 0
   #silence: NodeJS.Timeout | undefined
   #giveUp: () => void
@@ -56,14 +67,17 @@ export class HopLink {
   /** Wanted, and not there so far. */
   #dialling = 0
   readonly #open = new Map<number, Hop>()
+  /** Without an answer so far. */
+  readonly #asked = new Set<Asked>()
   #isGone = false
   isLeaving = false
   usedMs = 0
 
-  constructor(to: FleetGateway, world: HopLinkWorld) {
+  constructor(to: FleetGateway, world: HopLinkWorld, worker?: number) {
     this.to = to
+    this.worker = worker ?? 0
     this.#world = world
-    this.#giveUp = dialGateway(to, undefined, (dialled) => this.#begin(dialled))
+    this.#giveUp = dialGateway(to, worker, (dialled) => this.#begin(dialled))
   }
 
   get connections(): number {
@@ -74,7 +88,8 @@ export class HopLink {
     if (dialled === undefined) return this.end()
     const { socket, hello } = dialled
     this.#control = socket
-    this.#worker = hello.worker
+    this.worker = hello.worker
+    this.workers = hello.workers
     socket.on('close', () => this.end())
     readLines(socket, {
       bytesMax: LIMITS.connectorMessageBytesMax,
@@ -127,9 +142,41 @@ export class HopLink {
     if (this.isLeaving && this.connections === 0) this.end()
   }
 
+  /** Those of one tenant, and who has them. */
+  countUse(tenantId: string, use: SharedUse): void {
+    for (const asked of this.#asked) if (asked.tenantId === tenantId) use.count(asked.client)
+    for (const hop of this.#open.values())
+      if (hop.tenantId === tenantId) use.count(hop.inUse?.client)
+  }
+
+  /** No tenant has all: each half of what the others leave. */
+  #hasRoomFor(tenantId: string): boolean {
+    const { hopConnectionsMax: max } = LIMITS
+    if (this.connections >= max) return false
+    if (2 * this.connections < max) return true
+    const use = new SharedUse(tenantId)
+    for (const asked of this.#asked) use.count(asked.tenantId)
+    for (const hop of this.#open.values()) if (hop.isAnswered) use.count(hop.tenantId)
+    return use.hasRoom(max) || this.#retireIdle(tenantId)
+  }
+
+  /** What its pool keeps for later makes room for what it asks for now. */
+  #retireIdle(tenantId: string): boolean {
+    for (const hop of this.#open.values()) {
+      const { inUse } = hop
+      const isIdle = inUse?.isPooled === true && inUse.client === undefined && !hop.isRetired
+      if (hop.tenantId !== tenantId || !isIdle) continue
+      retire(hop)
+      return true
+    }
+    return false
+  }
+
   /** False: there is no room for another one. */
-  open(tenantId: string, withinMs: number, onAnswer: OnAnswer): boolean {
-    if (this.#isGone || this.isLeaving || this.connections >= LIMITS.hopConnectionsMax) return false
+  open(asked: Asked, onAnswer: OnAnswer): boolean {
+    const { tenantId, withinMs } = asked
+    if (this.#isGone || this.isLeaving || !this.#hasRoomFor(tenantId)) return false
+    this.#asked.add(asked)
     this.#dialling++
     let [isAnswered, isDialling, tries] = [false, true, 0]
     let giveUp: () => void = () => undefined
@@ -137,6 +184,7 @@ export class HopLink {
     const settle = (answer: HopAnswer, socket?: TLSSocket): InUse | undefined => {
       if (isAnswered) return undefined
       isAnswered = true
+      this.#asked.delete(asked)
       stopDialling()
       clearTimeout(deadline)
       if (answer !== 'opened') giveUp()
@@ -151,7 +199,7 @@ export class HopLink {
     const begin = () => {
       if (this.#isGone) return void settle('lost')
       if (isAnswered) return
-      giveUp = dialGateway(this.to, this.#worker, (dialled) => {
+      giveUp = dialGateway(this.to, this.worker, (dialled) => {
         if (isAnswered) return
         if (dialled === undefined || this.#isGone) return again()
         stopDialling()
@@ -172,7 +220,7 @@ export class HopLink {
   #ask(dialled: Dialled, tenantId: string, settle: OnAnswer): void {
     const { socket } = dialled
     const number = ++this.#hops
-    const hop: Hop = { tenantId, socket, inUse: undefined, isRetired: false }
+    const hop: Hop = { tenantId, socket, inUse: undefined, isAnswered: false, isRetired: false }
     this.#open.set(number, hop)
     socket.once('close', () => {
       this.#open.delete(number)
@@ -187,6 +235,7 @@ export class HopLink {
         // An answer to what nobody has asked yet is none.
         if (answer !== 'opened' || early.length > 0)
           return void settle(answer === 'opened' ? 'lost' : answer, socket)
+        hop.isAnswered = true
         hop.inUse = settle('opened', socket)
         if (hop.isRetired) hop.inUse?.retire()
       },

@@ -1,6 +1,7 @@
 /** One connector at this worker: its control connection, what waits to be used, and what is used. */
 import type { TLSSocket } from 'node:tls'
 import { LIMITS } from '../../shared/limits.ts'
+import { withoutUnseen } from '../../shared/unseen.ts'
 import { readLines, splitLines } from '../../shared/connector/lines.ts'
 import {
   ConnectorWordSchema,
@@ -12,6 +13,7 @@ import {
   type OpenFailure,
 } from '../../shared/connector/messages.ts'
 import { readInto } from '../wire/borrowed-reads.ts'
+import { Spending } from '../wire/budget.ts'
 import type { InUse } from '../wire/upstream-call.ts'
 
 export interface MemberEvents {
@@ -20,12 +22,24 @@ export interface MemberEvents {
   onWord(word: ConnectorWord): void
   /** It reaches its application again, or no longer. */
   onChanged(): void
+  /** It has said what nobody has asked for, and that connection is gone. */
+  onUnasked(): void
   /** Its control connection has ended, and with it all others. */
-  onGone(): void
+  onGone(cutOff: CutOff | undefined): void
 }
+
+/** What ends a connector that keeps to nothing. */
+export type CutOff = 'malformed' | 'reads_nothing' | 'too_many_words'
 
 /** `lost`: the connection has broken before it was opened; nothing has been sent on it. */
 export type OpenAnswer = 'opened' | OpenFailure | 'lost'
+
+interface Asked {
+  readonly nowMs: number
+  readonly withinMs: number
+  /** Who has it alone. */
+  readonly client?: string | undefined
+}
 
 export class Member {
   readonly tenantId: string
@@ -52,10 +66,15 @@ export class Member {
   readonly #nowMs: () => number
   readonly #events: MemberEvents
   readonly #spares: TLSSocket[] = []
-  readonly #used = new Map<TLSSocket, InUse | null>()
+  readonly #used = new Map<TLSSocket, InUse>()
   /** Asked, and without an answer so far; the oldest is the first. */
   readonly #asked = new Map<TLSSocket, number>()
   #wanted = 0
+  /** Those that may come unasked for: so many it was told, when it was told last. */
+  #room = 0
+  readonly #words: Spending
+  /** What it may say to pings, and of requests that it was asked for. */
+  #answers = 0
   /** Answered on connections that have ended since. */
   #served = 0
   #pingedMs: number | undefined
@@ -73,6 +92,7 @@ export class Member {
     this.program = who.program
     this.#nowMs = who.nowMs
     this.heardMs = this.sinceMs = who.nowMs()
+    this.#words = new Spending(LIMITS.connectorWords, this.heardMs)
     this.#events = events
     this.#read(control)
     control.on('close', () => this.end())
@@ -92,6 +112,11 @@ export class Member {
     return this.#used.size
   }
 
+  /** Also those that are being asked for the application. */
+  uses(): Iterable<InUse> {
+    return this.#used.values()
+  }
+
   get wanted(): number {
     return this.#wanted
   }
@@ -99,7 +124,7 @@ export class Member {
   /** Requests that were answered by it. */
   get requests(): number {
     let requests = this.#served
-    for (const inUse of this.#used.values()) requests += inUse?.served ?? 0
+    for (const inUse of this.#used.values()) requests += inUse.served
     return requests
   }
 
@@ -108,7 +133,7 @@ export class Member {
     const lines = splitLines({
       bytesMax: LIMITS.connectorMessageBytesMax,
       onLine: (line) => this.#hear(line),
-      onTooLong: () => this.end(),
+      onTooLong: () => this.end('malformed'),
     })
     const hear = (chunk: Buffer) => (this.#isGone ? undefined : lines.hear(chunk))
     const isBorrowed = readInto(control, CONTROL_BUFFER, (bytes, buffer) => {
@@ -119,10 +144,13 @@ export class Member {
   }
 
   #hear(line: string): void {
+    if (this.#isGone) return // it was ended by what stood before
+    this.heardMs = this.#nowMs()
+    if (this.#answers > 0) this.#answers--
+    else if (!this.#words.spend(this.heardMs)) return this.end('too_many_words')
     const word = line === PONG ? PONG_WORD : readWord(ConnectorWordSchema, line)
     // What a later version says is passed over; what is none of its words ends it.
-    if (word === undefined) return isJson(line) ? undefined : this.end()
-    this.heardMs = this.#nowMs()
+    if (word === undefined) return isJson(line) ? undefined : this.end('malformed')
     this.unanswered = 0
     if (word.say === 'drain') this.drain()
     if (word.say === 'application') this.know(word.is_reached, word.reason)
@@ -139,7 +167,7 @@ export class Member {
   know(isReached: boolean, reason = 'unreachable'): void {
     const nowMs = this.#nowMs()
     this.knownMs = nowMs
-    this.reason = isReached ? null : reason.slice(0, LIMITS.connectorReasonCharactersMax)
+    this.reason = isReached ? null : shown(reason)
     if (this.reason !== null) this.lastError = { reason: this.reason, atMs: nowMs }
     if (isReached === this.isReached) return
     this.isReached = isReached
@@ -152,11 +180,24 @@ export class Member {
   ping(): void {
     this.unanswered++
     this.#pingedMs ??= this.#nowMs()
-    if (!this.#isGone) this.#control.write(PING)
+    this.#expectAnswer()
+    this.#say(PING)
+  }
+
+  #expectAnswer(): void {
+    this.#answers = Math.min(this.#answers + 1, LIMITS.connectorConnectionsMax)
   }
 
   tell(word: GatewayWord): void {
-    if (!this.#isGone) this.#control.write(`${JSON.stringify(word)}\n`)
+    this.#say(`${JSON.stringify(word)}\n`)
+  }
+
+  /** Who asks and does not read has the answers kept here. */
+  #say(line: string): void {
+    if (this.#isGone) return
+    if (this.#control.writableLength > LIMITS.connectorUnreadBytesMax)
+      return this.end('reads_nothing')
+    this.#control.write(line)
   }
 
   /** How many connections are to wait here, and for how many somebody waits. Too many are given back. */
@@ -164,16 +205,19 @@ export class Member {
     if (asked > 0) this.tell({ say: 'wanted', spare, asked })
     else if (spare !== this.#wanted) this.tell({ say: 'wanted', spare })
     this.#wanted = spare
+    this.#room = spare + asked
     while (this.#spares.length > spare) this.#spares.shift()!.destroy()
   }
 
   addSpare(socket: TLSSocket): void {
-    if (this.#isGone || this.connections >= LIMITS.connectorConnectionsMax)
-      return void socket.destroy()
+    const isFull = this.connections >= LIMITS.connectorConnectionsMax
+    if (this.#isGone || isFull || this.#room === 0) return void socket.destroy()
+    // Each holds memory: there are no more than are wanted. The oldest may be dead, unknown to us.
+    while (this.spares >= this.#room) this.#spares.shift()!.destroy()
     this.#spares.push(socket)
     socket.on('close', () => this.#forget(socket))
     // Nobody has asked it: whatever it says must not become an answer.
-    socket.on('data', ended)
+    socket.on('data', refuseUnasked)
     this.#events.onSpare()
   }
 
@@ -182,6 +226,7 @@ export class Member {
     if (index !== -1) this.#spares.splice(index, 1)
     this.#served += this.#used.get(socket)?.served ?? 0
     this.#used.delete(socket)
+    if (socket.errored === UNASKED) this.#events.onUnasked()
   }
 
   /** Whether it answers, and reaches its application, as far as anybody knows. */
@@ -192,28 +237,27 @@ export class Member {
 
   /** False without a connection to do it on. */
   open(
-    nowMs: number,
-    withinMs: number,
+    asked: Asked,
     onAnswer: (answer: OpenAnswer, socket: TLSSocket) => void,
     /** Asked once it has been silent for long: whether to give it up before its time. */
     isGivenUp: () => boolean = () => false,
   ): boolean {
     const socket = this.#spares.pop()
     if (socket === undefined) return false
-    this.#ask(socket, nowMs, withinMs, onAnswer, isGivenUp)
+    this.#ask(socket, asked, onAnswer, isGivenUp)
     return true
   }
 
   #ask(
     socket: TLSSocket,
-    nowMs: number,
-    withinMs: number,
+    { nowMs, withinMs, client }: Asked,
     onAnswer: (answer: OpenAnswer, socket: TLSSocket) => void,
     isGivenUp: () => boolean,
   ): void {
-    this.#used.set(socket, null)
+    this.#expectAnswer()
+    this.#used.set(socket, { served: 0, isPooled: false, client, retire: () => {} })
     this.#asked.set(socket, nowMs)
-    socket.off('data', ended)
+    socket.off('data', refuseUnasked)
     const lost = () => settle('lost')
     const soonMs = Math.min(withinMs, LIMITS.connectorAnswerMsMax)
     let deadline = setTimeout(() => {
@@ -238,7 +282,7 @@ export class Member {
       const isOpened = answer === 'opened' && early.length === 0 && !socket.destroyed
       // From here on it is for whoever uses it to say when an error is its end.
       if (isOpened) socket.off('error', ended)
-      else socket.destroy()
+      else socket.destroy(early.length > 0 ? UNASKED : undefined)
       onAnswer(isOpened ? 'opened' : answer === 'opened' ? 'lost' : answer, socket)
     }
   }
@@ -254,21 +298,27 @@ export class Member {
     if (!this.isDraining) this.sinceMs = this.#nowMs()
     this.isDraining = true
     this.want(0)
-    for (const inUse of [...this.#used.values()]) inUse?.retire()
+    for (const inUse of [...this.#used.values()]) inUse.retire()
   }
 
-  end(): void {
+  end(cutOff?: CutOff): void {
     if (this.#isGone) return
     this.#isGone = true
     this.#control.destroy()
     for (const socket of [...this.#spares, ...this.#used.keys()]) socket.destroy()
-    this.#events.onGone()
+    this.#events.onGone(cutOff)
   }
 }
 
 /** Of a socket that nobody uses. */
 export function ended(this: TLSSocket): void {
   this.destroy()
+}
+
+const UNASKED = new Error('bytes that nobody has asked for')
+
+function refuseUnasked(this: TLSSocket): void {
+  this.destroy(UNASKED)
 }
 
 /** Of one read, whoever's it is. */
@@ -278,6 +328,10 @@ const CONTROL_BUFFER = Buffer.allocUnsafeSlow(16 * 1024)
 const PING = `${JSON.stringify({ say: 'ping' } satisfies GatewayWord)}\n`
 const PONG_WORD: ConnectorWord = { say: 'pong' }
 const PONG = JSON.stringify(PONG_WORD)
+
+/** A connector's own words, where people and databases meet them. */
+const shown = (reason: string): string =>
+  withoutUnseen(reason).slice(0, LIMITS.connectorReasonCharactersMax).toWellFormed()
 
 function isJson(line: string): boolean {
   try {

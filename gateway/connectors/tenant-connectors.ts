@@ -1,9 +1,12 @@
 /** All connectors of one tenant at this worker, and which of them gets the next request. */
 import type { TLSSocket } from 'node:tls'
 import { LIMITS } from '../../shared/limits.ts'
+import { SharedUse } from '../wire/share.ts'
 import type { Opening, UpstreamFailure, Way } from '../wire/upstream-call.ts'
 import type { Member, OpenAnswer } from './member.ts'
 import { ABSENT, BUSY, FAILURES } from './open-failures.ts'
+
+const ASK_AGAIN_MS = 100
 
 interface TenantConnectorsOptions {
   readonly nowMs: () => number
@@ -11,8 +14,12 @@ interface TenantConnectorsOptions {
   readonly connectMs: number
   /** A worker that has just begun is one that connectors are on their way to. */
   readonly isBeginning: () => boolean
+  /** For one that another worker has got already. */
+  readonly awaitedMs: number
   /** Over another gateway. False: no other one is known. */
   readonly elsewhere: (opening: Opening, onFailed: (failure: UpstreamFailure) => void) => boolean
+  /** Whether this client may have one more of the connections there. */
+  readonly hasRoomElsewhere: (client: string) => boolean
 }
 
 export class TenantConnectors implements Way {
@@ -25,6 +32,10 @@ export class TenantConnectors implements Way {
   /** Needed last, by whichever of them. */
   #usedMs = -Infinity
   #isAsking = false
+  #askingAgain: NodeJS.Timeout | undefined
+  /** Another worker has one, and it was to be expected here until then. */
+  #awaited: { readonly untilMs: number; readonly timer: NodeJS.Timeout } | undefined
+  #doSiblingsHave = false
 
   constructor(options: TenantConnectorsOptions) {
     this.#options = options
@@ -52,8 +63,11 @@ export class TenantConnectors implements Way {
   add(member: Member): void {
     const before = this.#members.get(member.connectorId)
     this.#members.set(member.connectorId, member)
-    if (this.#options.nowMs() - this.#usedMs <= LIMITS.connectorLastSpareKeptMs)
+    if (this.#options.nowMs() - this.#usedMs <= LIMITS.connectorLastSpareKeptMs) {
+      member.usedMs = this.#usedMs // else it would be given back by the next look
       member.want(LIMITS.connectorSparesIdle)
+    }
+    this.#expect()
     if (this.#waiting.length > 0) this.#askSoon()
     if (before === undefined) return
     // With another key it is about to replace that one; else what it had before is dead.
@@ -66,6 +80,7 @@ export class TenantConnectors implements Way {
   remove(member: Member): void {
     for (const known of [this.#members, this.#replaced])
       if (known.get(member.connectorId) === member) known.delete(member.connectorId)
+    this.#expect()
     this.judgeWaiting()
   }
 
@@ -81,6 +96,29 @@ export class TenantConnectors implements Way {
     return true
   }
 
+  /** Connectors dial every worker: what one of them has got is on its way to the others. */
+  siblingsHave(doThey: boolean): void {
+    this.#doSiblingsHave = doThey
+    this.#expect()
+    this.judgeWaiting()
+  }
+
+  #expect(): void {
+    const isExpected = this.#doSiblingsHave && this.isAbsent
+    if (isExpected === (this.#awaited !== undefined)) return
+    clearTimeout(this.#awaited?.timer)
+    this.#awaited = undefined
+    if (!isExpected) return
+    const { nowMs, awaitedMs } = this.#options
+    const timer = setTimeout(() => this.judgeWaiting(), awaitedMs + 1).unref()
+    this.#awaited = { untilMs: nowMs() + awaitedMs, timer }
+  }
+
+  get #isAwaited(): boolean {
+    const { isBeginning, nowMs } = this.#options
+    return isBeginning() || (this.#awaited !== undefined && nowMs() < this.#awaited.untilMs)
+  }
+
   open(opening: Opening): void {
     if (!this.isAbsent || opening.isFromGateway === true) return this.#openHere(opening)
     const isTaken = this.#options.elsewhere(opening, (failed) => {
@@ -91,8 +129,30 @@ export class TenantConnectors implements Way {
     if (!isTaken) this.#openHere(opening)
   }
 
+  get #connectionsMax(): number {
+    let sum = 0
+    for (const member of this.#members.values())
+      if (!member.isDraining) sum += LIMITS.connectorConnectionsMax
+    return sum
+  }
+
+  isCrowded(idle: number): boolean {
+    let busy = this.#waiting.length - idle
+    for (const member of this.#members.values()) busy += member.inUse
+    return this.isAbsent || 2 * busy >= this.#connectionsMax
+  }
+
+  hasRoomFor(client: string): boolean {
+    if (this.isAbsent) return this.#options.hasRoomElsewhere(client)
+    const use = new SharedUse(client)
+    for (const opening of this.#waiting) use.count(opening.client)
+    for (const member of this.#members.values())
+      for (const inUse of member.uses()) use.count(inUse.client)
+    return use.hasRoom(this.#connectionsMax)
+  }
+
   #openHere(opening: Opening): void {
-    const isAwaited = this.#options.isBeginning() && opening.isFromGateway !== true
+    const isAwaited = this.#isAwaited && opening.isFromGateway !== true
     if (this.isAbsent && !isAwaited) return void process.nextTick(() => opening.onFailed(ABSENT))
     if (this.#begin(opening)) return
     if (this.#waiting.length >= LIMITS.upstreamWaitingMax)
@@ -137,8 +197,7 @@ export class TenantConnectors implements Way {
     if (member.wanted < LIMITS.connectorSparesBusy) this.#askSoon()
     let isGivenUp = false
     return member.open(
-      nowMs,
-      connectMs,
+      { nowMs, withinMs: connectMs, client: opening.client },
       (answer, socket) => {
         // A moment later the other one may be as slow: it is asked all the same.
         if (!isGivenUp) return this.#answered(member, opening, answer, socket)
@@ -162,8 +221,8 @@ export class TenantConnectors implements Way {
       member.know(true)
       return member.use(socket, opening.onOpened(socket))
     }
-    // Nothing was sent on it: the next one is as good.
-    if (answer === 'lost') return this.open(opening)
+    // Nothing was sent on it: the next one is as good, for as long as somebody waits.
+    if (answer === 'lost') return opening.isWanted() ? this.open(opening) : undefined
     member.know(false, answer)
     if (this.#isOtherWell(member)) this.open(opening)
     else opening.onFailed(FAILURES[answer])
@@ -180,17 +239,43 @@ export class TenantConnectors implements Way {
   }
 
   /** More ahead of demand: a few with the first request, twice as many whenever none was left. */
-  #askForMore(): void {
+  #askForMore(isAgain = false): void {
     const { connectorSparesBusy, connectorSparesMax, connectorConnectionsMax } = LIMITS
     const serving = [...this.#members.values()].filter((member) => !member.isDraining)
     const waiting = Math.ceil(this.#waiting.length / serving.length)
     for (const member of serving) {
-      const isShort = member.spares <= 1 && waiting > 0
+      const isShort = !isAgain && member.spares <= 1 && waiting > 0
       const twice = isShort ? 2 * member.wanted : member.wanted
       const wanted = Math.min(connectorSparesMax, Math.max(connectorSparesBusy, twice))
       const room = Math.max(0, connectorConnectionsMax - member.inUse)
+      if (room < waiting) this.#retireIdle(member, waiting - room)
       member.want(Math.min(wanted, room), Math.min(waiting, room))
     }
+    this.#askAgainLater()
+  }
+
+  /** What a pool keeps for later makes room for what is asked for now. */
+  #retireIdle(member: Member, count: number): void {
+    let left = count
+    for (const inUse of [...member.uses()]) {
+      if (left === 0) return
+      if (!inUse.isPooled || inUse.client !== undefined) continue
+      inUse.retire()
+      left--
+    }
+  }
+
+  /**
+   * What has ended makes room, and a connector hears of that when it does: who asked too early asks
+   * again for whoever still waits.
+   */
+  #askAgainLater(): void {
+    if (this.#waiting.length === 0 || this.#askingAgain !== undefined) return
+    this.#askingAgain = setTimeout(() => {
+      this.#askingAgain = undefined
+      this.#waiting = this.#waiting.filter((waiting) => waiting.isWanted())
+      if (this.#waiting.length > 0) this.#askForMore(true)
+    }, ASK_AGAIN_MS).unref()
   }
 
   /** What nobody has needed lately is given back, and after a while the last one, too. */

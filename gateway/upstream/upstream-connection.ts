@@ -74,6 +74,10 @@ export class UpstreamConnection implements Deadlined, ChunkedSink {
 
   readonly isPooled = true
 
+  get client(): string | undefined {
+    return this.#call?.client
+  }
+
   get served(): number {
     return this.#served
   }

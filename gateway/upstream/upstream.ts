@@ -7,12 +7,14 @@ import type {
   ResponseSink,
   Upstream,
   UpstreamCall,
+  UpstreamFailure,
   UpstreamRequest,
   UpstreamStats,
   Way,
 } from '../wire/upstream-call.ts'
 import { createUpstreamRuntime, type UpstreamRuntime } from './runtime.ts'
 import { FairQueue } from '../wire/fair-queue.ts'
+import { shareOf } from '../wire/share.ts'
 import { PooledCall, type CallQueue } from './pooled-call.ts'
 import type { UpstreamTimeouts } from './timeouts.ts'
 import type { ConnectionPool } from './connection-pool.ts'
@@ -46,12 +48,6 @@ const IDEMPOTENT = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE'])
  * one: an origin that closes idle connections does so after seconds, not at once.
  */
 const FRESH_MS = 1000
-
-/** Half of what the others leave: then the next one finds the other half. */
-function shareOf(leftByOthers: number, sharePerClientMax: number): number {
-  const half = Math.floor(leftByOthers / 2)
-  return Math.min(sharePerClientMax, Math.max(LIMITS.upstreamShareMin, half))
-}
 
 class PooledUpstream implements Upstream, CallQueue, ConnectionPool<UpstreamConnection> {
   readonly origin: string
@@ -107,10 +103,10 @@ class PooledUpstream implements Upstream, CallQueue, ConnectionPool<UpstreamConn
     if (this.way !== undefined) this.#open(this.way)
   }
 
-  /** As many as wait for one, unless they get another one before. */
+  /** As many as wait for one and may have it, unless they get another one before. */
   #open(way: Way): void {
     const wanted = Math.min(
-      this.#waiting.size,
+      this.#waiting.countOfThose(this.#hasShare),
       this.#limits.upstreamSocketsMax - this.#sockets.size,
     )
     for (; this.#openings < wanted; this.#openings++)
@@ -119,16 +115,33 @@ class PooledUpstream implements Upstream, CallQueue, ConnectionPool<UpstreamConn
         onOpened: (socket) => this.#opened(socket),
         onFailed: (reason) => {
           this.#openings--
-          this.#nextWaiting()?.fail(reason)
+          this.#failOne(reason)
         },
       })
   }
 
+  /** Where there are too many it is one of whoever brings the most. */
+  #failOne(reason: UpstreamFailure): void {
+    if (reason.code !== 'upstream_busy') return this.#nextWaiting()?.fail(reason)
+    const last = this.#waiting.last()
+    if (last === undefined) return
+    this.#waiting.delete(last)
+    last.stopWaiting()
+    last.fail(reason)
+  }
+
   /** Whoever waited for it may have had another one, or have left. */
   #isOpeningWanted(): boolean {
-    if (this.#openings <= this.#waiting.size) return true
+    const waiting = this.#isCrowded
+      ? this.#waiting.countOfThose(this.#hasShare)
+      : this.#waiting.size
+    if (this.#openings <= waiting) return true
     this.#openings--
     return false
+  }
+
+  get #isCrowded(): boolean {
+    return this.way?.isCrowded(this.#idle.length) === true
   }
 
   #opened(socket: Socket): UpstreamConnection {
@@ -155,6 +168,8 @@ class PooledUpstream implements Upstream, CallQueue, ConnectionPool<UpstreamConn
   /** Nobody can have more than its share as long as all together have less: then nobody counts. */
   readonly #hasShare = (call: PooledCall): boolean => {
     const { upstreamSocketsMax, upstreamSocketsPerClientMax } = this.#limits
+    if (this.#isCrowded && this.#isOne(call) && this.way?.hasRoomFor(call.client) === false)
+      return false
     const busy = this.#sockets.size - this.#idle.length
     if (busy < upstreamSocketsPerClientMax || !this.#isOne(call)) return true
     const { client } = call

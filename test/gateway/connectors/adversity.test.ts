@@ -5,15 +5,12 @@ import { Pings } from '../../../gateway/connectors/pings.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { startConnectedEdge } from '../../support/connected-edge.ts'
 import { ask, dialIn, keepSpares, newConnectorKeys, openDoor } from '../../support/dialled-in.ts'
+import { until } from '../../support/fleet.ts'
 import { startRelay } from '../../support/relay.ts'
 import { connect, startWebSocketApplication } from '../../support/websockets.ts'
 import { listening, RawClient, startOrigin, startWire } from '../../support/wire.ts'
 
 const tick = (ms = 5) => new Promise((next) => setTimeout(next, ms))
-
-async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await tick()
-}
 
 /** Two connectors of which one comes by a relay, and has served the last request. */
 async function startWithRelay(t: Test, tickMs: number = Pings.tickMs) {

@@ -20,13 +20,10 @@ import {
   TENANT,
   type Door,
 } from '../../support/dialled-in.ts'
+import { until } from '../../support/fleet.ts'
 import { listening, startOrigin } from '../../support/wire.ts'
 
 const tick = (ms = 5) => new Promise((next) => setTimeout(next, ms))
-
-async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await tick()
-}
 
 /** As much of a TLS socket as is used of it. */
 const asSocket = (stream: Duplex) => stream as unknown as TLSSocket
@@ -35,7 +32,12 @@ t.test('so many connections for one worker of another gateway, and no more', asy
   const { hopConnectionsMax: most } = LIMITS
   const guests = createHopGuests({
     gatewayId: 'gateway-2',
-    wayHere: () => ({ open: () => undefined }), // they wait for ever
+    // they wait for ever
+    wayHere: () => ({
+      open: () => undefined,
+      isCrowded: () => false,
+      hasRoomFor: () => true,
+    }),
   })
   const { certificate, gatewayId } = await openDoor(t, { gatewayId: 'gateway-1' })
   guests.follow([{ gateway_id: gatewayId, address: 'a:1', certificate }])
@@ -63,16 +65,62 @@ t.test('and none is asked for that would be one too many', async (t) => {
   const key = createPrivateKey(privateKeyPem)
   const link = new HopLink(to, { gatewayId: 'gateway-1', key, onLeft: () => undefined })
   const answers: string[] = []
-  const open = () =>
-    link.open(TENANT, 60_000, (answer) => {
+  const open = (tenantId: string) =>
+    link.open({ tenantId, client: undefined, withinMs: 60_000 }, (answer) => {
       answers.push(answer)
       return undefined
     })
-  for (let count = 0; count < LIMITS.hopConnectionsMax; count++) t.ok(open())
-  t.notOk(open())
+  const most = LIMITS.hopConnectionsMax
+  const opened = (tenantId: string) => {
+    let count = 0
+    while (open(tenantId)) count++
+    return count
+  }
+  t.equal(opened('first'), most / 2, 'no tenant has all')
+  t.equal(opened('second'), most / 4)
+  t.equal(opened('third'), most / 8)
+  t.ok(open('fourth'))
+  let tenants = 0
+  while (opened(`other-${tenants}`) > 0) tenants++
+  t.ok(tenants > 4)
   link.end()
-  t.equal(answers.length, LIMITS.hopConnectionsMax)
+  t.equal(answers.length, most)
   t.same(new Set(answers), new Set(['lost']))
+})
+
+t.test('one client has half of what its tenant may have there', async (t) => {
+  const silent = createServer(() => undefined)
+  const port = await listening(silent)
+  t.teardown(() => silent.close())
+  const { certificate, privateKeyPem } = await openDoor(t)
+  const hops = createHops({
+    gatewayId: 'gateway-1',
+    key: createPrivateKey(privateKeyPem),
+    connectMs: 60_000,
+    nowMs: () => 0,
+    log: pino({ level: 'silent' }),
+    expectedAt: () => [],
+  })
+  t.teardown(() => hops.close())
+  const gatewayId = 'gateway-2'
+  hops.follow([{ gateway_id: gatewayId, address: `127.0.0.1:${port}`, certificate }])
+  hops.hold(TENANT, [gatewayId])
+  const client = '192.0.2.1'
+  let held = 0
+  for (; hops.hasRoomFor(TENANT, client) && held < LIMITS.hopConnectionsMax; held++) {
+    const opening = {
+      client,
+      isWanted: () => true,
+      onOpened: () => ({ served: 0, isPooled: false, client, retire: () => undefined }),
+      onFailed: () => undefined,
+    }
+    hops.open(TENANT, opening, () => undefined)
+    await Promise.resolve()
+    await new Promise((next) => process.nextTick(next))
+  }
+  t.equal(held, LIMITS.hopConnectionsMax / 4)
+  t.ok(hops.hasRoomFor(TENANT, '192.0.2.2'))
+  t.ok(hops.hasRoomFor('another', client))
 })
 
 t.test('so many gateways are asked for one request', async (t) => {
@@ -109,7 +157,7 @@ t.test('what nobody has needed for a while is given back', async (t) => {
   const hops = createHops({
     gatewayId: 'gateway-1',
     key: createPrivateKey(first.privateKeyPem),
-    connectMs: 2000,
+    connectMs: 60_000,
     nowMs: () => nowMs,
     log: pino({ level: 'silent' }),
     expectedAt: () => [],
@@ -125,7 +173,7 @@ t.test('what nobody has needed for a while is given back', async (t) => {
         isWanted: () => true,
         onOpened(socket) {
           resolve(socket as TLSSocket)
-          return { served: 0, isPooled: true, retire: () => undefined }
+          return { served: 0, isPooled: true, client: undefined, retire: () => undefined }
         },
         onFailed: () => undefined,
       },

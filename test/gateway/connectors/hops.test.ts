@@ -1,6 +1,6 @@
 /** A gateway without a connector of a tenant reaches one over another gateway, and over no third. */
-import { connect, createServer, type Socket } from 'node:net'
-import t, { type Test } from 'tap'
+import type { Socket } from 'node:net'
+import t from 'tap'
 import { LIMITS } from '../../../shared/limits.ts'
 import type { ResponseSink, UpstreamCall } from '../../../gateway/wire/upstream-call.ts'
 import {
@@ -10,34 +10,16 @@ import {
   keepSpares,
   newConnectorKeys,
   openFleet,
+  startHops,
   TENANT,
   type Door,
 } from '../../support/dialled-in.ts'
+import { movableClock } from '../../support/control-plane.ts'
+import { until } from '../../support/fleet.ts'
 import { freePort } from '../../support/ports.ts'
-import { listening, startOrigin, startRawOrigin } from '../../support/wire.ts'
+import { startOrigin, startRawOrigin } from '../../support/wire.ts'
 
 const tick = (ms = 5) => new Promise((next) => setTimeout(next, ms))
-
-async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await tick()
-}
-
-/** The last of so many gateways has the tenant's connector, and the others have been told. */
-async function startWith(t: Test, origin: string, gateways = 2) {
-  const doors = await openFleet(t, gateways)
-  const keys = newConnectorKeys()
-  const [first, holder] = [doors[0]!, doors.at(-1)!]
-  for (const door of doors) {
-    door.allow({ con_1: keys })
-    door.connectors.holdersAre([[TENANT, [holder.gatewayId]]])
-  }
-  const join = async (door: Door) => {
-    const connector = dialIn(t, door, keys, { origin, gatewayId: door.gatewayId })
-    await connector.until('connected')
-    return connector
-  }
-  return { doors, first, holder, keys, join, connector: await join(holder) }
-}
 
 const served = ({ connectors }: Door) => connectors.counts().hopsServed
 
@@ -82,7 +64,7 @@ function begin(
 
 t.test('a request goes over the gateway that has the connector', async (t) => {
   const origin = await startOrigin(t)
-  const { first, holder } = await startWith(t, origin.url)
+  const { first, holder } = await startHops(t, origin.url)
   t.same(await ask(first.upstream), { status: 200, body: 'ok', failure: '' })
   const posted = await ask(first.upstream, { method: 'POST', body: 'hello' })
   t.equal(posted.status, 200)
@@ -100,7 +82,7 @@ t.test('ten megabytes up and down arrive as they are', async (t) => {
   const size = 10 * 1024 * 1024
   const bytes = Buffer.alloc(size, 'sixteen letters.')
   const origin = await startOrigin(t, (_request, response) => response.end(bytes))
-  const { first } = await startWith(t, origin.url)
+  const { first } = await startHops(t, origin.url)
   const { call, done } = begin(first.upstream, { method: 'POST', bodyLength: size })
   for (let at = 0; at < size; at += 1024 * 1024) call.write(bytes.subarray(at, at + 1024 * 1024))
   call.end()
@@ -118,7 +100,7 @@ t.test('an event is there before the next one is sent', async (t) => {
       socket.write('HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: 1\n\n'),
     )
   })
-  const { first } = await startWith(t, origin.url)
+  const { first } = await startHops(t, origin.url)
   const { done } = begin(first.upstream, {
     onText(text) {
       if (text === 'data: 1\n\n') socketOf?.write('data: 2\n\n')
@@ -136,7 +118,7 @@ t.test('an answer that ends with its connection, and one that ends with trailers
   const origin = await startRawOrigin(t, (socket) => {
     socket.once('data', () => socket.end(answers.shift() ?? ''))
   })
-  const { first } = await startWith(t, origin.url)
+  const { first } = await startHops(t, origin.url)
   t.match(await ask(first.upstream), { status: 200, body: 'until the end' })
   t.match(await begin(first.upstream).done, { body: 'body', trailers: 'X-Sum: 4\r\n' })
 })
@@ -151,7 +133,7 @@ t.test('an answer that is cut off is no whole one', async (t) => {
   const answers = ['Content-Length: 100\r\n', ''].map(
     (line) => `HTTP/1.1 200 OK\r\n${line}\r\nbegun`,
   )
-  const { first } = await startWith(t, origin.url)
+  const { first } = await startHops(t, origin.url)
   for (const framing of ['by its length', 'by its end'])
     t.match(await begin(first.upstream).done, { body: 'begun', failure: /^upstream_/ }, framing)
 })
@@ -161,7 +143,7 @@ t.test('who answers an upload and hangs up while it is written is heard', async 
     const answer = 'HTTP/1.1 413 Too Large\r\nConnection: close\r\nContent-Length: 2\r\n\r\nno'
     socket.once('data', () => socket.end(answer, () => socket.destroy()))
   })
-  const { first } = await startWith(t, origin.url)
+  const { first } = await startHops(t, origin.url)
   const { call, done } = begin(first.upstream, { method: 'POST', bodyLength: 50_000_000 })
   for (let piece = 0; piece < 100; piece++) {
     call.write(Buffer.alloc(100_000))
@@ -171,13 +153,13 @@ t.test('who answers an upload and hangs up while it is written is heard', async 
 })
 
 t.test('why the application is not reached is told through the other gateway', async (t) => {
-  const { first } = await startWith(t, `http://127.0.0.1:${await freePort()}`)
+  const { first } = await startHops(t, `http://127.0.0.1:${await freePort()}`)
   t.match(await ask(first.upstream), { status: 502, failure: 'upstream_refused' })
 })
 
 t.test('one gateway dies, and the next one is asked', async (t) => {
   const origin = await startOrigin(t)
-  const { doors, first, holder, join, connector } = await startWith(t, origin.url, 3)
+  const { doors, first, holder, join, connector } = await startHops(t, origin.url, 3)
   await join(doors[1]!)
   first.connectors.holdersAre([[TENANT, ['gateway-2', 'gateway-3']]])
   for (let count = 0; count < 4; count++) t.match(await ask(first.upstream), { status: 200 })
@@ -190,10 +172,8 @@ t.test('one gateway dies, and the next one is asked', async (t) => {
 
 t.test('a gateway that says nothing, or is not there, keeps no request', async (t) => {
   const origin = await startOrigin(t)
-  const { doors, first } = await startWith(t, origin.url, 3)
-  const silent = createServer(() => undefined)
-  const port = await listening(silent)
-  t.teardown(() => silent.close())
+  const { doors, first } = await startHops(t, origin.url, 3)
+  const { port } = await startRawOrigin(t, () => undefined)
   const [one, two, three] = fleetOf(doors) as [Fleet, Fleet, Fleet]
   first.connectors.followGateways([
     one,
@@ -209,7 +189,7 @@ t.test('a gateway that says nothing, or is not there, keeps no request', async (
 
 t.test('a request is never sent on a second time, and nobody sends it in a circle', async (t) => {
   const origin = await startOrigin(t)
-  const { doors, first, holder } = await startWith(t, origin.url, 3)
+  const { doors, first, holder } = await startHops(t, origin.url, 3)
   const middle = doors[1]!
   first.connectors.holdersAre([[TENANT, ['gateway-2']]])
   middle.connectors.holdersAre([[TENANT, ['gateway-1', 'gateway-3']]])
@@ -222,7 +202,8 @@ t.test('a request is never sent on a second time, and nobody sends it in a circl
 
 t.test('who has said that none is there is not asked again at once', async (t) => {
   t.equal(LIMITS.hopAbsentMs, 1000)
-  const doors = await openFleet(t, 2)
+  const clock = movableClock()
+  const doors = await openFleet(t, 2, { clock })
   const keys = newConnectorKeys()
   for (const door of doors) {
     door.allow({ con_1: keys })
@@ -232,6 +213,9 @@ t.test('who has said that none is there is not asked again at once', async (t) =
   for (let count = 0; count < 3; count++)
     t.match(await ask(first.upstream), { failure: 'connector_absent' })
   t.equal(first.connectors.counts().hopsFailed, 1)
+  clock.advance(LIMITS.hopAbsentMs)
+  t.match(await ask(first.upstream), { failure: 'connector_absent' })
+  t.equal(first.connectors.counts().hopsFailed, 2, 'a second later it is')
   const origin = await startOrigin(t)
   await dialIn(t, other, keys, { origin: origin.url, gatewayId: 'gateway-2' }).until('connected')
   first.connectors.holdersAre([[TENANT, ['gateway-2']]])
@@ -260,7 +244,7 @@ t.test(
 t.test('its own connectors come first, also when they come later', async (t) => {
   const there = await startOrigin(t, (_request, response) => response.end('far'))
   const here = await startOrigin(t, (_request, response) => response.end('near'))
-  const { first, holder, keys } = await startWith(t, there.url)
+  const { first, holder, keys } = await startHops(t, there.url)
   t.match(await ask(first.upstream), { body: 'far' })
   const options = { origin: here.url, gatewayId: first.gatewayId }
   await dialIn(t, first, keys, options).until('connected')
@@ -270,52 +254,11 @@ t.test('its own connectors come first, also when they come later', async (t) => 
   t.equal(first.connectors.hopConnections().over, 0)
 })
 
-t.test('a connection that is lost on its way is dialled again', async (t) => {
-  const origin = await startOrigin(t)
-  const { doors, first, holder } = await startWith(t, origin.url)
-  let connections = 0
-  const between = createServer((socket) => {
-    connections++
-    // The first one is the link's.
-    if (connections > 1 && connections < 5) return socket.destroy()
-    const onward = connect(holder.port, '127.0.0.1')
-    for (const end of [socket, onward]) end.on('error', () => end.destroy())
-    t.teardown(() => onward.destroy())
-    socket.pipe(onward).pipe(socket)
-  })
-  const port = await listening(between)
-  t.teardown(() => between.close())
-  const [one, two] = fleetOf(doors) as [Fleet, Fleet]
-  first.connectors.followGateways([one, { ...two, address: `127.0.0.1:${port}` }])
-  t.match(await ask(first.upstream), { status: 200 })
-  t.equal(connections, 5)
-})
-
-t.test('a gateway that did not answer is asked last for a while', async (t) => {
-  t.equal(LIMITS.hopLostMs, 5000)
-  const origin = await startOrigin(t, (_request, response) =>
-    response.setHeader('Connection', 'close').end('ok'),
-  )
-  const { doors, first } = await startWith(t, origin.url, 3)
-  let connections = 0
-  const dead = createServer((socket) => {
-    connections++
-    socket.destroy()
-  })
-  const port = await listening(dead)
-  t.teardown(() => dead.close())
-  const [one, two, three] = fleetOf(doors) as [Fleet, Fleet, Fleet]
-  first.connectors.followGateways([one, { ...two, address: `127.0.0.1:${port}` }, three])
-  first.connectors.holdersAre([[TENANT, ['gateway-2', 'gateway-3']]])
-  for (let count = 0; count < 8; count++) t.match(await ask(first.upstream), { status: 200 })
-  t.equal(connections, 1)
-})
-
 t.test('a connector that drains behind another gateway fails no request', async (t) => {
   const origin = await startOrigin(t, (_request, response) =>
     setTimeout(() => response.end('late'), 30),
   )
-  const { first, holder, keys, connector } = await startWith(t, origin.url)
+  const { first, holder, keys, connector } = await startHops(t, origin.url)
   const second = newConnectorKeys()
   for (const door of [first, holder]) door.allow({ con_1: keys, con_2: second })
   const options = { origin: origin.url, connectorId: 'con_2', gatewayId: holder.gatewayId }
@@ -323,7 +266,7 @@ t.test('a connector that drains behind another gateway fails no request', async 
   await until(() => origin.begun() === 8)
   await dialIn(t, holder, second, options).until('connected')
   let isOver = false
-  const drained = connector.tunnel.drain(10_000).then(() => (isOver = true))
+  const drained = connector.tunnel.drain(60_000).then(() => (isOver = true))
   while (!isOver) {
     answers.push(ask(first.upstream), ask(first.upstream))
     await tick()
@@ -336,7 +279,7 @@ t.test('a gateway that drains finishes what it has, and another one is asked', a
   const origin = await startOrigin(t, (_request, response) =>
     setTimeout(() => response.end('late'), 30),
   )
-  const { doors, first, holder, join } = await startWith(t, origin.url, 3)
+  const { doors, first, holder, join } = await startHops(t, origin.url, 3)
   await join(doors[1]!)
   const answers = Array.from({ length: 8 }, () => ask(first.upstream))
   await until(() => origin.begun() === 8)
@@ -354,7 +297,7 @@ t.test('a gateway that drains finishes what it has, and another one is asked', a
 
 t.test('a connector that is revoked has no connection left behind another gateway', async (t) => {
   const origin = await startOrigin(t, () => undefined)
-  const { first, holder } = await startWith(t, origin.url)
+  const { first, holder } = await startHops(t, origin.url)
   const hanging = ask(first.upstream)
   await until(() => origin.begun() === 1)
   holder.allow({})
@@ -364,7 +307,7 @@ t.test('a connector that is revoked has no connection left behind another gatewa
 
 t.test('a gateway that is sent away has no connection left', async (t) => {
   const origin = await startOrigin(t, () => undefined)
-  const { doors, first, holder } = await startWith(t, origin.url)
+  const { doors, first, holder } = await startHops(t, origin.url)
   const hanging = ask(first.upstream)
   await until(() => origin.begun() === 1)
   holder.connectors.followGateways(fleetOf([holder]))

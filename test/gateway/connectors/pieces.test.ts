@@ -4,14 +4,11 @@ import t, { type Test } from 'tap'
 import { signHello } from '../../../shared/connector/handshake.ts'
 import { splitLines } from '../../../shared/connector/lines.ts'
 import { ask, dialIn, newConnectorKeys, openDoor, TENANT } from '../../support/dialled-in.ts'
+import { until } from '../../support/fleet.ts'
 import { knock } from '../../support/knocking.ts'
 import { listening, startOrigin } from '../../support/wire.ts'
 
 const turn = () => new Promise((next) => setTimeout(next, 2))
-
-async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await turn()
-}
 
 /** A connector by hand, in its control connection. */
 async function join(t: Test) {

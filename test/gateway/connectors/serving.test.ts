@@ -3,14 +3,17 @@ import { connect } from 'node:net'
 import t from 'tap'
 import { LIMITS } from '../../../shared/limits.ts'
 import { freePort } from '../../support/ports.ts'
-import { ask, dialIn, keepSpares, newConnectorKeys, openDoor } from '../../support/dialled-in.ts'
+import {
+  ask,
+  dialIn,
+  keepSpares,
+  newConnectorKeys,
+  openDoor,
+  TENANT,
+} from '../../support/dialled-in.ts'
+import { until } from '../../support/fleet.ts'
+import { movableClock } from '../../support/control-plane.ts'
 import { startOrigin, startRawOrigin } from '../../support/wire.ts'
-
-const tick = (ms = 5) => new Promise((next) => setTimeout(next, ms))
-
-async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await tick()
-}
 
 t.test('a request goes to the application behind its connector', async (t) => {
   const origin = await startOrigin(t)
@@ -29,7 +32,7 @@ t.test('a request goes to the application behind its connector', async (t) => {
 
 t.test('many at once, on connections that are kept ahead of them', async (t) => {
   const origin = await startOrigin(t)
-  const door = await openDoor(t, { connectMs: 20_000 })
+  const door = await openDoor(t)
   const keys = newConnectorKeys()
   door.allow({ con_1: keys })
   const { until: event } = dialIn(t, door, keys, { origin: origin.url })
@@ -53,13 +56,45 @@ t.test('without a connector, and with one that finds no application', async (t) 
   t.match(await event('opened'), { isReached: false, reason: 'refused' })
 })
 
+t.test('requests wait for a connector that another worker has got already', async (t) => {
+  const clock = movableClock()
+  const door = await openDoor(t, { awaitedMs: LIMITS.connectorsAwaitedMsMax, clock })
+  const keys = newConnectorKeys()
+  door.allow({ con_1: keys })
+  clock.advance(LIMITS.connectorsAwaitedMsMax)
+  t.match(await ask(door.upstream), { status: 503, failure: 'connector_absent' }, 'it has begun')
+  door.connectors.hereAre([[TENANT, true]])
+  const waiting = ask(door.upstream)
+  const origin = await startOrigin(t)
+  const { tunnel, until: event } = dialIn(t, door, keys, { origin: origin.url })
+  await event('connected')
+  t.match(await waiting, { status: 200 })
+
+  tunnel.close()
+  await until(() => [...door.connectors.present()].length === 0)
+  const again = ask(door.upstream)
+  door.connectors.hereAre([[TENANT, false]])
+  t.match(await again, { failure: 'connector_absent' }, 'no worker has it any more')
+  door.connectors.hereAre([[TENANT, true]])
+  clock.advance(LIMITS.connectorsAwaitedMsMax)
+  t.match(await ask(door.upstream), { failure: 'connector_absent' }, 'it does not come')
+})
+
+t.test('and not for longer than that', async (t) => {
+  const door = await openDoor(t, { awaitedMs: 20 })
+  t.match(await ask(door.upstream), { failure: 'connector_absent' })
+  door.connectors.hereAre([[TENANT, true]])
+  t.match(await ask(door.upstream), { failure: 'connector_absent' })
+})
+
 t.test(
   'while a worker begins, requests wait for the connectors that are on their way',
   async (t) => {
     t.equal(LIMITS.connectorsAwaitedMsMax, 3000)
     const origin = await startOrigin(t)
     const keys = newConnectorKeys()
-    const door = await openDoor(t, { awaitedMs: LIMITS.connectorsAwaitedMsMax })
+    const clock = movableClock() // it stands: a slow handshake is none that is late
+    const door = await openDoor(t, { awaitedMs: LIMITS.connectorsAwaitedMsMax, clock })
     door.allow({ con_1: keys })
     const early = ask(door.upstream)
     dialIn(t, door, keys, { origin: origin.url })
@@ -71,7 +106,7 @@ t.test(
 
 t.test('the least busy of several, and only those that reach their application', async (t) => {
   const [one, two] = [await startOrigin(t), await startOrigin(t)]
-  const door = await openDoor(t, { connectMs: 20_000 })
+  const door = await openDoor(t)
   const keys = [newConnectorKeys(), newConnectorKeys(), newConnectorKeys()] as const
   door.allow({ con_1: keys[0], con_2: keys[1], con_3: keys[2] })
   const dead = `http://127.0.0.1:${await freePort()}`
@@ -116,7 +151,7 @@ t.test('a connector that goes in an orderly way fails no request', async (t) => 
   await until(() => origin.begun() === 8)
   const second = dialIn(t, door, keys[1], { origin: origin.url, connectorId: 'con_2' })
   await second.until('connected')
-  const drained = first.tunnel.drain(5000)
+  const drained = first.tunnel.drain(60_000)
   const late = Array.from({ length: 8 }, () => ask(door.upstream))
   const answers = await Promise.all([...early, ...late])
   t.same(new Set(answers.map(({ body }) => body)), new Set(['late']))
@@ -125,7 +160,7 @@ t.test('a connector that goes in an orderly way fails no request', async (t) => 
 
 t.test('revoked, it has no connection left at once, and does not come back', async (t) => {
   const origin = await startOrigin(t, () => undefined)
-  const door = await openDoor(t)
+  const door = await openDoor(t, { gatherMs: 0 })
   const keys = newConnectorKeys()
   door.allow({ con_1: keys })
   const connector = dialIn(t, door, keys, { origin: origin.url })
@@ -136,13 +171,8 @@ t.test('revoked, it has no connection left at once, and does not come back', asy
   t.match(await hanging, { status: 502 })
   await until(() => connector.events.some(({ type }) => type === 'refused'))
   t.match(await ask(door.upstream), { failure: 'connector_absent' })
-  await tick(300)
-  t.same([...door.connectors.present()], [])
-  t.match(
-    door.logged.filter(({ reason }) => reason === 'unknown').length > 0,
-    true,
-    'it has come again, and was refused',
-  )
+  await until(() => door.logged.some(({ reason }) => reason === 'unknown'))
+  t.same([...door.connectors.present()], [], 'it has come again, and was refused')
 })
 
 t.test('what an application says on its own account never becomes an answer', async (t) => {

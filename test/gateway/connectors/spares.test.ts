@@ -3,11 +3,8 @@ import type { ServerResponse } from 'node:http'
 import t, { type Test } from 'tap'
 import { LIMITS } from '../../../shared/limits.ts'
 import { ask, dialIn, newConnectorKeys, openDoor } from '../../support/dialled-in.ts'
+import { until } from '../../support/fleet.ts'
 import { startOrigin } from '../../support/wire.ts'
-
-async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await new Promise((next) => setTimeout(next, 5))
-}
 
 async function start(t: Test, onRequest?: Parameters<typeof startOrigin>[1]) {
   let nowMs = 1_000_000
@@ -46,10 +43,14 @@ t.test('one that comes back finds its tenant as it was: asked lately, or not', a
   const { door, dial, member, pass } = await start(t)
   const first = await dial()
   await ask(door.upstream)
+  // What it is still dialling would come in beside the next one.
+  await until(() => member().spares === LIMITS.connectorSparesBusy)
   first.tunnel.close()
   await until(() => [...door.connectors.present()].length === 0)
   const second = await dial()
   await until(() => member().spares === LIMITS.connectorSparesIdle)
+  await new Promise((later) => setTimeout(later, 50)) // some looks at what is to be given back
+  t.equal(member().wanted, LIMITS.connectorSparesIdle)
   second.tunnel.close()
   await until(() => [...door.connectors.present()].length === 0)
   pass(LIMITS.connectorLastSpareKeptMs + 1)

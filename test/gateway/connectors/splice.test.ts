@@ -144,8 +144,10 @@ t.test('what has come before a failed write is read of a socket that was given',
   const gone = Promise.withResolvers<void>()
   const upstream = createUpstream({
     origin: 'http://application.internal',
-    timeouts: { connectMs: 1000, firstByteMs: 1000, idleMs: 1000 },
+    timeouts: { connectMs: 60_000, firstByteMs: 60_000, idleMs: 60_000 },
     way: {
+      isCrowded: () => false,
+      hasRoomFor: () => true,
       open(opening) {
         const socket = connect({ port: origin.port, host: '127.0.0.1' }, () =>
           opening.onOpened(socket),

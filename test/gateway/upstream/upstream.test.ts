@@ -74,7 +74,7 @@ function countWrites(t: Test) {
   return writes
 }
 
-const timeouts = { connectMs: 2000, firstByteMs: 2000, idleMs: 2000 }
+const timeouts = { connectMs: 60_000, firstByteMs: 60_000, idleMs: 60_000 }
 
 function upstreamTo(t: Parameters<typeof startOrigin>[0], origin: string) {
   const upstream = createUpstream({ origin, timeouts })
