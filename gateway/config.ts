@@ -6,7 +6,10 @@ import { readSettings } from '../shared/config/settings.ts'
 export type GatewaySettings = ReturnType<typeof loadGatewaySettings>
 
 export function loadGatewaySettings(args: readonly string[]) {
-  const { config, secrets } = readSettings({ args, environment: process.env, files })
+  const { config, secrets, environment } = readSettings(
+    { args, environment: process.env, files },
+    { secrets: ['SERVICE_FLEET_KEY'], areMade: true },
+  )
   const { gateway } = config
   const id = gateway.id ?? defaultId()
   return {
@@ -24,7 +27,7 @@ export function loadGatewaySettings(args: readonly string[]) {
     /** Of this gateway alone. */
     fleetKey: secrets.SERVICE_FLEET_KEY,
     /** What it was until this start: opens what is on the disk. */
-    previousFleetKey: process.env.SERVICE_FLEET_KEY_PREVIOUS || null,
+    previousFleetKey: environment['SERVICE_FLEET_KEY_PREVIOUS'] || null,
     trustedProxies: gateway.trusted_proxies as readonly string[],
     proxyProtocol: gateway.proxy_protocol,
     /** The share of forwarded requests that get a line, from 0 to 1. */
@@ -32,6 +35,13 @@ export function loadGatewaySettings(args: readonly string[]) {
     timeouts: gateway.timeouts,
   }
 }
+
+/** A key whose file has changed is a key from the next start on, for all workers at once. */
+export const workerEnvironment = ({ fleetKey }: GatewaySettings, worker: number) => ({
+  SERVICE_GATEWAY_WORKER: String(worker),
+  SERVICE_FLEET_KEY: fleetKey,
+  SERVICE_FLEET_KEY_FILE: '',
+})
 
 /** Stable over restarts, as the name of its folder on this machine must be. */
 function defaultId(): string {

@@ -41,7 +41,7 @@ interface GatewayWorld {
   readonly log: Logger
   readonly clock: Clock
   /** Where connectors come in; undefined: nowhere. */
-  readonly door?: Omit<ConnectorDoor, 'accept'> & {
+  readonly door?: Omit<ConnectorDoor, 'accept' | 'onCrowded'> & {
     readonly gatewayId: string
     readonly workers: number
   }
@@ -131,6 +131,7 @@ export function createGateway({ settings, port, log, clock, lines, door }: Gatew
       connectors?.followGateways(gateways)
     },
     onHolders: (tenants) => connectors?.holdersAre(tenants),
+    onConnectorsHere: (tenants) => connectors?.hereAre(tenants),
   })
   const dispatcher = new Agent({
     connect: { timeout: REALM_CONNECT_MS },
@@ -215,7 +216,12 @@ export function createGateway({ settings, port, log, clock, lines, door }: Gatew
       return found.served.tenant.certificates.get(host)?.context
     },
     fleetKey: settings.fleetKey,
-    connectors: door && connectors && { ...door, accept: connectors.accept },
+    connectors: door &&
+      connectors && {
+        ...door,
+        accept: connectors.accept,
+        onCrowded: connectors.onCrowded,
+      },
     onAbuse: (kind, client) => log.warn({ kind, client }, 'a connection was ended'),
   })
 

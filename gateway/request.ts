@@ -79,7 +79,8 @@ function forwardUpgrade(context: RequestContext, outcome: Forward<ProvenSession>
   const { tenantId, origin } = tenant
   const sid = outcome.session?.claims.sid ?? ''
   const claim = { tenantId, sid, client: context.clientAddress }
-  if (!edge.upgrades.hasRoom(claim)) return refuseUpgrade(context, 'websockets_exhausted', 503)
+  if (!edge.upgrades.hasRoom(claim, tenant.upstream.way))
+    return refuseUpgrade(context, 'websockets_exhausted', 503)
   const { authority, cookies } = exchange.head
   const head = outcome.isForeignPage
     ? { cookies: withoutSessionCookie(cookies), authority }

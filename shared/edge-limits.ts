@@ -30,6 +30,12 @@ export const EDGE_LIMITS = {
   indebtedAddressesMax: 10_000,
   /** Of TLS, that one address begins with one worker, and a site at most: an office whose lines all come back. */
   handshakesPerAddress: { burst: 400, perSecond: 100 },
+  /**
+   * Visits over HTTP/2 that take less than this are short. Where a site has spent half of what it may
+   * have of them, its handshakes begin so many a second.
+   */
+  shortVisitMsMax: 2000,
+  shortVisits: { burst: 400, perSecond: 25 },
   /** Those of browsers have at most 2 KiB. */
   clientHelloBytesMax: 16 * 1024,
   clientHelloRecordsMax: 64,
@@ -84,6 +90,8 @@ export const EDGE_LIMITS = {
   http2StreamsPerAddressMax: 1024,
   /** Of them, bodies that are not small and not whole: each has an application wait for it. */
   http2UploadsPerAddressMax: 256,
+  /** Of a connection that begins while its address has half of either under way, until it has not. */
+  http2StreamsBesideManyMax: 8,
   /**
    * Of answers that the client has not taken, over all streams of a connection: first little, then
    * as much as it has taken before. Beyond it nothing more is read from applications.

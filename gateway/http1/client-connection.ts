@@ -5,11 +5,13 @@
 import type { Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
 import { LIMITS } from '../../shared/limits.ts'
+import { PROGRAM } from '../../shared/sign-in/bad-request.ts'
 import { readAsStream, readInto } from '../wire/borrowed-reads.ts'
 import type { Idling } from '../wire/address-counts.ts'
 import type { TakenSocket } from '../wire/exchange.ts'
 import type { AddressTurn } from '../wire/address-turn.ts'
 import { answerText } from '../wire/answer.ts'
+import { askerOfHead, askerOfText } from '../wire/asker.ts'
 import { AnswerStall } from './answer-stall.ts'
 import { BegunHead } from './begun-head.ts'
 import { BodyPace } from '../wire/body-pace.ts'
@@ -165,12 +167,15 @@ export class ClientConnection implements Deadlined, Idling {
     const head = parseRequestHead(held, at, to, this.#previousHead)
     if (head === null) return this.#keepHead()
     if (!(head instanceof ParsedHead)) {
-      this.refuse(head)
+      this.refuse(
+        head,
+        askerOfText(held.toString('latin1', at, Math.min(to, at + LIMITS.headBytesMax))),
+      )
       return false
     }
     if (this.#sniHost === '') this.#sniHost = head.host
     if (this.#sniHost !== undefined && this.#sniHost !== head.host) {
-      this.refuse(REFUSALS.misdirected)
+      this.refuse(REFUSALS.misdirected, askerOfHead(head))
       return false
     }
     this.#held.consume(head.end)
@@ -271,9 +276,9 @@ export class ClientConnection implements Deadlined, Idling {
   }
 
   /** Answers a head that is none, and closes. */
-  refuse(refusal: Refusal): void {
+  refuse(refusal: Refusal, asker = PROGRAM): void {
     this.world.guard(() => this.world.options.onRefusal?.(refusal, this.peerAddress))
-    const answer = this.world.refusalAnswer(refusal)
+    const answer = this.world.refusalAnswer(refusal, asker)
     const lastLines = `${this.isSecure ? STRICT_TRANSPORT_LINE : ''}Connection: close\r\n`
     this.socket.write(answerText(answer, '', this.world.dateLine(), lastLines))
     this.#linger(true)

@@ -13,6 +13,7 @@ import { answerText, isSafe, plainAnswer, withLines } from '../wire/answer.ts'
 import { BodyCollector } from '../wire/body-collector.ts'
 import { BODY_USE } from '../wire/body-use.ts'
 import type { ChunkedSink } from '../wire/chunked.ts'
+import { askerOfHead } from '../wire/asker.ts'
 import { REFUSALS } from '../wire/refusals.ts'
 import type { Refusal } from '../wire/refusals.ts'
 import type { ParsedHead } from '../wire/parsed-head.ts'
@@ -269,7 +270,7 @@ export class Http1Exchange implements Exchange, ResponseSink, ChunkedSink {
     this.#isDecided = true
     if (this.#isOnTheWire) return this.#connection.destroy()
     this.#connection.writer.discard()
-    this.#answer(this.#connection.world.refusalAnswer(refusal), false)
+    this.#answer(this.#connection.world.refusalAnswer(refusal, askerOfHead(this.head)), false)
   }
 
   onDrain(): void {

@@ -6,6 +6,7 @@ import { LIMITS } from '../../shared/limits.ts'
 import type { AddressUse, Idling } from '../wire/address-counts.ts'
 import type { Exchange } from '../wire/exchange.ts'
 import type { Deadlined } from '../wire/deadlines.ts'
+import { askerOfFields } from '../wire/asker.ts'
 import { REFUSALS } from '../wire/refusals.ts'
 import type { Refusal } from '../wire/refusals.ts'
 import { ParsedHead } from '../wire/parsed-head.ts'
@@ -36,7 +37,10 @@ export class Http2Connection implements Deadlined, Idling {
   readonly #slowed = new Set<UnreadBody>()
   readonly #costs: ConnectionCosts
   readonly #use: AddressUse
+  readonly #begunMs: number
   readonly #turn: AddressTurn
+  /** It may open few streams at once: more would only be turned away, each as dear as an answer. */
+  #isNarrow: boolean
   /** Begun, and nobody has decided about them yet. */
   readonly #undecided: Http2Exchange[] = []
   /** Of answers: given to the streams, and what the streams still have of it, looked at now and then. */
@@ -61,6 +65,7 @@ export class Http2Connection implements Deadlined, Idling {
     this.#socket = socket
     world.deadlines.add(this)
     const { nowMs } = world.deadlines
+    this.#begunMs = nowMs
     this.deadlineMs = nowMs + world.options.timeouts.headMs
     this.idleSinceMs = this.#movedAtMs = nowMs
     this.progress = {
@@ -72,8 +77,12 @@ export class Http2Connection implements Deadlined, Idling {
     const site = this.#isExempt() ? null : this.#use.site
     this.#turn = site === null ? new AddressTurn() : (site.requests ??= new AddressTurn())
     this.#costs = new ConnectionCosts(world.limits, site, nowMs)
+    this.#isNarrow = this.#isBesideMany()
     const countControlFrame = () => this.#spend('controlFrames', 'control_frames')
-    this.#session = performServerHandshake(socket, world.sessionOptions)
+    this.#session = performServerHandshake(
+      socket,
+      this.#isNarrow ? world.narrowOptions : world.sessionOptions,
+    )
       .on('stream', (stream, _headers, _flags, fields) => this.#onStream(stream, fields))
       .on('ping', countControlFrame)
       .on('remoteSettings', countControlFrame)
@@ -97,9 +106,9 @@ export class Http2Connection implements Deadlined, Idling {
     const isLast = this.#served >= this.world.limits.requestsPerConnectionMax
     if (isLast || this.world.isDraining) this.drain()
     const head = this.world.readHead(fields, stream.endAfterHeaders)
-    if (!(head instanceof ParsedHead)) return this.#refuse(stream, head)
+    if (!(head instanceof ParsedHead)) return this.#refuse(stream, head, fields)
     if (this.#sniHost === '') this.#sniHost = head.host
-    if (head.host !== this.#sniHost) return this.#refuse(stream, REFUSALS.misdirected)
+    if (head.host !== this.#sniHost) return this.#refuse(stream, REFUSALS.misdirected, fields)
     const isUpload = !stream.endAfterHeaders && !isSmall(head)
     if (isUpload && this.#use.uploads >= this.world.limits.http2UploadsPerAddressMax)
       if (!this.#isExempt()) return this.#turnAway(stream)
@@ -160,14 +169,14 @@ export class Http2Connection implements Deadlined, Idling {
     for (const body of bodies) body.goOn()
   }
 
-  #refuse(stream: ServerHttp2Stream, refusal: Refusal): void {
+  #refuse(stream: ServerHttp2Stream, refusal: Refusal, fields: readonly string[]): void {
     const { options, refusalAnswer, guard } = this.world
     guard(() => options.onRefusal?.(refusal, this.peerAddress))
     // Not `#rest()`: what is refused does not keep a connection.
     const refused = new RefusedStream(this.world, stream, this.#use, () =>
       this.#spend('resets', 'resets'),
     )
-    refused.answer(refusalAnswer(refusal), this.world)
+    refused.answer(refusalAnswer(refusal, askerOfFields(fields)), this.world)
   }
 
   #beginUpload(exchange: Http2Exchange): void {
@@ -187,9 +196,24 @@ export class Http2Connection implements Deadlined, Idling {
       this.#use.headBytes -= exchange.head.end
     }
     this.endUpload(exchange)
+    if (this.#isNarrow) this.#widen()
     if (this.isFull) this.onTaken()
     if (this.#exchanges.size === 0) this.#rest()
     if (isReset) this.#spendReset(code)
+  }
+
+  #isBesideMany(): boolean {
+    const { http2StreamsPerAddressMax, http2UploadsPerAddressMax } = this.world.limits
+    const { streams, uploads } = this.#use
+    if (2 * streams < http2StreamsPerAddressMax && 2 * uploads < http2UploadsPerAddressMax)
+      return false
+    return !this.#isExempt()
+  }
+
+  #widen(): void {
+    if (this.#isBesideMany() || this.#session.closed || this.#session.destroyed) return
+    this.#isNarrow = false
+    this.#session.settings({ maxConcurrentStreams: this.world.limits.http2StreamsMax })
   }
 
   /** A balancer's connection is of many people. */
@@ -323,6 +347,8 @@ export class Http2Connection implements Deadlined, Idling {
     this.deadlineMs = Infinity
     this.world.deadlines.delete(this)
     this.#small.leave()
+    const { nowMs } = this.world.deadlines
+    if (!this.#isExempt()) this.#use.site.noteVisit(nowMs - this.#begunMs, nowMs)
     this.world.forget(this)
   }
 

@@ -11,6 +11,7 @@ import { GatheredBytes } from '../wire/gathered-bytes.ts'
 import { withLines } from '../wire/answer.ts'
 import { BodyCollector } from '../wire/body-collector.ts'
 import { BODY_USE } from '../wire/body-use.ts'
+import { askerOfHead } from '../wire/asker.ts'
 import { REFUSALS } from '../wire/refusals.ts'
 import type { Refusal } from '../wire/refusals.ts'
 import type { ParsedHead } from '../wire/parsed-head.ts'
@@ -348,7 +349,7 @@ export class Http2Exchange implements Exchange, ResponseSink {
     this.#collector?.fail(new BodyUnreadable(refusal.detail))
     this.#isDecided = true
     if (this.#isHeadSent) return this.#cut()
-    this.#answer(this.#connection.world.refusalAnswer(refusal))
+    this.#answer(this.#connection.world.refusalAnswer(refusal, askerOfHead(this.head)))
     this.unwanted?.stop()
   }
 

@@ -26,7 +26,8 @@ export function createHttp2Server(options: Http2ServerOptions) {
     clock,
     deadlines: options.deadlines ?? new Deadlines(clock),
     limits,
-    sessionOptions: sessionOptions(limits),
+    sessionOptions: sessionOptions(limits, limits.http2StreamsMax),
+    narrowOptions: sessionOptions(limits, limits.http2StreamsBesideManyMax),
     readHead: createHeadReader(),
     dateLine: createDateLine(clock),
     bodyBuffers: new BodyBuffers(),
@@ -72,9 +73,9 @@ export function createHttp2Server(options: Http2ServerOptions) {
  * What nghttp2 holds us to by itself. It also limits CONTINUATION frames to eight a block
  * (CVE-2024-27983) and unanswered acknowledgements to a thousand.
  */
-const sessionOptions = (limits: EdgeLimits): SecureServerOptions => ({
+const sessionOptions = (limits: EdgeLimits, streamsMax: number): SecureServerOptions => ({
   settings: {
-    maxConcurrentStreams: limits.http2StreamsMax,
+    maxConcurrentStreams: streamsMax,
     initialWindowSize: LIMITS.http2StreamWindowBytes,
     maxHeaderListSize: LIMITS.http2HeaderBlockBytesMax,
     enablePush: false,

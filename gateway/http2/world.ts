@@ -33,6 +33,8 @@ export interface Http2World extends CallerCode {
   readonly deadlines: Deadlines
   readonly limits: EdgeLimits
   readonly sessionOptions: SecureServerOptions
+  /** Where the address has much under way already. */
+  readonly narrowOptions: SecureServerOptions
   readonly readHead: HeadReader
   readonly dateLine: () => string
   readonly bodyBuffers: BodyBuffers

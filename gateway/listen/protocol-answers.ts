@@ -3,6 +3,7 @@ import { isNavigation } from '../../shared/enforcement/navigation.ts'
 import type { OwnAnswer } from '../wire/exchange.ts'
 import { plainAnswer } from '../wire/answer.ts'
 import type { Http1ServerOptions } from '../http1/world.ts'
+import { badRequest } from '../../shared/sign-in/bad-request.ts'
 import { languageOf } from '../../shared/sign-in/language.ts'
 import { PAGE_HEADER_LINES, pageHtml } from '../../shared/sign-in/pages.ts'
 import { inEveryLanguage } from '../../shared/sign-in/texts/languages.ts'
@@ -31,7 +32,8 @@ const ABSENT_LINES = ['Retry-After: 5']
 
 export function createProtocolAnswers(nextRequestId: () => string): ProtocolAnswers {
   return {
-    refusalAnswer: (refusal) => plainAnswer(refusal, [`X-Request-Id: ${nextRequestId()}`]),
+    refusalAnswer: (refusal, asker) =>
+      badRequest(refusal, asker, [`X-Request-Id: ${nextRequestId()}`]),
     failureAnswer(failure, exchange): OwnAnswer {
       // What was to be forwarded has its lines, the id of the request among them.
       const lines = failure.code === 'connector_absent' ? ABSENT_LINES : []

@@ -1,5 +1,8 @@
 /** `/service/me` for people: who is signed in, where else, and a button behind each. */
 import { html } from 'hono/html'
+import { DEVICE_FACTS } from '../../shared/device/facts.ts'
+import { sayFailing } from '../../shared/device-words/say-failing.ts'
+import { DEVICE_WORDS } from '../../shared/device-words/say-reason.ts'
 import type { Language } from '../../shared/sign-in/language.ts'
 import { frame, readable, type Html } from '../../shared/sign-in/pages.ts'
 import { TEXTS } from '../../shared/sign-in/texts/languages.ts'
@@ -16,7 +19,7 @@ export interface MePage {
   readonly csrf: string
   /** Undefined while the control plane does not answer. */
   readonly listed: Listed | undefined
-  readonly done: 'session' | 'device' | undefined
+  readonly done: 'session' | 'device' | 'machine' | undefined
 }
 
 type Said = (typeof TEXTS)[Language]['me']
@@ -26,13 +29,14 @@ interface Writing {
   readonly said: Said
   readonly csrf: string
   readonly time: (iso: string) => Html
+  readonly language: Language
 }
 
 export function mePageHtml(me: MePage, language: Language): string {
   const { listed, done, csrf } = me
   const { me: said, signOut } = TEXTS[language]
   const time = (iso: string) => html`<time datetime="${iso}">${readable(iso, language)}</time>`
-  const writing = { said, csrf, time }
+  const writing = { said, csrf, time, language }
   return frame(
     { title: said.title, language, className: 'wide' },
     html`<h1>${me.name === '' ? said.title : me.name}</h1>
@@ -50,7 +54,7 @@ export function mePageHtml(me: MePage, language: Language): string {
         <dt>${said.until}</dt>
         <dd>${time(me.endsAt)}</dd>
       </dl>
-      ${listed === undefined ? notAvailable(said) : [sessions(listed, writing), devices(listed, writing)]}
+      ${listed === undefined ? notAvailable(said) : [sessions(listed, writing), devices(listed, writing), machineList(listed, writing)]}
       <div class="row">
         <form method="post" action="/service/logout"><button>${signOut}</button></form>
         <a class="small" href="${me.accountUrl}">${said.account}</a>
@@ -94,6 +98,48 @@ function devices({ devices }: Listed, { said, csrf, time }: Writing): Html {
         }),
       )}
     </ul>`
+}
+
+/** What their agents report, and how to mend it; nothing for whoever has none. */
+function machineList({ machines }: Listed, { said, csrf, time, language }: Writing): Html {
+  if (machines.length === 0) return html``
+  const { collected, notCollected } = DEVICE_WORDS[language]
+  return html`<h2>${said.machines}</h2>
+    <ul>
+      ${machines.map((machine, index) =>
+        item({
+          id: `machine-${index}`,
+          title: machine.hostname,
+          facts: [
+            html`${said.lastReport} ${time(machine.last_seen_at)}`,
+            ...failing(machine, { said, language }),
+          ],
+          button: { label: said.remove, field: 'machine', value: machine.device_id },
+          csrf,
+        }),
+      )}
+    </ul>
+    <p>${said.machinesIntro}</p>
+    <ul class="plain">
+      ${collected.map((line) => html`<li>${line}</li>`)}
+    </ul>
+    <p>${notCollected}</p>`
+}
+
+function failing(
+  { state, platform, facts }: Listed['machines'][number],
+  { said, language }: Pick<Writing, 'said' | 'language'>,
+): readonly (string | Html)[] {
+  const byName = new Map(facts.map((fact) => [fact.fact, fact]))
+  const known = DEVICE_FACTS.flatMap((name) => {
+    const fact = byName.get(name)
+    return fact === undefined ? [] : [[name, fact] as const]
+  })
+  const reported = facts.length === 0 ? null : Object.fromEntries(known)
+  const wrong = sayFailing(language, { state, platform, facts: reported }).map(
+    ({ title, said: found, mend }) => html`${title}: ${found} ${mend ?? ''}`,
+  )
+  return wrong.length === 0 ? [said.allGood] : wrong
 }
 
 interface Item {

@@ -4,13 +4,8 @@
  */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { LIMITS } from '../../shared/limits.ts'
-import {
-  jsonAnswer,
-  methodRefused,
-  pageAnswer,
-  redirection,
-  type Answer,
-} from '../../shared/sign-in/answer.ts'
+import { jsonAnswer, pageAnswer, redirection, type Answer } from '../../shared/sign-in/answer.ts'
+import { methodRefused } from '../../shared/sign-in/bad-request.ts'
 import { logout } from '../../shared/sign-in/logout.ts'
 import { FORM_PAGE_HEADER_LINES } from '../../shared/sign-in/pages.ts'
 import { ownSessionOf, wantsPage } from '../../shared/sign-in/own-session.ts'
@@ -30,11 +25,13 @@ export interface EndpointWorld extends SignInWorld<RequestContext> {
   refuseSession(context: RequestContext, sid: string, issuedSeconds: number): void
 }
 
+const DONE = ['session', 'device', 'machine'] as const
+
 type SessionProof = Pick<ProvenSession, 'token' | 'claims'>
 
 export async function me(context: RequestContext, world: EndpointWorld): Promise<Answer> {
   const { method } = context.exchange.head
-  if (!isRead(method) && method !== 'POST') return methodRefused('GET, HEAD, POST')
+  if (!isRead(method) && method !== 'POST') return methodRefused(context, 'GET, HEAD, POST')
   const verdict = world.sessions.read(context)
   if (verdict.kind === 'invalid') return context.signIn(verdict.reason)
   return isRead(method)
@@ -54,11 +51,11 @@ async function show(
   const facts = ownSessionOf(tenant, claims)
   const csrf = csrfOf(tenant.seenKeys[0], claims.sid)
   if (!isForPage(context)) {
-    const { sessions = null, devices = null } = listed ?? {}
-    return jsonAnswer(200, { ...facts, sessions, devices, csrf })
+    const { sessions = null, devices = null, machines = null } = listed ?? {}
+    return jsonAnswer(200, { ...facts, sessions, devices, machines, csrf })
   }
   const said = onlyParameter(context.query, 'done')
-  const done = said === 'session' || said === 'device' ? said : undefined
+  const done = DONE.find((one) => one === said)
   const about = {
     application: tenant.name,
     name: facts.name,
@@ -93,7 +90,8 @@ async function end(
   const latest = context.nowSeconds + LIMITS.issuedAheadSecondsMax
   if ('sid' in ending) world.refuseSession(context, ending.sid, latest)
   if (!isForPage(context)) return jsonAnswer(200, { ended: ending })
-  const done: MePage['done'] = 'sid' in ending ? 'session' : 'device'
+  const done: MePage['done'] =
+    'sid' in ending ? 'session' : 'device' in ending ? 'device' : 'machine'
   return redirection(303, `/service/me?done=${done}`)
 }
 
@@ -116,9 +114,10 @@ async function fieldsOf({ exchange }: RequestContext): Promise<string | undefine
 function endingIn(fields: string): Ending | undefined {
   const sid = onlyParameter(fields, 'sid')
   const device = onlyParameter(fields, 'device')
-  if (sid !== undefined && device !== undefined) return undefined
+  const machine = onlyParameter(fields, 'machine')
+  if ([sid, device, machine].filter((one) => one !== undefined).length !== 1) return undefined
   if (sid !== undefined) return { sid }
-  return device === undefined ? undefined : { device }
+  return device === undefined ? { machine: machine ?? '' } : { device }
 }
 
 function csrfOf(key: Buffer, sid: string): string {

@@ -7,6 +7,8 @@ import { request, type Dispatcher } from 'undici'
 import * as v from 'valibot'
 import { readBounded } from '../../shared/bounded-text.ts'
 import type { Clock } from '../../shared/clock.ts'
+import { DEVICE_PLATFORMS } from '../../shared/device/facts.ts'
+import { DEVICE_STATES } from '../../shared/device/messages.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import { createRateLimits } from '../../shared/rate-limits.ts'
 import type { CompiledTenant } from '../tenants/compiled.ts'
@@ -35,10 +37,34 @@ const Listed = v.object({
       last_seen_at: Time,
     }),
   ),
+  /** With our agent. A control plane that is older says nothing of them. */
+  machines: v.optional(
+    v.array(
+      v.object({
+        device_id: Text,
+        hostname: Text,
+        platform: v.fallback(v.picklist(DEVICE_PLATFORMS), 'linux'),
+        state: v.fallback(v.picklist(DEVICE_STATES), 'pending'),
+        last_seen_at: Time,
+        facts: v.array(
+          v.object({
+            fact: Text,
+            value: v.union([v.boolean(), v.literal('unknown')]),
+            reason: Text,
+          }),
+        ),
+      }),
+    ),
+    [],
+  ),
 })
 export type Listed = v.InferOutput<typeof Listed>
 
-export type Ending = { readonly sid: string } | { readonly device: string }
+/** A session, a browser that is known, or a machine with our agent. */
+export type Ending =
+  | { readonly sid: string }
+  | { readonly device: string }
+  | { readonly machine: string }
 type OwnAnswer =
   | { readonly kind: 'listed'; readonly listed: Listed }
   | { readonly kind: 'not_found' | 'unavailable' }
@@ -100,12 +126,13 @@ export function createOwnSessions({ dispatcher, clock, log }: OwnSessionsWorld) 
   return {
     list: (tenant: CompiledTenant, holder: Holder) => ask(tenant, holder, {}),
     end: (tenant: CompiledTenant, holder: Holder, ending: Ending) =>
-      ask(
-        tenant,
-        holder,
-        'sid' in ending ? { end_sid: ending.sid } : { end_device: ending.device },
-      ),
+      ask(tenant, holder, asForm(ending)),
   }
+}
+
+function asForm(ending: Ending): Record<string, string> {
+  if ('sid' in ending) return { end_sid: ending.sid }
+  return 'device' in ending ? { end_device: ending.device } : { end_machine: ending.machine }
 }
 
 /** A control plane that does not know this address says 404 as well, for another reason. */

@@ -2,7 +2,12 @@
  * Connectors come back all at once, after an outage or a restart of ours, and each of their handshakes
  * takes as long as a hundred requests. They have a pace of their own, behind all visitors; whoever would
  * wait for too long is refused before anything was computed for it, and comes again by its backoff.
+ *
+ * Anybody can say to be one. Where all places are taken, whoever comes from a site that has few of them
+ * gets one of the site that has the most; and who has been a connector here before has three turns and
+ * three places of four, whatever strangers do.
  */
+import { LIMITS } from '../../shared/limits.ts'
 import { Spending, type Budget } from '../wire/budget.ts'
 import { HandshakeQueue, type Queued } from './handshake-queue.ts'
 
@@ -12,12 +17,17 @@ interface ConnectorHandshakesOptions {
   readonly nowMs: number
 }
 
+/** Of turns, and of places where all are taken: one of so many is a stranger's. */
+const STRANGERS = 4
+
 export class ConnectorHandshakes<Item extends Queued> {
   readonly #pace: Spending
   readonly #waitingMax: number
-  /** Without which its tenant is not served at all. */
-  readonly #first = new HandshakeQueue<Item>()
-  readonly #spare = new HandshakeQueue<Item>()
+  readonly #known = new Waiting<Item>()
+  readonly #strangers = new Waiting<Item>()
+  /** From where connectors have proven to come, the latest last. */
+  readonly #clients = new Set<string>()
+  #turns = 0
 
   constructor({ pace, waitingMsMax, nowMs }: ConnectorHandshakesOptions) {
     this.#pace = new Spending(pace, nowMs)
@@ -25,15 +35,64 @@ export class ConnectorHandshakes<Item extends Queued> {
   }
 
   get size(): number {
+    return this.#known.size + this.#strangers.size
+  }
+
+  /** It has proven to be a connector. */
+  know(client: string): void {
+    this.#clients.delete(client)
+    this.#clients.add(client)
+    if (this.#clients.size <= LIMITS.connectorClientsKnownMax) return
+    const [oldest = client] = this.#clients
+    this.#clients.delete(oldest)
+  }
+
+  /** As many wait as can have their turn in time: gives back who has no place, it or another. */
+  add(item: Item, isSpare: boolean): Item | undefined {
+    const isKnown = this.#clients.has(item.client)
+    const [own, others] = isKnown ? [this.#known, this.#strangers] : [this.#strangers, this.#known]
+    if (this.size >= this.#waitingMax) {
+      const ofStrangers = Math.floor(this.#waitingMax / STRANGERS)
+      const places = isKnown ? this.#waitingMax - ofStrangers : ofStrangers
+      const out = own.size < places ? others.giveUpAny() : own.giveUpFor(item, isSpare)
+      if (out === undefined) return item
+      own.add(item, isSpare)
+      return out
+    }
+    own.add(item, isSpare)
+    return undefined
+  }
+
+  delete(item: Item): void {
+    this.#known.delete(item)
+    this.#strangers.delete(item)
+  }
+
+  next(nowMs: number): Item | undefined {
+    if (this.size === 0 || this.#pace.isSpent(nowMs)) return undefined
+    const isOfStrangers = this.#turns % STRANGERS === STRANGERS - 1
+    const item = isOfStrangers
+      ? (this.#strangers.next(nowMs) ?? this.#known.next(nowMs))
+      : (this.#known.next(nowMs) ?? this.#strangers.next(nowMs))
+    if (item === undefined) return undefined
+    this.#turns++
+    this.#pace.spend(nowMs)
+    return item
+  }
+}
+
+class Waiting<Item extends Queued> {
+  /** Without which its tenant is not served at all. */
+  readonly #first = new HandshakeQueue<Item>()
+  readonly #spare = new HandshakeQueue<Item>()
+
+  get size(): number {
     return this.#first.size + this.#spare.size
   }
 
-  /** False: as many wait as can have their turn in time. */
-  add(item: Item, isSpare: boolean): boolean {
-    if (this.size >= this.#waitingMax) return false
-    const queue = isSpare ? this.#spare : this.#first
-    queue.add(item)
-    return true
+  add(item: Item, isSpare: boolean): void {
+    if (isSpare) this.#spare.add(item)
+    else this.#first.add(item)
   }
 
   delete(item: Item): void {
@@ -42,9 +101,16 @@ export class ConnectorHandshakes<Item extends Queued> {
   }
 
   next(nowMs: number): Item | undefined {
-    if (this.size === 0 || this.#pace.isSpent(nowMs)) return undefined
-    const item = this.#first.next(nowMs) ?? this.#spare.next(nowMs)
-    if (item !== undefined) this.#pace.spend(nowMs)
-    return item
+    return this.#first.next(nowMs) ?? this.#spare.next(nowMs)
+  }
+
+  giveUpAny(): Item | undefined {
+    return this.#spare.takeLast(0) ?? this.#first.takeLast(0)
+  }
+
+  /** Of a site that has more waiting than this one would have. */
+  giveUpFor({ site }: Item, isSpare: boolean): Item | undefined {
+    if (isSpare) return this.#spare.takeLast(this.#spare.countOf(site) + 1)
+    return this.#spare.takeLast(0) ?? this.#first.takeLast(this.#first.countOf(site) + 1)
   }
 }

@@ -47,7 +47,13 @@ export interface ConnectorDoor {
   readonly certificatePem: string
   readonly privateKeyPem: string
   /** `onJudged` is called when it is known who that is, or when it has left: at least once. */
-  readonly accept: (socket: TLSSocket, onJudged: () => void) => void
+  readonly accept: (
+    socket: TLSSocket,
+    peerAddress: string,
+    onJudged: (isAdmitted: boolean) => void,
+  ) => void
+  /** Refused unseen, as too many wait. */
+  readonly onCrowded: (peerAddress: string) => void
   /** It wants another worker. */
   readonly passOn: (socket: Socket, worker: number, peerAddress: string, start: Buffer) => void
 }
@@ -147,10 +153,11 @@ export function createTlsListener(options: TlsListenerOptions) {
     end(key, handshake)
     carriedBy(socket, handshake.socket)
     // Until it has said who it is, it holds a place of its address.
-    const { peerAddress } = handshake
+    const { peerAddress, client } = handshake
     if (!addresses.enter(peerAddress)) return void socket.destroy()
     let isJudged = false
-    options.connectors!.accept(socket, () => {
+    options.connectors!.accept(socket, peerAddress, (isAdmitted) => {
+      if (isAdmitted) connectorsWaiting.know(client)
       if (!isJudged) addresses.leave(peerAddress)
       isJudged = true
     })
@@ -236,12 +243,13 @@ export function createTlsListener(options: TlsListenerOptions) {
   }
 
   function enqueue(handshake: Handshake): void {
-    const { dialled, socket } = handshake
+    const { dialled } = handshake
     // A request waits for it: as for a visitor's.
     if (dialled === undefined || dialled.use === 'asked') waiting.add(handshake)
-    else if (!connectorsWaiting.add(handshake, dialled.use === 'spare')) {
-      options.onFailure?.('too_many_connectors')
-      return void socket.destroy()
+    else {
+      const out = connectorsWaiting.add(handshake, dialled.use === 'spare')
+      if (out !== undefined) options.connectors?.onCrowded(out.peerAddress)
+      out?.socket.destroy()
     }
     beginSoon()
   }

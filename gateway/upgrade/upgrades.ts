@@ -101,13 +101,15 @@ export function createUpgrades(world: UpgradeWorld) {
   }
 
   function carry(
-    { origin, way }: UpgradePlan,
+    { origin, way, ...claim }: UpgradePlan,
     request: UpstreamRequest,
     tunnel: Tunnel,
     calls: HandshakeCalls,
   ): void {
     if (way === undefined) return carrier.carry(origin, request, tunnel, calls)
+    const client = countedWidelyAs(claim.client)
     way.open({
+      client,
       isWanted: () => !calls.isOver(),
       onOpened(socket) {
         socket.on('error', () => socket.destroy())
@@ -116,7 +118,7 @@ export function createUpgrades(world: UpgradeWorld) {
           calls.onConnected()
           carrier.carry(origin, request, tunnel, calls, socket)
         }
-        return { served: 1, isPooled: false, retire: () => tunnel.cut(ENDINGS.restart) }
+        return { served: 1, isPooled: false, client, retire: () => tunnel.cut(ENDINGS.restart) }
       },
       onFailed: (reason) => calls.onFailure(reason),
     })
@@ -142,9 +144,12 @@ export function createUpgrades(world: UpgradeWorld) {
 
   return {
     /** Whether one more may be opened. */
-    hasRoom(claim: Claim): boolean {
+    hasRoom(claim: Claim, way?: Way): boolean {
       const [process, tenant, client, session] = keysOf(claim)
       const isOne = world.isExempt?.(claim.client) !== true
+      // What it holds of a connector's connections, nobody else has.
+      if (isOne && way?.isCrowded(0) === true && !way.hasRoomFor(countedWidelyAs(claim.client)))
+        return false
       return (
         countOf(process!) < limits.webSocketsPerProcessMax &&
         countOf(tenant!) < limits.webSocketsPerTenantMax &&

@@ -38,6 +38,20 @@ export class FairQueue<Item extends { readonly client: string }> {
     return undefined
   }
 
+  /** Who came last of the client that has the most. */
+  last(): Item | undefined {
+    let most: Item[] = []
+    for (const items of this.#byClient.values()) if (items.length > most.length) most = items
+    return most.at(-1)
+  }
+
+  /** Of all clients that may have their next one. */
+  countOfThose(mayHave: (item: Item) => boolean): number {
+    let count = 0
+    for (const items of this.#byClient.values()) if (mayHave(items[0]!)) count += items.length
+    return count
+  }
+
   takeAll(): Item[] {
     const all = [...this.#byClient.values()].flat()
     this.#byClient.clear()

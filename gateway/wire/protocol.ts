@@ -1,4 +1,5 @@
 /** What HTTP/1.1 and HTTP/2 are told alike, and what they tell. */
+import type { Asker } from '../../shared/sign-in/bad-request.ts'
 import type { Clock } from '../../shared/clock.ts'
 import { plainAnswer } from './answer.ts'
 import type { Deadlines } from './deadlines.ts'
@@ -44,7 +45,7 @@ export interface ProtocolOptions {
   readonly onAbuse?: (kind: AbuseKind, peerAddress: string) => void
   /** What `handle` threw. */
   readonly onError?: (error: unknown) => void
-  readonly refusalAnswer?: (refusal: Refusal) => OwnAnswer
+  readonly refusalAnswer?: (refusal: Refusal, asker: Asker) => OwnAnswer
   readonly failureAnswer?: (failure: UpstreamFailure, exchange: Exchange) => OwnAnswer
   /** Addresses that the limit per address does not count: balancers in front. */
   readonly isExempt?: (address: string) => boolean
@@ -75,7 +76,8 @@ export function callerCode(options: ProtocolOptions) {
   }
 
   return {
-    refusalAnswer: (refusal: Refusal) => answerOf(options.refusalAnswer, refusal),
+    refusalAnswer: (refusal: Refusal, asker: Asker) =>
+      answerOf(options.refusalAnswer, refusal, asker),
     failureAnswer: (failure: UpstreamFailure, exchange: Exchange) =>
       answerOf(options.failureAnswer, failure, exchange),
     guard,

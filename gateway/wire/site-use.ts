@@ -3,6 +3,7 @@
  * budget for each of its 65,536 networks nobody had one. What is held, as connections and streams, is
  * counted by /64 (`address-counts.ts`): a carrier's phones each have one, and it takes sockets to hold.
  */
+import { LIMITS } from '../../shared/limits.ts'
 import type { AddressTurn } from './address-turn.ts'
 import { Spending } from './budget.ts'
 import type { Throttle } from './throttle.ts'
@@ -24,6 +25,17 @@ export class SiteUse {
   controlFrames: Spending | undefined
   /** The pace of a site with many networks: those beyond it wait. */
   handshakes: Spending | undefined
+  /** Connections of HTTP/2 that were over as soon as they had begun. */
+  shortVisits: Spending | undefined
+  /** Where they are many its handshakes come one at a time. */
+  nextHandshakeMs = 0
+
+  /** A visit costs a whole handshake, and what belongs to its connection is garbage at once. */
+  noteVisit(tookMs: number, nowMs: number): void {
+    if (tookMs >= LIMITS.shortVisitMsMax) return
+    this.shortVisits ??= new Spending(LIMITS.shortVisits, nowMs)
+    this.shortVisits.spend(nowMs)
+  }
 
   owes(nowMs: number): boolean {
     return Object.values(this).some((value) => value instanceof Spending && !value.isFull(nowMs))

@@ -90,6 +90,8 @@ export interface InUse {
   readonly served: number
   /** One request after the other, and not one request's own. */
   readonly isPooled: boolean
+  /** Whose request is under way on it, as shares are counted; undefined: nobody's. */
+  readonly client: string | undefined
   /** No further request on it: it ends when it is free. */
   retire(): void
 }
@@ -98,6 +100,8 @@ export interface InUse {
 export interface Opening {
   /** It comes from another gateway, and goes to no third one. */
   readonly isFromGateway?: true
+  /** Whose it is, where it is for one request alone. */
+  readonly client?: string
   /** Asked before anything is done for it. False: it is given up, and hears nothing more. */
   isWanted(): boolean
   onOpened(socket: Socket): InUse
@@ -107,6 +111,10 @@ export interface Opening {
 /** Another way to an application than by its address: connections that come about elsewhere. */
 export interface Way {
   open(opening: Opening): void
+  /** So many are in use, beside those that its pool keeps for later, that a client may have its share. */
+  isCrowded(idle: number): boolean
+  /** Whether this client may have one more. */
+  hasRoomFor(client: string): boolean
 }
 
 export interface Upstream {

@@ -1,5 +1,5 @@
 /**
- * The three secrets that the programs need, from the environment or from `secrets.json`.
+ * The secrets that the programs need, from the environment or from `secrets.json`.
  * Pure: who calls it reads and writes the file.
  */
 import { randomBytes } from 'node:crypto'
@@ -11,30 +11,31 @@ export const SECRET_NAMES = [
   'SERVICE_FLEET_KEY',
   'SERVICE_MASTER_KEY',
 ] as const
-type SecretName = (typeof SECRET_NAMES)[number]
-export type Secrets = Readonly<Record<SecretName, string>>
+export type SecretName = (typeof SECRET_NAMES)[number]
+export type Secrets<Name extends SecretName = SecretName> = Readonly<Record<Name, string>>
 
 const SECRET_CHARACTERS_MIN = 16
 /** What an Authorization header carries as it stands. */
 const SENDABLE = /^[\x21-\x7e]+$/
 const FileSchema = v.record(v.string(), v.string())
 
-interface ResolvedSecrets {
-  readonly secrets: Secrets
+interface ResolvedSecrets<Name extends SecretName> {
+  readonly secrets: Secrets<Name>
   /** The file's new text when something had to be generated, else undefined. */
   readonly fileText: string | undefined
 }
 
 /** Environment first, then the file, then a fresh random value. */
-export function resolveSecrets(
+export function resolveSecrets<Name extends SecretName>(
+  names: readonly Name[],
   environment: Readonly<Record<string, string | undefined>>,
   fileText: string | undefined,
   fileName: string,
-): ResolvedSecrets {
+): ResolvedSecrets<Name> {
   const stored = fileText === undefined ? {} : readFile(fileText, fileName)
   const next = { ...stored }
   let hasGenerated = false
-  const entries = SECRET_NAMES.map((name) => {
+  const entries = names.map((name) => {
     const given = environment[name] ?? next[name]
     if (given !== undefined && !(given.length >= SECRET_CHARACTERS_MIN && SENDABLE.test(given)))
       throw new ConfigError(
@@ -47,7 +48,7 @@ export function resolveSecrets(
     return [name, generated] as const
   })
   return {
-    secrets: Object.fromEntries(entries) as Secrets,
+    secrets: Object.fromEntries(entries) as Secrets<Name>,
     fileText: hasGenerated ? `${JSON.stringify(next, null, 2)}\n` : undefined,
   }
 }

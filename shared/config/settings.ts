@@ -5,12 +5,13 @@
 import type * as FileSystem from 'node:fs'
 import { randomUUID } from 'node:crypto'
 import { ConfigError, parseConfig, type Config } from './config.ts'
-import { resolveSecrets, type Secrets } from './secrets.ts'
+import { withSecretFiles, type Environment } from './secret-files.ts'
+import { resolveSecrets, type SecretName, type Secrets } from './secrets.ts'
 
 interface SettingsWorld {
   /** Command-line arguments behind the program's name. */
   readonly args: readonly string[]
-  readonly environment: Readonly<Record<string, string | undefined>>
+  readonly environment: Environment
   readonly files: Pick<
     typeof FileSystem,
     | 'linkSync'
@@ -23,37 +24,62 @@ interface SettingsWorld {
   >
 }
 
-export interface Settings {
+/** What a program wants beside the config file. */
+interface Wanted<Name extends SecretName> {
+  readonly secrets: readonly Name[]
+  /** Whether those that are nowhere are made: what a tool made would open nothing. */
+  readonly areMade: boolean
+  readonly flags?: readonly string[]
+}
+
+export interface Settings<Name extends SecretName = SecretName> {
   readonly config: Config
-  readonly secrets: Secrets
+  readonly secrets: Secrets<Name>
+  /** With the secrets that came as files. */
+  readonly environment: Environment
   readonly configFile: string | undefined
   readonly flags: ReadonlySet<string>
 }
 
 const DEFAULT_FILE = 'config.yaml'
 
-export function readSettings(world: SettingsWorld, knownFlags: readonly string[] = []): Settings {
-  const { file, flags } = readArguments(world.args, knownFlags)
+export function readSettings<Name extends SecretName>(
+  world: SettingsWorld,
+  wanted: Wanted<Name>,
+): Settings<Name> {
+  const { file, flags } = readArguments(world.args, wanted.flags ?? [])
   const text = readText(world, file ?? DEFAULT_FILE)
   if (file !== undefined && text === undefined)
     throw new ConfigError(`${file}: file not found; start from a copy of config.example.yaml`)
   const config = parseConfig(text ?? '', file ?? DEFAULT_FILE)
+  const environment = withSecretFiles(world.environment, (path) =>
+    world.files.readFileSync(path, 'utf8'),
+  )
   return {
     config,
-    secrets: readSecrets(world, config),
+    secrets: readSecrets({ ...world, environment }, wanted, config),
+    environment,
     configFile: text === undefined ? undefined : (file ?? DEFAULT_FILE),
     flags,
   }
 }
 
 /** Two programs that start together on a fresh folder must not make two sets of secrets. */
-function readSecrets(world: SettingsWorld, config: Config): Secrets {
+function readSecrets<Name extends SecretName>(
+  world: SettingsWorld,
+  { secrets: names, areMade }: Wanted<Name>,
+  config: Config,
+): Secrets<Name> {
   const path = `${config.data_dir}/secrets.json`
   for (;;) {
     const text = readText(world, path)
     if (text !== undefined) requirePrivate(world, path)
-    const { secrets, fileText } = resolveSecrets(world.environment, text, path)
+    const { secrets, fileText } = resolveSecrets(names, world.environment, text, path)
     if (fileText === undefined) return secrets
+    if (!areMade)
+      throw new ConfigError(
+        `${path}: ${names.join(' and ')} expected in it, or in the environment, as the control plane has it; name its config file with --config`,
+      )
     if (writePrivate(world, path, fileText, text === undefined)) return secrets
   }
 }

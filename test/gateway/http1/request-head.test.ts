@@ -359,6 +359,7 @@ t.test('TE goes on only as far as trailers', (t) => {
   t.end()
 })
 
+/** What takes the square of its length does not read this many of them before this file has to end. */
 t.test('the time to read a head grows with its length and no faster', (t) => {
   const worst = (bytes: number) => [
     `GET /${'a'.repeat(bytes)}`,
@@ -369,14 +370,8 @@ t.test('the time to read a head grows with its length and no faster', (t) => {
     get('/', `TE: ${', '.repeat(bytes / 2)}`),
   ]
   for (const [index, text] of worst(15_000).entries()) {
-    // The least of several: a busy machine holds up some of them.
-    const times = Array.from({ length: 10 }, () => {
-      const startMs = performance.now()
-      parse(text)
-      return performance.now() - startMs
-    })
-    const leastMs = Math.min(...times)
-    t.ok(leastMs < 50, `case ${index} took ${leastMs.toFixed(1)} ms`)
+    const answers = new Set(Array.from({ length: 1000 }, () => status(text)))
+    t.equal(answers.size, 1, `case ${index}`)
   }
   t.end()
 })

@@ -2,6 +2,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import t, { type Test } from 'tap'
+import { LIMITS } from '../../../shared/limits.ts'
 import { END_HEADERS, FrameClient, requestFields, TYPE } from '../../support/http2-frames.ts'
 import { HOST, startSecureWire } from '../../support/secure-wire.ts'
 import type { SecureWire } from '../../support/secure-wire.ts'
@@ -39,6 +40,8 @@ for (const [way, hangUp] of Object.entries(WAYS)) {
     hangUp(visitor)
     while (wire.http2.connections() > 0) await tick()
     t.equal(wire.addresses.of(ADDRESS), 0)
+    const left = wire.addresses.siteOf(ADDRESS).shortVisits?.leftAt(clock.nowMs())
+    t.equal(left, LIMITS.shortVisits.burst - 1, 'what it cost is known of its site')
   })
 
   t.test(`${way}, in the middle of requests: what the application does ends as well`, async (t) => {

@@ -149,3 +149,69 @@ t.test('an answer that cannot be sent ends its stream, and nothing else', async 
   t.equal(wire.errors.length, 1)
   t.match(await ask(wire.http2Client(), {}), { status: 204 })
 })
+
+/** SETTINGS_MAX_CONCURRENT_STREAMS, as often as it was said. */
+const streamsToldTo = (client: FrameClient) =>
+  client.frames
+    .filter(({ type }) => type === TYPE.settings)
+    .flatMap(({ payload }) =>
+      Array.from({ length: payload.length / 6 }, (_, at) => payload.subarray(at * 6, at * 6 + 6)),
+    )
+    .filter((setting) => setting.readUInt16BE(0) === 3)
+    .map((setting) => setting.readUInt32BE(2))
+
+const BESIDE_MANY = { http2StreamsMax: 5, http2StreamsBesideManyMax: 2 }
+
+for (const [name, most, block, flags] of [
+  ['requests', { http2StreamsPerAddressMax: 4 }, requestFields(HOST), undefined],
+  [
+    'uploads',
+    { http2UploadsPerAddressMax: 4 },
+    fields([
+      [':method', 'POST'],
+      [':scheme', 'https'],
+      [':authority', HOST],
+      [':path', '/'],
+      ['content-length', '1000000'],
+    ]),
+    END_HEADERS,
+  ],
+] as const)
+  t.test(`who has many ${name} under way begins few more on a new connection`, async (t) => {
+    const limits = { ...BESIDE_MANY, ...most }
+    const { wire, begun } = await start(t, { limits })
+    const one = connect(wire).request(1, block, flags)
+    while (begun() < 1) await tick()
+    const before = connect(wire)
+    await before.settled()
+    t.same(streamsToldTo(before), [5], 'below half')
+    one.request(3, block, flags)
+    while (begun() < 2) await tick()
+    const narrow = connect(wire)
+    for (const stream of [1, 3, 5]) narrow.request(stream, requestFields(HOST))
+    await narrow.until(({ type }) => type === TYPE.reset)
+    t.same(streamsToldTo(narrow), [2], 'at half')
+    t.equal(narrow.resetCode(5), NGHTTP2_REFUSED_STREAM)
+    while (begun() < 4) await tick()
+    t.equal(await narrow.settled(), 'open')
+    one.socket.destroy()
+    while (wire.http2.connections() > 2) await tick()
+    narrow.send(frame(TYPE.reset, 0, 1, uint32(8)), frame(TYPE.reset, 0, 3, uint32(8)))
+    while (streamsToldTo(narrow).length < 2) await tick()
+    t.same(streamsToldTo(narrow), [2, 5], 'and as many as others once they are fewer')
+    for (const stream of [7, 9, 11]) narrow.request(stream, requestFields(HOST))
+    while (begun() < 7) await tick()
+    t.equal(await narrow.settled(), 'open')
+  })
+
+t.test('who is exempt may open as many as ever', async (t) => {
+  const { wire, begun } = await start(t, {
+    limits: { ...BESIDE_MANY, http2StreamsPerAddressMax: 2 },
+    isExempt: () => true,
+  })
+  const one = connect(wire).request(1, requestFields(HOST))
+  while (begun() < 1) await tick()
+  const two = connect(wire)
+  await two.settled()
+  t.same([...streamsToldTo(one), ...streamsToldTo(two)], [5, 5])
+})

@@ -11,7 +11,7 @@ void t.test('a balancer without PROXY headers is many people, over HTTP/1 too', 
     clock: systemClock,
     fleetKey: 'k'.repeat(32),
     contextFor: () => undefined,
-    timeouts: { headMs: 5000, idleMs: 5000, keepAliveMs: 5000 },
+    timeouts: { headMs: 60_000, idleMs: 60_000, keepAliveMs: 60_000 },
     handle: (exchange) => exchange.respond({ status: 200, headerLines: [], body: 'ok' }),
     isExempt: (address) => asked.push(address) > 0,
   })

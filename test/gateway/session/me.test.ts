@@ -25,7 +25,21 @@ function listOf(current: string, others: readonly string[]) {
     first_seen_at: AT,
     last_seen_at: AT,
   }
-  return { sessions: [current, ...others].map(session), devices: [device], account_url: 'x' }
+  const machine = {
+    device_id: 'dev_0123456789abcdef',
+    hostname: '<img src=x>',
+    platform: 'linux',
+    state: 'approved',
+    last_seen_at: AT,
+    facts: [
+      { fact: 'disk_encrypted', value: false, reason: 'not_encrypted' },
+      { fact: 'firewall', value: 'unknown', reason: 'timed_out' },
+      { fact: 'tpm', value: true, reason: 'tpm_2' },
+      { fact: 'of_tomorrow', value: false, reason: '<b>new</b>' },
+    ],
+  }
+  const sessions = [current, ...others].map(session)
+  return { sessions, devices: [device], machines: [machine], account_url: 'x' }
 }
 
 interface Asked {
@@ -105,6 +119,7 @@ t.test('the list of the realm, as JSON and as a page, and no token on it', async
   })
   t.same(body['sessions'], listOf('sid-1', ['sid-2']).sessions)
   t.same(body['devices'], listOf('sid-1', []).devices)
+  t.same(body['machines'], listOf('sid-1', []).machines)
   t.equal(asked[0]?.fields.get('session_token'), tokenIn(cookie))
   t.match(asked[0]?.authorization, /^Basic /)
 
@@ -115,6 +130,13 @@ t.test('the list of the realm, as JSON and as a page, and no token on it', async
   t.notMatch(page.text, /name="sid" value="sid-1"/, 'the own one is ended by signing out')
   t.match(page.text, /name="device" value="dev_1"/)
   t.match(page.text, /&lt;b&gt;Chrome/)
+  t.match(page.text, /name="machine" value="dev_0123456789abcdef"/)
+  t.match(page.text, /&lt;img src=x&gt;/, 'whatever a machine is called')
+  for (const said of [/Disk encryption: .*LUKS/, /Firewall: .*too long/, /What the agent reports/])
+    t.match(page.text, said, 'what it reports, and how to mend it')
+  t.notMatch(page.text, /<b>new|<img|TPM 2/, 'nothing that is well, or that is not known')
+  const german = await me(cookie, { ...html, headers: { 'accept-language': 'de' } })
+  t.match(german.text, /Geräte mit unserem Agenten/)
   t.match(page.text, `href="${issuer}/account"`)
   t.equal(page.headers['referrer-policy'], 'same-origin')
   // CVE-2024-39315: a page that shows its own cookie hands it to whoever can read the page
@@ -138,6 +160,11 @@ t.test('one that is ended is refused here before the fleet link tells of it', as
   const forgotten = await me(cookie, { form: `device=dev_1&csrf=${csrf}` })
   t.match(forgotten, { status: 200, body: { ended: { device: 'dev_1' } } })
   t.equal(asked.at(-1)?.fields.get('end_device'), 'dev_1')
+  const removed = await me(cookie, { ...html, form: `machine=dev_2&csrf=${csrf}` })
+  t.equal(removed.headers['location'], '/service/me?done=machine')
+  t.equal(asked.at(-1)?.fields.get('end_machine'), 'dev_2')
+  const both = await me(cookie, { form: `machine=dev_2&device=dev_1&csrf=${csrf}` })
+  t.match(both, { status: 400, body: { error: 'form_invalid' } })
   const unknown = await me(cookie, { form: `sid=unknown&csrf=${csrf}` })
   t.match(unknown, { status: 404, body: { error: 'not_found' } })
 })
@@ -197,7 +224,9 @@ t.test('the realm is away, hangs, or talks nonsense: the own session is still to
     'is another program': (_asked, response) => response.writeHead(404).end('not found'),
     'says nonsense': (_asked, response) => response.end('{"sessions": 7}'),
     'says too much': (_asked, response) =>
-      response.end(JSON.stringify({ ...listOf('sid-1', []), x: 'x'.repeat(200_000) })),
+      response.end(
+        JSON.stringify({ ...listOf('sid-1', []), x: 'x'.repeat(LIMITS.ownSessionsBytesMax) }),
+      ),
     'never answers': () => undefined,
     'never ends': (_asked, response) => response.writeHead(200).write('{'),
   }

@@ -31,26 +31,102 @@ t.test('what a connection is dialled for is said in its ClientHello', async (t) 
   })
 })
 
+t.test('a few at once, then so many a second; who would wait too long is refused', async (t) => {
+  const queue = new ConnectorHandshakes({ pace, waitingMsMax, nowMs: 0 })
+  const most = pace.burst + (pace.perSecond * waitingMsMax) / 1000
+  for (let count = 0; count < most; count++)
+    t.equal(queue.add(newcomer(`${count}`), false), undefined)
+  const late = newcomer('late')
+  t.equal(queue.add(late, false), late, 'it comes again')
+  const begun = (nowMs: number) => {
+    let count = 0
+    while (queue.next(nowMs) !== undefined) count++
+    return count
+  }
+  t.equal(begun(0), pace.burst)
+  t.equal(begun(500), Math.min(pace.burst, pace.perSecond / 2), 'no more at once after a pause')
+  for (let ms = 510; ms <= 1500; ms += 10) begun(ms)
+  t.equal(queue.size, most - 2 * pace.burst - pace.perSecond)
+  t.equal(queue.add(newcomer('later'), false), undefined)
+  t.ok(most / pace.perSecond < 10, 'a connector gives up its dial after ten seconds')
+})
+
+t.test('a flood from a few addresses keeps nobody else out', (t) => {
+  const queue = new ConnectorHandshakes({ pace, waitingMsMax, nowMs: 0 })
+  const most = pace.burst + (pace.perSecond * waitingMsMax) / 1000
+  // three addresses, and a site of IPv6 with a network for each of its connections
+  const flooding = [1, 2, 3].map((at) => newcomer(`flood ${at}`))
+  const site = new SiteUse()
+  const refused: string[] = []
+  const flood = (times: number) => {
+    for (let count = 0; count < times; count++)
+      for (const one of [...flooding, { client: `2001:db8:0:${count}::/64`, site }]) {
+        const out = queue.add({ ...one }, count % 3 === 0)
+        if (out !== undefined) refused.push(out.client)
+      }
+  }
+  flood(400)
+  t.equal(queue.size, most, 'they have all places')
+  const real = Array.from({ length: 100 }, (_, at) => newcomer(`real ${at}`))
+  refused.length = 0
+  for (const one of real) {
+    queue.add(one, false)
+    flood(1)
+  }
+  const begun = new Set<unknown>()
+  let nowMs = 0
+  for (; nowMs <= waitingMsMax; nowMs += 10) {
+    for (let next = queue.next(nowMs); next !== undefined; next = queue.next(nowMs)) begun.add(next)
+    flood(1)
+  }
+  t.notOk(
+    refused.some((client) => client.startsWith('real')),
+    'whoever has few places keeps them',
+  )
+  t.ok(
+    real.every((one) => begun.has(one)),
+    'and has its turn',
+  )
+  t.equal(queue.size, most)
+  t.end()
+})
+
 t.test(
-  'a few at once, then so many a second; who would wait for too long is refused',
-  async (t) => {
+  'who was a connector here before goes before strangers, from however many addresses',
+  (t) => {
     const queue = new ConnectorHandshakes({ pace, waitingMsMax, nowMs: 0 })
     const most = pace.burst + (pace.perSecond * waitingMsMax) / 1000
-    for (let count = 0; count < most; count++) t.ok(queue.add(newcomer(`${count}`), false))
-    t.notOk(queue.add(newcomer('late'), false), 'it comes again')
-    const begun = (nowMs: number) => {
-      let count = 0
-      while (queue.next(nowMs) !== undefined) count++
-      return count
-    }
-    t.equal(begun(0), pace.burst)
-    t.equal(begun(500), Math.min(pace.burst, pace.perSecond / 2), 'no more at once after a pause')
-    for (let ms = 510; ms <= 1500; ms += 10) begun(ms)
-    t.equal(queue.size, most - 2 * pace.burst - pace.perSecond)
-    t.ok(queue.add(newcomer('later'), false))
-    t.ok(most / pace.perSecond < 10, 'a connector gives up its dial after ten seconds')
+    const strange = () => newcomer(`stranger ${Math.random()}`)
+    for (let count = 0; count < most; count++) queue.add(strange(), false)
+    const known = Array.from({ length: most }, (_, at) => newcomer(`${at}`))
+    for (const { client } of known) queue.know(client)
+    const out = known.map((one) => queue.add(one, false))
+    const hadPlace = out.filter((gone, at) => gone !== known[at]).length
+    t.equal(hadPlace, (most * 3) / 4, 'strangers keep a quarter of the places')
+    const stranger = strange()
+    t.equal(queue.add(stranger, false), stranger, 'and no more')
+    const turns = Array.from({ length: pace.burst }, () => queue.next(0)!.client)
+    t.equal(turns.filter((client) => client.startsWith('stranger')).length, pace.burst / 4)
+    t.equal(queue.add(known.at(-1)!, true), undefined)
+    t.end()
   },
 )
+
+t.test('so many addresses are remembered, those of the latest', (t) => {
+  const queue = new ConnectorHandshakes({
+    pace: { burst: 4, perSecond: 1 },
+    waitingMsMax,
+    nowMs: 0,
+  })
+  for (let at = 0; at <= LIMITS.connectorClientsKnownMax; at++) {
+    queue.know(`${at}`)
+    queue.know('1')
+  }
+  const [forgotten, kept, stranger] = [newcomer('0'), newcomer('1'), newcomer('a')]
+  for (const one of [stranger, forgotten, kept]) queue.add(one, false)
+  t.same([queue.next(0), queue.next(0), queue.next(0)], [kept, stranger, forgotten])
+  t.end()
+})
 
 t.test('connections ahead of demand come after those without which nobody is served', async (t) => {
   const queue = new ConnectorHandshakes({
@@ -70,15 +146,18 @@ t.test('connections ahead of demand come after those without which nobody is ser
 t.test('connectors wait behind visitors, and what a request waits for does not', async (t) => {
   let nowMs = 0
   const own = deriveCertificate('a fleet key that is only good for tests')
-  const judged: (() => void)[] = []
+  const judged: ((isAdmitted: boolean) => void)[] = []
+  const crowded: string[] = []
   const wire = await startSecureWire(t, 'http://127.0.0.1:1', {
     clock: { nowMs: () => nowMs },
+    timeouts: { headMs: 5000 },
     front: {
       connectorHandshakes: { burst: 1, perSecond: 1 },
       connectors: {
         worker: 1,
         ...own,
-        accept: (_socket, onJudged) => void judged.push(onJudged),
+        accept: (_socket, _peerAddress, onJudged) => void judged.push(onJudged),
+        onCrowded: (peerAddress) => void crowded.push(peerAddress),
         passOn: (socket) => void socket.destroy(),
       },
     },
@@ -93,7 +172,8 @@ t.test('connectors wait behind visitors, and what a request waits for does not',
     client.on('error', () => undefined)
     t.teardown(() => client.destroy())
     while ((accepted[at]?.readableLength ?? 0) === 0) await turn()
-    return { client, begin: () => wire.front.accept(accepted[at]!, `192.0.2.${at}`) }
+    const begin = (from = `192.0.2.${at}`) => wire.front.accept(accepted[at]!, from)
+    return { client, begin }
   }
   const connector = (use?: 'asked' | 'spare') =>
     arrive(
@@ -118,13 +198,28 @@ t.test('connectors wait behind visitors, and what a request waits for does not',
   nowMs += 1000
   while (wire.front.handshakes() > 0) await turn()
   t.equal(judged.length, 3)
-  // The wire has 5 s for a handshake: half of it may be waited for.
+  // 5 s for a handshake: half of it may be waited for, which are three.
   const crowd = []
-  for (let count = 0; count < 4; count++) crowd.push(await connector())
-  const closed = crowd.map(({ client }) => new Promise((resolve) => client.once('close', resolve)))
-  for (const { begin } of crowd) begin()
-  await Promise.race(closed)
-  t.same(wire.failures, ['too_many_connectors'], 'before anything was computed for it')
-  while (wire.front.handshakes() > 3) await turn()
-  t.equal(wire.front.handshakes(), 3)
+  for (let count = 0; count < 3; count++) crowd.push(await connector())
+  const closeOf = ({ client }: { client: TLSSocket }) =>
+    new Promise((resolve) => client.once('close', resolve))
+  const flood = crowd.map(closeOf)
+  for (const { begin } of crowd) begin('192.0.2.200')
+  const fourth = await connector()
+  const someoneGone = Promise.race([...flood, closeOf(fourth)])
+  fourth.begin('192.0.2.200')
+  await someoneGone
+  t.same(crowded, ['192.0.2.200'], 'before anything was computed for it')
+  const real = await connector()
+  const isSecure = once(real.client, 'secureConnect')
+  real.begin('192.0.2.201')
+  while (crowded.length < 2) await turn()
+  t.same(crowded, ['192.0.2.200', '192.0.2.200'], 'its last makes room for another address')
+  for (let count = 0; count < 2; count++) {
+    nowMs += 1000
+    const before = judged.length
+    while (judged.length === before) await turn()
+  }
+  await isSecure
+  t.equal(wire.front.handshakes(), 1)
 })

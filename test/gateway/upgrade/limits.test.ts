@@ -28,7 +28,7 @@ async function startUpgrades(
     lookup: runtime.lookup,
     deadlines: new Deadlines(systemClock),
     nowMs: () => systemClock.nowMs(),
-    timeouts: { connectMs: 5000, firstByteMs: 5000, idleMs: 5000 },
+    timeouts: { connectMs: 60_000, firstByteMs: 60_000, idleMs: 60_000 },
     limits,
     isExempt,
   })

@@ -10,6 +10,7 @@ t.test('clients take turns, and each has its own in order', (t) => {
   })
   t.equal(queue.size, 5)
   t.equal(queue.countOf('a'), 3)
+  t.equal(queue.last(), a3, 'the last of whoever has the most')
   t.equal(queue.next(), a1)
   t.equal(queue.next(), b1)
   queue.add(b1!)

@@ -111,23 +111,26 @@ t.test('browsers reach a tenant as edge_url says, or as the gateway listens', as
 })
 
 t.test('secrets come from the environment, then the file, then are made once', async (t) => {
-  const first = resolveSecrets({}, undefined, 'secrets.json')
+  const first = resolveSecrets(SECRET_NAMES, {}, undefined, 'secrets.json')
   t.same(Object.keys(first.secrets), SECRET_NAMES)
-  const again = resolveSecrets({}, first.fileText, 'secrets.json')
+  const again = resolveSecrets(SECRET_NAMES, {}, first.fileText, 'secrets.json')
   t.same(again.secrets, first.secrets)
   t.equal(again.fileText, undefined, 'nothing to write')
   const given = { SERVICE_OPERATOR_KEY: 'from-the-environment' }
   t.equal(
-    resolveSecrets(given, first.fileText, 'x').secrets.SERVICE_OPERATOR_KEY,
+    resolveSecrets(SECRET_NAMES, given, first.fileText, 'x').secrets.SERVICE_OPERATOR_KEY,
     'from-the-environment',
   )
 })
 
 t.test('a damaged secrets file stops the start and is not repeated in the message', async (t) => {
-  t.throws(() => resolveSecrets({}, '{"SERVICE_FLEET_KEY": "hush', 'secrets.json'), {
+  t.throws(() => resolveSecrets(SECRET_NAMES, {}, '{"SERVICE_FLEET_KEY": "hush', 'secrets.json'), {
     message: 'secrets.json: expected an object of strings; restore it from a backup',
   })
-  t.throws(() => resolveSecrets({ SERVICE_FLEET_KEY: 'short' }, undefined, 'x'), /at least 16/)
+  t.throws(
+    () => resolveSecrets(SECRET_NAMES, { SERVICE_FLEET_KEY: 'short' }, undefined, 'x'),
+    /at least 16/,
+  )
   const spaced = { SERVICE_OPERATOR_KEY: 'with spaces in it 0123' }
-  t.throws(() => resolveSecrets(spaced, undefined, 'x'), /printable ASCII/)
+  t.throws(() => resolveSecrets(SECRET_NAMES, spaced, undefined, 'x'), /printable ASCII/)
 })

@@ -2,14 +2,17 @@
 import * as files from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { SECRET_NAMES } from '../../../shared/config/secrets.ts'
 import { readSettings } from '../../../shared/config/settings.ts'
 import { temporaryFolder } from '../../support/control-plane.ts'
+
+const ALL = { secrets: SECRET_NAMES, areMade: true }
 
 t.test('a file of secrets that others can read stops the start and says what to do', async (t) => {
   const folder = temporaryFolder(t)
   const config = join(folder, 'config.yaml')
   files.writeFileSync(config, `data_dir: ${folder}/data\n`)
-  const read = () => readSettings({ args: ['--config', config], environment: {}, files })
+  const read = () => readSettings({ args: ['--config', config], environment: {}, files }, ALL)
   const made = read().secrets
   const path = join(folder, 'data/secrets.json')
   t.equal(files.statSync(path).mode & 0o777, 0o600)
@@ -24,4 +27,62 @@ t.test('a file of secrets that others can read stops the start and says what to 
     files.chmodSync(path, mode)
     t.same(read().secrets, made)
   }
+})
+
+t.test('a secret may come as a file that the environment names', async (t) => {
+  const folder = temporaryFolder(t)
+  const config = join(folder, 'config.yaml')
+  files.writeFileSync(config, `data_dir: ${folder}/data\n`)
+  const read = (environment: Record<string, string>) =>
+    readSettings({ args: ['--config', config], environment, files }, ALL)
+  const path = join(folder, 'key')
+  for (const name of [
+    'SERVICE_OPERATOR_KEY',
+    'SERVICE_FLEET_KEY',
+    'SERVICE_MASTER_KEY',
+    'SERVICE_FLEET_KEY_PREVIOUS',
+    'SERVICE_SMTP_URL',
+    'SERVICE_AI_KEY',
+  ]) {
+    const given = { [`${name}_FILE`]: path }
+    for (const ending of ['', '\n', '\r\n']) {
+      files.writeFileSync(path, `a-secret-of-enough-characters${ending}`)
+      const { environment, secrets } = read(given)
+      t.equal(environment[name], 'a-secret-of-enough-characters')
+      if (name in secrets) t.match(secrets, { [name]: 'a-secret-of-enough-characters' })
+    }
+    t.equal(read({ ...given, [name]: '' }).environment[name], 'a-secret-of-enough-characters')
+    t.throws(() => read({ ...given, [name]: 'another-one-of-enough-characters' }), {
+      name: 'ConfigError',
+      message: `${name}: it is set, and so is ${name}_FILE; keep one`,
+    })
+    files.writeFileSync(path, '\n')
+    t.throws(() => read(given), { message: `${name}_FILE: ${path} is empty` })
+    files.rmSync(path)
+    t.throws(() => read(given), { message: `${name}_FILE: cannot read ${path} (ENOENT)` })
+    t.equal(read({ [`${name}_FILE`]: '' }).environment[name], undefined, 'an empty name is none')
+  }
+  files.writeFileSync(path, 'short\n')
+  const short = () => read({ SERVICE_MASTER_KEY_FILE: path })
+  t.throws(short, /^SERVICE_MASTER_KEY: expected at least 16 printable/)
+  t.notOk(files.readFileSync(join(folder, 'data/secrets.json'), 'utf8').includes('a-secret'))
+})
+
+t.test('a program makes no secret but its own, and a tool none at all', async (t) => {
+  const folder = temporaryFolder(t)
+  const config = join(folder, 'config.yaml')
+  const path = join(folder, 'data/secrets.json')
+  files.writeFileSync(config, `data_dir: ${folder}/data\n`)
+  const world = { args: ['--config', config], environment: {}, files }
+  const link = () =>
+    readSettings(world, { secrets: ['SERVICE_OPERATOR_KEY'], areMade: false, flags: ['--force'] })
+  t.throws(link, { name: 'ConfigError', message: /^\S+: SERVICE_OPERATOR_KEY expected in it, or / })
+  t.same(readSettings(world, { secrets: [], areMade: false }).secrets, {})
+  t.notOk(files.existsSync(path))
+  const { secrets } = readSettings(world, { secrets: ['SERVICE_FLEET_KEY'], areMade: true })
+  t.same(JSON.parse(files.readFileSync(path, 'utf8')), secrets)
+  t.throws(link, { name: 'ConfigError' })
+  const all = readSettings(world, ALL).secrets
+  t.match(all, secrets, 'what was made first stands')
+  t.same(link().secrets, { SERVICE_OPERATOR_KEY: all.SERVICE_OPERATOR_KEY })
 })

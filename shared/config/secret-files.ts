@@ -1,0 +1,41 @@
+/** Secrets that a platform hands over as files, as containers and systemd do: NAME_FILE instead of NAME. */
+import { ConfigError } from './config.ts'
+import { SECRET_NAMES } from './secrets.ts'
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+const NAMES = [
+  ...SECRET_NAMES,
+  'SERVICE_FLEET_KEY_PREVIOUS',
+  'SERVICE_SMTP_URL',
+  'SERVICE_AI_KEY',
+] as const
+
+/** The environment, with what its files hold; a file's last line break is not part of its secret. */
+export function withSecretFiles(
+  environment: Environment,
+  readFile: (path: string) => string,
+): Environment {
+  const read: Record<string, string> = {}
+  for (const name of NAMES) {
+    const path = environment[`${name}_FILE`]
+    if (path === undefined || path === '') continue
+    if (environment[name])
+      throw new ConfigError(`${name}: it is set, and so is ${name}_FILE; keep one`)
+    read[name] = secretIn(path, `${name}_FILE`)
+  }
+  return { ...environment, ...read }
+
+  function secretIn(path: string, variable: string): string {
+    let text: string
+    try {
+      text = readFile(path)
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException
+      throw new ConfigError(`${variable}: cannot read ${path} (${code})`)
+    }
+    const secret = text.replace(/\r?\n$/, '')
+    if (secret === '') throw new ConfigError(`${variable}: ${path} is empty`)
+    return secret
+  }
+}
