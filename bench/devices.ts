@@ -33,6 +33,8 @@ const crowd = Number(process.argv[4] ?? 5000)
 const PER_SECOND = Math.ceil(devices / 3600)
 const SIGN_INS_PER_SECOND = 2
 const ROUNDS = 3
+/** What is promised. */
+const [CPU_MS_MAX, RATIO_MAX] = [2, 1.2]
 /** With three times as many: a control plane is measured as it is after hours, not after its start. */
 const WARM_UP_SECONDS = 20
 const ADDRESSES = 200
@@ -72,9 +74,9 @@ await setTimeout(5000)
 const idleMs = (cpuMs() - idleBefore) / 5
 const own = idleBefore - before - idleMs * seconds
 console.log(`${devices} devices, ${PER_SECOND} check-ins a second, ${counted.length} of them`)
-console.log(
-  `  CPU per check-in ${(own / counted.length).toFixed(2)} ms, answered in ${at(counted)}`,
-)
+const cpuEach = own / counted.length
+console.log(`  answered in ${at(counted)}`)
+console.log(`  CPU per check-in ${held(cpuEach, CPU_MS_MAX, ' ms')}`)
 
 const party = await relyingParty({
   ...{ issuer: `${origin}/auth/realms/acme`, redirectUri },
@@ -89,7 +91,13 @@ for (let round = 0; round < ROUNDS; round++) {
 console.log(`sign-ins, ${SIGN_INS_PER_SECOND} a second, ${alone.length} each, password to token`)
 console.log(`  alone   ${at(alone)}`)
 console.log(`  beside  ${at(beside)}`)
-console.log(`  p95 beside / alone ${(quantile(beside, 0.95) / quantile(alone, 0.95)).toFixed(2)}`)
+for (const [name, share] of [
+  ['p50', 0.5],
+  ['p95', 0.95],
+] as const) {
+  const ratio = quantile(beside, share) / quantile(alone, share)
+  console.log(`  ${name} beside / alone ${held(ratio, RATIO_MAX, '')}`)
+}
 
 await comeAtOnce(machines.slice(0, crowd))
 agent.destroy()
@@ -107,7 +115,9 @@ function fill(): Machine[] {
       posture_hash, collected_at)
     VALUES (?, 'acme', 'dvt_bench', ?, 'linux', 'x64', ?, '0.2.0', 'file', ?, ?, ?, ?, '[]', ?, ?)`,
   )
-  const insertPosture = database.prepare(`INSERT INTO device_postures VALUES (?, 'acme', ?, '{}')`)
+  const insertPosture = database.prepare(
+    `INSERT INTO device_postures VALUES (?, 'acme', ?, '{}', '{}')`,
+  )
   const nowMs = Date.now()
   const all = Array.from({ length: devices }, (_, index): Machine => {
     const deviceId = `dev_${index.toString(16).padStart(16, '0')}`
@@ -197,7 +207,8 @@ async function comeAtOnce(all: readonly Machine[]) {
   await Promise.all(all.map(come))
   const tookS = (performance.now() - startMs) / 1000
   const cores = (cpuMs() - cpuBefore) / 1000 / tookS
-  console.log(`${all.length} at once: ${done.length} came in within ${tookS.toFixed(0)} s`)
+  const lost = all.length - done.length
+  console.log(`${all.length} at once: all but ${lost} came in within ${tookS.toFixed(0)} s`)
   console.log(
     `  turned away ${turnedAway} times, for ${longestS} s at most; ${cores.toFixed(2)} cores`,
   )
@@ -246,6 +257,11 @@ function cpuMs(): number {
 
 function quantile(times: readonly number[], share: number): number {
   return times.toSorted((a, b) => a - b)[Math.floor((times.length - 1) * share)] ?? NaN
+}
+
+function held(value: number, most: number, unit: string): string {
+  const is = value <= most ? 'within' : 'BEYOND'
+  return `${value.toFixed(2)}${unit}, ${is} the limit of ${most}${unit}`
 }
 
 function at(times: readonly number[]): string {

@@ -14,6 +14,8 @@ export const DEVICE_LIMITS = {
   deviceTicketSecondsMax: 30 * 86_400,
   /** Whose answer to an enrolment was lost gets the same device again. */
   deviceEnrolAgainMs: 10 * 60 * 1000,
+  /** Machines that were off for longer than between two rotations of our key enroll anew. */
+  deviceKeysRotatedMsMin: 30 * 24 * 3600 * 1000,
   // what an agent sends
   /** From one address, which may be an office of thousands. */
   rateDeviceEnrol: { burst: 200, perSecond: 2 },
@@ -38,9 +40,13 @@ export const DEVICE_LIMITS = {
   deviceBootsKept: 8,
   // the policy
   deviceGraceDaysMax: 90,
+  /** Changes of what it demands that days of grace are counted by. */
+  deviceDemandsKeptMax: 16,
   deviceFreshHoursMax: 24 * 90,
   deviceBreakGlassMax: 20,
   deviceSystemsPerPolicyMax: 20,
+  /** Of those that people are signed in on: a hundred thousand are through in ten minutes. */
+  devicesJudgedPerRoundMax: 10_000,
   // what a machine is asked
   deviceFactMsMax: 5000,
   deviceCollectSeconds: 300,

@@ -6,14 +6,20 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
 import { calculateJwkThumbprint, CompactSign } from 'jose'
 import type { DEVICE_MESSAGES } from '../../shared/device/messages.ts'
+import { Refusal } from '../../shared/errors.ts'
+import { LIMITS } from '../../shared/limits.ts'
 import type { Vault } from '../keys/vault.ts'
 import { eq } from '../store/drizzle.ts'
 import { schema } from '../store/schema.ts'
-import type { Queries } from '../store/sqlite.ts'
+import type { Queries } from '../store/engine.ts'
 import type { Actor, Store } from '../store/store.ts'
 
 const FACT = 'device_challenge_keys'
+const ROTATED = 'device_challenge_keys_rotated'
 const PURPOSE = 'facts.device_challenge_keys'
+
+const TOO_SOON =
+  'The key was rotated less than 30 days ago. Devices that have been off since then would have to enroll again; use force if the key has leaked.'
 
 interface SigningKey {
   readonly kid: string
@@ -71,20 +77,31 @@ export function createChallengeKeys({ store, vault }: { store: Store; vault: Vau
         .sign(first.key)
     },
 
-    /** Agents that have not checked in since the last time enroll anew. */
-    async rotate(actor: Actor): Promise<void> {
+    /**
+     * The next one signs from now on. Machines that were off since the last time know neither of
+     * both, and enroll anew: so it is refused soon after, unless the key that signs has leaked.
+     */
+    async rotate({ force }: { readonly force: boolean }, actor: Actor): Promise<readonly string[]> {
       await keys()
       const pems = await store.change(async (change) => {
-        const before = (await kept(change.queries)) ?? []
-        const next = [...before.slice(1), make()]
-        await change.queries
-          .update(schema.facts)
-          .set({ value: sealed(next) })
-          .where(isFact)
-        await change.audit(actor, { action: 'device_challenge_keys.rotated' })
+        const { queries, nowMs } = change
+        const { facts } = schema
+        const [last] = await queries.select().from(facts).where(eq(facts.name, ROTATED))
+        const isSoon = last && nowMs < Number(last.value) + LIMITS.deviceKeysRotatedMsMin
+        if (isSoon === true && !force) throw new Refusal('rotation_state', {}, TOO_SOON)
+        const next = [...((await kept(queries)) ?? []).slice(1), make()]
+        const value = sealed(next)
+        await queries.update(facts).set({ value }).where(isFact)
+        const rotated = { name: ROTATED, value: String(nowMs) }
+        await queries.insert(facts).values(rotated).onConflictDoUpdate({
+          target: facts.name,
+          set: rotated,
+        })
+        await change.audit(actor, { action: 'device_challenge_keys.rotated', content: { force } })
         return next
       })
       known = read(pems)
+      return (await known).map(({ kid }) => kid)
     },
   }
 }

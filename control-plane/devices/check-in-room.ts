@@ -16,6 +16,7 @@ interface CheckInRoomWorld {
 /** Fewer than are worked on in a second: those who come by themselves have room beside them. */
 const RETURNS_PER_SECOND = 100
 const TRIES = 4
+const ALL = ['check-ins', 'all', LIMITS.rateDeviceCheckIns] as const
 
 export type CheckInRoom = ReturnType<typeof createCheckInRoom>
 
@@ -61,12 +62,20 @@ export function createCheckInRoom({ clock, random = Math.random }: CheckInRoomWo
 
   return {
     again,
-    async enter<T>(work: () => Promise<T>): Promise<T> {
+    /** Who is no device, or comes too often, takes nothing of what all machines have. */
+    async enter<Shown, T>(
+      show: () => Promise<Shown>,
+      work: (shown: Shown) => Promise<T>,
+    ): Promise<T> {
       if (underWay >= LIMITS.deviceCheckInsAtOnceMax) turnAway()
-      if (rates.waitSeconds('check-ins', 'all', LIMITS.rateDeviceCheckIns) !== undefined) turnAway()
+      if (rates.waitSeconds(...ALL) !== undefined) turnAway()
       underWay++
       try {
-        return await work()
+        const shown = await show().catch((error: unknown) => {
+          rates.giveBack(...ALL)
+          throw error
+        })
+        return await work(shown)
       } finally {
         underWay--
       }

@@ -27,7 +27,7 @@ import {
   type DeviceRow,
 } from '../store/queries/enrolled-devices.ts'
 import { numberOf } from '../store/queries/tenants.ts'
-import type { Queries } from '../store/sqlite.ts'
+import type { Queries } from '../store/engine.ts'
 import type { Change, Store } from '../store/store.ts'
 import type { ChallengeKeys } from './challenge-keys.ts'
 import type { CheckInRoom } from './check-in-room.ts'
@@ -145,16 +145,19 @@ export function createCheckIns(world: CheckInsWorld) {
     const { queries, nowMs } = change
     const { deviceId, tenantId } = row
     const before = await findPosture(queries, deviceId)
-    const kept = { posture, factsSince: factsSince(before, posture, nowMs) }
+    const kept = { posture, ...factTimes(before, posture, nowMs) }
     await upsertPosture(queries, { deviceId, tenantId, ...kept })
     await onChanged(change, deviceOf(row, kept))
   }
 
   return {
     async checkIn(jws: string, from: From): Promise<v.InferOutput<typeof CheckInAnswer>> {
-      return checkInRoom.enter(async () => {
-        const { deviceId, content } = await requireSigned(jws, 'checkIn', CheckInSchema)
-        requireOwnHash(content)
+      const show = async () => {
+        const shown = await requireSigned(jws, 'checkIn', CheckInSchema)
+        requireOwnHash(shown.content)
+        return shown
+      }
+      return checkInRoom.enter(show, async ({ deviceId, content }) => {
         const done = await shared.enter((change) => record(change, deviceId, content, from))
         const { row, next } = accepted(done)
         return {
@@ -228,18 +231,27 @@ function requireOwnHash({ posture, posture_hash: hash }: Report) {
     throw new Refusal('field_invalid', { field: 'posture_hash' })
 }
 
-function factsSince(
+/** Since when each is what it is, and since when those that are not true are not. */
+function factTimes(
   before:
-    | { readonly posture: Posture; readonly factsSince: EnrolledDevice['factsSince'] }
+    | (Pick<EnrolledDevice, 'factsSince' | 'unmetSince'> & { readonly posture: Posture })
     | undefined,
   { facts }: Posture,
   nowMs: number,
-): EnrolledDevice['factsSince'] {
+): Pick<EnrolledDevice, 'factsSince' | 'unmetSince'> {
+  const wasOf = (fact: DeviceFact) => before?.posture.facts[fact].value
+  const heldSince = (fact: DeviceFact) => before?.factsSince[fact] ?? nowMs
   const sinceOf = (fact: DeviceFact) =>
-    before?.posture.facts[fact].value === facts[fact].value
-      ? (before.factsSince[fact] ?? nowMs)
-      : nowMs
-  return Object.fromEntries(DEVICE_FACTS.map((fact) => [fact, sinceOf(fact)]))
+    wasOf(fact) === facts[fact].value ? heldSince(fact) : nowMs
+  const unmetOf = (fact: DeviceFact) => {
+    const wasMet = before === undefined || wasOf(fact) === true
+    return wasMet ? nowMs : (before.unmetSince[fact] ?? heldSince(fact))
+  }
+  const unmet = DEVICE_FACTS.filter((fact) => facts[fact].value !== true)
+  return {
+    factsSince: Object.fromEntries(DEVICE_FACTS.map((fact) => [fact, sinceOf(fact)])),
+    unmetSince: Object.fromEntries(unmet.map((fact) => [fact, unmetOf(fact)])),
+  }
 }
 
 function isOlder(version: string): boolean {

@@ -22,6 +22,8 @@ export interface EnrolledDevice {
   readonly posture: Posture | null
   /** Since when the value of each is what it is. */
   readonly factsSince: Partial<Record<DeviceFact, number>>
+  /** Of those that are not true: since when, be it false or unknown. */
+  readonly unmetSince: Partial<Record<DeviceFact, number>>
   /** When its facts were collected, by its uptime and our clock. */
   readonly collectedAt: number | null
   /** From where alone it could enroll. */
@@ -38,7 +40,7 @@ export function stateOf(
 
 export function deviceOf(
   row: DeviceRow,
-  posture: Pick<PostureRow, 'posture' | 'factsSince'> | null | undefined,
+  posture: Pick<PostureRow, 'posture' | 'factsSince' | 'unmetSince'> | null | undefined,
 ): EnrolledDevice {
   const { deviceId, tenantId, userId, platform, arch, hostname, agent, keyStorage } = row
   const { machineHash, suspicion, enrolledAt, seenAt, network, collectedAt } = row
@@ -47,6 +49,7 @@ export function deviceOf(
     ...{ state: stateOf(row), suspicion, enrolledAt, seenAt, network },
     posture: posture?.posture ?? null,
     factsSince: posture?.factsSince ?? {},
+    unmetSince: posture?.unmetSince ?? {},
     collectedAt,
   }
 }

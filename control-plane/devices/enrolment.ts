@@ -19,7 +19,7 @@ import {
   type DeviceRow,
 } from '../store/queries/enrolled-devices.ts'
 import { requireTenant } from '../store/queries/tenants.ts'
-import type { Queries } from '../store/sqlite.ts'
+import type { Queries } from '../store/engine.ts'
 import type { Actor, Change, Store } from '../store/store.ts'
 import type { ChallengeKeys } from './challenge-keys.ts'
 import { stateOf } from './enrolled-device.ts'

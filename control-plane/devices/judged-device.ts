@@ -2,7 +2,7 @@
 import { LIMITS } from '../../shared/limits.ts'
 import type { JudgedDevice } from '../policy/compliance.ts'
 import { devicesOfPerson, findDeviceRow, findPosture } from '../store/queries/enrolled-devices.ts'
-import type { Queries } from '../store/sqlite.ts'
+import type { Queries } from '../store/engine.ts'
 import { deviceOf, type EnrolledDevice } from './enrolled-device.ts'
 
 /** undefined: it has been removed or revoked, or is another tenant's. */
@@ -33,10 +33,10 @@ export async function lastDeviceOf(
 /** What the policy asks of all that is known of it. */
 function judgedDevice(device: EnrolledDevice): JudgedDevice {
   const { deviceId, userId, state, platform, keyStorage, agent, enrolledAt, factsSince } = device
-  const { posture, collectedAt } = device
+  const { posture, collectedAt, unmetSince } = device
   return {
     ...{ deviceId, userId, state, platform, keyStorage, agent, enrolledAt, factsSince },
-    collectedAt,
+    ...{ collectedAt, unmetSince },
     posture: posture && { facts: posture.facts, os: posture.os },
   }
 }

@@ -12,16 +12,20 @@ import {
 } from '../store/queries/device-lists.ts'
 import {
   deleteDevice,
+  devicesByIds,
   findDeviceRow,
+  findPosture,
+  markRevoked,
   updateDevice,
   type DeviceRow,
 } from '../store/queries/enrolled-devices.ts'
 import { findTenant } from '../store/queries/tenants.ts'
 import { findUser } from '../store/queries/users.ts'
-import type { Queries } from '../store/sqlite.ts'
+import type { Queries } from '../store/engine.ts'
 import { pruneWith } from '../store/statements.ts'
 import type { Actor, Change, Store } from '../store/store.ts'
 import { found } from '../tenants/alter.ts'
+import type { OnChanged } from './check-ins.ts'
 import { deviceOf, type EnrolledDevice } from './enrolled-device.ts'
 import { hasRoom, requireRoom } from './enrolment.ts'
 import { cleared } from './ratchet.ts'
@@ -50,7 +54,13 @@ export interface DevicePatch {
   readonly isCleared?: true | undefined
 }
 
-export function createManagement({ store }: { readonly store: Store }) {
+interface ManagementWorld {
+  readonly store: Store
+  /** What an administrator has decided of a device may put it out of the policy. */
+  readonly onChanged: OnChanged
+}
+
+export function createManagement({ store, onChanged }: ManagementWorld) {
   async function require(queries: Queries, tenantId: string, deviceId: string) {
     found(await findTenant(queries, tenantId))
     const row = await findDeviceRow(queries, deviceId)
@@ -117,32 +127,31 @@ export function createManagement({ store }: { readonly store: Store }) {
     await tell(change, row, actor, 'device.cleared')
   }
 
-  /** `end` is told of each that is not over yet. */
+  /** In one change: all of them are over, or none. */
   async function endAll(
     tenantId: string,
     deviceIds: readonly string[],
-    end: (change: Change, row: DeviceRow) => Promise<void>,
-    reason: string,
+    end: (change: Change, rows: readonly DeviceRow[]) => Promise<void>,
   ): Promise<EndedDevices> {
+    const ids = [...new Set(deviceIds)]
     return store.change(async (change) => {
-      const ended: string[] = []
-      for (const deviceId of new Set(deviceIds)) {
-        await end(change, await require(change.queries, tenantId, deviceId))
-        ended.push(deviceId)
-      }
-      const sessions = await endSessionsOn(change, tenantId, ended, reason)
-      return { deviceIds: ended, sessions, enforced: change.enforced }
+      const { queries } = change
+      found(await findTenant(queries, tenantId))
+      const rows = await devicesByIds(queries, tenantId, ids)
+      if (rows.length < ids.length) throw new Refusal('device_not_found')
+      await end(change, rows)
+      const sessions = await endSessionsOn(change, tenantId, ids, 'device_revoked')
+      return { deviceIds: ids, sessions, enforced: change.enforced }
     })
   }
 
-  async function revokeOne(change: Change, row: DeviceRow, actor: Actor) {
-    if (row.revokedAt !== null) return
-    await updateDevice(change.queries, row.deviceId, { revokedAt: change.nowMs })
-    await tell(change, row, actor, 'device.revoked')
+  async function revokeIn(change: Change, rows: readonly DeviceRow[], actor: Actor) {
+    const live = rows.filter(({ revokedAt }) => revokedAt === null)
+    const ids = live.map(({ deviceId }) => deviceId)
+    await markRevoked(change.queries, ids, change.nowMs)
+    const entries = live.map((row) => entryOf(row, 'device.revoked'))
+    await change.auditEach(actor, entries)
   }
-
-  const revoke = (tenantId: string, deviceIds: readonly string[], actor: Actor) =>
-    endAll(tenantId, deviceIds, (change, row) => revokeOne(change, row, actor), 'device_revoked')
 
   return {
     /** The latest to enroll comes first. */
@@ -174,6 +183,8 @@ export function createManagement({ store }: { readonly store: Store }) {
         if (isCleared === true) await clear(change, row, actor)
         if (userId !== undefined) await give(change, row, userId, actor)
         if (isApproved !== undefined) await approve(change, row, isApproved, actor)
+        const after = (await findDeviceRow(change.queries, deviceId)) ?? row
+        await onChanged(change, deviceOf(after, await findPosture(change.queries, deviceId)))
       })
       return find(tenantId, deviceId)
     },
@@ -195,19 +206,15 @@ export function createManagement({ store }: { readonly store: Store }) {
     },
 
     /** Their sessions end with them, in one change; its answer waits for the gateways. */
-    revoke,
+    revoke: (tenantId: string, deviceIds: readonly string[], actor: Actor) =>
+      endAll(tenantId, deviceIds, (change, rows) => revokeIn(change, rows, actor)),
 
     /** As revoke, and nothing of it is kept but the audit trail. */
     remove: (tenantId: string, deviceId: string, actor: Actor): Promise<EndedDevices> =>
-      endAll(
-        tenantId,
-        [deviceId],
-        async (change, row) => {
-          await deleteDevice(change.queries, tenantId, row.deviceId)
-          await tell(change, row, actor, 'device.removed')
-        },
-        'device_revoked',
-      ),
+      endAll(tenantId, [deviceId], async (change, rows) => {
+        await deleteDevice(change.queries, tenantId, deviceId)
+        for (const row of rows) await tell(change, row, actor, 'device.removed')
+      }),
 
     /** One's own: those of others are not found. */
     async removeOwn(
@@ -217,15 +224,10 @@ export function createManagement({ store }: { readonly store: Store }) {
       actor: Actor,
     ): Promise<EndedDevices> {
       const isOwn = (row: DeviceRow) => row.userId === userId && row.revokedAt === null
-      return endAll(
-        tenantId,
-        [deviceId],
-        async (change, row) => {
-          if (!isOwn(row)) throw new Refusal('device_not_found')
-          await revokeOne(change, row, actor)
-        },
-        'device_revoked',
-      )
+      return endAll(tenantId, [deviceId], async (change, rows) => {
+        if (!rows.every(isOwn)) throw new Refusal('device_not_found')
+        await revokeIn(change, rows, actor)
+      })
     },
 
     prune: pruneWith(store, deleteDevicesRevokedBefore, LIMITS.deviceRevokedKeptMs),
@@ -234,11 +236,18 @@ export function createManagement({ store }: { readonly store: Store }) {
 
 async function tell(
   change: Change,
-  { deviceId, tenantId, hostname }: DeviceRow,
+  row: DeviceRow,
   actor: Actor,
   action: string,
   more: Record<string, unknown> = {},
 ) {
-  const content = { device_id: deviceId, hostname, ...more }
-  await change.audit(actor, { action, tenantId, content })
+  await change.audit(actor, entryOf(row, action, more))
+}
+
+function entryOf(
+  { deviceId, tenantId, hostname }: DeviceRow,
+  action: string,
+  more: Record<string, unknown> = {},
+) {
+  return { action, tenantId, content: { device_id: deviceId, hostname, ...more } }
 }

@@ -3,7 +3,7 @@
  * it, goes together into the next. A commit waits for the disk, and everybody waits with it; so these
  * take a tenth of the time at most, however slow the disk is.
  */
-import { setTimeout } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { asStranger } from '../store/precedence.ts'
 import type { Change, Store } from '../store/store.ts'
 
@@ -15,37 +15,43 @@ interface Waiting {
 
 /** So that no commit of theirs holds up others for long. */
 const TOGETHER_MAX = 32
-/** Between two commits, by how long the last one took. */
+/** Between two commits, by how long the last one took; the most while several come at a time. */
 const PAUSE_FACTOR = 9
 const PAUSE_MS_MAX = 100
 
-export function createSharedChanges(store: Pick<Store, 'change'>) {
+export function createSharedChanges(
+  store: Pick<Store, 'change'>,
+  pause: (ms: number) => Promise<unknown> = sleep,
+) {
   const waiting: Waiting[] = []
   let isRunning = false
 
   async function run() {
     isRunning = true
     while (waiting.length > 0) {
-      const tookMs = await commit(waiting.splice(0, TOGETHER_MAX))
-      await setTimeout(Math.min(PAUSE_MS_MAX, PAUSE_FACTOR * tookMs))
+      const some = waiting.splice(0, TOGETHER_MAX)
+      const tookMs = await commit(some)
+      const isCrowd = some.length > 1
+      await pause(isCrowd ? PAUSE_MS_MAX : Math.min(PAUSE_MS_MAX, PAUSE_FACTOR * tookMs))
     }
     isRunning = false
   }
 
   /** Settles when it is written; answers go out when what they revoke is enforced, too. */
   async function commit(some: readonly Waiting[]): Promise<number> {
-    const done: unknown[] = []
+    let done: unknown[] = []
     let beganMs = performance.now()
     const isEnforced = store
       .change(async (change) => {
         beganMs = performance.now() // it has waited for its turn
+        done = [] // it may be made again, and who is answered is told what is kept
         for (const { work } of some) done.push(await work(change))
       })
       .then(
         () => some.forEach((one, at) => one.resolve(done[at])),
         (error: unknown) => (some.length > 1 ? alone(some) : some[0]?.reject(error)),
       )
-    await Promise.race([isEnforced, setTimeout(PAUSE_MS_MAX)])
+    await Promise.race([isEnforced, sleep(PAUSE_MS_MAX)])
     return performance.now() - beganMs
   }
 

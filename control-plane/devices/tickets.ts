@@ -17,12 +17,12 @@ import {
 } from '../store/queries/device-tickets.ts'
 import { findTenant } from '../store/queries/tenants.ts'
 import { findUser } from '../store/queries/users.ts'
-import type { Queries } from '../store/sqlite.ts'
+import type { Queries } from '../store/engine.ts'
 import { pruneWith } from '../store/statements.ts'
 import type { Actor, Change, Store } from '../store/store.ts'
 import { found } from '../tenants/alter.ts'
 
-export type DeviceTicket = Readonly<Omit<DeviceTicketRow, 'ticketHash'>>
+export type DeviceTicket = Readonly<Omit<DeviceTicketRow, 'ticketHash' | 'madeBy'>>
 
 export interface NewDeviceTicket {
   readonly platform: DevicePlatform
@@ -64,7 +64,8 @@ export function createDeviceTickets(world: { store: Store; vault: Vault; clock: 
           throw new Refusal('device_tickets_full')
         const times = { createdAt: nowMs, expiresAt: nowMs + expiresIn * SECOND_MS }
         const made = { ticketId, tenantId, platform, uses, usesLeft: uses, userId, network }
-        await insertDeviceTicket(queries, { ...made, ...times, ticketHash: hashOf(ticket) })
+        const kept = { ...made, ...times, ticketHash: hashOf(ticket), madeBy: actor.id ?? '' }
+        await insertDeviceTicket(queries, kept)
         const content = {
           ...{ ticket_id: ticketId, platform, uses, expires_in: expiresIn },
           ...(userId !== null && { user_id: userId }),

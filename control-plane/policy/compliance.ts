@@ -6,6 +6,7 @@ import { DAY_MS, HOUR_MS } from '../../shared/clock.ts'
 import { DEVICE_FACTS, type DeviceFact, type Fact } from '../../shared/device/facts.ts'
 import type { DevicePlatform, KeyStorage } from '../../shared/device/facts.ts'
 import type { DeviceState } from '../../shared/device/messages.ts'
+import type { Demanded, Demands } from './demanded.ts'
 import type { DevicePolicy } from './policies.ts'
 
 /** What is known of a machine with our agent, as plain data. All times in epoch milliseconds. */
@@ -24,6 +25,8 @@ export interface JudgedDevice {
   readonly posture: JudgedPosture | null
   /** Since when each fact is what it is. */
   readonly factsSince: Readonly<Partial<Record<DeviceFact, number>>>
+  /** Of those that are not true: since when, be it false or unknown. */
+  readonly unmetSince?: Readonly<Partial<Record<DeviceFact, number>>>
 }
 
 interface JudgedPosture {
@@ -65,6 +68,8 @@ export interface Failing {
 export interface Compliance {
   readonly complies: boolean
   readonly failing: readonly Failing[]
+  /** Where it fails: from when on days of grace are counted; 0: there are none for it. */
+  readonly unmetSinceMs?: number
   /** All that fails may still be mended until then, and the machine is let through. */
   readonly graceUntil?: number
 }
@@ -73,8 +78,8 @@ export interface ComplianceAsked {
   /** Who signs in; null: nobody does, so that whose the machine is does not matter. */
   readonly userId: string | null
   readonly nowMs: number
-  /** When the demands were last changed: grace begins no earlier. */
-  readonly demandedSinceMs?: number | undefined
+  /** What was demanded since when, oldest first: grace begins no earlier. */
+  readonly demanded?: readonly Demanded[]
 }
 
 /** How a machine was enrolled is nothing that its owner could mend in time. */
@@ -83,23 +88,42 @@ const WITHOUT_GRACE: readonly DeviceDemand[] = ['state', 'owner', 'approved', 'k
 export function compliance(
   device: JudgedDevice,
   policy: DevicePolicy,
-  { userId, nowMs, demandedSinceMs = 0 }: ComplianceAsked,
+  { userId, nowMs, demanded = [] }: ComplianceAsked,
 ): Compliance {
-  const failing = [
-    ...ofEnrolment(device, policy, userId),
-    ...ofFacts(device, policy),
-    ...ofVersions(device, policy),
-    ...ofFreshness(device, policy, nowMs),
-  ]
+  const failing = [...ofEnrolment(device, policy, userId), ...ofDemands(device, policy, nowMs)]
   if (failing.length === 0) return { complies: true, failing }
-  if (policy.grace_days === 0) return { complies: false, failing }
-  const ends = failing.map(({ what, since = demandedSinceMs }) =>
-    WITHOUT_GRACE.includes(what)
-      ? 0
-      : Math.max(since, demandedSinceMs) + policy.grace_days * DAY_MS,
+  const begun = failing.map((one) =>
+    WITHOUT_GRACE.includes(one.what) ? 0 : unmetSince(device, one, demanded, nowMs),
   )
-  const graceUntil = Math.min(...ends)
-  return { complies: false, failing, ...(graceUntil > nowMs && { graceUntil }) }
+  const unmetSinceMs = Math.min(...begun)
+  const graceUntil = unmetSinceMs + policy.grace_days * DAY_MS
+  const isLetThrough = policy.grace_days > 0 && graceUntil > nowMs
+  return { complies: false, failing, unmetSinceMs, ...(isLetThrough && { graceUntil }) }
+}
+
+const ofDemands = (device: JudgedDevice, demands: Demands, nowMs: number): Failing[] => [
+  ...ofFacts(device, demands),
+  ...ofVersions(device, demands),
+  ...ofFreshness(device, demands, nowMs),
+]
+
+/** Since when the machine fails at this and was asked for it without a gap. */
+function unmetSince(
+  device: JudgedDevice,
+  { what, since = device.enrolledAt }: Failing,
+  demanded: readonly Demanded[],
+  nowMs: number,
+): number {
+  let [begun, until] = [since, nowMs]
+  for (const one of demanded.toReversed()) {
+    const then = ofDemands(device, one, nowMs).find((failing) => failing.what === what)
+    const { since: failedSince = device.enrolledAt } = then ?? {}
+    if (then === undefined || failedSince >= until) break
+    begun = Math.max(failedSince, one.since)
+    if (failedSince > one.since) break
+    until = one.since
+  }
+  return begun
 }
 
 function ofEnrolment(
@@ -119,19 +143,22 @@ function ofEnrolment(
 }
 
 /** In the order of the facts, however the administrator wrote them. */
-function ofFacts({ posture, factsSince, enrolledAt }: JudgedDevice, policy: DevicePolicy) {
+function ofFacts(device: JudgedDevice, policy: Demands) {
+  const { posture, factsSince, enrolledAt } = device
+  // where unknown fails as well, a fact that turns from one into the other fails as before
+  const unmetSince = policy.unknown === 'fail' ? device.unmetSince : undefined
   return DEVICE_FACTS.filter((what) => policy.facts.includes(what)).flatMap((what): Failing[] => {
     const fact = posture?.facts[what] ?? { value: 'unknown', reason: 'not_reported' }
     if (fact.value === true) return []
     if (fact.value === 'unknown' && policy.unknown === 'pass') return []
     const { reason, detail } = fact
-    const since = factsSince[what] ?? enrolledAt
+    const since = unmetSince?.[what] ?? factsSince[what] ?? enrolledAt
     return [{ what, reason, ...(detail !== undefined && { detail }), since }]
   })
 }
 
 /** An operating system that the policy does not name may have any version. */
-function ofVersions({ posture, agent }: JudgedDevice, policy: DevicePolicy): Failing[] {
+function ofVersions({ posture, agent }: JudgedDevice, policy: Demands): Failing[] {
   const failing: Failing[] = []
   const { id = '', version = '' } = posture?.os ?? {}
   const least = Object.hasOwn(policy.min_os, id) ? policy.min_os[id] : undefined
@@ -152,7 +179,7 @@ function ofVersions({ posture, agent }: JudgedDevice, policy: DevicePolicy): Fai
 
 function ofFreshness(
   { posture, collectedAt, enrolledAt }: JudgedDevice,
-  { fresh_hours: hours }: DevicePolicy,
+  { fresh_hours: hours }: Demands,
   nowMs: number,
 ): Failing[] {
   if (hours === null) return []

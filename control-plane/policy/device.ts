@@ -5,8 +5,9 @@
  */
 import { SECOND_MS } from '../../shared/clock.ts'
 import { compliance, withoutDetails, type Compliance, type JudgedDevice } from './compliance.ts'
+import { demandedFrom } from './demanded.ts'
 import type { DevicePolicy, Policies } from './policies.ts'
-import { PASS, type SignInFacts, type Verdict } from './verdict.ts'
+import { DEVICE_NOTES, PASS, type DeviceNote, type SignInFacts, type Verdict } from './verdict.ts'
 
 export function device(facts: SignInFacts, policies: Pick<Policies, 'device'>): Verdict {
   const { enrolled, isMissing = false, isWarned = false } = facts.device
@@ -39,6 +40,21 @@ const isDemanding = ({ require: demand, mode }: DevicePolicy) =>
 const isBreakGlass = (userId: string | undefined, { break_glass }: DevicePolicy) =>
   userId !== undefined && break_glass.includes(userId)
 
+/** Beside a sign-in that was let in: who came by without a device, or what is only reported so far. */
+export function besideSignIn(
+  facts: SignInFacts,
+  policies: Pick<Policies, 'device'>,
+): DeviceNote | undefined {
+  const { device: policy } = policies
+  if (policy.require !== 'enrolled') return undefined
+  if (isBreakGlass(facts.userId, policy))
+    return isDemanding(policy) ? 'device_break_glass' : undefined
+  if (policy.mode !== 'report') return undefined
+  const enforced = { device: { ...policy, mode: 'enforce' as const } }
+  const verdict = device(asIfProven(facts, policies, enforced), enforced)
+  return DEVICE_NOTES.find((one) => 'reason' in verdict && one === verdict.reason)
+}
+
 /** What the machine of an attempt fails at. */
 export function complianceOf(
   { at, userId, device }: Pick<SignInFacts, 'at' | 'userId' | 'device'>,
@@ -46,22 +62,33 @@ export function complianceOf(
   policies: Pick<Policies, 'device'>,
 ): Compliance {
   const { demandedSince } = device
-  const demandedSinceMs = demandedSince === undefined ? undefined : demandedSince * SECOND_MS
+  const recorded =
+    demandedSince === undefined ? [] : [demandedFrom(policies.device, demandedSince * SECOND_MS)]
   return compliance(machine, policies.device, {
     userId: userId ?? null,
     nowMs: at * SECOND_MS,
-    demandedSinceMs,
+    demanded: device.demanded ?? recorded,
   })
 }
 
 /** What is recorded of an attempt. */
-export function asRecorded<Facts extends Pick<SignInFacts, 'device'>>(facts: Facts): Facts {
-  const { enrolled, last } = facts.device
+export function asRecorded<Facts extends Pick<SignInFacts, 'at' | 'userId' | 'device'>>(
+  facts: Facts,
+  policies: Pick<Policies, 'device'>,
+): Facts {
+  const { demanded, ...device } = facts.device
+  const { enrolled, last } = device
+  const machine = enrolled ?? last ?? undefined
+  const { unmetSinceMs = demanded?.at(-1)?.since } =
+    machine === undefined ? {} : complianceOf(facts, machine, policies)
   const bare = {
     ...(enrolled && { enrolled: withoutDetails(enrolled) }),
     ...(last && { last: withoutDetails(last) }),
   }
-  return { ...facts, device: { ...facts.device, ...bare } }
+  const since = unmetSinceMs !== undefined && {
+    demandedSince: Math.floor(unmetSinceMs / SECOND_MS),
+  }
+  return { ...facts, device: { ...device, ...bare, ...since } }
 }
 
 /**

@@ -4,6 +4,7 @@
  * the verdict; a policy does neither.
  */
 import type { JudgedDevice } from './compliance.ts'
+import type { Demanded } from './demanded.ts'
 import type { Policies } from './policies.ts'
 
 /** Levels of assurance as our tokens name them, weakest first. */
@@ -35,6 +36,16 @@ export const ATTEMPT_REASONS = [
   'too_many_sign_ins',
 ] as const
 export type AttemptReason = (typeof ATTEMPT_REASONS)[number]
+
+/** Of the device, beside a sign-in that was let in all the same. */
+export const DEVICE_NOTES = [
+  'device_break_glass',
+  'device_proof_needed',
+  'device_warning',
+  'device_not_enrolled',
+  'device_not_compliant',
+] as const
+export type DeviceNote = (typeof DEVICE_NOTES)[number]
 
 /** Those that send somebody away; the others ask for something. */
 export const REFUSALS = [
@@ -80,7 +91,9 @@ export interface SignInFacts {
     readonly isMissing?: boolean
     /** The person has read what is wrong with the device, and went on. */
     readonly isWarned?: boolean
-    /** When the demands of the policy were last changed. */
+    /** What the policy has demanded since when; never recorded. */
+    readonly demanded?: readonly Demanded[]
+    /** Recorded instead: since when the machine did not meet it, in epoch seconds. */
     readonly demandedSince?: number
     /** Where no proof was asked for: the device of theirs that was seen last; null: they had none. */
     readonly last?: JudgedDevice | null

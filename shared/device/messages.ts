@@ -37,8 +37,6 @@ export const EnrolSchema = v.strictObject({
   key_storage: v.picklist(KEY_STORAGES),
   /** SHA-256 of the machine's own id with a name of ours: shows one hardware that is enrolled twice. */
   machine_hash: machineHash,
-  /** Random: tells two tries of one enrolment from two enrolments. */
-  rid: random32,
 })
 export type Enrol = v.InferOutput<typeof EnrolSchema>
 

@@ -63,7 +63,7 @@ export const FACT_REASONS = {
 
 /** What the device policy demands beside facts, and why a machine does not meet it. */
 export const DEMAND_REASONS = {
-  state: ['revoked', 'suspect_clone', 'key_lost'],
+  state: ['revoked', 'suspect_clone'],
   owner: ['owner_unknown', 'owned_by_another'],
   approved: ['approval_pending'],
   key_storage: ['key_in_file'],

@@ -19,75 +19,54 @@ ticket='@TICKET@'
 directory=/usr/local/lib/service-device-agent
 command=/usr/local/bin/service-device-agent
 mark='# Written by the installer of service-device-agent'
-work=''
 placed=''
-outcome='Nothing has been installed.'
 
-say() {
-  printf '%s\n' "$*"
-}
+@COMMON@
 
-stop() {
-  printf 'service-device-agent: %s\n' "$1" >&2
-  shift
-  for line in "$@"; do printf '  %s\n' "$line" >&2; done
-  printf '  %s\n' "$outcome" >&2
-  exit 1
-}
-
-clean_up() {
-  if [ -n "$work" ]; then rm -rf "$work"; fi
+take_back() {
   if [ -n "$placed" ]; then
     rm -rf "$directory"
     rm -f "$command"
   fi
 }
 
-has() {
-  command -v "$1" >/dev/null 2>&1
-}
-
 need_root() {
   [ "$(id -u)" = 0 ] || stop 'The agent is installed and removed by root.' 'Run this with sudo.'
 }
 
-# The last word of what openssl says, the first one of the others.
-sha256_of() {
-  if has sha256sum; then
-    sum=$(sha256sum <"$1") && printf '%s' "${sum%% *}"
-  elif has shasum; then
-    sum=$(shasum -a 256 <"$1") && printf '%s' "${sum%% *}"
-  else
-    sum=$(openssl dgst -sha256 <"$1") && printf '%s' "${sum##* }"
-  fi
-}
-
-# No time-out for wget: that of busybox 1.35 crashes on the option, and each has one of its own.
-fetch() {
-  if has curl; then
-    curl -fsSL --max-time 900 -o "$2" "$1"
-  else
-    wget -q -O "$2" "$1"
-  fi
-}
-
-# $1: where from; $2: where to; $3: what it must be.
-fetch_exactly() {
-  fetch "$1" "$2" || stop "$1 cannot be fetched." "Try: curl -v $1"
-  actual=$(sha256_of "$2") || actual='unknown'
-  [ "$actual" = "$3" ] || stop "What came from $1 is not what this script was made for." \
-    "expected SHA-256: $3" "received SHA-256: $actual" \
-    'Fetch this script once more; if that does not help, somebody changes the download.'
+# Root runs it from now on: whoever may change it, or a folder on the way to it, would be root. In a
+# folder with the sticky bit nobody replaces what is root's.
+is_roots_alone() {
+  place=$1
+  while :; do
+    listed=$(ls -ldn "$place") || return 1
+    printf '%s\n' "$listed" | {
+      read -r mode _ owner _
+      case $mode in
+        d????????[tT]*) [ "$owner" = 0 ] ;;
+        ?????w* | ????????w*) false ;;
+        *) [ "$owner" = 0 ] ;;
+      esac
+    } || return 1
+    [ "$place" != / ] || return 0
+    place=${place%/*}
+    place=${place:-/}
+  done
 }
 
 # A Node of this machine, if it is new enough and everybody may run it; else the one that we hand out.
 find_node() {
   node=''
+  passed_over=''
   if has node; then
     node=$(readlink -f "$(command -v node)") || node=''
     case $node in
       /home/* | /root/* | /run/user/*) node='' ;;
     esac
+    if [ -n "$node" ] && ! is_roots_alone "$node"; then
+      passed_over="$node is not used: others than root may change it, or a folder that it is in."
+      node=''
+    fi
   fi
   if [ -n "$node" ]; then
     major=$("$node" -p 'process.versions.node.split(".")[0]' 2>/dev/null) || major=''
@@ -103,6 +82,7 @@ find_node() {
     *) platform='' node_sha256='' ;;
   esac
   [ -n "$node_sha256" ] || stop 'Node.js 20 or later is needed, and there is none that the whole machine may use.' \
+    ${passed_over:+"$passed_over"} \
     'Install it from your distribution or https://nodejs.org, and run this again.' \
     'Or ask the operator of the service to run: npm run device-runtimes'
   fetch_exactly "$base_url/install/node/$platform" "$work/node" "$node_sha256"
@@ -111,16 +91,6 @@ find_node() {
     stop 'The Node.js that the service hands out does not run here (it needs glibc).' \
       'Install Node.js 20 or later from your distribution, and run this again.'
   node=$directory/node
-}
-
-# All of it in functions: of a script that arrives only in part, nothing runs.
-main() {
-  case ${1:-install} in
-    install) install ;;
-    uninstall) uninstall ;;
-    *) stop "There is nothing called \"$1\" to be done." \
-      'Without a word it installs; the other one is: uninstall' ;;
-  esac
 }
 
 # Somebody else's program of that name stays where it is.
@@ -136,7 +106,7 @@ need_own_command() {
 enroll() {
   if [ -n "$ticket" ]; then
     printf '%s\n' "$ticket" | "$node" "$directory/agent.mjs" enroll
-  elif [ -e /dev/tty ] && { : </dev/tty; } 2>/dev/null; then
+  elif [ -e /dev/tty ] && (: </dev/tty) 2>/dev/null; then
     "$node" "$directory/agent.mjs" enroll </dev/tty
   else
     "$node" "$directory/agent.mjs" enroll
@@ -147,15 +117,9 @@ install() {
   need_root
   [ -d /run/systemd/system ] || stop 'systemd does not run this machine.' \
     'The agent needs it: it runs as services of the machine.'
-  has sha256sum || has shasum || has openssl ||
-    stop 'The download cannot be checked: there is no sha256sum, no shasum and no openssl.' \
-      'Install one of them and run this again.'
-  has curl || has wget || stop 'There is neither curl nor wget.' \
-    'Install one of them and run this again.'
+  need_tools
   need_own_command
-  umask 022
-  work=$(mktemp -d "${TMPDIR:-/tmp}/service-device-agent.XXXXXX") ||
-    stop 'There is no place for temporary files.' 'Set TMPDIR to a directory that can be written.'
+  make_work
   fetch_exactly "$base_url/install/agent/agent.mjs" "$work/agent.mjs" "$agent_sha256"
   find_node
 
@@ -199,8 +163,4 @@ uninstall() {
   say 'The agent is removed.'
 }
 
-trap clean_up EXIT
-trap 'exit 129' HUP
-trap 'exit 130' INT
-trap 'exit 143' TERM
-main "$@"
+@START@

@@ -1,11 +1,14 @@
 /** The agent, as it is fetched: the program, and the script that installs just that one. */
-import { readFile } from 'node:fs/promises'
 import { VERSION } from '../../../shared/version.ts'
 import type { DevicePlatform } from '../../../shared/device/facts.ts'
-import { createProgramDownloads, shellValueOf } from '../bundling/program-download.ts'
+import { makeInstaller } from '../bundling/installer.ts'
+import { createProgramDownloads } from '../bundling/program-download.ts'
 import type { Download } from '../bundling/made-once.ts'
 import type { RuntimePlatform, Runtimes } from './runtimes.ts'
 import { windowsInstaller } from './windows/installer.ts'
+
+/** Node comes with it, where there is none. */
+const FETCH_SECONDS_MAX = 900
 
 interface AgentDownloadsWorld {
   readonly baseUrl: string
@@ -32,31 +35,26 @@ export function createAgentDownloads({ baseUrl, runtimes }: AgentDownloadsWorld)
 
   const nodeSha256 = async (platform: RuntimePlatform) => (await runtimes.find(platform))?.sha256
 
-  async function linuxInstaller(ticket: string): Promise<string> {
-    const values = {
-      ...{ BASE_URL: baseUrl, VERSION, TICKET: ticket },
+  const linuxInstaller = async (ticket: string) =>
+    makeInstaller(new URL('install.sh', folder), {
+      ...{ BASE_URL: baseUrl, NAME: 'service-device-agent', VERSION, TICKET: ticket },
+      SECONDS_MAX: String(FETCH_SECONDS_MAX),
       AGENT_SHA256: (await program()).sha256,
       NODE_X64_SHA256: (await nodeSha256('linux-x64')) ?? '',
       NODE_ARM64_SHA256: (await nodeSha256('linux-arm64')) ?? '',
-    }
-    const known: Readonly<Record<string, string>> = values
-    const script = await readFile(new URL('install.sh', folder), 'utf8')
-    // what is empty was not given or not fetched, and the script says so
-    return script.replaceAll(/@([A-Z0-9_]+)@/g, (_whole, place: string) =>
-      known[place] === '' ? '' : shellValueOf(known, place),
-    )
-  }
+    })
 
-  const ofPlatform: Readonly<Record<DevicePlatform, (ticket: string) => Promise<string>>> = {
-    linux: linuxInstaller,
-    windows: async (ticket) =>
-      windowsInstaller({
-        baseUrl,
-        agentSha256: (await program()).sha256,
-        nodeSha256: { x64: await nodeSha256('win-x64'), arm64: await nodeSha256('win-arm64') },
-        ticket,
-      }),
-  }
+  const ofPlatform: Readonly<Record<DevicePlatform, (ticket: string) => Promise<Buffer | string>>> =
+    {
+      linux: linuxInstaller,
+      windows: async (ticket) =>
+        windowsInstaller({
+          baseUrl,
+          agentSha256: (await program()).sha256,
+          nodeSha256: { x64: await nodeSha256('win-x64'), arm64: await nodeSha256('win-arm64') },
+          ticket,
+        }),
+    }
 
   return {
     program,

@@ -79,14 +79,14 @@ function checkTaken(
 function helpText(): string {
   const width = Math.max(...COMMANDS.map(({ name }) => name.length))
   return [
-    `service-device-agent ${VERSION} tells the sign-in protection service how this machine is, and proves in a sign-in that it is this machine.`,
+    `service-device-agent ${VERSION} reports the state of this machine to the sign-in protection service, and proves at sign-in that the browser runs on it.`,
     '',
     'Usage: service-device-agent COMMAND [OPTIONS]',
     '',
     ...COMMANDS.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`),
     '',
-    'It takes no commands from the service, and reads no files of yours.',
-    'Exit codes: 0 done · 1 not so · 2 wrong call · 3 service not available · 130 interrupted',
+    'It takes no commands from the service and does not read your files.',
+    'Exit codes: 0 success · 1 failed · 2 usage error · 3 service not available · 130 interrupted',
   ].join('\n')
 }
 

@@ -6,6 +6,8 @@ import { LIMITS } from '../../../shared/limits.ts'
 import { movableClock } from '../../support/control-plane.ts'
 import { machineJws, startDevices } from '../../support/devices.ts'
 
+const shown = () => Promise.resolve()
+
 void t.test('a hundred thousand that do as they are told all come in', async (t) => {
   const { stackTraceLimit } = Error
   Error.stackTraceLimit = 0 // of each refusal it would cost more than all else
@@ -20,7 +22,7 @@ void t.test('a hundred thousand that do as they are told all come in', async (t)
     waiting.delete(second)
     for (let one = 0; one < here; one++) {
       const again = await room
-        .enter(() => Promise.resolve(undefined))
+        .enter(shown, () => Promise.resolve(undefined))
         .catch((error: unknown) => (error as Refusal).fields['retry_after'] as number)
       if (again === undefined) inThisSecond++
       else waiting.set(second + again, (waiting.get(second + again) ?? 0) + 1)
@@ -39,15 +41,35 @@ void t.test('so many are worked on at once, and no line forms behind them', asyn
   const room = createCheckInRoom({ clock: movableClock(), random: () => 0 })
   const { promise, resolve } = Promise.withResolvers<string>()
   const under = Array.from({ length: LIMITS.deviceCheckInsAtOnceMax }, () =>
-    room.enter(() => promise),
+    room.enter(shown, () => promise),
   )
   await t.rejects(
-    room.enter(() => promise),
+    room.enter(shown, () => promise),
     new Refusal('unavailable', { retry_after: 1 }),
   )
   resolve('done')
   t.equal((await Promise.all(under)).length, LIMITS.deviceCheckInsAtOnceMax)
-  t.equal(await room.enter(() => Promise.resolve('next')), 'next')
+  t.equal(await room.enter(shown, () => Promise.resolve('next')), 'next')
+})
+
+void t.test('strangers, and one device again and again, keep no other one out', async (t) => {
+  const { machine, checkIn, say } = await startDevices(t)
+  const [one, loud] = [await machine(), await machine()]
+  const { burst } = LIMITS.rateDeviceCheckIns
+  const nobody = machineJws({ ...loud, deviceId: 'dev_0000000000000000' }, 'checkIn')
+  for (let sent = 0; sent <= burst; sent += 20) {
+    const some = Array.from({ length: 20 }, (_, at) =>
+      say('checkin', nobody, null, `192.0.2.${at}`),
+    )
+    t.ok((await Promise.all(some)).every(({ status }) => status === 401))
+  }
+  t.match(await checkIn(one), { status: 200 })
+  const again = machineJws(loud, 'checkIn')
+  for (let sent = 0; sent <= burst; sent++) {
+    const { status } = await say('checkin', again)
+    if (sent > LIMITS.rateDeviceOwn.burst && status !== 429) t.fail(`${status}`)
+  }
+  t.match(await checkIn(one), { status: 200 })
 })
 
 void t.test('an address, and a device, may ask so often', async (t) => {

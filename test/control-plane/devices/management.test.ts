@@ -1,7 +1,11 @@
 /** What operators see of devices and do about them. */
 import t from 'tap'
+import { endSessionsOn } from '../../../control-plane/devices/sessions-on-devices.ts'
 import { readCsv } from '../../../control-plane/requests/csv.ts'
 import { SessionRevoked } from '../../../control-plane/sessions/sessions.ts'
+import type { Queries } from '../../../control-plane/store/engine.ts'
+import { schema } from '../../../control-plane/store/schema.ts'
+import { insertRows } from '../../../control-plane/store/statements.ts'
 import { DAY_MS, HOUR_MS } from '../../../shared/clock.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { makePosture, random32, startDevices } from '../../support/devices.ts'
@@ -172,6 +176,62 @@ void t.test('many are revoked together, or none of them', async (t) => {
   })
 })
 
+/** With how many statements were asked for; of those that are prepared, none. */
+function counted(queries: Queries) {
+  const asked = { count: 0 }
+  const count = (target: Queries, name: string | symbol) => {
+    if (['select', 'insert', 'update', 'delete'].includes(String(name))) asked.count++
+    return Reflect.get(target, name) as unknown
+  }
+  return { asked, queries: new Proxy(queries, { get: count }) }
+}
+
+void t.test('a hundred sessions end by as many statements as one', async (t) => {
+  const world = await startDevices(t)
+  const { machine, services, tenant } = world
+  const { store } = services
+  const all = [await machine(), await machine(), await machine()]
+  const logout = { backchannelLogoutUri: 'http://127.0.0.1:9000/logout' }
+  await services.tenants.patch('acme', logout, { name: 'operator', requestId: 'r' })
+  await tenant('other')
+  const sids = all.flatMap(({ deviceId }, at) =>
+    ['a', 'b', 'c', 'd'].map((name) => ({ sid: `${name}${at}`, deviceId })),
+  )
+  for (const { sid, deviceId } of sids) await begin(world, sid, deviceId)
+  const record = { payloadSealed: '', expiresAt: Number.MAX_SAFE_INTEGER }
+  const records = [...sids.map(({ sid }) => sid), 'elsewhere'].flatMap((sid) => [
+    { tenantId: 'acme', model: 'AccessToken', idHash: sid, sid, ...record },
+    { tenantId: 'acme', model: 'Interaction', idHash: sid, sid, ...record },
+    { tenantId: 'other', model: 'AccessToken', idHash: sid, sid, ...record },
+  ])
+  await store.change(({ queries }) => insertRows(queries, schema.realmRecords, records))
+  const ids = all.map(({ deviceId }) => deviceId)
+  const end = (deviceIds: string[]) =>
+    store.change(async (change) => {
+      const { asked, queries } = counted(change.queries)
+      await endSessionsOn({ ...change, queries }, 'acme', deviceIds, 'device_revoked')
+      return asked.count
+    })
+  const alone = await machine()
+  await begin(world, 'alone', alone.deviceId)
+  t.equal(await end(ids), await end([alone.deviceId]))
+  for (const { sid } of sids) {
+    t.match(await services.sessions.find('acme', sid), { endReason: 'device_revoked' }, sid)
+    t.match((await services.revocations.revokedState('acme')).sids, { [sid]: Number })
+  }
+  const left = await store.read.select().from(schema.realmRecords)
+  t.equal(left.length, records.length - sids.length, 'tokens of theirs, and of nobody else')
+  const told = (await store.read.select().from(schema.outbox))
+    .filter(({ event }) => event === 'session.revoked')
+    .sort((a, b) => a.sequence - b.sequence)
+    .map(({ content }) => content as { sid: string })
+  const names = [...sids.map(({ sid }) => sid), 'alone'].sort()
+  t.strictSame(told.map(({ sid }) => sid).sort(), names)
+  t.match(told, [{ sessions: 1, reason: 'device_revoked', not_before: Number }])
+  const notices = await store.read.select().from(schema.logoutNotices)
+  t.strictSame(notices.map(({ sid }) => sid).sort(), names)
+})
+
 void t.test(
   'a suspicion stands until it is cleared, and then both are watched again',
   async (t) => {
@@ -256,4 +316,35 @@ void t.test('a tenant takes its devices and tickets with it', async (t) => {
   await services.jobs.run()
   await tenant('acme')
   t.strictSame((await operator('GET', DEVICES)).items, [])
+})
+
+void t.test('the key that agents know us by is rotated, and not twice in a month', async (t) => {
+  const { machine, checkIn, operator, services, clock } = await startDevices(t)
+  const path = '/device-keys/rotate'
+  const one = await machine()
+  const known = async () => {
+    const { body } = await checkIn(one)
+    const { keys } = body['challenge_jwks'] as { keys: { kid: string }[] }
+    return keys.map(({ kid }) => kid)
+  }
+  const signer = async () => {
+    const jws = await services.challengeKeys.sign('dev-chal+jwt', {})
+    const header = Buffer.from(jws.split('.')[0] ?? '', 'base64url').toString()
+    return (JSON.parse(header) as { kid: string }).kid
+  }
+  const [first = '', second = ''] = await known()
+  t.equal(await signer(), first)
+  const rotated = await operator('POST', path, {})
+  t.match(rotated, { status: 200, body: { current: second } })
+  t.equal(await signer(), second, 'which machines have known since they enrolled')
+  const third = String(rotated.body['next'])
+  t.strictSame(await known(), [second, third])
+  clock.advance(LIMITS.deviceKeysRotatedMsMin - 1)
+  t.match(await operator('POST', path, {}), { status: 409, body: { error: 'rotation_state' } })
+  t.equal(await signer(), second)
+  t.match(await operator('POST', path, { force: true }), { body: { current: third } })
+  clock.advance(LIMITS.deviceKeysRotatedMsMin)
+  t.match(await operator('POST', path, {}), { status: 200 })
+  const audit = await operator('GET', '/audit?action=device_challenge_keys.rotated')
+  t.equal(audit.items.length, 3)
 })

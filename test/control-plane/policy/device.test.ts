@@ -1,5 +1,6 @@
 import t from 'tap'
 import { compareVersions, compliance, isVersion } from '../../../control-plane/policy/compliance.ts'
+import { demandedFrom } from '../../../control-plane/policy/demanded.ts'
 import { device } from '../../../control-plane/policy/device.ts'
 import { DEFAULT_POLICIES, type DevicePolicy } from '../../../control-plane/policy/policies.ts'
 import { createReplay, type PastSignIn } from '../../../control-plane/policy/replay.ts'
@@ -75,10 +76,11 @@ t.test(
     const behind = { ...asked, nowMs: since + 5 * DAY_MS }
     t.equal(compliance(of, policy, behind).graceUntil, undefined, 'at its end it is over')
     t.match(compliance(of, policy, { ...behind, nowMs: behind.nowMs - 1 }), { graceUntil: Number })
-    const demandedSinceMs = NOW_MS - DAY_MS
+    const demandedSince = NOW_MS - DAY_MS
     t.equal(
-      compliance(of, policy, { ...asked, demandedSinceMs }).graceUntil,
-      demandedSinceMs + 5 * DAY_MS,
+      compliance(of, policy, { ...asked, demanded: [demandedFrom(policy, demandedSince)] })
+        .graceUntil,
+      demandedSince + 5 * DAY_MS,
       'no earlier than it was demanded',
     )
     const two = machine({
@@ -90,6 +92,11 @@ t.test(
       since + 4 * DAY_MS,
       'the first that ends',
     )
+    const turned = { ...of, unmetSince: { firewall: since - DAY_MS } }
+    const graceOf = (unknown: 'pass' | 'fail') =>
+      compliance(turned, { ...policy, unknown }, asked).graceUntil
+    t.equal(graceOf('fail'), since + 4 * DAY_MS, 'unknown has failed before it')
+    t.equal(graceOf('pass'), since + 5 * DAY_MS, 'unknown has passed before it')
     for (const given of [{ state: 'suspect_clone' }] as const)
       t.equal(compliance(machine(given), policy, asked).graceUntil, undefined, given.state)
     const pending = machine({ state: 'pending' })

@@ -19,7 +19,7 @@ import type { Command, Task } from './command.ts'
 
 export const collect: Command = {
   name: 'collect',
-  summary: 'Finds out once how this machine is; run every five minutes, as root.',
+  summary: 'Collects the state of this machine once. Run it every five minutes, as root.',
   options: ['facts', 'print'],
   actions: [],
   async run(task) {

@@ -1,6 +1,4 @@
 /** Enrolls once: a key is made here, in the TPM where that works, and its public half is known to the service from then on. */
-import { randomBytes } from 'node:crypto'
-import { isThisMachine } from '../../../../shared/hosts.ts'
 import { LIMITS } from '../../../../shared/limits.ts'
 import { VERSION } from '../../../../shared/version.ts'
 import { ask } from '../../analyzer/terminal/prompt.ts'
@@ -24,22 +22,20 @@ export const enroll: Command = {
   actions: [],
   async run(task) {
     const { given, world, state, proxies, print, remark } = task
-    const service = createAgentService({ baseUrl: readBaseUrl(world.environment), proxies })
+    const base = readBaseUrl(world.environment)
+    const service = createAgentService({ baseUrl: base.text, proxies })
     const before = await state.read()
     if (before !== null && !given.values.has('again') && (await works(before, world))) {
       print(`This is ${before.device_id} of ${before.tenant_id} already. The ticket was not used.`)
       return EXIT.done
     }
-    const { protocol, hostname } = new URL(service.baseUrl)
-    if (protocol === 'http:' && !isThisMachine(hostname))
-      remark(`${service.baseUrl} is not encrypted, so the ticket could be intercepted.`)
+    if (base.isOpen) remark(`${base.text} is not encrypted, so the ticket could be intercepted.`)
     const ticket = await readTicket(world)
 
     // On the disk before it is told: who asks again with it is the same device.
     const kept = await state.readEnrolling()
     const made = kept === null ? await makeKey(world.tpm) : { key: kept.key, why: '' }
-    const rid = kept?.rid ?? randomBytes(32).toString('base64url')
-    if (kept === null) await state.writeEnrolling({ version: 1, key: made.key, rid })
+    if (kept === null) await state.writeEnrolling({ version: 1, key: made.key })
     const key = openKey(made.key, world.tpm)
     const wish = {
       platform: world.platform === 'win32' ? ('windows' as const) : ('linux' as const),
@@ -48,7 +44,6 @@ export const enroll: Command = {
       agent: VERSION,
       key_storage: key.storage,
       machine_hash: await machineHash({ ...world, tool: world.tpm.tool }),
-      rid,
     }
     const answer = await service.enrol(ticket, wish, key).catch(async (error: unknown) => {
       await giveUp(error, before, state)

@@ -10,7 +10,7 @@ import type { Command } from './command.ts'
 
 export const status: Command = {
   name: 'status',
-  summary: 'Shows how this device is: its key, its last check-in, its facts.',
+  summary: 'Shows the key, the last check-in and the facts of this device.',
   options: ['facts', 'json'],
   actions: [],
   async run({ given, world, state, print }) {

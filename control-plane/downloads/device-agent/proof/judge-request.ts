@@ -4,6 +4,7 @@
  * signed challenge does anything.
  */
 import { LIMITS } from '../../../../shared/limits.ts'
+import { LOOPBACK } from '../../resident/loopback.ts'
 
 interface RequestSeen {
   readonly method?: string | undefined
@@ -12,7 +13,6 @@ interface RequestSeen {
   readonly rawHeaders: readonly string[]
 }
 
-export const PROOF_HOST = '127.0.0.1'
 const PATH = /^\/p\/([\w-]+\.[\w-]+\.[\w-]+)$/
 
 /** The challenge; null: not one of these. */
@@ -27,7 +27,7 @@ export function challengeIn(request: RequestSeen, port: number): string | null {
   if (method !== 'GET' || url.length > LIMITS.deviceProofUrlBytesMax) return null
   const hosts = valuesOf('host')
   // another name that leads here is how a page of somebody else would come to read answers
-  if (hosts.length !== 1 || hosts[0] !== `${PROOF_HOST}:${port}`) return null
+  if (hosts.length !== 1 || hosts[0] !== `${LOOPBACK}:${port}`) return null
   if (!isWhereSent('sec-fetch-mode', 'navigate')) return null
   if (!isWhereSent('sec-fetch-dest', 'document')) return null
   // a page that is fetched ahead of time has nobody who wants it

@@ -3,19 +3,15 @@
  * sending the browser back with a one-time code, and everything else with one and the same 404.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { LIMITS } from '../../../../shared/limits.ts'
-import { challengeIn, PROOF_HOST } from './judge-request.ts'
+import { listenOnLoopback, portOf, type LoopbackListener } from '../../resident/loopback.ts'
+import { challengeIn } from './judge-request.ts'
 import { PAGE_POLICY, unreachablePage } from './page.ts'
 
 /** Where the browser goes next; null: the service could not be asked. */
 export type Prove = (challenge: string) => Promise<URL | 'not_ours' | null>
-
-export interface ProofListener {
-  readonly port: number
-  close(): Promise<void>
-}
 
 const NOT_FOUND = 'Not found.\n'
 const NOT_FOUND_LINES = [
@@ -28,7 +24,7 @@ const NOT_FOUND_LINES = [
 ]
 
 /** Rejects where the port cannot be had. */
-export async function openProofListener(port: number, prove: Prove): Promise<ProofListener> {
+export function openProofListener(port: number, prove: Prove): Promise<LoopbackListener> {
   const waiting = new Set<Socket>()
   const server = createServer({
     headersTimeout: LIMITS.deviceProofHeadMsMax,
@@ -57,8 +53,7 @@ export async function openProofListener(port: number, prove: Prove): Promise<Pro
     }
   })
   server.on('request', (request, response) => {
-    const { port: own } = server.address() as AddressInfo
-    const challenge = challengeIn(request, own)
+    const challenge = challengeIn(request, portOf(server))
     if (challenge === null) return notFound(response)
     waiting.delete(request.socket)
     void answer(request, response, challenge)
@@ -88,22 +83,7 @@ export async function openProofListener(port: number, prove: Prove): Promise<Pro
     response.end(unreachablePage(url, headers['accept-language'] ?? ''))
   }
 
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(port, PROOF_HOST, () => {
-      server.off('error', reject)
-      server.on('error', () => undefined)
-      resolve()
-    })
-  })
-  return {
-    port: (server.address() as AddressInfo).port,
-    async close() {
-      const closed = new Promise((resolve) => server.close(resolve))
-      server.closeAllConnections()
-      await closed
-    },
-  }
+  return listenOnLoopback(server, port)
 }
 
 /** A path of 2 KiB, and the cookies that other programs have set for this address. */

@@ -5,7 +5,8 @@ import { Refused } from '../service/agent-service.ts'
 import type { Chain } from '../running/chain.ts'
 import { createSleeper } from '../../resident/sleeper.ts'
 import { cidIn } from './challenge.ts'
-import { openProofListener, type ProofListener } from './listener.ts'
+import type { LoopbackListener } from '../../resident/loopback.ts'
+import { openProofListener } from './listener.ts'
 
 interface ProofWorld {
   readonly port: number
@@ -23,7 +24,7 @@ const PROVE_MS_MAX = 15_000
 export function createProof({ port, chain, log, onListening, againMs }: ProofWorld) {
   const stopped = new AbortController()
   const sleeper = createSleeper(stopped.signal)
-  let listener: ProofListener | undefined
+  let listener: LoopbackListener | undefined
 
   async function prove(challenge: string): Promise<URL | 'not_ours' | null> {
     const { confirm, ...pinned } = chain.device()

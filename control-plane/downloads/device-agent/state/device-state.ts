@@ -4,7 +4,6 @@ import { DEVICE_ID, RANDOM_32 } from '../../../../shared/device/messages.ts'
 import { TENANT_ID } from '../../../../shared/fleet/snapshot.ts'
 import {
   createPrivateFolder,
-  unreadable,
   type FileSystem,
   type FolderWords,
 } from '../../resident/private-folder.ts'
@@ -54,7 +53,7 @@ const DeviceSchema = v.object({
 export type Device = v.InferOutput<typeof DeviceSchema>
 
 /** A key whose enrolment has not been answered: asked again with it, it is the same device. */
-const EnrollingSchema = v.object({ version: v.literal(1), key: StoredKeySchema, rid: random32 })
+const EnrollingSchema = v.object({ version: v.literal(1), key: StoredKeySchema })
 export type Enrolling = v.InferOutput<typeof EnrollingSchema>
 
 /** What root believes updates by, and what it has asked for last: no business of the listener. */
@@ -86,22 +85,7 @@ export function createDeviceFolder(
   world: { readonly userId: number | undefined; readonly files?: FileSystem },
 ) {
   const folder = createPrivateFolder(path, { words: WORDS, ...world })
-
-  async function readAs<Schema extends v.GenericSchema>(
-    name: string,
-    schema: Schema,
-  ): Promise<v.InferOutput<Schema> | null> {
-    const text = await folder.read(name)
-    if (text === null) return null
-    try {
-      return v.parse(schema, JSON.parse(text))
-    } catch {
-      throw unreadable(`${path}/${name}`, 'its content is not valid', WORDS) // and is shown nowhere
-    }
-  }
-
-  const write = (name: string, value: object) =>
-    folder.write(name, `${JSON.stringify(value, undefined, 2)}\n`)
+  const { readAs, writeJson } = folder
 
   const read = () => readAs(FILES.device, DeviceSchema)
 
@@ -118,17 +102,17 @@ export function createDeviceFolder(
         'Get a ticket from the Devices page of your tenant, then: service-device-agent enroll',
       )
     },
-    write: (device: Device): Promise<void> => write(FILES.device, device),
+    write: (device: Device): Promise<void> => writeJson(FILES.device, device),
 
     readEnrolling: () => readAs(FILES.enrolling, EnrollingSchema),
-    writeEnrolling: (enrolling: Enrolling): Promise<void> => write(FILES.enrolling, enrolling),
+    writeEnrolling: (enrolling: Enrolling): Promise<void> => writeJson(FILES.enrolling, enrolling),
     endEnrolling: (): Promise<void> => folder.removeFile(FILES.enrolling),
 
     readUpdates: () => readAs(FILES.updates, UpdatesSchema),
-    writeUpdates: (updates: Updates): Promise<void> => write(FILES.updates, updates),
+    writeUpdates: (updates: Updates): Promise<void> => writeJson(FILES.updates, updates),
 
     readListening: () => readAs(FILES.listening, ListeningSchema),
-    writeListening: (listening: Listening): Promise<void> => write(FILES.listening, listening),
+    writeListening: (listening: Listening): Promise<void> => writeJson(FILES.listening, listening),
 
     /** Nothing of the device is left. */
     remove: (): Promise<void> => folder.remove([...Object.values(FILES), PROXY_CREDENTIAL, SOCKET]),

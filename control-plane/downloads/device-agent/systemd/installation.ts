@@ -16,7 +16,7 @@ import type { Systemctl } from '../../resident/systemctl.ts'
 import type { TpmWorld } from '../key/tpm-key.ts'
 import { OWN_STATE, RUNNING_STATE, runningFolder } from '../places.ts'
 import { FILES, type DeviceFolder } from '../state/device-state.ts'
-import { LISTENER, TIMER, UNIT_MARK, unitTexts } from './units.ts'
+import { COLLECTOR, LISTENER, TIMER, UNIT_MARK, unitTexts } from './units.ts'
 
 export interface InstallationWorld extends ServiceMachine {
   readonly systemctl: Systemctl
@@ -99,6 +99,8 @@ export async function uninstall(world: InstallationWorld): Promise<boolean> {
   for (const name of names) if (await refuseForeign(unitPath(root, name))) there.push(name)
   if (there.length === 0) return false
   await systemctl('disable', '--now', ...there.filter((name) => [LISTENER, TIMER].includes(name)))
+  // what is on its way would write once more, behind its folder's end
+  if (there.includes(COLLECTOR)) await systemctl('stop', COLLECTOR)
   for (const name of there) await rm(unitPath(root, name), { force: true })
   await systemctl('daemon-reload')
   return true

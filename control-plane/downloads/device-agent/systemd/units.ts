@@ -8,7 +8,7 @@ import { commandWord, environmentLine, escaped, HARDENING } from '../../resident
 import { OWN_STATE, RUNNING_STATE } from '../places.ts'
 
 export const LISTENER = 'service-device-agent.service'
-const COLLECTOR = 'service-device-collector.service'
+export const COLLECTOR = 'service-device-collector.service'
 export const TIMER = 'service-device-collector.timer'
 
 /** `service uninstall` removes only what begins like this. */

@@ -1,6 +1,18 @@
 /** The agent with a real control plane: it enrolls, checks in, survives what happens to machines, and leaves. */
-import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { decodeJwt } from 'jose'
 import t, { type Test } from 'tap'
 import { createChain } from '../../../../control-plane/downloads/device-agent/running/chain.ts'
 import {
@@ -98,6 +110,19 @@ void t.test('it enrolls once, keeps its key to itself, and leaves', async (t) =>
   t.strictSame(await devices(), [])
   t.throws(() => readdirSync(state), { code: 'ENOENT' }, 'nothing of it is left')
   t.match(await call(['run']), { code: 1, err: /^No device is enrolled in/ })
+})
+
+void t.test('an end between the answer and the disk costs no other ticket', async (t) => {
+  const { call, ticket, state, device, devices } = await start(t)
+  const secret = await ticket()
+  const inTheWay = join(state, 'updates.json')
+  mkdirSync(join(inTheWay, 'full'), { recursive: true, mode: 0o700 })
+  t.match(await call(['enroll'], { ticket: secret }), { code: 1 })
+  const [enrolled] = await devices()
+  rmSync(inTheWay, { recursive: true })
+  t.match(await call(['enroll'], { ticket: secret }), { code: 0 })
+  t.equal(device().device_id, enrolled?.['device_id'], 'the same key is the same device')
+  t.equal((await devices()).length, 1)
 })
 
 void t.test('a ticket is taken from no argument, and a refused one leaves nothing', async (t) => {
@@ -216,6 +241,50 @@ void t.test('a revoked device says so once, and enrolls again with a new ticket'
   t.match(await call(['enroll'], { ticket: await ticket() }), { code: 0, out: /^Enrolled as/ })
   t.not(device().device_id, before)
   t.ok((await devices()).length >= 1)
+})
+
+void t.test('who is one too many comes when he is told, with the same message', async (t) => {
+  const { baseUrl, ticket, operator } = await start(t)
+  const checkIns: { atMs: number; link: object }[] = []
+  const front = createServer((incoming, response) => {
+    void (async () => {
+      const { method = '', url = '', headers } = incoming
+      const body = await text(incoming)
+      if (url.endsWith('/checkin')) {
+        const { prev, boot_id, ctr } = decodeJwt(body)
+        checkIns.push({ atMs: performance.now(), link: { prev, boot_id, ctr } })
+        if (checkIns.length < 2) {
+          response.writeHead(503, { 'retry-after': '2', 'content-type': 'application/json' })
+          return void response.end('{"error":"too_busy"}')
+        }
+      }
+      const { authorization = '', 'content-type': type = '' } = headers
+      const sent = { method, body, headers: { authorization, 'content-type': type } }
+      const answer = await fetch(`${baseUrl}${url}`, sent)
+      response.writeHead(answer.status, { 'content-type': 'application/json' })
+      response.end(await answer.text())
+    })()
+  })
+  await new Promise<void>((resolve) => front.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => {
+    front.closeAllConnections()
+    front.close()
+  })
+  const { port } = front.address() as AddressInfo
+  const agent = agentHere(t, `http://127.0.0.1:${port}`)
+  t.match(await agent.call(['enroll'], { ticket: await ticket() }), { code: 0 })
+  const running = agent.start(['run', '--port', '0'])
+  await new Promise<void>((resolve) => {
+    const look = () => (agent.device().checked_in_at === null ? setImmediate(look) : resolve())
+    look()
+  })
+  running.stop()
+  await running.ended
+  const [first, second] = checkIns
+  t.ok((second?.atMs ?? 0) - (first?.atMs ?? 0) >= 1990, 'no sooner')
+  t.strictSame(second?.link, first?.link)
+  const path = `${DEVICES}/${agent.device().device_id}`
+  t.not((await operator('GET', path)).body['state'], 'suspect_clone')
 })
 
 void t.test('its clock may be two days off, either way', async (t) => {

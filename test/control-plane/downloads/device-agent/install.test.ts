@@ -3,11 +3,15 @@ import { execFile, execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import t from 'tap'
+import { makeInstaller } from '../../../../control-plane/downloads/bundling/installer.ts'
 import { newTenant } from '../../../support/api.ts'
 import { temporaryFolder } from '../../../support/control-plane.ts'
 import { startPublicServer } from '../../../support/public-server.ts'
 
-const SCRIPT = 'control-plane/downloads/device-agent/install.sh'
+const SCRIPT = new URL(
+  '../../../../control-plane/downloads/device-agent/install.sh',
+  import.meta.url,
+)
 const SHELLS = [['/usr/bin/dash'], ['/usr/bin/busybox', 'sh'], ['/usr/bin/ksh']] as const
 
 /** Folders that the installer writes to are empty here, and gone with the namespace. */
@@ -77,11 +81,16 @@ ${TREE} >after`
       t.match(read('units'), 'LoadCredential=device.json:/var/lib/service-device-agent/device.json')
       t.match(JSON.parse(read('status.json')), { key_storage: /tpm|file/, facts_age_s: Number })
       t.match(readFileSync(notes, 'utf8'), /enable service-device-agent.service\nrestart/)
+      t.match(readFileSync(notes, 'utf8'), /^stop service-device-collector\.service$/m)
       t.strictSame((await operator('GET', '/tenants/acme/devices')).items, [], 'it has left')
     },
   )
 
 const shellcheck = '/usr/bin/shellcheck'
 void t.test('shellcheck has nothing to say', { skip: !existsSync(shellcheck) }, async (t) => {
-  t.equal(execFileSync(shellcheck, ['-s', 'sh', SCRIPT]).toString(), '')
+  const values = 'BASE_URL VERSION TICKET AGENT_SHA256 NODE_X64_SHA256 NODE_ARM64_SHA256'
+  const given = Object.fromEntries(values.split(' ').map((name) => [name, 'x']))
+  const script = await makeInstaller(SCRIPT, { ...given, NAME: 'agent', SECONDS_MAX: '900' })
+  const said = execFileSync(shellcheck, ['-s', 'sh', '-'], { input: script }).toString()
+  t.equal(said, '')
 })

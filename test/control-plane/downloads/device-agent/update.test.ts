@@ -65,6 +65,10 @@ void t.test('anything else changes nothing', async (t) => {
     'alg none': [await first.sign(next, { ...UPDATE, alg: 'none' }), program('1.3.0')],
     'an older one': [await first.sign(offered('1.2.2'), UPDATE), program('1.2.2')],
     'another program': [await first.sign(next, UPDATE), program('6.6.6')],
+    'another program of that length, which says it is this version': [
+      await first.sign(next, UPDATE),
+      program('1.3.0').replaceAll("'", '"'),
+    ],
     'a longer program': [await first.sign({ ...next, bytes: 1 }, UPDATE), program('1.3.0')],
     'one that does not start': [
       await first.sign(offered('1.3.0', ofContent('syntax error here')), UPDATE),

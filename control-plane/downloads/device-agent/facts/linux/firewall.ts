@@ -25,10 +25,19 @@ async function byFirewalld(machine: Machine): Promise<FirewallFact | null> {
   if (state.kind !== 'ended' || state.text.trim() !== 'running') return null
   const zone = await ask(machine, 'firewall-cmd', ['--get-default-zone'])
   if (zone.kind !== 'ended' || zone.code !== 0) return unanswered(zone, 'firewall-cmd')
+  const active = await ask(machine, 'firewall-cmd', ['--get-active-zones'])
+  if (active.kind !== 'ended' || active.code !== 0) return unanswered(active, 'firewall-cmd')
   const name = zone.text.trim()
-  return name === 'trusted'
+  return name === 'trusted' || isTrusting(active.text)
     ? fact(false, 'allows_all', 'firewalld: trusted')
     : fact(true, 'firewalld', name)
+}
+
+/** Whatever the default is, an interface or a network of others may be in the zone that lets in all. */
+function isTrusting(zones: string): boolean {
+  const [, named = ''] = /^trusted\b.*\n((?:[ \t]+.*\n?)*)/m.exec(zones) ?? []
+  const members = [...named.matchAll(/^\s+(?:interfaces|sources): (.*)$/gm)]
+  return members.some(([, names = '']) => names.split(/\s+/).some((one) => !/^(?:lo)?$/.test(one)))
 }
 
 async function byUfw(machine: Machine): Promise<FirewallFact | null> {
@@ -44,7 +53,11 @@ function parseUfw(text: string): FirewallFact | null {
   const [, incoming] = /^Default: (\w+) \(incoming\)/m.exec(text) ?? []
   if (!/^Status: active$/m.test(text) || incoming === undefined)
     return fact('unknown', 'not_readable', 'ufw')
-  return incoming === 'deny' || incoming === 'reject'
+  // of its rules, the first that is about everything from everywhere is the last that counts
+  const [, ruled] =
+    /^Anywhere +(ALLOW|DENY|REJECT) IN +Anywhere *(?:\(.*\) *)?(?:#.*)?$/m.exec(text) ?? []
+  const isRefused = incoming === 'deny' || incoming === 'reject'
+  return (ruled === undefined ? isRefused : ruled !== 'ALLOW')
     ? fact(true, 'ufw')
     : fact(false, 'allows_all', 'ufw')
 }
@@ -69,11 +82,10 @@ async function byIptables(machine: Machine): Promise<FirewallFact | null> {
   return await judged(machine, defaults, 'iptables')
 }
 
-/** By the policy of the chain, or by its last rule, which then has no condition. */
+/** By the first rule without a condition, or else by the policy of the chain. */
 function refusesByDefault(rules: string): boolean {
-  if (/^-P INPUT DROP$/m.test(rules)) return true
-  const last = rules.trim().split('\n').at(-1) ?? ''
-  return /^-A INPUT -j (?:DROP|REJECT)(?: --reject-with \S+)?$/.test(last)
+  const [, verdict] = /^-A INPUT -j (ACCEPT|DROP|REJECT)(?: --reject-with \S+)?$/m.exec(rules) ?? []
+  return verdict === undefined ? /^-P INPUT DROP$/m.test(rules) : verdict !== 'ACCEPT'
 }
 
 async function judged(

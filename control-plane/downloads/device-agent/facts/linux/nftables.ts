@@ -23,7 +23,8 @@ const RuleSchema = v.object({
 const RulesetSchema = v.object({ nftables: v.array(v.unknown()) })
 
 const COUNTS = new Set(['counter', 'log'])
-const REFUSES = new Set(['drop', 'reject'])
+const REFUSALS = ['drop', 'reject']
+const VERDICTS = ['accept', ...REFUSALS]
 
 /** null: no ruleset. */
 export function defaultsOf(text: string): Defaults | null {
@@ -42,20 +43,21 @@ export function defaultsOf(text: string): Defaults | null {
   const refusing = chains
     .filter(({ type, hook }) => type === 'filter' && hook === 'input')
     .filter(({ family, table, name, policy }) => {
-      const last = rules.findLast(
-        (rule) => rule.family === family && rule.table === table && rule.chain === name,
-      )
-      return policy === 'drop' || (last !== undefined && refusesAll(last.expr))
+      const verdict = rules
+        .filter((rule) => rule.family === family && rule.table === table && rule.chain === name)
+        .map(({ expr }) => verdictOnAll(expr))
+        .find((one) => one !== undefined)
+      return REFUSALS.includes(verdict ?? policy ?? '')
     })
     .map(({ family }) => family)
   const covers = (family: string) => refusing.includes(family) || refusing.includes('inet')
   return { ipv4: covers('ip'), ipv6: covers('ip6') }
 }
 
-/** Without a condition: it counts and writes down at most, before it refuses. */
-function refusesAll(expressions: readonly Record<string, unknown>[]): boolean {
+/** Without a condition: it counts and writes down at most. What comes behind it decides nothing. */
+function verdictOnAll(expressions: readonly Record<string, unknown>[]): string | undefined {
   const kinds = expressions.flatMap((one) => Object.keys(one)).filter((kind) => !COUNTS.has(kind))
-  return REFUSES.has(kinds[0] ?? '')
+  return VERDICTS.find((one) => one === kinds[0])
 }
 
 function jsonOf(text: string): unknown {

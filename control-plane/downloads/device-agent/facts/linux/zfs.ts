@@ -26,12 +26,12 @@ export async function zfsEncrypted(machine: Machine, dataset: string): Promise<Z
   return listed.code !== 0 || devices.length === 0 ? unreadable : { kind: 'devices', devices }
 }
 
-/** Lines of `zpool list -vHPL`: vdevs are indented, and devices have their path. */
+/** Lines of `zpool list -vHPL`: vdevs are indented, and devices have their path. None: not understood. */
 export function poolDevices(text: string): readonly string[] {
-  return text.split('\n').flatMap((line) => {
-    const [, name] = /^\s+\/dev\/([\w!.-]+)(?:\s|$)/.exec(line) ?? []
-    return name === undefined ? [] : [name]
-  })
+  const vdevs = text.split('\n').filter((line) => /^\s+\//.test(line))
+  const names = vdevs.map((line) => /^\s+\/dev\/([\w!.-]+)(?:\s|$)/.exec(line)?.[1])
+  // a file, or whatever else data lie in: what is behind it nobody has looked at
+  return names.every((name) => name !== undefined) ? names : []
 }
 
 function reasonOf(kind: 'missing' | 'failed' | 'timed_out'): AnyFactReason {

@@ -3,43 +3,16 @@ import t from 'tap'
 import { diskEncrypted } from '../../../../../control-plane/downloads/device-agent/facts/linux/disk.ts'
 import { poolDevices } from '../../../../../control-plane/downloads/device-agent/facts/linux/zfs.ts'
 import { parseMounts } from '../../../../../control-plane/downloads/device-agent/facts/linux/mounts.ts'
-import { pretendedMachine, type Pretended } from './pretended-machine.ts'
-
-interface Device {
-  readonly slaves?: readonly string[]
-  readonly uuid?: string
-  /** `8:3`, to be found by a mount. */
-  readonly number?: string
-  /** Of which disk it is a part. */
-  readonly partOf?: string
-  readonly backing?: string
-}
-
-/** `/sys` as the kernel has it: a device in the folder of its bus, a partition in that of its disk. */
-function sysfs(devices: Readonly<Record<string, Device>>) {
-  const files: Record<string, string> = {}
-  const links: Record<string, string> = {}
-  const folders: string[] = []
-  const placeOf = (name: string): string => {
-    const { partOf } = devices[name] ?? {}
-    return partOf === undefined ? `/sys/devices/block/${name}` : `${placeOf(partOf)}/${name}`
-  }
-  for (const [name, { slaves = [], uuid, number, partOf, backing }] of Object.entries(devices)) {
-    const place = placeOf(name)
-    folders.push(`${place}/slaves`)
-    links[`/sys/class/block/${name}`] = place
-    if (number !== undefined) links[`/sys/dev/block/${number}`] = place
-    if (uuid !== undefined) files[`${place}/dm/uuid`] = `${uuid}\n`
-    if (partOf !== undefined) files[`${place}/partition`] = '2\n'
-    if (backing !== undefined) files[`${place}/loop/backing_file`] = `${backing}\n`
-    for (const slave of slaves) folders.push(`${place}/slaves/${slave}`)
-  }
-  return { files, links, folders }
-}
+import {
+  pretendedMachine,
+  sysfs,
+  type Pretended,
+  type PretendedDevice,
+} from './pretended-machine.ts'
 
 function machine(
   mountinfo: string,
-  devices: Readonly<Record<string, Device>> = {},
+  devices: Readonly<Record<string, PretendedDevice>> = {},
   more: Pretended = {},
 ) {
   const tree = sysfs(devices)
@@ -186,6 +159,8 @@ t.test('ZFS: by its own encryption, or by what its pool lies on', async (t) => {
 \t/dev/sdb3\t-\t-\t-\t-\t-\t-\t-\t-\tONLINE
 `
   t.strictSame(poolDevices(pool), ['dm-0', 'sdb3'])
+  for (const other of ['/srv/pool.img', '/dev/mapper/one', '/dev/disk/by-id/wwn-0x5'])
+    t.strictSame(poolDevices(`${pool}\t${other}\t-\t-\n`), [], 'one that is not understood')
   const own = { commands: { [property]: 'aes-256-gcm\n' } }
   t.match(await asked(mounts, {}, own), { value: true, detail: '/: ZFS' })
   const off = { commands: { [property]: 'off\n', [list]: pool } }

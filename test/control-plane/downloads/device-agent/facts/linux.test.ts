@@ -1,7 +1,6 @@
-/** Updates, firewall, screen lock, firmware and version of a Linux machine, from what its programs say. */
+/** Updates, screen lock, firmware and version of a Linux machine, from what its programs say. */
 import { readFileSync } from 'node:fs'
 import t from 'tap'
-import { firewall } from '../../../../../control-plane/downloads/device-agent/facts/linux/firewall.ts'
 import {
   secureBoot,
   tpm,
@@ -120,88 +119,6 @@ t.test('DNF 4 and 5: advisories of security', async (t) => {
   const ostree = pretendedMachine({ files: { '/run/ostree-booted': '', '/etc/dnf/dnf.conf': '' } })
   t.match(await upToDate(ostree, new Map()), { reason: 'package_manager_not_known' })
   t.match(await upToDate(pretendedMachine({}), new Map()), { value: 'unknown' })
-})
-
-const askedFirewall = (commands: Pretended['commands'] = {}, inet6 = '') =>
-  firewall(pretendedMachine({ commands, files: { '/proc/net/if_inet6': inet6 } }), new Map())
-const IPV6 = 'fe800000000000005054fffe123456 02 40 20 80     eth0\n'
-const LOOPBACK = '00000000000000000000000000000001 01 80 10 80       lo\n'
-
-t.test('nftables: refused by policy, or by a last rule without a condition', async (t) => {
-  const nft = (name: string) => ({ nft: fixture(`nftables/${name}.json`) })
-  for (const name of ['workstation', 'firewalld', 'counted-drop', 'iptables-nft'])
-    t.strictSame(await askedFirewall(nft(name), IPV6), { value: true, reason: 'nftables' }, name)
-  for (const name of ['debian-example', 'one-condition'])
-    t.strictSame(
-      await askedFirewall(nft(name), IPV6),
-      { value: false, reason: 'no_firewall' },
-      name,
-    )
-  t.strictSame(await askedFirewall(nft('ipv4-only'), IPV6), {
-    value: false,
-    reason: 'ipv6_open',
-    detail: 'nftables',
-  })
-  t.match(await askedFirewall(nft('ipv4-only'), LOOPBACK), { value: true })
-  const before = {
-    family: 'inet',
-    table: 'nat',
-    name: 'in',
-    type: 'nat',
-    hook: 'input',
-    policy: 'drop',
-  }
-  const nat = JSON.stringify({ nftables: [{ chain: before }] })
-  t.match(await askedFirewall({ nft: nat }), { value: false, reason: 'no_firewall' })
-  t.match(await askedFirewall({ nft: 'Operation not permitted' }), { value: 'unknown' })
-  t.match(await askedFirewall({ nft: failed }), { value: 'unknown', reason: 'not_readable' })
-})
-
-t.test('ufw, firewalld and iptables', async (t) => {
-  const ufw = (incoming: string) => `Status: active
-Logging: on (low)
-Default: ${incoming} (incoming), allow (outgoing), disabled (routed)
-New profiles: skip
-`
-  t.strictSame(await askedFirewall({ ufw: ufw('deny') }), { value: true, reason: 'ufw' })
-  t.match(await askedFirewall({ ufw: ufw('reject') }), { value: true })
-  t.match(await askedFirewall({ ufw: ufw('allow') }), { value: false, reason: 'allows_all' })
-  t.match(await askedFirewall({ ufw: 'Status: inactive\n' }), {
-    value: false,
-    reason: 'no_firewall',
-  })
-  t.match(await askedFirewall({ ufw: 'Zustand: Aktiv\n' }), { value: 'unknown' })
-
-  const zone = 'firewall-cmd --get-default-zone'
-  const running = { 'firewall-cmd --state': 'running\n', [zone]: 'FedoraWorkstation\n' }
-  t.strictSame(await askedFirewall(running), {
-    value: true,
-    reason: 'firewalld',
-    detail: 'FedoraWorkstation',
-  })
-  t.match(await askedFirewall({ ...running, [zone]: 'trusted\n' }), {
-    value: false,
-    reason: 'allows_all',
-  })
-  t.match(await askedFirewall({ 'firewall-cmd --state': 'not running\n' }), { value: false })
-
-  const drop = '-P INPUT DROP\n-A INPUT -i lo -j ACCEPT\n'
-  const reject =
-    '-P INPUT ACCEPT\n-A INPUT -m state --state RELATED,ESTABLISHED -j ACCEPT\n-A INPUT -j REJECT --reject-with icmp-host-prohibited\n'
-  for (const iptables of [drop, reject])
-    t.match(await askedFirewall({ iptables, ip6tables: iptables }, IPV6), {
-      value: true,
-      reason: 'iptables',
-    })
-  t.match(await askedFirewall({ iptables: drop, ip6tables: '-P INPUT ACCEPT\n' }, IPV6), {
-    reason: 'ipv6_open',
-  })
-  const open = '-P INPUT ACCEPT\n-A INPUT -p tcp --dport 23 -j DROP\n'
-  t.match(await askedFirewall({ iptables: open, ip6tables: open }), {
-    value: false,
-    reason: 'no_firewall',
-  })
-  t.match(await askedFirewall({ iptables: failed }), { value: 'unknown' })
 })
 
 const LIST = 'loginctl list-sessions --no-legend --no-pager'

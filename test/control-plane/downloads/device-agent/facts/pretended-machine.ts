@@ -61,3 +61,35 @@ export function pretendedMachine(pretended: Pretended): Machine & { readonly ran
     },
   }
 }
+
+export interface PretendedDevice {
+  readonly slaves?: readonly string[]
+  readonly uuid?: string
+  /** `8:3`, to be found by a mount. */
+  readonly number?: string
+  /** Of which disk it is a part. */
+  readonly partOf?: string
+  readonly backing?: string
+}
+
+/** `/sys` as the kernel has it: a device in the folder of its bus, a partition in that of its disk. */
+export function sysfs(devices: Readonly<Record<string, PretendedDevice>>) {
+  const files: Record<string, string> = {}
+  const links: Record<string, string> = {}
+  const folders: string[] = []
+  const placeOf = (name: string): string => {
+    const { partOf } = devices[name] ?? {}
+    return partOf === undefined ? `/sys/devices/block/${name}` : `${placeOf(partOf)}/${name}`
+  }
+  for (const [name, { slaves = [], uuid, number, partOf, backing }] of Object.entries(devices)) {
+    const place = placeOf(name)
+    folders.push(`${place}/slaves`)
+    links[`/sys/class/block/${name}`] = place
+    if (number !== undefined) links[`/sys/dev/block/${number}`] = place
+    if (uuid !== undefined) files[`${place}/dm/uuid`] = `${uuid}\n`
+    if (partOf !== undefined) files[`${place}/partition`] = '2\n'
+    if (backing !== undefined) files[`${place}/loop/backing_file`] = `${backing}\n`
+    for (const slave of slaves) folders.push(`${place}/slaves/${slave}`)
+  }
+  return { files, links, folders }
+}

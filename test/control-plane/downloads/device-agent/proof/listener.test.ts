@@ -129,6 +129,8 @@ t.test('whatever else comes gets one and the same 404, and signs nothing', async
       ask(`/p/${part({ alg: 'none', typ: type, kid: 'k1' })}.${body}.${signature}`),
     'another spelling of the signature': () =>
       ask(`/p/${path.slice(3, -1)}${String.fromCharCode((path.at(-1) ?? 'A').charCodeAt(0) + 1)}`),
+    'another algorithm in the header': async () =>
+      ask(`/p/${await key.sign(CLAIMS, { alg: 'ES512' })}`),
     'another tenant': async () => ask(`/p/${await key.sign({ ...CLAIMS, aud: 'other' })}`),
     'another service': async () =>
       ask(`/p/${await key.sign({ ...CLAIMS, iss: 'https://evil.example' })}`),
@@ -149,12 +151,14 @@ t.test('a thousand connections that say nothing keep no browser out', async (t) 
   const { ask, path, port } = await start(t)
   const silent: Socket[] = []
   let open = 1000
+  let heard = 0
   const { promise: enoughClosed, resolve } = Promise.withResolvers<void>()
   t.teardown(() => silent.forEach((socket) => socket.destroy()))
   for (let count = 0; count < 1000; count++) {
     const socket = connect(port, '127.0.0.1')
     socket.on('error', () => undefined)
-    socket.resume().once('close', () => {
+    socket.on('data', ({ length }) => (heard += length))
+    socket.once('close', () => {
       if (--open <= LIMITS.deviceProofConnectionsMax) resolve()
     })
     if (count % 2 === 0) socket.write('GET /p/ HTTP/1.1\r\nHost: 127')
@@ -166,6 +170,7 @@ t.test('a thousand connections that say nothing keep no browser out', async (t) 
   t.match(await ask(path, NAVIGATION), /^HTTP\/1\.1 303 /)
   t.equal(LIMITS.deviceProofConnectionsMax, 32)
   await enoughClosed
+  t.equal(heard, 0, 'they made room at once, and were not given up when their time was over')
 })
 
 t.test('a head that never ends is given up', async (t) => {
