@@ -10,7 +10,7 @@ import type { Vault } from '../keys/vault.ts'
 import { ofSignIn, tally } from '../monitoring/outcomes.ts'
 import { LOCKOUT_MEMORY_SECONDS, pausedUntil, siteFailuresMax } from '../policy/lockout.ts'
 import type { LockoutPolicy, Policies } from '../policy/policies.ts'
-import { asRecorded } from '../policy/device.ts'
+import { asRecorded, besideSignIn } from '../policy/device.ts'
 import { judge, type RecordedState, type SignInState } from '../policy/sign-in.ts'
 import type { AttemptReason, SignInFacts } from '../policy/verdict.ts'
 import {
@@ -36,7 +36,7 @@ import {
 import { requireTenant } from '../store/queries/tenants.ts'
 import { findUser, isTrialId, updateUser } from '../store/queries/users.ts'
 import { CONSOLE_REALM } from '../store/reserved.ts'
-import type { Queries } from '../store/sqlite.ts'
+import type { Queries } from '../store/engine.ts'
 import { pruneWith } from '../store/statements.ts'
 import type { Actor, Change, Store } from '../store/store.ts'
 import { fold } from './login-keys.ts'
@@ -119,7 +119,10 @@ export function createAttempts({
     const { failures: _counted, ...facts } = known
     const { queries, nowMs } = change
     await requireTenant(queries, attempt.tenantId)
-    const reason = state.kind === 'signed_in' ? 'signed_in' : state.reason
+    const isTrial = attempt.userId !== undefined && isTrialId(attempt.userId)
+    const isIn = state.kind === 'signed_in'
+    const note = isIn && !isTrial ? besideSignIn(known, policies) : undefined
+    const reason = isIn ? (note ?? 'signed_in') : state.reason
     const row = {
       ...attempt,
       signInId: randomUUID(),
@@ -132,7 +135,7 @@ export function createAttempts({
       isKnownDevice: facts.device.isKnown,
       outcome: OUTCOMES[state.kind],
       reason,
-      facts: asRecorded(facts),
+      facts: asRecorded(facts, policies),
     }
     const before = await wasRefusedSince(queries, row, nowMs - DENIED_AGAIN_MS)
     const isNews = before === undefined
@@ -140,13 +143,14 @@ export function createAttempts({
       await countRepeated(queries, before.signInId)
     else await insertSignIn(queries, row)
     if (row.isFailure) await blockAddress(change, attempt, known, policies)
-    if (attempt.userId !== undefined && isTrialId(attempt.userId)) return // nobody's news
-    if (state.kind === 'signed_in' && attempt.userId !== undefined)
+    if (isTrial) return // nobody's news
+    if (isIn && attempt.userId !== undefined)
       await updateUser(queries, attempt.tenantId, attempt.userId, { lastSignInAt: nowMs })
     const begun = row.isFailure ? begunPauses(known, policies) : []
     if (begun.includes('user_paused')) await notePause(change, attempt, known, policies)
-    const figures = tally(ofSignIn(state, row.isFailure, begun))
+    const figures = tally(ofSignIn(state, row.isFailure, begun, note))
     await addFigures(queries, attempt.tenantId, 'realm', nowMs, figures)
+    if (note === 'device_break_glass') await noteBreakGlass(change, attempt)
     const data = { ...(attempt.userId && { subject: attempt.userId }), reason, ip: row.ip }
     if (state.kind === 'refused' && isNews)
       await change.emit('signin.denied', attempt.tenantId, data)
@@ -290,6 +294,15 @@ async function notePause(
   const until = new Date(untilMs).toISOString()
   const content = { user_id: userId, address: ip.slice(0, LIMITS.addressTextMax), until }
   await change.audit(LOCKOUT, { action: 'console.account_locked', content })
+}
+
+/** Somebody came in without the device that everybody else has to show. */
+async function noteBreakGlass(change: Change, { tenantId, userId = '', ip }: Attempt) {
+  const content = { user_id: userId, address: ip.slice(0, LIMITS.addressTextMax) }
+  await change.audit(
+    { name: userId, requestId: '' },
+    { action: 'device.break_glass_used', tenantId, content },
+  )
 }
 
 /** Its end, where this failure begins one: in a browser that is known, a site's may be under way. */

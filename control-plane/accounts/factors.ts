@@ -14,7 +14,7 @@ import {
   type FactorRow,
   withFactors,
 } from '../store/queries/factors.ts'
-import type { Queries } from '../store/sqlite.ts'
+import type { Queries } from '../store/engine.ts'
 import type { Actor, Change, Store } from '../store/store.ts'
 import { passkeyCounter, passkeyIdIn, type Passkey, type PasskeySite } from './passkeys.ts'
 import { newRecoveryCodes, normalRecoveryCode } from './recovery-codes.ts'

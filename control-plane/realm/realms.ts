@@ -138,7 +138,7 @@ export function createRealms(world: RealmWorld, changedRates: Partial<RealmRates
     } catch (error) {
       if (isHangUp(error, request)) return void response.destroy()
       log.error({ tenant_id: tenantId, error }, 'realm failed')
-      if (!response.headersSent) await refuse('internal')
+      if (!response.headersSent) await refuse(isUnavailable(error) ? 'unavailable' : 'internal')
       else response.destroy()
     }
   }
@@ -152,6 +152,14 @@ export function createRealms(world: RealmWorld, changedRates: Partial<RealmRates
       } catch (error) {
         if (isHangUp(error, request)) return void response.destroy()
         log.error({ error }, 'realm failed')
+        if (!response.headersSent && isUnavailable(error))
+          return answerMessage(
+            request,
+            response,
+            'unavailable',
+            placeOfTenant(baseUrl, undefined),
+            true,
+          )
         if (!response.headersSent) response.writeHead(500)
         response.end()
       }
@@ -179,3 +187,6 @@ async function buildHandler(
     await callback(Object.assign(request, { baseUrl }), response)
   }
 }
+
+/** The database, as a rule. */
+const isUnavailable = (error: unknown) => error instanceof Refusal && error.code === 'unavailable'

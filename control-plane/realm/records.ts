@@ -25,7 +25,7 @@ import {
   upsertRecord,
   upsertSignIn,
 } from '../store/queries/realm-records.ts'
-import type { Queries } from '../store/sqlite.ts'
+import type { Queries } from '../store/engine.ts'
 import type { Store } from '../store/store.ts'
 import { SIGN_IN_SECONDS } from './configuration.ts'
 import { errors, Provider } from './oidc.ts'
@@ -118,7 +118,7 @@ export function createRealmRecords(world: RealmRecordsWorld) {
   }
 
   async function revokeGrant(grantId: string) {
-    const gone = await store.change(({ queries }) =>
+    const gone = await store.changeOf(tenantId, ({ queries }) =>
       deleteRecordsOfGrant(queries, tenantId, grantId),
     )
     const sids = new Set(gone.flatMap((record) => record.sid ?? []))
@@ -132,7 +132,7 @@ export function createRealmRecords(world: RealmRecordsWorld) {
         const expiresAt = clock.nowMs() + expiresInSeconds * SECOND_MS
         const record = sealed(keyOf(model, id), payload, expiresAt)
         if (model === 'Interaction') return openSignIn(record)
-        await store.change(async ({ queries }) => {
+        await store.changeOf(tenantId, async ({ queries }) => {
           await requireTenant(queries, tenantId)
           await upsertRecord(queries, record)
           if (model !== 'Grant') return // of which each sign-in makes one
@@ -163,7 +163,9 @@ export function createRealmRecords(world: RealmRecordsWorld) {
        */
       async consume(id) {
         const key = keyOf(model, id)
-        const first = await store.change(({ queries, nowMs }) => consumeRecord(queries, key, nowMs))
+        const first = await store.changeOf(tenantId, ({ queries, nowMs }) =>
+          consumeRecord(queries, key, nowMs),
+        )
         if (first !== undefined) return
         const used = await findRecord(store.read, key, clock.nowMs())
         if (used?.grantId) await revokeGrant(used.grantId)
@@ -172,7 +174,7 @@ export function createRealmRecords(world: RealmRecordsWorld) {
 
       async destroy(id) {
         const key = keyOf(model, id)
-        await store.change(({ queries, nowMs }) =>
+        await store.changeOf(tenantId, ({ queries, nowMs }) =>
           model === 'Interaction'
             ? retireRecord(queries, key, nowMs, nowMs + FINISHED_MS)
             : deleteRecord(queries, key),
@@ -208,7 +210,7 @@ export function createRealmRecords(world: RealmRecordsWorld) {
     }
     const own = { opened: [opened], isBegun: false }
     const committed = store
-      .change(async ({ queries }) => {
+      .changeOf(tenantId, async ({ queries }) => {
         own.isBegun = true
         await requireTenant(queries, tenantId)
         for (const { record, most } of own.opened) {

@@ -3,8 +3,8 @@ import type { ClientAuthorizationState } from 'oidc-provider'
 import { judgedDeviceIn } from '../devices/judged-device.ts'
 import { compliance } from '../policy/compliance.ts'
 import { isProofDemanded } from '../policy/device.ts'
-import { findPolicy } from '../store/queries/policies.ts'
 import { SESSION_ASKED_AGAIN } from '../sessions/revocations.ts'
+import { demandedIn } from '../tenants/policies.ts'
 import type { RealmWorld } from './world.ts'
 
 type DeviceWorld = Pick<RealmWorld, 'store' | 'policies' | 'sessions' | 'clock'>
@@ -33,8 +33,8 @@ export async function lacksDevice(
   const device = await judgedDeviceIn(store.read, tenantId, deviceId)
   if (device === undefined) return true
   if (decided.device.on_violation === 'nothing') return false
-  const demandedSinceMs = (await findPolicy(store.read, tenantId, 'device'))?.updatedAt
-  const asked = { userId: accountId ?? null, nowMs: clock.nowMs(), demandedSinceMs }
+  const demanded = await demandedIn(store.read, tenantId)
+  const asked = { userId: accountId ?? null, nowMs: clock.nowMs(), demanded }
   const { complies, graceUntil } = compliance(device, decided.device, asked)
   return !complies && graceUntil === undefined
 }

@@ -60,8 +60,3 @@ export function redirection(
 export function cookieLines(cookies: readonly string[]): string[] {
   return cookies.map((cookie) => `Set-Cookie: ${cookie}`)
 }
-
-export function methodRefused(allow: string): Answer {
-  const body = { error: 'method_not_allowed', detail: `This URL only accepts ${allow}.` }
-  return jsonAnswer(405, body, [`Allow: ${allow}`])
-}

@@ -6,7 +6,8 @@ import { fingerprintOf } from '../enforcement/fingerprint.ts'
 import { writeSeen } from '../enforcement/seen.ts'
 import { isRevoked } from '../enforcement/session.ts'
 import { judgeTimes, proveToken, type TokenClaims } from '../enforcement/token.ts'
-import { cookieLines, methodRefused, pageAnswer, redirection, type Answer } from './answer.ts'
+import { cookieLines, pageAnswer, redirection, type Answer } from './answer.ts'
+import { methodRefused } from './bad-request.ts'
 import { flowCookieName, flowCookiePath, flowIdOf, openFlow, type Flow } from './flow.ts'
 import { hopsCookie } from './hops.ts'
 import { othersCleared } from './stray-sessions.ts'
@@ -24,7 +25,7 @@ export async function callback<V extends ServiceRequest>(
 ): Promise<Answer> {
   const { tenant, query, isCookieSecure: isSecure } = request
   const { relyingParty, callbacks, log } = world
-  if (request.head.method !== 'GET') return methodRefused('GET')
+  if (request.head.method !== 'GET') return methodRefused(request, 'GET')
   const state = onlyParameter(query, 'state') ?? ''
   const flowId = flowIdOf(state)
   if (flowId === undefined) return startAgain(request, world)

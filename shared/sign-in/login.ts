@@ -4,7 +4,8 @@ import { clearCookie, flowCookies, hopsCookieName, setCookie } from '../enforcem
 import { safeReturnTo } from '../enforcement/return-to.ts'
 import { LIMITS } from '../limits.ts'
 import type { SignInReason } from '../reasons.ts'
-import { methodRefused, pageAnswer, redirection, type Answer } from './answer.ts'
+import { pageAnswer, redirection, type Answer } from './answer.ts'
+import { methodRefused } from './bad-request.ts'
 import { flowCookieName, flowCookiePath, newFlowId, sealFlow, type Flow } from './flow.ts'
 import { hopsOf } from './hops.ts'
 import { sessionEndedOf } from './session-ended.ts'
@@ -23,7 +24,7 @@ export async function login<V extends ServiceRequest>(
   world: SignInWorld<V>,
 ): Promise<Answer> {
   const { tenant, cookies, isCookieSecure: isSecure } = request
-  if (!isRead(request.head.method)) return methodRefused('GET, HEAD')
+  if (!isRead(request.head.method)) return methodRefused(request, 'GET, HEAD')
   const verdict = world.sessions.read(request)
   const reason = verdict.kind === 'invalid' ? verdict.reason : undefined
   if (hopsOf(request) >= LIMITS.signInHopsMax) return loopPage(request, reason ?? 'no_session')

@@ -9,7 +9,8 @@ import {
 } from '../enforcement/cookies.ts'
 import { isRevoked } from '../enforcement/session.ts'
 import { judgeTimes, type TokenClaims } from '../enforcement/token.ts'
-import { cookieLines, methodRefused, pageAnswer, redirection, type Answer } from './answer.ts'
+import { cookieLines, pageAnswer, redirection, type Answer } from './answer.ts'
+import { methodRefused } from './bad-request.ts'
 import { isLogoutMeant } from './logout-intent.ts'
 import { SIGNED_OUT, signedOutUrl } from './signed-out-url.ts'
 import { FORM_PAGE_HEADER_LINES, pageHtml } from './pages.ts'
@@ -23,7 +24,7 @@ export async function logout<V extends ServiceRequest>(
 ): Promise<Answer> {
   const { head, tenant } = request
   const { method } = head
-  if (method !== 'GET' && method !== 'POST') return methodRefused('GET, POST')
+  if (method !== 'GET' && method !== 'POST') return methodRefused(request, 'GET, POST')
   if (isBackFromRealm(request, world)) return signedOut(request, [])
   if (!isLogoutMeant(request)) return confirmLogout(request)
   const { isCookieSecure: isSecure } = request
@@ -79,6 +80,7 @@ function confirmLogout(request: ServiceRequest): Answer {
     title: signOutAsk.title,
     text: signOutAsk.text(request.tenant.name),
     code: 'confirm_logout',
+    isCalm: true,
     form: { action: '/service/logout', label: signOut },
   })
   return { status: 200, headerLines: FORM_PAGE_HEADER_LINES, body }
@@ -92,6 +94,7 @@ function signedOut(request: ServiceRequest, cookies: readonly string[]): Answer 
     title: said.title,
     text: said.text(request.tenant.name),
     code: 'signed_out',
+    isCalm: true,
     action: { href: '/', label: signInAgain },
   }
   return pageAnswer(200, page, cookieLines(cookies))

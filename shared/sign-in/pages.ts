@@ -15,6 +15,8 @@ export interface Page {
   readonly text: string
   /** A reason code that a person can quote. */
   readonly code: string
+  /** Nothing went wrong: the code is for programs alone. */
+  readonly isCalm?: boolean
   readonly action?: { readonly href: string; readonly label: string }
   /** A button that posts to this address instead of a link. */
   readonly form?: { readonly action: string; readonly label: string }
@@ -34,6 +36,7 @@ h1 { margin: 0 0 .75rem; font-size: 1.4rem; line-height: 1.3; letter-spacing: -.
 p { margin: 0 0 1.5rem; color: var(--quiet) }
 dl { margin: 0 0 1.5rem; display: grid; grid-template-columns: auto 1fr; gap: .4rem 1.25rem }
 dt { color: var(--quiet) } dd { margin: 0; overflow-wrap: anywhere }
+@media (max-width: 30rem) { dl { grid-template-columns: 1fr; gap: 0 } dd + dt { margin-top: .6rem } }
 a, button { display: inline-block; padding: .7rem 1.25rem; border: 0; border-radius: .6rem;
   background: var(--accent); color: var(--on-accent); font: inherit; font-weight: 600;
   text-decoration: none; cursor: pointer }
@@ -44,6 +47,8 @@ h2 + p { margin-bottom: 1rem }
 ul { margin: 0; padding: 0; list-style: none; border-top: 1px solid var(--line) }
 li { display: flex; flex-wrap: wrap; gap: .6rem 1rem; align-items: center;
   justify-content: space-between; padding: .9rem 0; border-bottom: 1px solid var(--line) }
+.plain { margin: 0 0 1.5rem; padding-left: 1.25rem; list-style: disc; border: 0; color: var(--quiet) }
+.plain li { display: list-item; padding: .1rem 0; border: 0 }
 li > div { flex: 1 1 12rem; min-width: 0; overflow-wrap: anywhere }
 .fact { display: block; color: var(--quiet); font-size: .9rem }
 .badge { display: inline-block; margin-left: .4rem; padding: 0 .5rem; border: 1px solid var(--line);
@@ -84,7 +89,7 @@ export function pageHtml(page: Page): string {
           ? ''
           : html`<form method="post" action="${form.action}"><button>${form.label}</button></form>`
       }
-      <small>${page.code}</small>`,
+      ${page.isCalm === true ? html`<small hidden>${page.code}</small>` : html`<small>${page.code}</small>`}`,
   )
 }
 

@@ -14,3 +14,4 @@ parentPort?.on('message', ({ id, plain, words }: StrengthQuestion) => {
   const { score } = zxcvbn.check(plain, [...words])
   parentPort?.postMessage({ id, score } satisfies StrengthAnswer)
 })
+parentPort?.postMessage('ready' satisfies StrengthAnswer)

@@ -3,6 +3,7 @@ import { SECOND_MS } from '../../../shared/clock.ts'
 import type { User } from '../../accounts/users.ts'
 import { noteGood } from '../../listener/known-credentials.ts'
 import { ACR_SECOND_FACTOR } from '../../policy/verdict.ts'
+import { lacksDevice } from '../session-device.ts'
 import { isSessionOver } from '../session-over.ts'
 import type { Realm, RealmContext, RealmWorld } from '../world.ts'
 
@@ -30,6 +31,8 @@ export async function holderOf(
   const user = await world.users.find(tenantId, session.accountId)
   if (user === undefined || user.isDisabled) return undefined
   if (await isSessionOver(ctx, world, realm, session)) return undefined
+  // a copied cookie, or a machine that nobody manages, changes no password either
+  if (await lacksDevice(world, tenantId, clientId, session)) return undefined
   noteGood(ctx.req)
   const mark = `${tenantId}/${session.uid}/${sid}/${user.userId}`
   return {

@@ -2,7 +2,6 @@
  * A person's own account, for whoever holds a session of the realm. Every form goes through the
  * same gate: from our own page, of this very session, and with a fresh proof where it weighs.
  */
-import { Refusal } from '../../../shared/errors.ts'
 import { passkeySite } from '../../accounts/passkeys.ts'
 import { FORM_PAGE_HEADERS } from '../answers.ts'
 import { isFromOwnPage, readForm } from '../../http/form.ts'
@@ -20,7 +19,13 @@ import { factorChanges } from './factor-changes.ts'
 import { freshProofs, type Proven } from './fresh-proof.ts'
 import { holderOf, type Holder } from './holder.ts'
 import { endingOwn } from './own-endings.ts'
-import type { Back, OwnPage, OwnPageHandler, OwnRequest } from './own-page.ts'
+import {
+  wrongPartOf,
+  type Back,
+  type OwnPage,
+  type OwnPageHandler,
+  type OwnRequest,
+} from './own-page.ts'
 import { personChanges } from './person-changes.ts'
 
 const PROOF_FIELDS = [
@@ -129,7 +134,7 @@ export function ownAccountPages(realm: Realm, world: RealmWorld) {
       proofs.remember(ctx, holder, (await proofs.kindsOf(holder)).length > 0)
       return true
     }
-    await askForProof(request, ctx.path, hidden, proofSentence(ctx, proven))
+    await askForProof(request, ctx.path, hidden, proven)
     return false
   }
 
@@ -137,8 +142,9 @@ export function ownAccountPages(realm: Realm, world: RealmWorld) {
     { ctx, holder }: OwnRequest,
     path: string,
     fields: Readonly<Record<string, string>>,
-    problem?: string,
+    proven?: Proven,
   ) {
+    const problem = proven && proofSentence(ctx, proven)
     const view = {
       place: placeOf(ctx, world, realm),
       action: `${issuer}${path}`,
@@ -146,6 +152,7 @@ export function ownAccountPages(realm: Realm, world: RealmWorld) {
       username: holder.user.username,
       hidden: { ...fields, csrf: holder.csrf },
       problem,
+      wrong: proven && wrongPartOf(proven),
       ...(await proofs.demand(holder)),
     }
     return showPage(ctx, problem === undefined ? 200 : 422, confirmPersonPage(view))
@@ -228,16 +235,9 @@ export function ownAccountPages(realm: Realm, world: RealmWorld) {
 
   async function removeMachine(request: OwnRequest) {
     const { ctx, holder, fields } = request
-    const { userId } = holder.user
-    const actor = { name: userId, requestId: requestIdOf(ctx) }
-    try {
-      await enrolledDevices.removeOwn(tenantId, userId, fields.get('device') ?? '', actor)
-    } catch (error) {
-      if (error instanceof Refusal && error.code === 'device_not_found')
-        return problem(request, 'machine_gone', 404)
-      throw error
-    }
-    return done(ctx, 'machine')
+    const device = fields.get('device') ?? ''
+    const isRemoved = await ending.removeMachine(holder.user.userId, device, requestIdOf(ctx))
+    return isRemoved ? done(ctx, 'machine') : problem(request, 'machine_gone', 404)
   }
 
   async function forgetDevice(request: OwnRequest) {

@@ -1,11 +1,12 @@
 /** Ending what is one's own. What belongs to somebody else is answered like what does not exist. */
+import { Refusal } from '../../../shared/errors.ts'
 import { sidsOfAccount } from '../../store/queries/realm-records.ts'
 import { endSession, endSessions } from '../session-end.ts'
 import type { Realm, RealmWorld } from '../world.ts'
 
 export function endingOwn({ tenant }: Pick<Realm, 'tenant'>, world: RealmWorld) {
   const { tenantId } = tenant
-  const { store, sessions, devices } = world
+  const { store, sessions, devices, enrolledDevices } = world
 
   return {
     /** Whether there was one. Every gateway refuses it from now on. */
@@ -34,6 +35,18 @@ export function endingOwn({ tenant }: Pick<Realm, 'tenant'>, world: RealmWorld) 
           await change.audit(actor, { action: 'device.forgotten', tenantId, content })
         return isForgotten
       })
+    },
+
+    /** A machine with our agent, with the sessions that were begun on it. */
+    async removeMachine(userId: string, deviceId: string, requestId: string): Promise<boolean> {
+      const actor = { name: userId, requestId }
+      try {
+        await enrolledDevices.removeOwn(tenantId, userId, deviceId, actor)
+        return true
+      } catch (error) {
+        if (error instanceof Refusal && error.code === 'device_not_found') return false
+        throw error
+      }
     },
   }
 }

@@ -1,4 +1,5 @@
 /** A page of somebody's own account, and the way back to it. */
+import type { ProofPart } from '../pages/account/change-pages.ts'
 import type { DoneKind, OwnProblem } from '../pages/account/own-account-page.ts'
 import type { RealmContext } from '../world.ts'
 import type { Proven } from './fresh-proof.ts'
@@ -28,3 +29,11 @@ export interface Back {
   problem(request: OwnRequest, problem: OwnProblem, status?: number): Promise<unknown>
   proofSentence(ctx: RealmContext, proven: Proven): string | undefined
 }
+
+/** What has to be typed again; undefined: typing does not help. */
+export const wrongPartOf = ({ kind }: Proven): ProofPart | undefined =>
+  kind === 'wrong_password'
+    ? 'password'
+    : kind === 'wrong_code' || kind === 'code_missing'
+      ? 'code'
+      : undefined

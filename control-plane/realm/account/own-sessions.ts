@@ -5,8 +5,10 @@
  */
 import { createPublicKey } from 'node:crypto'
 import { nowSeconds } from '../../../shared/clock.ts'
+import { DEVICE_FACTS } from '../../../shared/device/facts.ts'
 import { judgeTimes, proveToken, type TokenClaims } from '../../../shared/enforcement/token.ts'
 import { browserName } from '../../accounts/browser-name.ts'
+import type { EnrolledDevice } from '../../devices/enrolled-device.ts'
 import { noteGood } from '../../listener/known-credentials.ts'
 import { notBeforeOf } from '../../store/queries/revocations.ts'
 import { readForm } from '../../http/form.ts'
@@ -20,7 +22,8 @@ const REFUSALS = {
   invalid_client: { status: 401, detail: 'Give the client’s id and secret by HTTP Basic.' },
   invalid_request: {
     status: 400,
-    detail: 'Send a form with session_token, and end_sid or end_device where one is to end.',
+    detail:
+      'Send a form with session_token, and end_sid, end_device or end_machine where one is to end.',
   },
   session_invalid: { status: 403, detail: 'The session of this token does not hold.' },
   session_or_device_not_found: {
@@ -32,7 +35,7 @@ const REFUSALS = {
 export function ownSessions(realm: Realm, world: RealmWorld) {
   const { tenant, clientId, issuer, provider } = realm
   const { tenantId } = tenant
-  const { store, keys, users, sessions, devices, clock } = world
+  const { store, keys, users, sessions, devices, enrolledDevices, clock } = world
   const ending = endingOwn(realm, world)
 
   return async function answer(ctx: RealmContext, next: () => Promise<unknown>) {
@@ -46,18 +49,19 @@ export function ownSessions(realm: Realm, world: RealmWorld) {
     if (form.kind === 'refused') return refuse(ctx, 'invalid_request')
     const token = form.fields.get('session_token')
     const sid = form.fields.get('end_sid')
-    const deviceId = form.fields.get('end_device')
-    if (token === undefined || (sid !== undefined && deviceId !== undefined))
-      return refuse(ctx, 'invalid_request')
+    const browserId = form.fields.get('end_device')
+    const deviceId = form.fields.get('end_machine')
+    const ends = [sid, browserId, deviceId].filter((one) => one !== undefined)
+    if (token === undefined || ends.length > 1) return refuse(ctx, 'invalid_request')
     const claims = await holderOf(token)
     if (claims === undefined) return refuse(ctx, 'session_invalid')
-    if (sid !== undefined || deviceId !== undefined) {
-      const isEnded =
-        sid === undefined
-          ? await ending.forgetDevice(claims.sub, deviceId ?? '', requestIdOf(ctx))
-          : await ending.endSession(claims.sub, sid, requestIdOf(ctx))
-      if (!isEnded) return refuse(ctx, 'session_or_device_not_found')
-    }
+    const by = [claims.sub, ends[0] ?? '', requestIdOf(ctx)] as const
+    const isEnded =
+      ends.length === 0 ||
+      (sid !== undefined && (await ending.endSession(...by))) ||
+      (browserId !== undefined && (await ending.forgetDevice(...by))) ||
+      (deviceId !== undefined && (await ending.removeMachine(...by)))
+    if (!isEnded) return refuse(ctx, 'session_or_device_not_found')
     ctx.status = 200
     ctx.body = await listOf(claims)
   }
@@ -94,6 +98,7 @@ export function ownSessions(realm: Realm, world: RealmWorld) {
   async function listOf({ sub, sid }: TokenClaims) {
     const own = await sessions.listAliveOf(tenantId, sub)
     const known = await devices.list(tenantId, sub)
+    const enrolled = await enrolledDevices.ofPerson(tenantId, sub)
     return {
       sessions: own.map((session) => ({
         sid: session.sid,
@@ -110,9 +115,19 @@ export function ownSessions(realm: Realm, world: RealmWorld) {
         first_seen_at: iso(device.createdAt),
         last_seen_at: iso(device.lastSeenAt),
       })),
+      machines: enrolled.filter(({ state }) => state !== 'revoked').map(machineView),
       account_url: `${issuer}/account`,
     }
   }
+}
+
+function machineView({ deviceId, hostname, platform, state, seenAt, posture }: EnrolledDevice) {
+  const facts = DEVICE_FACTS.flatMap((fact) => {
+    const found = posture?.facts[fact]
+    return found === undefined ? [] : [{ fact, value: found.value, reason: found.reason }]
+  })
+  const last_seen_at = iso(seenAt)
+  return { device_id: deviceId, hostname, platform, state, last_seen_at, facts }
 }
 
 function refuse(ctx: RealmContext, error: keyof typeof REFUSALS) {

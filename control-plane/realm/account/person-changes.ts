@@ -13,7 +13,10 @@ import { placeOf, requestIdOf, showPage } from '../show.ts'
 import type { Realm, RealmWorld } from '../world.ts'
 import type { freshProofs } from './fresh-proof.ts'
 import { hasUnseen } from '../../../shared/unseen.ts'
-import type { Back, OwnPage, OwnRequest } from './own-page.ts'
+import { wrongPartOf, type Back, type OwnPage, type OwnRequest } from './own-page.ts'
+
+/** The fields of a new password. */
+const NEW = ['password', 'repeated']
 
 export function personChanges(
   realm: Realm,
@@ -67,9 +70,14 @@ export function personChanges(
     return back.done(ctx, 'name')
   }
 
-  async function askForEmail(request: OwnRequest, value = '', problem?: string) {
+  async function askForEmail(
+    request: OwnRequest,
+    value = '',
+    problem?: string,
+    wrong?: readonly string[],
+  ) {
     const { email } = request.holder.user
-    const page = changeEmailPage({ ...viewOf(request, value, problem), email })
+    const page = changeEmailPage({ ...viewOf(request, value, problem), wrong, email })
     return showPage(request.ctx, problem === undefined ? 200 : 422, page)
   }
 
@@ -84,14 +92,19 @@ export function personChanges(
     const { user } = holder
     const actor = { name: user.userId, requestId: requestIdOf(ctx) }
     const isSent = await accountMail.confirmEmail(user, email, actor, place.texts.language)
-    if (!isSent) return askForEmail(request, email, problems.mails_full)
+    if (!isSent) return askForEmail(request, email, problems.mails_full, [])
     return showPage(ctx, 200, emailAskedPage(place, email, accountUrl))
   }
 
-  async function askForPassword(request: OwnRequest, problem?: string, status = 200) {
+  async function askForPassword(
+    request: OwnRequest,
+    problem?: string,
+    wrong?: readonly string[],
+    status = problem === undefined ? 200 : 422,
+  ) {
     const { ctx, holder } = request
     const charactersMin = (await policies.of(tenantId)).password.min_length
-    const view = { ...viewOf(request, holder.user.username, problem), charactersMin }
+    const view = { ...viewOf(request, holder.user.username, problem), wrong, charactersMin }
     return showPage(ctx, status, changePasswordPage(view))
   }
 
@@ -102,11 +115,15 @@ export function personChanges(
     const { account } = place.texts
     const [current, plain] = [fields.get('current') ?? '', fields.get('password') ?? '']
     if (plain !== fields.get('repeated'))
-      return askForPassword(request, account.passwordsDiffer, 422)
+      return askForPassword(request, account.passwordsDiffer, NEW)
     const shown = { password: current, code: '', passkey: '' }
     const proven = await proofs.prove(ctx, holder, shown, false)
     if (proven.kind !== 'proven')
-      return askForPassword(request, back.proofSentence(ctx, proven), 422)
+      return askForPassword(
+        request,
+        back.proofSentence(ctx, proven),
+        wrongPartOf(proven) === 'password' ? ['current'] : [],
+      )
     const actor = { name: user.userId, requestId: requestIdOf(ctx) }
     try {
       const problem = await users.choosePassword(tenantId, user.userId, plain, actor, {
@@ -114,10 +131,10 @@ export function personChanges(
           accountMail.tellPasswordChanged(change, before, place.texts.language),
       })
       if (problem !== undefined)
-        return await askForPassword(request, place.texts.steps.passwordProblem[problem], 422)
+        return await askForPassword(request, place.texts.steps.passwordProblem[problem], NEW)
     } catch (error) {
       if (error instanceof Refusal && error.code === 'unavailable')
-        return askForPassword(request, place.texts.busy, 503)
+        return askForPassword(request, place.texts.busy, [], 503)
       throw error
     }
     accountMail.deliver()

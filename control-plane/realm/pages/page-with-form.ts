@@ -10,6 +10,8 @@ interface PageWithFormView extends Omit<PageView, 'content'>, Omit<FormView, 'co
   readonly fields?: readonly TextFieldView[]
   /** Whose password the form is about. */
   readonly owner?: string
+  /** The fields that the problem is about; of a form that says nothing of it, all. */
+  readonly wrong?: readonly string[] | undefined
   readonly above?: Html | undefined
   readonly below?: Html | undefined
 }
@@ -17,13 +19,21 @@ interface PageWithFormView extends Omit<PageView, 'content'>, Omit<FormView, 'co
 export function pageWithForm({
   fields = [],
   owner,
+  wrong,
   above,
   below,
   ...view
 }: PageWithFormView): Page {
   const { place, problem } = view
   const showLabel = place.texts.showPassword
-  const shown = fields.map((one) => textField({ showLabel, ...one, problem }))
+  const shown = fields.map((one) =>
+    textField({
+      showLabel,
+      ...one,
+      problem: wrong?.includes(one.name) === false ? undefined : problem,
+      hasFocus: wrong?.[0] === undefined ? one.hasFocus === true : wrong[0] === one.name,
+    }),
+  )
   const hasPassword = fields.some(({ type }) => type === 'password')
   const scriptUrl = view.scriptUrl ?? (hasPassword ? place.scriptUrl : undefined)
   const content = owner === undefined ? shown : [ownerField(owner), ...shown]

@@ -1,10 +1,20 @@
 /**
- * What only a script can do on a page of a realm: show a password while it is typed, and use a passkey,
- * whose answer goes into the form, which is then sent like any other. Every page does without.
+ * What only a script can do on a page of a realm: show a password while it is typed, tell times in the
+ * reader's own zone, and use a passkey, whose answer goes into the form, which is then sent like any
+ * other. Every page does without.
  */
 const form = document.querySelector('form[data-passkey]')
 if (form !== null) offerPasskey()
 for (const button of document.querySelectorAll('[data-reveal]')) offerReveal(button)
+for (const time of document.querySelectorAll('time')) tellHere(time)
+
+/** UTC, as it stood there, is what a pointer on it says. */
+function tellHere(time) {
+  const { lang } = document.documentElement
+  const here = new Intl.DateTimeFormat(lang, { dateStyle: 'medium', timeStyle: 'short' })
+  time.title = time.textContent
+  time.textContent = here.format(new Date(time.dateTime))
+}
 
 /** Sent as a password again, so that no browser keeps it among what was typed into texts. */
 function offerReveal(button) {

@@ -8,6 +8,7 @@ import { SECOND_MS } from '../../../shared/clock.ts'
 import { addressOf } from '../../listener/client-address.ts'
 import { isProofDemanded } from '../../policy/device.ts'
 import { asKnown } from '../../store/precedence.ts'
+import { addFigures } from '../../store/queries/figures.ts'
 import { deviceCheckedPage, deviceFailedPage } from '../pages/device-page.ts'
 import { placeOf, requestIdOf, showMessage, showPage } from '../show.ts'
 import type { Realm, RealmContext, RealmWorld } from '../world.ts'
@@ -15,6 +16,8 @@ import { attemptCookies } from './attempt-cookie.ts'
 import { isOfBrowser, stateOf, withState } from './attempt-state.ts'
 import { browserSignInOf } from './browser-sign-in.ts'
 
+/** What is counted of a challenge that another browser brings. */
+const FOREIGN = { outcome: 'denied', reason: 'device_other_browser', count: 1 } as const
 const BEGIN_PATH = /^\/sign-in\/([A-Za-z0-9_-]{20,64})\/device$/
 const STATE_PATH = /^\/sign-in\/([A-Za-z0-9_-]{20,64})\/device\/state$/
 const CONFIRM_PATH = '/device/confirm'
@@ -121,6 +124,10 @@ export function deviceProofPages(realm: Realm, world: RealmWorld) {
       const actor = { name: 'realm', requestId: requestIdOf(ctx) }
       const content = { user_id: userId, address: addressOf(ctx.req) }
       await change.audit(actor, { action: 'device.proof.foreign_browser', tenantId, content })
+      const { queries, nowMs } = change
+      await addFigures(queries, tenantId, 'realm', nowMs, [FOREIGN])
+      const data = { subject: userId, reason: FOREIGN.reason, ip: content.address }
+      await change.emit('signin.denied', tenantId, data)
     })
     return showMessage(ctx, world, realm, 'device_other_browser', { uiLocales })
   }

@@ -8,8 +8,8 @@ import { judgedDeviceIn, lastDeviceOf } from '../../devices/judged-device.ts'
 import { complianceOf } from '../../policy/device.ts'
 import type { Policies } from '../../policy/policies.ts'
 import type { PasswordFact } from '../../policy/verdict.ts'
-import { findPolicy } from '../../store/queries/policies.ts'
-import type { Queries } from '../../store/sqlite.ts'
+import type { Queries } from '../../store/engine.ts'
+import { demandedIn } from '../../tenants/policies.ts'
 import type { Realm, RealmContext, RealmWorld } from '../world.ts'
 import type { AttemptState } from './attempt-state.ts'
 import type { DeviceView } from './outcome.ts'
@@ -58,7 +58,7 @@ export function factsAbout(realm: Realm, world: RealmWorld) {
       const own = await ownSid(ctx, userId)
       const alive = await sessions.aliveOf(tenantId, owner.userId, COUNTED)
       const last = await lastDeviceOf(store.read, tenantId, owner.userId)
-      const demanded = await findPolicy(store.read, tenantId, 'device')
+      const demanded = await demandedIn(store.read, tenantId)
       return {
         at: nowSeconds(clock),
         address: caller.ip === '' ? null : caller.ip,
@@ -68,7 +68,7 @@ export function factsAbout(realm: Realm, world: RealmWorld) {
           isKnown,
           isNetworkKnown: addresses.some((address) => isSameNetwork(address, caller.ip)),
           last,
-          ...(demanded && { demandedSince: Math.floor(demanded.updatedAt / SECOND_MS) }),
+          demanded,
         },
         ...(userId !== undefined && { userId }),
         factors: await factors.kindsOf(owner),

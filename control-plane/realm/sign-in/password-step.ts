@@ -11,7 +11,8 @@ import type { SignInState } from '../../policy/sign-in.ts'
 import { ACR_SECOND_FACTOR, type PasswordFact } from '../../policy/verdict.ts'
 import { notBeforeOf } from '../../store/queries/revocations.ts'
 import { findUser } from '../../store/queries/users.ts'
-import type { Queries } from '../../store/sqlite.ts'
+import type { Queries } from '../../store/engine.ts'
+import { isSessionOver } from '../session-over.ts'
 import type { Realm, RealmContext, RealmWorld } from '../world.ts'
 import { attemptCookies } from './attempt-cookie.ts'
 import { beginState, stateOf, withState, type AttemptState } from './attempt-state.ts'
@@ -19,7 +20,7 @@ import { deviceViewOf, factsAbout } from './facts.ts'
 import { finishing } from './finish.ts'
 import { LATER_STEPS, type Outcome } from './outcome.ts'
 import { unlessTooOften } from './person-rate.ts'
-import { isOver } from './still-good.ts'
+import { isEndedSince } from './still-good.ts'
 import { callerOf, isOnlyMissing, languageOf, type BrowserSignIn } from './browser-sign-in.ts'
 
 export const LOGIN_CHARACTERS_MAX = 320
@@ -79,14 +80,16 @@ export function passwordStep(realm: Realm, world: RealmWorld) {
       personRate.takePassword(tenantId, user.userId, own.device.isKnown)
       if (!(await finish.untilIssuable(user.userId))) return { kind: 'unavailable' }
       const secret = cookies.mint(signIn.uid)
+      const isLost = await isSessionLost(ctx, signIn)
       const judged = await store.change(async (change) => {
         const { queries, nowMs } = change
         const current = await records.signInIn(queries, signIn.uid)
         const interaction = current?.payload ?? signIn.interaction
         const known = stateOf(interaction, signIn.browserHash, nowMs)
-        const isEnded = known !== undefined && (await isOver(queries, tenantId, known))
+        const isOfLost = isLost && known?.sessionTs !== undefined
+        const isEnded = known !== undefined && (await isEndedSince(queries, tenantId, known))
         const begun = beginState(user.userId, passwordAt, secret.hash)
-        const state = isEnded ? begun : continued(known, begun)
+        const state = isEnded || isOfLost ? begun : continued(known, begun)
         const password = await stillRight(queries, user, passwordAt)
         const shown = await withDevice(own, state, queries)
         const facts: OwnFacts = { ...shown, password, proof: state.proof ?? 'none' }
@@ -120,6 +123,14 @@ export function passwordStep(realm: Realm, world: RealmWorld) {
         return { kind: 'go_on' }
       return { kind: 'step', step, state, user, factors: own.factors, device }
     }
+  }
+
+  /** What a session has shown on its way to more is worth as much as that session. */
+  async function isSessionLost(ctx: RealmContext, signIn: BrowserSignIn): Promise<boolean> {
+    const state = stateOf(signIn.interaction, signIn.browserHash, clock.nowMs())
+    if (state?.sessionTs === undefined) return false
+    const session = await provider.Session.get(ctx)
+    return session.accountId !== state.userId || (await isSessionOver(ctx, world, realm, session))
   }
 
   /** Who signs in within the second of a revocation waits for the next one to begin. */

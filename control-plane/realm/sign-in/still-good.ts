@@ -5,7 +5,7 @@ import { notBeforeOf } from '../../store/queries/revocations.ts'
 import { SESSION_ASKED_AGAIN } from '../../sessions/revocations.ts'
 import { findSession, hasEndedSince } from '../../store/queries/sessions.ts'
 import { findUser } from '../../store/queries/users.ts'
-import type { Queries } from '../../store/sqlite.ts'
+import type { Queries } from '../../store/engine.ts'
 import type { AttemptState } from './attempt-state.ts'
 
 /** Somebody who may still sign in, with the password that was given, and whom nobody signed out. */
@@ -36,8 +36,20 @@ async function judgedSid(queries: Queries, tenantId: string, sid: string | undef
   return known?.endReason === SESSION_ASKED_AGAIN ? undefined : sid
 }
 
+/** Revoked, or over: what was shown before has to be shown again. */
+export async function isEndedSince(
+  queries: Queries,
+  tenantId: string,
+  state: AttemptState,
+): Promise<boolean> {
+  const { userId, passwordAt, sessionTs } = state
+  const notBefore = await notBeforeOf(queries, tenantId, userId)
+  const provenAt = sessionTs ?? passwordAt / SECOND_MS
+  return provenAt < notBefore || (await isOver(queries, tenantId, state))
+}
+
 /** What a finished sign-in has opened was ended: its second click opens nothing again. */
-export async function isOver(
+async function isOver(
   queries: Queries,
   tenantId: string,
   { userId, finishedAt }: AttemptState,

@@ -13,8 +13,8 @@ interface RefusalText {
 const reasons: Readonly<Record<SignInReason, string>> = {
   no_session: 'You are not signed in.',
   session_repeated: 'Your browser sent more than one session cookie.',
-  token_malformed: 'Your session is not readable.',
-  token_too_long: 'Your session is not readable.',
+  token_malformed: 'Your session could not be read.',
+  token_too_long: 'Your session could not be read.',
   algorithm_refused: 'Your session could not be verified.',
   header_refused: 'Your session could not be verified.',
   key_unknown: 'Your session was signed with a key that is no longer valid.',
@@ -84,6 +84,38 @@ export const english = {
     text: 'It has no connection to this address right now. Try again in a moment.',
   },
   tryAgain: 'Try again',
+  homePage: 'Home page',
+
+  badRequests: {
+    address: {
+      title: 'Malformed address',
+      text: 'This address contains invalid characters. Check it, or start from the home page.',
+    },
+    addressTooLong: {
+      title: 'Address too long',
+      text: 'This address is longer than we accept. Check it, or start from the home page.',
+    },
+    tooManyCookies: {
+      title: 'Too many cookies',
+      text: 'Your browser sent more cookies than we accept. Delete the cookies of this site, then try again.',
+    },
+    tooSlow: {
+      title: 'Request timed out',
+      text: 'Your request took too long to arrive. Check your connection, then try again.',
+    },
+    method: {
+      title: 'This page can’t be opened this way',
+      text: 'Start from the home page.',
+    },
+    internal: {
+      title: 'Something went wrong on our side',
+      text: 'Try again in a moment.',
+    },
+    other: {
+      title: 'Invalid request',
+      text: 'Your browser sent a request that we could not read. Start from the home page.',
+    },
+  },
 
   signInUnavailable: {
     title: 'Sign-in is temporarily unavailable',
@@ -140,11 +172,17 @@ export const english = {
     lastSignIn: 'Last sign-in',
     end: 'Sign out',
     forget: 'Forget',
+    machines: 'Devices with our agent',
+    machinesIntro: 'What the agent reports about them:',
+    lastReport: 'Last report',
+    allGood: 'No problems reported.',
+    remove: 'Remove',
     listUnavailable: 'Your sessions and browsers cannot be shown right now. Try again in a moment.',
     back: 'Back to your sessions',
     done: {
       session: 'Session ended. That device is signed out.',
       device: 'Browser forgotten. Its next sign-in counts as a new browser.',
+      machine: 'Device removed. Its sessions have ended.',
     },
     refusals: {
       cross_site_form: {
@@ -153,14 +191,14 @@ export const english = {
       },
       form_invalid: {
         title: 'Invalid form',
-        text: 'Choose one session or one browser. Reload the page and try again.',
+        text: 'Choose one session, browser or device. Reload the page and try again.',
       },
       form_too_large: {
         title: 'This form is too large',
         text: 'Nothing was changed. Reload the page and use the button there.',
       },
       not_found: {
-        title: 'Session or browser not found',
+        title: 'Session, browser or device not found',
         text: 'It may have ended already. Reload the page to see the current list.',
       },
       unavailable: {

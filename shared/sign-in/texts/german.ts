@@ -5,8 +5,8 @@ export const german: Texts = {
   reasons: {
     no_session: 'Sie sind nicht angemeldet.',
     session_repeated: 'Ihr Browser hat mehr als ein Sitzungs-Cookie gesendet.',
-    token_malformed: 'Ihre Sitzung ist nicht lesbar.',
-    token_too_long: 'Ihre Sitzung ist nicht lesbar.',
+    token_malformed: 'Ihre Sitzung konnte nicht gelesen werden.',
+    token_too_long: 'Ihre Sitzung konnte nicht gelesen werden.',
     algorithm_refused: 'Ihre Sitzung konnte nicht geprüft werden.',
     header_refused: 'Ihre Sitzung konnte nicht geprüft werden.',
     key_unknown: 'Ihre Sitzung wurde mit einem Schlüssel signiert, der nicht mehr gilt.',
@@ -71,6 +71,38 @@ export const german: Texts = {
     text: 'Sie ist gerade nicht mit dieser Adresse verbunden. Versuchen Sie es gleich noch einmal.',
   },
   tryAgain: 'Erneut versuchen',
+  homePage: 'Startseite',
+
+  badRequests: {
+    address: {
+      title: 'Ungültige Adresse',
+      text: 'Diese Adresse enthält ungültige Zeichen. Prüfen Sie sie, oder beginnen Sie auf der Startseite.',
+    },
+    addressTooLong: {
+      title: 'Adresse zu lang',
+      text: 'Diese Adresse ist länger als erlaubt. Prüfen Sie sie, oder beginnen Sie auf der Startseite.',
+    },
+    tooManyCookies: {
+      title: 'Zu viele Cookies',
+      text: 'Ihr Browser hat mehr Cookies gesendet als erlaubt. Löschen Sie die Cookies dieser Website und versuchen Sie es dann noch einmal.',
+    },
+    tooSlow: {
+      title: 'Zeit abgelaufen',
+      text: 'Ihre Anfrage kam nicht rechtzeitig an. Prüfen Sie Ihre Verbindung und versuchen Sie es dann noch einmal.',
+    },
+    method: {
+      title: 'So lässt sich diese Seite nicht öffnen',
+      text: 'Beginnen Sie auf der Startseite.',
+    },
+    internal: {
+      title: 'Bei uns ist etwas schiefgegangen',
+      text: 'Versuchen Sie es gleich noch einmal.',
+    },
+    other: {
+      title: 'Ungültige Anfrage',
+      text: 'Ihr Browser hat eine Anfrage gesendet, die wir nicht lesen konnten. Beginnen Sie auf der Startseite.',
+    },
+  },
 
   signInUnavailable: {
     title: 'Die Anmeldung ist vorübergehend nicht verfügbar',
@@ -124,16 +156,22 @@ export const german: Texts = {
     devicesNone: 'Noch keine bekannten Browser.',
     unknownBrowser: 'Unbekannter Browser',
     thisOne: 'dieses Gerät',
-    lastUsed: 'Zuletzt benutzt',
+    lastUsed: 'Zuletzt verwendet',
     lastSignIn: 'Letzte Anmeldung',
     end: 'Abmelden',
     forget: 'Vergessen',
+    machines: 'Geräte mit unserem Agenten',
+    machinesIntro: 'Das meldet der Agent über sie:',
+    lastReport: 'Letzte Meldung',
+    allGood: 'Keine Probleme gemeldet.',
+    remove: 'Entfernen',
     listUnavailable:
       'Ihre Sitzungen und Browser können gerade nicht angezeigt werden. Versuchen Sie es gleich noch einmal.',
     back: 'Zurück zu Ihren Sitzungen',
     done: {
       session: 'Sitzung beendet. Das Gerät ist abgemeldet.',
       device: 'Browser vergessen. Bei der nächsten Anmeldung gilt er als neu.',
+      machine: 'Gerät entfernt. Seine Sitzungen sind beendet.',
     },
     refusals: {
       cross_site_form: {
@@ -142,15 +180,15 @@ export const german: Texts = {
       },
       form_invalid: {
         title: 'Ungültiges Formular',
-        text: 'Wählen Sie eine Sitzung oder einen Browser. Laden Sie die Seite neu und versuchen Sie es erneut.',
+        text: 'Wählen Sie eine Sitzung, einen Browser oder ein Gerät. Laden Sie die Seite neu und versuchen Sie es erneut.',
       },
       form_too_large: {
         title: 'Dieses Formular ist zu groß',
         text: 'Es wurde nichts geändert. Laden Sie die Seite neu und benutzen Sie die Schaltfläche dort.',
       },
       not_found: {
-        title: 'Sitzung oder Browser nicht gefunden',
-        text: 'Vielleicht ist die Sitzung schon beendet. Laden Sie die Seite neu.',
+        title: 'Sitzung, Browser oder Gerät nicht gefunden',
+        text: 'Vielleicht wurde das schon beendet oder entfernt. Laden Sie die Seite neu.',
       },
       unavailable: {
         title: 'Vorübergehend nicht verfügbar',

@@ -13,6 +13,15 @@ export function fieldIn(html: string, name: string): string {
   return new RegExp(`name="${name}" value="([^"]*)"`).exec(html)?.[1] ?? ''
 }
 
+/** The fields that a page marks as wrong, with the one that has the cursor first. */
+export function wrongFieldsIn(html: string): string[] {
+  const inputs = [...html.matchAll(/<input\b[^>]*>/g)].map(([input]) => input)
+  const wrong = inputs.filter((input) => input.includes('aria-invalid="true"'))
+  const first = inputs.find((input) => /\sautofocus/.test(input))
+  const names = [...(first === undefined ? [] : [first]), ...wrong.filter((one) => one !== first)]
+  return names.map((input) => /\sname="([^"]*)"/.exec(input)?.[1] ?? '')
+}
+
 /** Somebody who is signed in, at their account. */
 export async function personAt(world: World, tenant: TestTenant, username = 'ada', more = {}) {
   const browser = new Browser(world.baseUrl)

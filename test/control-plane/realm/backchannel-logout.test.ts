@@ -5,6 +5,7 @@ import { createRemoteJWKSet, jwtVerify } from 'jose'
 import t from 'tap'
 import { schema } from '../../../control-plane/store/schema.ts'
 import { ACTOR, movableClock } from '../../support/control-plane.ts'
+import { until } from '../../support/fleet.ts'
 import { Browser, sidOf, signIn, startWorld } from './realm-world.ts'
 
 type Scope = Parameters<typeof startWorld>[0]
@@ -27,10 +28,6 @@ async function startListener(t: Scope) {
   t.after(async () => void server.close())
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   return { heard, answers, origin, uri: `${origin}/back-channel?tenant=acme` }
-}
-
-async function until(isSo: () => boolean) {
-  for (let round = 0; round < 500 && !isSo(); round++) await sleep(10)
 }
 
 async function start(t: Scope, clock = movableClock(Date.now())) {

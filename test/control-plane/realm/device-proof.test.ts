@@ -152,6 +152,8 @@ t.test('another browser with the code burns it, and that is recorded once', asyn
   t.equal(await attacker.isChecked(), false)
   const recorded = (await audited(world)).filter((one) => one === 'device.proof.foreign_browser')
   t.equal(recorded.length, 1)
+  const subject = acme.ada.userId
+  t.match(await eventsOf(world, 'signin.denied'), [{ subject, reason: 'device_other_browser' }])
 })
 
 t.test('a browser with a sign-in of its own is another browser all the same', async (t) => {
@@ -258,6 +260,12 @@ t.test('people who are named for emergencies are not asked', async (t) => {
   await setPolicy(world, 'device', { require: 'enrolled', break_glass: [acme.ada.userId] })
   const person = await begin(world, acme)
   t.ok((await person.claims((await person.send(ADA)).url)).sub)
+  const used = (await audited(world)).filter((one) => one === 'device.break_glass_used')
+  t.equal(used.length, 1, 'and that is recorded')
+  t.match((await recordedSignIns(world)).at(-1), {
+    outcome: 'signed_in',
+    reason: 'device_break_glass',
+  })
 })
 
 t.test('pages in German', async (t) => {
@@ -343,6 +351,24 @@ t.test('a machine that falls out of the policy ends its sessions as it says so',
   t.strictSame((await endings()).sort(), ['device_check', 'device_violation'])
   const over = await begin(world, acme, {}, person.browser)
   t.match(over.page.html, /name="password"/)
+})
+
+t.test('the account is open to whoever has shown the device that is demanded', async (t) => {
+  const { world, acme } = await start(t)
+  await setPolicy(world, 'device', { require: 'any' })
+  const here = await personAt(world, acme)
+  t.equal((await here.browser.visit(`${acme.issuer}/account`)).response.status, 200)
+  await setPolicy(world, 'device', { require: 'enrolled' })
+  const shut = await here.browser.visit(`${acme.issuer}/account`)
+  t.equal(shut.response.status, 403)
+  t.match(shut.html, /service\/login\?returnTo/, 'a sign-in asks for it')
+  t.equal((await here.send('/sessions', { others: '1' })).response.status, 403)
+
+  const machine = await provingMachine(world)
+  const person = await asked(world, acme)
+  await person.check(machine)
+  await person.claims((await person.goOn()).url)
+  t.equal((await person.browser.visit(`${acme.issuer}/account`)).response.status, 200)
 })
 
 t.test('people see their own devices, with what to mend, and remove them', async (t) => {

@@ -1,25 +1,16 @@
 /** A person's own account over HTTP: who may see it, who may change it, and nobody else's. */
-import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { isStrangers } from '../../../control-plane/store/precedence.ts'
 import { schema } from '../../../control-plane/store/schema.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { movableClock } from '../../support/control-plane.ts'
-import { accountOf, fieldIn, personAt, signInWithCode } from './account-visit.ts'
+import { untilFound } from '../../support/fleet.ts'
+import { accountOf, fieldIn, personAt, signInWithCode, wrongFieldsIn } from './account-visit.ts'
 import { ACTOR, Browser, PASSWORD, startWorld, userNamed } from './realm-world.ts'
 import { begin, enrolApp, eventsOf, recordedSignIns, setPolicy } from './steps.ts'
 
 const NEW = 'lamp otter viaduct 88 quince'
 const ELEVEN_MINUTES = 11 * 60_000
-
-async function until<T>(find: () => T | undefined): Promise<T> {
-  for (let round = 0; round < 500; round++) {
-    const found = find()
-    if (found !== undefined) return found
-    await sleep(10)
-  }
-  throw new Error('it did not come')
-}
 
 t.test('the account at a glance: the person, their sessions and browsers', async (t) => {
   const world = await startWorld(t)
@@ -264,7 +255,7 @@ t.test('a new address has to prove itself, and the old one is told', async (t) =
   const asked = await ada.send('/email', { email: 'new@example.test' })
   t.equal(taken.html.replaceAll('bob@', 'new@'), asked.html, 'a taken address looks the same')
   t.match(await world.users.get('acme', acme.ada.userId), { email: 'ada@example.test' })
-  const mail = await until(() => world.sentMails.find(({ to }) => to === 'new@example.test'))
+  const mail = await untilFound(() => world.sentMails.find(({ to }) => to === 'new@example.test'))
   const link = /https?:\/\/\S+/.exec(mail.text)?.[0] ?? ''
   t.match(await ada.browser.submit(link, {}), { response: { status: 200 } })
   t.match(await world.users.get('acme', acme.ada.userId), { email: 'new@example.test' })
@@ -280,6 +271,7 @@ t.test('a new address has to prove itself, and the old one is told', async (t) =
   t.match(await ada.send('/email', { email: 'x@example.test' }), { html: /Confirm it&#39;s you/ })
   const wrong = await ada.send('/confirm', { next: 'email', proof_password: 'wrong' })
   t.match(wrong, { response: { status: 422 }, html: /current password is not correct/ })
+  t.same(wrongFieldsIn(wrong.html), ['proof_password'])
   const right = await ada.send('/confirm', { next: 'email', proof_password: PASSWORD })
   t.match(right, { url: ada.url('/email'), html: /name="email"/ })
   t.match((await ada.open('/email')).html, /name="email"/, 'and it is remembered')
@@ -312,25 +304,23 @@ t.test('the password: the current one is needed, and everything else ends', asyn
   const acme = await world.tenant('acme')
   const [ada, other] = [await personAt(world, acme), await personAt(world, acme)]
   const both = { password: NEW, repeated: NEW }
-  t.match(await ada.send('/password', { current: 'wrong', ...both }), {
-    response: { status: 422 },
-    html: /current password is not correct/,
-  })
-  t.match(await ada.send('/password', { current: PASSWORD, password: NEW, repeated: 'x' }), {
-    html: /passwords do not match/,
-  })
-  t.match(
-    await ada.send('/password', { current: PASSWORD, password: 'short', repeated: 'short' }),
-    {
-      html: /too short/,
-    },
-  )
+  const wrong = await ada.send('/password', { current: 'wrong', ...both })
+  t.match(wrong, { response: { status: 422 }, html: /current password is not correct/ })
+  t.same(wrongFieldsIn(wrong.html), ['current'])
+  for (const [fields, sentence] of [
+    [{ password: NEW, repeated: 'x' }, /passwords do not match/],
+    [{ password: 'short', repeated: 'short' }, /too short/],
+  ] as const) {
+    const { html } = await ada.send('/password', { current: PASSWORD, ...fields })
+    t.match(html, sentence)
+    t.same(wrongFieldsIn(html), ['password', 'repeated'], 'the cursor is where it goes on')
+  }
   const changed = await ada.send('/password', { current: PASSWORD, ...both })
   t.match(changed, { response: { status: 200 }, html: /Password changed/ })
   t.equal((await ada.open()).response.status, 403)
   t.equal((await other.open()).response.status, 403)
   t.match(await world.users.authenticate('acme', 'ada', NEW), { kind: 'ok' })
-  await until(() => world.sentMails.find(({ subject }) => /password/i.test(subject)))
+  await untilFound(() => world.sentMails.find(({ subject }) => /password/i.test(subject)))
   t.notMatch(world.logged.join(''), NEW)
 })
 
@@ -343,7 +333,10 @@ t.test('whoever guesses the password at an open browser is paused like anywhere'
     ada.send('/password', { current, password: NEW, repeated: NEW })
   for (let round = 0; round < 3; round++)
     t.match((await guess('wrong')).html, /current password is not correct/)
-  t.match(await guess(PASSWORD), { response: { status: 422 }, html: /Too many failed attempts/ })
+  const paused = await guess(PASSWORD)
+  t.match(paused, { response: { status: 422 }, html: /Too many failed attempts/ })
+  t.same(wrongFieldsIn(paused.html), ['current'], 'nothing that was typed was wrong')
+  t.notMatch(paused.html, 'aria-invalid="true"')
   t.match(await world.users.authenticate('acme', 'ada', PASSWORD), { kind: 'ok' }, 'unchanged')
   const rows = await recordedSignIns(world)
   t.equal(rows.filter(({ isFailure }) => isFailure).length, 3)

@@ -2,7 +2,7 @@
 import t from 'tap'
 import { LIMITS } from '../../../shared/limits.ts'
 import { movableClock } from '../../support/control-plane.ts'
-import { fieldIn, personAt, signInWithCode } from './account-visit.ts'
+import { fieldIn, personAt, signInWithCode, wrongFieldsIn } from './account-visit.ts'
 import { ACTOR, PASSWORD, startWorld } from './realm-world.ts'
 import { codeAt, enrolApp, setPolicy, STEP_MS } from './steps.ts'
 
@@ -82,11 +82,12 @@ t.test('with a factor, the password alone confirms nothing', async (t) => {
     [{ proof_password: PASSWORD, proof_code: '' }, /Confirm it&#39;s you/],
     [{ proof_password: PASSWORD, proof_code: '000000' }, /That code is not valid/],
     [{ proof_password: 'wrong', proof_code: app.code() }, /current password is not correct/],
-  ] as const)
-    t.match(await ada.send('/factor', { ...form, ...fields }), {
-      response: { status: 422 },
-      html: sentence,
-    })
+  ] as const) {
+    const answer = await ada.send('/factor', { ...form, ...fields })
+    t.match(answer, { response: { status: 422 }, html: sentence })
+    const wrong = fields.proof_password === 'wrong' ? 'proof_password' : 'proof_code'
+    t.same(wrongFieldsIn(answer.html), [wrong], 'the cursor is where it goes on')
+  }
   t.equal((await world.factors.list(owner)).length, 11)
   const proof = { proof_password: PASSWORD, proof_code: app.code() }
   t.match(await ada.send('/factor', { ...form, ...proof }), { url: ada.url('?done=factor') })

@@ -4,6 +4,8 @@ import t from 'tap'
 import { fetch } from 'undici'
 import { LIMITS } from '../../../shared/limits.ts'
 import { movableClock } from '../../support/control-plane.ts'
+import { makePosture } from '../../support/devices.ts'
+import { enrolDevice } from '../../support/enrolled-devices.ts'
 import {
   ACTOR,
   Browser,
@@ -33,6 +35,7 @@ async function ask(
     error?: string
     sessions: { sid: string; current: boolean; browser: string; ip: string }[]
     devices: { device_id: string; browser: string }[]
+    machines: { device_id: string }[]
     account_url: string
   }
   return { status: answer.status, body }
@@ -83,6 +86,34 @@ t.test('whoever holds a session sees their own, and ends one of them', async (t)
   const deviceId = body.devices[0]?.device_id ?? ''
   const forgotten = await ask(acme, { session_token: here.token, end_device: deviceId })
   t.equal(forgotten.body.devices.length, 1)
+})
+
+t.test('the devices with our agent are listed with what they report, and removed', async (t) => {
+  const world = await startWorld(t)
+  const acme = await world.tenant('acme')
+  await world.users.create('acme', userNamed('bob'), ACTOR)
+  const ada = await signedIn(world, acme)
+  const bob = await signedIn(world, acme, 'bob')
+  const { userId } = acme.ada
+  const posture = makePosture({ firewall: false })
+  const { deviceId } = await enrolDevice(world, { userId, posture, said: { hostname: 'desk' } })
+  const silent = await enrolDevice(world, { userId, posture: null })
+  const listed = async (token: string) => (await ask(acme, { session_token: token })).body.machines
+  t.match(await listed(ada.token), [
+    { device_id: silent.deviceId, facts: [] },
+    { device_id: deviceId, hostname: 'desk', platform: 'linux', state: 'pending' },
+  ])
+  t.match((await listed(ada.token))[1], { facts: [{}, {}, { fact: 'firewall', value: false }] })
+  t.strictSame(await listed(bob.token), [])
+  const end_machine = deviceId
+  t.match(await ask(acme, { session_token: bob.token, end_machine }), { status: 404 })
+  const ended = await ask(acme, { session_token: ada.token, end_machine })
+  t.match(ended, { status: 200, body: { machines: [{ device_id: silent.deviceId }] } })
+  t.equal((await listed(ada.token)).length, 1)
+  t.match(await ask(acme, { session_token: ada.token, end_machine }), { status: 404 })
+  t.match(await ask(acme, { session_token: ada.token, end_machine, end_sid: ada.sid }), {
+    status: 400,
+  })
 })
 
 t.test('what belongs to another person or another realm is not there', async (t) => {

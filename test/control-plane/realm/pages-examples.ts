@@ -148,6 +148,7 @@ export const EXAMPLES: Readonly<Record<string, (place: NamedPlace) => Page>> = {
       ...changing(place),
       charactersMin: 8,
       problem: place.texts.account.own.problems.password_wrong,
+      wrong: ['current'],
     }),
   confirmPersonPage: (place) => confirmPersonPage(confirming(place)),
   'confirmPersonPage, with a factor': (place) =>
@@ -157,6 +158,7 @@ export const EXAMPLES: Readonly<Record<string, (place: NamedPlace) => Page>> = {
       hasApp: true,
       passkey: PASSKEY,
       problem: place.texts.attempt.code_wrong,
+      wrong: 'code',
     }),
   notSignedInPage: (place) => notSignedInPage(place, APPLICATION),
   addAppPage: (place) =>

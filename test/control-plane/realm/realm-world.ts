@@ -13,13 +13,12 @@ import type { Mail } from '../../../control-plane/mail/mails.ts'
 import { createRealms, type RealmRates } from '../../../control-plane/realm/realms.ts'
 import type { RealmWorld } from '../../../control-plane/realm/world.ts'
 import { createServices, type Services } from '../../../control-plane/services/services.ts'
-import { openSqlite } from '../../../control-plane/store/sqlite.ts'
 import type { NewTenant } from '../../../control-plane/tenants/tenants.ts'
 import type { ReceiverWorld } from '../../../control-plane/webhooks/receiver-client.ts'
 import { systemClock, type Clock } from '../../../shared/clock.ts'
 import { describeError } from '../../../shared/log.ts'
 import { ACTOR, cheapSecrets, temporaryFolder, tenantNamed } from '../../support/control-plane.ts'
-import { newDatabase } from '../../support/databases.ts'
+import { newDatabase, openDatabase } from '../../support/databases.ts'
 
 /** A connection per request, so that none is left over from before a restart. */
 const dispatcher = new Agent({ pipelining: 0 })
@@ -71,7 +70,7 @@ export async function startWorld(t: TestScope, options: WorldOptions = {}) {
   const log = pino({ level: 'info', serializers: { error: describeError } }, written)
   const sentMails: Mail[] = []
   const services = await createServices({
-    engine: openSqlite(file),
+    engine: await openDatabase(file),
     masterKey,
     fleetKey: 'fleet-key-of-the-tests',
     baseUrl,

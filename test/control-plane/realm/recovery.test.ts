@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { movableClock } from '../../support/control-plane.ts'
+import { untilFound } from '../../support/fleet.ts'
 import {
   ACTOR,
   Browser,
@@ -14,15 +15,6 @@ import {
 
 const NEW = 'lamp otter viaduct 88 quince'
 const POISON = { host: 'evil.example', 'x-forwarded-host': 'evil.example' }
-
-async function until<T>(find: () => T | undefined): Promise<T> {
-  for (let round = 0; round < 500; round++) {
-    const found = find()
-    if (found !== undefined) return found
-    await sleep(10)
-  }
-  throw new Error('it did not come')
-}
 
 const linkIn = (text: string) => /https?:\/\/\S+/.exec(text)?.[0] ?? ''
 
@@ -40,7 +32,9 @@ t.test('forgotten, mailed, chosen: the new one signs in, the old one does not', 
   const asked = await forgotten(world, acme.issuer, 'ADA')
   t.equal(asked.response.status, 200)
   t.match(asked.html, /Check your email/)
-  const mail = await until(() => world.sentMails.find(({ text }) => text.includes('/new-password')))
+  const mail = await untilFound(() =>
+    world.sentMails.find(({ text }) => text.includes('/new-password')),
+  )
   t.equal(mail.to, 'ada@example.test')
   const link = linkIn(mail.text)
   t.ok(link.startsWith(`${acme.issuer}/account/new-password?ticket=`))
@@ -65,7 +59,7 @@ t.test('forgotten, mailed, chosen: the new one signs in, the old one does not', 
   await t.rejects(signIn(new Browser(world.baseUrl), acme), 'the old one')
   const credentials = { username: 'ada', password: NEW }
   t.ok(await signIn(new Browser(world.baseUrl), acme, {}, credentials))
-  await until(() => world.sentMails.find(({ subject }) => /was changed/.test(subject)))
+  await untilFound(() => world.sentMails.find(({ subject }) => /was changed/.test(subject)))
   const ended = await world.sessions.find('acme', sidOf(elsewhere.tokens))
   t.equal(ended?.endReason, 'password_reset', 'whoever was signed in is out')
   t.notMatch(world.logged.join(''), new RegExp(new URL(link).searchParams.get('ticket') ?? '-'))
@@ -80,7 +74,7 @@ t.test('an account that is not there is answered the same, and gets no mail', as
   ]
   t.equal(unknown.html, known.html)
   t.equal(unknown.response.status, known.response.status)
-  await until(() => world.sentMails[0])
+  await untilFound(() => world.sentMails[0])
   await sleep(50)
   t.equal(world.sentMails.length, 1)
 })
@@ -92,12 +86,12 @@ t.test(
     const world = await startWorld(t, { clock })
     const acme = await world.tenant('acme')
     for (let round = 0; round < 6; round++) await forgotten(world, acme.issuer, 'ada')
-    await until(() => world.sentMails[2])
+    await untilFound(() => world.sentMails[2])
     await sleep(100)
     t.equal(world.sentMails.length, 3)
     clock.advance(3_600_001)
     await forgotten(world, acme.issuer, 'ada')
-    await until(() => world.sentMails[3])
+    await untilFound(() => world.sentMails[3])
   },
 )
 
@@ -105,7 +99,7 @@ t.test('one link is used fifty times at once: one wins', async (t) => {
   const world = await startWorld(t)
   const acme = await world.tenant('acme')
   await forgotten(world, acme.issuer, 'ada')
-  const link = linkIn((await until(() => world.sentMails[0])).text)
+  const link = linkIn((await untilFound(() => world.sentMails[0])).text)
   const choices = Array.from({ length: 50 }, (_item, index) => `${NEW} number ${index}`)
   const answers = await Promise.all(
     choices.map((choice) => new Browser(world.baseUrl).submit(link, both(choice))),
@@ -122,7 +116,7 @@ t.test('a link is tried elsewhere: another realm, another page, another time', a
   const world = await startWorld(t, { clock })
   const [acme, bolt] = [await world.tenant('acme'), await world.tenant('bolt')]
   await forgotten(world, acme.issuer, 'ada')
-  const link = linkIn((await until(() => world.sentMails[0])).text)
+  const link = linkIn((await untilFound(() => world.sentMails[0])).text)
   const browser = new Browser(world.baseUrl)
   const status = async (url: string) => (await browser.visit(url)).response.status
   t.equal(await status(link.replace('/acme/', '/bolt/')), 410)
@@ -139,7 +133,7 @@ t.test('the Host header is poisoned: the link in the mail is ours', async (t) =>
   const world = await startWorld(t)
   const acme = await world.tenant('acme')
   await forgotten(world, acme.issuer, 'ada', { 'x-forwarded-host': POISON['x-forwarded-host'] })
-  const mail = await until(() => world.sentMails[0])
+  const mail = await untilFound(() => world.sentMails[0])
   t.notMatch(JSON.stringify(mail), /evil/)
 })
 
@@ -147,7 +141,7 @@ t.test('another site sends the forms: refused', async (t) => {
   const world = await startWorld(t)
   const acme = await world.tenant('acme')
   await forgotten(world, acme.issuer, 'ada')
-  const link = linkIn((await until(() => world.sentMails[0])).text)
+  const link = linkIn((await untilFound(() => world.sentMails[0])).text)
   for (const headers of [{ origin: 'https://evil.example' }, { 'sec-fetch-site': 'cross-site' }]) {
     const browser = new Browser(world.baseUrl)
     const answers = [
@@ -166,7 +160,7 @@ t.test('somebody who is invited chooses a password, and their address is proven'
   const { userId } = await world.users.create('acme', grace, ACTOR)
   t.match(await world.users.authenticate('acme', 'grace', ''), { kind: 'refused' })
   await world.accountMail.invite('acme', userId, ACTOR, 'de')
-  const mail = await until(() => world.sentMails[0])
+  const mail = await untilFound(() => world.sentMails[0])
   t.match(mail.subject, /eingeladen/, 'in the language of the invitation')
   const browser = new Browser(world.baseUrl)
   const link = linkIn(mail.text)
@@ -181,7 +175,7 @@ t.test('a new address proves itself; the old one is told', async (t) => {
   const world = await startWorld(t)
   const { ada, issuer } = await world.tenant('acme')
   t.ok(await world.accountMail.confirmEmail(ada, 'countess@example.test', ACTOR, 'en'))
-  const mail = await until(() => world.sentMails[0])
+  const mail = await untilFound(() => world.sentMails[0])
   t.equal(mail.to, 'countess@example.test')
   const browser = new Browser(world.baseUrl)
   const link = linkIn(mail.text)
@@ -190,7 +184,10 @@ t.test('a new address proves itself; the old one is told', async (t) => {
   t.equal((await world.users.get('acme', ada.userId)).email, 'ada@example.test', 'only looked at')
   t.match((await browser.submit(link, {})).html, /Email address changed/)
   t.match(await world.users.get('acme', ada.userId), { email: 'countess@example.test' })
-  t.match(await until(() => world.sentMails[1]), { to: 'ada@example.test', subject: /was changed/ })
+  t.match(await untilFound(() => world.sentMails[1]), {
+    to: 'ada@example.test',
+    subject: /was changed/,
+  })
   t.equal((await browser.submit(link, {})).response.status, 410)
 })
 
@@ -222,7 +219,8 @@ t.test(
     const { ada, issuer } = await world.tenant('acme')
     const browser = new Browser(world.baseUrl)
     const status = async (link: string) => (await browser.visit(link)).response.status
-    const newest = async (count: number) => linkIn((await until(() => world.sentMails[count])).text)
+    const newest = async (count: number) =>
+      linkIn((await untilFound(() => world.sentMails[count])).text)
 
     await world.accountMail.confirmEmail(ada, 'eve@evil.example', ACTOR, 'en')
     const address = await newest(0)
@@ -256,6 +254,6 @@ t.test(
     await world.users.patch('acme', ada.userId, { name: 'Visit https://evil.example' }, ACTOR)
     const named = await world.users.get('acme', ada.userId)
     await world.accountMail.confirmEmail(named, 'victim@example.test', ACTOR, 'en')
-    t.notMatch((await until(() => world.sentMails[0])).text, /evil/)
+    t.notMatch((await untilFound(() => world.sentMails[0])).text, /evil/)
   },
 )

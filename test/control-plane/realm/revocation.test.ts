@@ -1,7 +1,7 @@
 /** What a realm must not issue any more, and when it may again. */
 import t from 'tap'
 import { revokeIn } from '../../../control-plane/sessions/revocations.ts'
-import { upsertRevocation } from '../../../control-plane/store/queries/revocations.ts'
+import { upsertRevocations } from '../../../control-plane/store/queries/revocations.ts'
 import { movableClock } from '../../support/control-plane.ts'
 import {
   ACTOR,
@@ -24,13 +24,15 @@ async function revokeBehindItsBack(
   target = userId,
 ) {
   await world.store.change(({ queries, nowMs }) =>
-    upsertRevocation(queries, {
-      tenantId: 'acme',
-      kind,
-      target,
-      notBefore: Math.floor(nowMs / 1000) + 1,
-      createdAt: nowMs,
-    }),
+    upsertRevocations(queries, [
+      {
+        tenantId: 'acme',
+        kind,
+        target,
+        notBefore: Math.floor(nowMs / 1000) + 1,
+        createdAt: nowMs,
+      },
+    ]),
   )
 }
 

@@ -79,6 +79,22 @@ t.test('a finished sign-in is sent once more after its person has signed out', a
   t.ok(isAskingForCode((await person.password()).html), 'for the factor as well')
 })
 
+t.test('a sign-in has shown a factor and is revoked before its last step', async (t) => {
+  const clock = movableClock(Date.now())
+  const world = await startWorld(t, { clock })
+  const acme = await world.tenant('acme')
+  const { code } = await enrolApp(world, acme)
+  await setPolicy(world, 'password', { max_age_days: 1 })
+  clock.advance(48 * HOUR_MS)
+  const thief = await begin(world, acme)
+  await thief.password()
+  t.match((await thief.send({ code: code() })).html, /name="new_password"/)
+  await world.revocations.revoke('acme', { subject: acme.ada.userId }, ACTOR)
+  clock.advance(2000)
+  t.ok(isAskingForPassword((await thief.send({})).html))
+  t.ok(isAskingForCode((await thief.password()).html), 'for the factor as well')
+})
+
 t.test('a finished sign-in is kept alive by sending it again and again', async (t) => {
   const clock = movableClock(Date.now())
   const world = await startWorld(t, { clock })
@@ -210,6 +226,23 @@ t.test('a session is asked for more and ended before the code comes', async (t) 
   await browser.visit(`${acme.issuer}/logout?id_token_hint=${idToken}`)
   browser.remember(cookies)
   t.ok(isAskingForPassword((await stepUp.send({ code: code() })).html))
+})
+
+t.test('a session has shown a factor on the way to more, and is ended', async (t) => {
+  const clock = movableClock(Date.now())
+  const world = await startWorld(t, { clock })
+  const acme = await world.tenant('acme')
+  clock.advance(48 * HOUR_MS)
+  const browser = new Browser(world.baseUrl)
+  const { idToken } = await signIn(browser, acme)
+  const { code } = await enrolApp(world, acme)
+  await setPolicy(world, 'password', { max_age_days: 1 })
+  const stepUp = await begin(world, acme, { acr_values: 'aal2' }, browser)
+  t.match((await stepUp.send({ code: code() })).html, /name="new_password"/)
+  const { cookies } = browser
+  await browser.visit(`${acme.issuer}/logout?id_token_hint=${idToken}`)
+  browser.remember(cookies)
+  t.ok(isAskingForCode((await stepUp.password()).html), 'the password alone is not enough')
 })
 
 t.test(

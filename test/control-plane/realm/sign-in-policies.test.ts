@@ -139,15 +139,22 @@ t.test('a password that is too old is replaced at the end of the way in', async 
 })
 
 t.test('a second click that comes while the first sets the password goes on with it', async (t) => {
-  let release = () => undefined as void
-  const held = new Promise<void>((resolve) => (release = resolve))
+  const CLICKS = ['', '', ', not']
+  const allHaveCome = Promise.withResolvers<void>()
+  const isSet = Promise.withResolvers<void>()
+  let come = 0
+  let hasFirst = false
   const world = await startWorld(t, {
     adapt: ({ users }) => ({
       users: {
         ...users,
         async choosePassword(...given) {
-          await held
-          return users.choosePassword(...given)
+          if (++come === CLICKS.length) allHaveCome.resolve()
+          await allHaveCome.promise
+          const isFirst = !hasFirst && given[2] === NEW_PASSWORD
+          if (!isFirst) await isSet.promise
+          hasFirst = true
+          return users.choosePassword(...given).finally(() => void isSet.resolve())
         },
       },
     }),
@@ -157,10 +164,7 @@ t.test('a second click that comes while the first sets the password goes on with
   await makeOld(world, acme.ada.userId)
   const person = await begin(world, acme)
   await person.password()
-  const clicks = ['', '', ', not'].map((more) =>
-    person.sendOnce({ new_password: `${NEW_PASSWORD}${more}` }),
-  )
-  release()
+  const clicks = CLICKS.map((more) => person.sendOnce({ new_password: `${NEW_PASSWORD}${more}` }))
   const answers = await Promise.all(clicks)
   const first = answers.filter(({ response }) => response.status === 303)
   t.equal(answers.length - first.length, 1, 'only with the same password')

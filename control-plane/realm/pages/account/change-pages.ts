@@ -14,6 +14,7 @@ interface ChangeView extends Asked {
   readonly csrf: string
   /** What is there now, or what was just entered. */
   readonly value: string
+  readonly wrong?: readonly string[] | undefined
 }
 
 export function changeNamePage(view: ChangeView): Page {
@@ -90,8 +91,8 @@ export function changePasswordPage(view: ChangeView & { readonly charactersMin: 
   })
 }
 
-const changing = ({ place, action, accountUrl, csrf, problem }: ChangeView) => ({
-  ...{ place, action, problem },
+const changing = ({ place, action, accountUrl, csrf, problem, wrong }: ChangeView) => ({
+  ...{ place, action, problem, wrong },
   hidden: { csrf },
   below: backLink(place, accountUrl),
 })
@@ -110,11 +111,15 @@ interface ConfirmPersonView extends Asked {
   /** Whether there is an app that shows codes; else a code is one from the paper. */
   readonly hasApp: boolean
   readonly passkey?: { readonly options: object; readonly scriptUrl: string } | undefined
+  /** What the problem is about; undefined: nothing that was typed. */
+  readonly wrong?: ProofPart | undefined
 }
+
+export type ProofPart = 'password' | 'code'
 
 /** The password again, and the factor of who has one: a session alone changes nothing of weight. */
 export function confirmPersonPage(view: ConfirmPersonView): Page {
-  const { place, action, hidden, username, needsCode, hasApp, passkey, problem } = view
+  const { place, action, hidden, username, needsCode, hasApp, passkey, problem, wrong } = view
   const { texts } = place
   const { own } = texts.account
   const { confirm } = own
@@ -125,14 +130,15 @@ export function confirmPersonPage(view: ConfirmPersonView): Page {
       label: texts.password,
       autocomplete: 'current-password',
       showLabel: texts.showPassword,
-      problem,
-      hasFocus: name === 'proof_password',
+      problem: wrong === 'password' ? problem : undefined,
+      hasFocus: name === 'proof_password' && wrong !== 'code',
     })
   const code = codeField({
     name: 'proof_code',
     label: hasApp ? confirm.code : confirm.recoveryCode,
     isDigits: false, // a recovery code has letters
-    problem,
+    problem: wrong === 'code' ? problem : undefined,
+    hasFocus: wrong === 'code',
   })
   return page({
     place,

@@ -51,6 +51,7 @@ export function ownAccountPage(view: OwnAccountView): Page {
     intro: own.intro(user.username),
     problem: problem && own.problems[problem],
     isWide: true,
+    scriptUrl: place.scriptUrl,
     content: html`
       ${done === undefined || problem !== undefined ? '' : notice('success', own.done[done])}
       ${profile(view)} ${factors(view)} ${sessions(view)} ${devices(view)}

@@ -1,9 +1,9 @@
 /** A person's machines with our agent: what they report, how to mend it, and the end of them. */
 import { html } from 'hono/html'
-import { DEVICE_FACTS } from '../../../../shared/device/facts.ts'
 import type { Language } from '../../../../shared/sign-in/language.ts'
 import type { EnrolledDevice } from '../../../devices/enrolled-device.ts'
-import { DEVICE_WORDS, sayReason } from '../../../pages/devices/say-reason.ts'
+import { sayFailing } from '../../../../shared/device-words/say-failing.ts'
+import { DEVICE_WORDS } from '../../../../shared/device-words/say-reason.ts'
 import type { Html } from '../../../pages/html.ts'
 import { itemList, type Item } from '../blocks/item-list.ts'
 import { moment } from '../blocks/moment.ts'
@@ -39,13 +39,11 @@ export function machineList({ place, accountUrl, csrf, machines }: MachinesView)
     },
   }))
 
-  function failing({ posture, platform }: OwnMachine): readonly (string | Html)[] {
-    const wrong = DEVICE_FACTS.flatMap((what) => {
-      const fact = posture?.facts[what]
-      if (fact?.value !== false) return []
-      const words = sayReason(language, { what, reason: fact.reason, platform })
-      return [html`${words.title}: ${words.said} ${words.mend ?? ''}`]
-    })
+  function failing({ state, posture, platform }: OwnMachine): readonly (string | Html)[] {
+    const reported = { state, platform, facts: posture && posture.facts }
+    const wrong = sayFailing(language, reported).map(
+      ({ title, said: found, mend }) => html`${title}: ${found} ${mend ?? ''}`,
+    )
     return wrong.length === 0 ? [said.allGood] : wrong
   }
 

@@ -9,7 +9,7 @@ export const deviceEnglish = {
   checkedContinue: 'Continue after checking',
   noAgent: 'Does the new tab show an error?',
   noAgentHint:
-    'Then the device agent isn’t installed on this device, or isn’t running. If other people use this computer, it must be the agent of this application.',
+    'Then the device agent isn’t installed on this device, isn’t running, or another program has taken its port. Where the agent is installed, an administrator can see which with “service-device-agent status”. If other people use this computer, it must be the agent of this application.',
   hasNone: 'This device has no agent',
 
   missingTitle: 'This device isn’t enrolled',
@@ -43,5 +43,5 @@ export const deviceEnglish = {
     device_challenge_invalid: 'The check took too long or was already used. Start it again.',
     other: 'The device agent couldn’t complete the check. Wait a moment, then start it again.',
   },
-  backToSignIn: 'Back to the sign-in',
+  backToSignIn: 'Back to sign-in',
 }

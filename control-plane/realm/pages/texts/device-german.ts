@@ -11,7 +11,7 @@ export const deviceGerman: typeof deviceEnglish = {
   checkedContinue: 'Nach der Prüfung weiter',
   noAgent: 'Zeigt der neue Tab einen Fehler?',
   noAgentHint:
-    'Dann ist der Geräteagent auf diesem Gerät nicht installiert oder läuft nicht. Nutzen mehrere Personen diesen Computer, muss es der Agent dieser Anwendung sein.',
+    'Dann ist der Geräteagent auf diesem Gerät nicht installiert, läuft nicht, oder ein anderes Programm belegt seinen Port. Ist er installiert, sieht ein Administrator mit „service-device-agent status“, woran es liegt. Nutzen mehrere Personen diesen Computer, muss es der Agent dieser Anwendung sein.',
   hasNone: 'Dieses Gerät hat keinen Agenten',
 
   missingTitle: 'Dieses Gerät ist nicht registriert',

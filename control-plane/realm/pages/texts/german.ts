@@ -14,7 +14,7 @@ export const german: Texts = {
   signIn: 'Anmelden',
   signInTo: (host) => `Anmelden bei ${host}`,
   confirmIdentity:
-    'Bitte bestätigen Sie, dass Sie es sind: Der nächste Schritt verlangt eine frische Anmeldung.',
+    'Bitte bestätigen Sie, dass Sie es sind: Für den nächsten Schritt müssen Sie sich erneut anmelden.',
   username: 'Benutzername oder E-Mail-Adresse',
   password: 'Passwort',
   showPassword: 'Passwort anzeigen',
@@ -107,7 +107,7 @@ export const german: Texts = {
         'Links aus unseren E-Mails gelten einmal und für begrenzte Zeit. Dieser wurde schon benutzt oder ist abgelaufen.',
       steps: [
         'Wenn Sie mehrere E-Mails bekommen haben, nehmen Sie den Link aus der neuesten.',
-        'Fordern Sie sonst einen neuen Link an und öffnen Sie ihn bald nach seinem Eintreffen.',
+        'Sonst fordern Sie einen neuen Link an und öffnen Sie ihn bald.',
       ],
     },
     too_many: {

@@ -35,7 +35,7 @@ export const stepsGerman: typeof stepsEnglish = {
   enrolNeedsScript:
     'Passkeys brauchen JavaScript, das in diesem Browser ausgeschaltet ist. Verwenden Sie stattdessen eine App.',
 
-  recoveryCodes: 'Wiederherstellungscodes speichern',
+  recoveryCodes: 'Wiederherstellungs\u00adcodes speichern',
   recoveryCodesIntro:
     'Wenn Sie Ihren zweiten Faktor verlieren, können Sie sich mit jedem Code einmal anmelden.',
   recoveryCodesKeep:

@@ -1,12 +1,21 @@
+import { mock } from 'node:test'
 import t from 'tap'
 import { createPasswordRules } from '../../../../control-plane/accounts/passwords/rules.ts'
 import { createStrength } from '../../../../control-plane/accounts/passwords/strength.ts'
 import { DEFAULT_POLICIES } from '../../../../control-plane/policy/policies.ts'
 import { LIMITS } from '../../../../shared/limits.ts'
 import { startApi } from '../../../support/api.ts'
-import { ACTOR, movableClock, startServices, tenantNamed } from '../../../support/control-plane.ts'
+import {
+  ACTOR,
+  movableClock,
+  startServices,
+  tenantNamed,
+  WITHOUT_HASTE,
+} from '../../../support/control-plane.ts'
 
 const GOOD = 'lamp otter viaduct 88 quince'
+/** Every character of it may stand for others. */
+const SLOW = '4@8({[<369&#!1/|0$5+7%2'.repeat(3)
 const ADA = { username: 'ada', email: 'ada.lovelace@example.com', name: 'Ada Lovelace' }
 
 void t.test('each rule, and the cheap ones first', async (t) => {
@@ -36,11 +45,12 @@ void t.test('each rule, and the cheap ones first', async (t) => {
 
 const OF_ADA = { tenantId: 'acme', person: 'ada' }
 
+const strength = createStrength(WITHOUT_HASTE)
+t.teardown(() => strength.close())
+
 void t.test(
   'the real estimate: what everybody tries is weak, names of the person too',
   async (t) => {
-    const strength = createStrength()
-    t.teardown(() => strength.close())
     t.equal(await strength.of('password1', [], OF_ADA), 0)
     t.equal(await strength.of(GOOD, [], OF_ADA), 4)
     const named = await strength.of('ada.lovelace', ['ada.lovelace', 'ada', 'lovelace'], OF_ADA)
@@ -51,26 +61,37 @@ void t.test(
 void t.test('an estimate that takes too long is given up, and the next one is made', async (t) => {
   const hasty = createStrength({ timeoutMs: 1 })
   t.teardown(() => hasty.close())
-  await t.rejects(hasty.of('abc123'.repeat(20), [], OF_ADA), { code: 'unavailable' })
-  await t.rejects(hasty.of('abc123'.repeat(20), [], OF_ADA), { code: 'unavailable' })
-  const patient = createStrength()
-  t.teardown(() => patient.close())
-  const all = await Promise.all(['password1', GOOD].map((plain) => patient.of(plain, [], OF_ADA)))
+  await t.rejects(hasty.of(SLOW, [], OF_ADA), { code: 'unavailable' })
+  await t.rejects(hasty.of(SLOW, [], OF_ADA), { code: 'unavailable' })
+  const all = await Promise.all(['password1', GOOD].map((plain) => strength.of(plain, [], OF_ADA)))
   t.strictSame(all, [0, 4])
+})
+
+void t.test('a thread that takes long to start takes nobody’s time', async (t) => {
+  mock.timers.enable({ apis: ['setTimeout'] })
+  t.teardown(() => mock.timers.reset())
+  const strength = createStrength()
+  t.teardown(() => strength.close())
+  const first = strength.of(GOOD, [], OF_ADA)
+  mock.timers.tick(LIMITS.passwordStrengthMsMax * 2) // it cannot have said a word yet
+  t.equal(await first, 4)
+})
+
+void t.test('a thread that does not start is given up', async (t) => {
+  const strength = createStrength({ startMsMax: 1 })
+  t.teardown(() => strength.close())
+  await t.rejects(strength.of(GOOD, [], OF_ADA), { code: 'unavailable' })
 })
 
 /** The attack: one person asks for the slowest estimates that there are, many at once. */
 void t.test('who asks for many at once is refused, and holds nobody else', async (t) => {
-  const strength = createStrength()
-  t.teardown(() => strength.close())
-  const slow = '4@8({[<369&#!1/|0$5+7%2'.repeat(3)
   const order: string[] = []
   const ask = (person: string, plain: string) =>
     strength.of(plain, ['ada'], { tenantId: 'acme', person }).then(
       () => order.push(person),
       (error: { code: string }) => order.push(error.code),
     )
-  const all = Array.from({ length: 20 }, (_, at) => ask('mallory', slow.slice(at)))
+  const all = Array.from({ length: 20 }, (_, at) => ask('mallory', SLOW.slice(at)))
   await Promise.all([...all, ask('bob', GOOD)])
   const { passwordStrengthPerPersonMax: most } = LIMITS
   t.equal(order.filter((one) => one === 'unavailable').length, 20 - most)

@@ -52,7 +52,7 @@ ${settings.join('\n')}
     apache.kill('SIGKILL') // one process, which would wait for connections that are kept
     await ended
   })
-  for (let round = 0; round < 200; round++) {
+  for (let round = 0; round < 1200; round++) {
     if (await fetch(`http://127.0.0.1:${port}/`, { redirect: 'manual' }).catch(() => null)) return
     await sleep(50)
   }
@@ -92,7 +92,7 @@ t.test(
 
     await world.revocations.revoke('acme', { subject: acme.ada.userId }, ACTOR)
     let again = await browser.open(`http://localhost:${edgePort}/`)
-    for (let round = 0; round < 100 && again.text === 'the protected page'; round++) {
+    for (let round = 0; round < 2000 && again.text === 'the protected page'; round++) {
       await sleep(20)
       again = await browser.open(`http://localhost:${edgePort}/`)
     }

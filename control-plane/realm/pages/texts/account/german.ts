@@ -5,7 +5,7 @@ export const account: typeof english = {
   own,
   forgotten: {
     title: 'Passwort vergessen?',
-    intro: 'Wir senden Ihnen per E-Mail einen Link, mit dem Sie ein neues wählen.',
+    intro: 'Wir senden Ihnen per E-Mail einen Link, mit dem Sie ein neues Passwort wählen können.',
     send: 'Link senden',
   },
   mailSent: {
@@ -35,12 +35,12 @@ export const account: typeof english = {
     intro: 'Melden Sie sich mit dem neuen Passwort an. Alle anderen Sitzungen sind beendet.',
   },
   confirmEmail: {
-    title: 'E-Mail-Adresse bestätigen',
+    title: 'E\u2011Mail\u2011Adresse bestätigen',
     intro: (email) => `Ihr Konto verwendet künftig ${email}.`,
     submit: 'Bestätigen',
   },
   emailChanged: {
-    title: 'E-Mail-Adresse geändert',
+    title: 'E\u2011Mail\u2011Adresse geändert',
     intro: (email) => `Ihr Konto verwendet jetzt ${email}.`,
   },
 }

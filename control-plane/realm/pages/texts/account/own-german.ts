@@ -42,7 +42,7 @@ export const own: typeof english = {
   lastSignIn: 'Letzte Anmeldung',
   forget: 'Vergessen',
   machines: 'Geräte mit unserem Agenten',
-  machinesIntro: 'Das meldet der Agent über sie:',
+  machinesIntro: 'Das meldet der Agent über diese Geräte:',
   lastReport: 'Letzte Meldung',
   allGood: 'Keine Probleme gemeldet.',
 
@@ -77,7 +77,7 @@ export const own: typeof english = {
 
   changeName: { title: 'Namen ändern', submit: 'Namen speichern' },
   changeEmail: {
-    title: 'E-Mail-Adresse ändern',
+    title: 'E\u2011Mail\u2011Adresse ändern',
     intro: (email) =>
       `Ihre aktuelle Adresse ist ${email}. An die neue senden wir einen Bestätigungslink.`,
     label: 'Neue E-Mail-Adresse',
