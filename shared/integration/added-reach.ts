@@ -12,18 +12,23 @@ const OF_PROCESS_ALLOWED = /^(?:on|once|nextTick|uptime|pid)$/
 export function reachesOf(text: string, path: string): string[] {
   if (!SCRIPT.test(path)) return []
   const tokens = codeTokens(text, path)
-  return tokens.flatMap((token, at) => {
-    const [one = '', two = '', three = ''] = tokens.slice(at + 1, at + 4)
-    const shown = [token, one, two, three].join('')
-    if (token === 'process')
-      return isPlainProcess(tokens.slice(at + 1, at + 5)) || one === ':' ? [] : [shown]
-    if (token === '.' && one === 'constructor') return [shown]
-    if (/^(?:globalThis|global|getBuiltinModule)$/.test(token)) return [shown]
-    const isCall = one === '('
-    if (token === 'require' || (token === 'import' && isCall))
-      return isCall && isText(two) && three === ')' ? [] : [shown]
-    return []
-  })
+  return tokens.flatMap((token, at) =>
+    STARTS.test(token) && isReach(tokens.slice(at, at + 5))
+      ? [tokens.slice(at, at + 4).join('')]
+      : [],
+  )
+}
+
+/** Before anything else is asked of a token: there are as many as a file has words and signs. */
+const STARTS = /^(?:process|\.|globalThis|global|getBuiltinModule|require|import)$/
+
+function isReach([token, one = '', two = '', three = '', four = '']: readonly string[]): boolean {
+  if (token === 'process') return !isPlainProcess([one, two, three, four]) && one !== ':'
+  if (token === '.') return one === 'constructor'
+  const isCall = one === '('
+  if (token === 'import' && !isCall) return false
+  if (token === 'require' || token === 'import') return !(isCall && isText(two) && three === ')')
+  return true
 }
 
 /** Modules by their names, relative ones as they stand. */
@@ -31,11 +36,12 @@ export function modulesOf(text: string, path: string): string[] {
   if (!SCRIPT.test(path)) return []
   const tokens = codeTokens(text, path)
   return tokens.flatMap((token, at) => {
+    if (!isText(token)) return []
     const behind = tokens[at - 1] ?? ''
     const before = tokens[at - 2] ?? ''
     const isNamed =
       /^(?:from|import)$/.test(behind) || (behind === '(' && /^(?:require|import)$/.test(before))
-    return isNamed && isText(token) ? [token.slice(1, -1)] : []
+    return isNamed ? [token.slice(1, -1)] : []
   })
 }
 

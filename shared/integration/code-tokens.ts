@@ -9,19 +9,24 @@ const SLASH_COMMENTS =
   /\.(?:[cm]?[jt]sx?|php|java|kts?|scala|groovy|cs|fs|go|rs|swift|vue|svelte|s?css)$/i
 const MARKUP_COMMENTS = /\.(?:html?|vue|svelte|xml|erb|cshtml)$/i
 
+const COMMENTS = [
+  { files: SLASH_COMMENTS, kinds: [String.raw`\/\/[^\n]*`, String.raw`\/\*[\s\S]*?(?:\*\/|$)`] },
+  { files: HASH_COMMENTS, kinds: [String.raw`#[^\n]*`] },
+  { files: MARKUP_COMMENTS, kinds: [String.raw`<!--[\s\S]*?(?:-->|$)`] },
+]
+
 export function codeTokens(text: string, path: string): string[] {
+  const comments = COMMENTS.filter(({ files }) => files.test(path)).flatMap(({ kinds }) => kinds)
   const kinds = [
-    ...(SLASH_COMMENTS.test(path) ? [String.raw`(?<skip>\/\/[^\n]*|\/\*[\s\S]*?(?:\*\/|$))`] : []),
-    ...(HASH_COMMENTS.test(path) ? [String.raw`(?<hash>#[^\n]*)`] : []),
-    ...(MARKUP_COMMENTS.test(path) ? [String.raw`(?<markup><!--[\s\S]*?(?:-->|$))`] : []),
+    ...comments,
     String.raw`"""[\s\S]*?(?:"""|$)|'''[\s\S]*?(?:'''|$)`,
     String.raw`"(?:\\.|[^"\\\n])*"?|'(?:\\.|[^'\\\n])*'?`,
     // what stands in a template's braces is code, but it comes and goes with the template
     '`(?:\\\\[\\s\\S]|[^`\\\\])*`?',
     String.raw`[\p{L}\p{N}_$@]+|\S`,
   ]
-  const pattern = new RegExp(kinds.join('|'), 'gu')
-  return [...text.matchAll(pattern)].flatMap(({ 0: token, groups = {} }) =>
-    Object.values(groups).some((comment) => comment !== undefined) ? [] : [token],
-  )
+  // without groups: a group for each token makes this twenty times slower
+  const tokens = text.match(new RegExp(kinds.join('|'), 'gu')) ?? []
+  const isComment = new RegExp(`^(?:${comments.join('|') || '$'})`)
+  return tokens.filter((token) => !isComment.test(token))
 }

@@ -29,6 +29,41 @@ t.test('a failing query is logged without its parameters, under any name', async
   t.match(lines[0], /disk full/)
 })
 
+t.test(
+  'what carries the name of a secret is blanked, and what was handed in stays as it was',
+  async (t) => {
+    const lines: string[] = []
+    const log = pino(logOptions('test', false), { write: (line: string) => void lines.push(line) })
+    const given = { token: 'abc1', at: 'x', head: { cookie: 'abc2', host: 'h' }, list: [1] }
+    log.info(given, 'a line')
+    log.info({ other: Object.assign(new Error('e'), { client_secret: 'abc3' }) }, 'an error')
+    log.info({ token: undefined, tokens: 3 }, 'a name like it')
+    const [first = '', second = '', third = ''] = lines
+    t.match(JSON.parse(first), {
+      token: '[hidden]',
+      at: 'x',
+      head: { cookie: '[hidden]', host: 'h' },
+      list: [1],
+      msg: 'a line',
+    })
+    t.match(JSON.parse(second), { other: { message: 'e' } })
+    t.match(JSON.parse(third), { tokens: 3 })
+    t.notMatch(lines.join(''), /abc/)
+    t.equal(given.token, 'abc1')
+    t.equal(given.head.cookie, 'abc2')
+  },
+)
+
+t.test('what a child logger is bound to is blanked by the same names', async (t) => {
+  const lines: string[] = []
+  const log = pino(logOptions('test', false), { write: (line: string) => void lines.push(line) })
+  const child = log.child({ token: 'abc1', gateway_id: 'edge-1' })
+  child.info({ password: 'abc2', at: 'x' }, 'a line')
+  child.child({ client_secret: 'abc3' }).info('another')
+  t.match(JSON.parse(lines[0]!), { token: '[hidden]', gateway_id: 'edge-1', at: 'x' })
+  t.notMatch(lines.join(''), /abc/)
+})
+
 t.test('what was logged before is logged still', (t) => {
   const error = Object.assign(new RangeError('too far'), { code: 'E_FAR' })
   t.match(describeError(error), { name: 'RangeError', code: 'E_FAR', message: 'too far' })

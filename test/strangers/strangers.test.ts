@@ -8,9 +8,10 @@ import t from 'tap'
 import { temporaryFolder } from '../support/control-plane.ts'
 import { installSdk } from '../support/installed-sdk.ts'
 import { BOOTS } from './boots.ts'
+import { SETS } from './corpus/sets.ts'
 import { problemsOf } from './started.ts'
 import { fetchStranger, missingOf } from './stranger.ts'
-import { STRANGERS } from './strangers.ts'
+import { STRANGERS, type Stranger } from './strangers.ts'
 
 /** One of few packages in every run; the others with STRANGERS=name,name, or STRANGERS=all. */
 const SMALL = ['json-server']
@@ -21,12 +22,18 @@ const { STRANGERS: asked } = process.env
 const wanted = new Set(
   asked === 'all' ? BOOTS.map(({ name }) => name) : (asked?.split(',') ?? SMALL),
 )
+/** Those of the corpus are started as well. */
+const all = new Map<string, Stranger>(
+  [...SETS.flatMap(([, expected]) => expected), ...STRANGERS].map((one) => [one.name, one]),
+)
 const fetched = await Promise.all(
-  STRANGERS.filter(({ name }) => wanted.has(name)).map(async (stranger) => {
-    const folder = temporaryFolder(t)
-    const tarball = await fetchStranger(stranger, folder).catch(missingOf)
-    return { ...stranger, folder, tarball }
-  }),
+  [...all.values()]
+    .filter(({ name }) => wanted.has(name))
+    .map(async (stranger) => {
+      const folder = temporaryFolder(t)
+      const tarball = await fetchStranger(stranger, folder).catch(missingOf)
+      return { ...stranger, folder, tarball }
+    }),
 )
 
 for (const { name, version, folder, tarball } of fetched) {

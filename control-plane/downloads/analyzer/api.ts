@@ -53,6 +53,8 @@ const FactsAnswer = v.object({
   excluded: v.array(v.string()),
   client_id: text,
   integration_completed_at: v.nullable(text),
+  /** null: in another mode, or an older service does not tell. */
+  connectors_connected: v.optional(v.nullable(v.number()), null),
 })
 export type Facts = v.InferOutput<typeof FactsAnswer>
 

@@ -1,7 +1,7 @@
 /** What was written behind the program's name, checked word by word. A key is taken from nowhere here. */
 import { parseArgs } from 'node:util'
 import { nearest } from '../../../shared/nearest.ts'
-import { Problem } from './exit.ts'
+import { Problem } from '../resident/exit.ts'
 import { visibleText } from './terminal/words.ts'
 
 const MODES = ['gateway', 'connector', 'sdk'] as const

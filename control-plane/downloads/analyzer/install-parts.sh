@@ -1,6 +1,6 @@
 # What only this program has to say, in the installer that all programs share.
 next_step() {
-  say 'Next, in the folder of your application: service-analyzer analyze'
+  say 'Next, in the folder of your application: service-analyzer setup'
 }
 
 what_stays() {

@@ -1,6 +1,6 @@
 /** Why there was no answer, in a sentence, and what a person can do about it. */
-import { Problem } from './exit.ts'
-import type { Environment } from './settings.ts'
+import { Problem } from '../resident/exit.ts'
+import type { Environment } from '../resident/base-url.ts'
 import { plainText } from './terminal/words.ts'
 
 export interface NetworkPlace {

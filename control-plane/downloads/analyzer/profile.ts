@@ -7,7 +7,7 @@ import type { Stats } from 'node:fs'
 import * as files from 'node:fs/promises'
 import { dirname, isAbsolute, join } from 'node:path'
 import * as v from 'valibot'
-import { Problem } from './exit.ts'
+import { Problem } from '../resident/exit.ts'
 import { writeNew } from './journal/record.ts'
 import { visibleText } from './terminal/words.ts'
 

@@ -6,7 +6,7 @@ import { guess, readArguments, splitArguments, type Arguments } from './argument
 import { COMMANDS } from './commands.ts'
 import type { Command, NextStep, Outcome, ProgramWorld, Task } from './commands/command.ts'
 import { commandHelp, helpText } from './commands/help.ts'
-import { EXIT, Problem, type Exit } from './exit.ts'
+import { EXIT, Problem, type Exit } from '../resident/exit.ts'
 import { createProfile, quoted } from './profile.ts'
 import { createTerminal, type Terminal } from './terminal/terminal.ts'
 import { plainText, visibleJson, visibleText, wrap } from './terminal/words.ts'

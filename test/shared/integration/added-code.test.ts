@@ -169,8 +169,8 @@ void t.test('what an integration needs is not taken for more', async (t) => {
     t.equal(problem('a.py', '', `${line}\n`, 'flask'), null, line)
 })
 
+/** What takes the square of such a length does not come to its end before this file has to. */
 void t.test('no text makes it slow', async (t) => {
-  const started = performance.now()
   for (const piece of [
     '"',
     "'",
@@ -185,7 +185,9 @@ void t.test('no text makes it slow', async (t) => {
     '1.',
     '(',
     '<!--',
-  ])
-    problem('a.vue', piece.repeat(100_000 / piece.length), piece.repeat(150_000 / piece.length))
-  t.ok(performance.now() - started < 20_000)
+  ]) {
+    const text = piece.repeat(300_000 / piece.length)
+    t.doesNotThrow(() => problem('a.vue', '', text), piece)
+    t.doesNotThrow(() => problem('a.vue', text, text + piece), `${piece}, once more`)
+  }
 })

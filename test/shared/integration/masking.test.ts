@@ -231,8 +231,8 @@ void t.test('what was masked once stays as it is, and lines are told', async (t)
   t.strictSame(hidden, [{ line: 3, kind: 'value of a secret' }])
 })
 
+/** What takes the square of such a length does not come to its end before this file has to. */
 void t.test('no text makes it slow', async (t) => {
-  const started = performance.now()
   for (const piece of [
     '-----BEGIN PRIVATE KEY-----',
     'password',
@@ -249,8 +249,7 @@ void t.test('no text makes it slow', async (t) => {
     '<token>',
     'jwt.sign(',
   ])
-    maskSecrets(piece.repeat(Math.ceil(100_000 / piece.length)), 'settings')
-  t.ok(performance.now() - started < 20_000)
+    t.doesNotThrow(() => maskSecrets(piece.repeat(Math.ceil(400_000 / piece.length)), 'settings'))
 })
 
 void t.test('files of secrets are known by their names', async (t) => {

@@ -1,4 +1,4 @@
-import { EXIT } from '../exit.ts'
+import { EXIT } from '../../resident/exit.ts'
 import { planFor } from '../edits/plan-for.ts'
 import type { Application, Finding } from '../detection/application.ts'
 import type { Plan } from '../plan.ts'
@@ -14,7 +14,7 @@ export const analyze: Command = {
   summary: 'finds the applications here and their sign-in, and shows what apply would do',
   help: [
     'Works offline, needs no key, writes nothing and runs no code of the project.',
-    'With --use-ai, an AI model of the service writes a guide for this project. Only files related to sign-in are sent, with secrets masked; you see the list with sizes and confirm it first. «apply» shows the guide before it writes anything.',
+    'With --use-ai, an AI model of the service writes a guide for this project. Only files related to sign-in are sent, with secrets masked; you see the list with sizes and confirm it first. “apply” shows the guide before it writes anything.',
   ],
   options: ['use-ai', 'mode', 'app'],
   takesFolder: true,

@@ -1,4 +1,4 @@
-import { EXIT } from '../exit.ts'
+import { EXIT } from '../../resident/exit.ts'
 import type { DryRun } from '../first-start/dry-run.ts'
 import { journalWorld } from '../journal/world.ts'
 import type { Plan } from '../plan.ts'

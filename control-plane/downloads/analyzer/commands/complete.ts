@@ -1,4 +1,4 @@
-import { EXIT } from '../exit.ts'
+import { EXIT } from '../../resident/exit.ts'
 import { wrap } from '../terminal/words.ts'
 import type { Command } from './command.ts'
 import { checkLines, refusedOutcome } from './show-checks.ts'
@@ -7,7 +7,7 @@ export const complete: Command = {
   name: 'complete',
   summary: 'runs one sign-in from end to end and marks the integration complete',
   help: [
-    'The service signs in as a browser would, with a test user made for this: front page, sign-in page, callback, application, sign-out. Your application sees that user once, as «sign-in-check-…».',
+    'The service signs in as a browser would, with a test user made for this: front page, sign-in page, callback, application, sign-out. Your application sees that user once, as “sign-in-check-…”.',
   ],
   options: [],
   takesFolder: false,

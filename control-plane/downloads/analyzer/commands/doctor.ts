@@ -1,4 +1,4 @@
-import { EXIT } from '../exit.ts'
+import { EXIT } from '../../resident/exit.ts'
 import { plainText } from '../terminal/words.ts'
 import type { Command, Task } from './command.ts'
 import { examineMachine } from './doctor/machine.ts'

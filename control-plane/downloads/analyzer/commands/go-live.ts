@@ -1,6 +1,6 @@
 /** `go-live`, and the way back from it. */
 import type { OrRefused, ProtectionAnswer } from '../api.ts'
-import { EXIT } from '../exit.ts'
+import { EXIT } from '../../resident/exit.ts'
 import { wrap } from '../terminal/words.ts'
 import type { Command, Outcome, Task } from './command.ts'
 import { refusedOutcome } from './show-checks.ts'
@@ -15,7 +15,7 @@ export const goLive: Command = {
   name: 'go-live',
   summary: 'turns protection on: every request requires a sign-in',
   help: [
-    'Requires that verification confirmed the middleware and the key within the last day, and that the latest «verify» found nothing open. Running it again is safe.',
+    'Requires that verification confirmed the middleware and the key within the last day, and that the latest “verify” found nothing open. Running it again is safe.',
   ],
   options: ['anyway'],
   takesFolder: false,

@@ -27,11 +27,12 @@ export async function installPackages(
   return isNamed ? installFor(task, project, applications) : NOTHING_INSTALLED
 }
 
-/** Asks first, unless it was said beforehand. */
+/** Asks first, unless it was said beforehand; `why` is added to the question. */
 export async function installFor(
   task: Task,
   project: Project,
   applications: readonly Application[],
+  why = '',
 ): Promise<Installed> {
   const wanting = applications.filter(isNode)
   const calls = new Map(
@@ -39,15 +40,16 @@ export async function installFor(
   )
   if (calls.size === 0) return NOTHING_INSTALLED
   const command = [...calls.keys()].join(' && ')
-  if (!(await isAgreed(task, command))) return { ...NOTHING_INSTALLED, wanted: command }
+  if (!(await isAgreed(task, `Run ${command} now${why}?`)))
+    return { ...NOTHING_INSTALLED, wanted: command }
   for (const call of calls.values())
     if (!(await run(task, call, project.root))) return { command, isFailed: true, wanted: command }
   return { command, isFailed: false, wanted: null }
 }
 
-async function isAgreed({ given, terminal, isAgreed }: Task, command: string): Promise<boolean> {
+async function isAgreed({ given, terminal, isAgreed }: Task, question: string): Promise<boolean> {
   if (given.flags.has('install')) return true
-  return terminal.isInteractive && !isAgreed && terminal.confirm(`Run ${command} now?`)
+  return terminal.isInteractive && !isAgreed && terminal.confirm(question)
 }
 
 /** It runs code of packages, which is given no key; what it prints is not ours to pass on as data. */

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
-import { EXIT, Problem } from '../exit.ts'
-import { checkedKey, keyMissing } from '../settings.ts'
+import { EXIT, Problem } from '../../resident/exit.ts'
+import { checkedKey, keyMissing } from '../key.ts'
 import { signInByCode } from '../sign-in/sign-in-by-code.ts'
 import { visibleText, wrap } from '../terminal/words.ts'
 import type { Command, Task } from './command.ts'
@@ -12,8 +12,8 @@ export const login: Command = {
   summary: 'signs in with the browser and saves the analyzer key for you only',
   help: [
     'Shows an address and a code. An administrator of the tenant opens the address, compares the code and allows the request; there is no key to paste.',
-    'With --key it is pasted instead, without being shown: it is on the integration page of your tenant. From a pipe it is read from standard input: «service-analyzer login < key.txt». It is saved, one per address of a service, in a file that only you can read.',
-    'A key in SERVICE_ANALYZER_KEY goes before the saved one.',
+    'With --key it is pasted instead, without being shown: it is on the integration page of your tenant. From a pipe it is read from standard input: “service-analyzer login < key.txt”. It is saved, one per address of a service, in a file that only you can read.',
+    'A key in SERVICE_ANALYZER_KEY takes precedence over the saved one.',
   ],
   options: ['key', 'no-browser'],
   takesFolder: false,
@@ -27,7 +27,7 @@ export const login: Command = {
     const isAsked = task.terminal.isInteractive && !task.given.flags.has('key')
     const facts = isAsked ? await signIn(task) : await enterKey(task)
     if ((task.world.environment['SERVICE_ANALYZER_KEY'] ?? '') !== '')
-      task.warn('SERVICE_ANALYZER_KEY is set as well, and goes before what has been saved.')
+      task.warn('SERVICE_ANALYZER_KEY is set too, and takes precedence over the saved key.')
     const { columns, paint } = task.terminal
     const said = `The key of tenant ${facts.tenant_id} at ${baseUrl} is saved in ${visibleText(task.profile.path)}, for you alone.`
     return {

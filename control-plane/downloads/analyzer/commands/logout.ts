@@ -1,4 +1,4 @@
-import { EXIT } from '../exit.ts'
+import { EXIT } from '../../resident/exit.ts'
 import { visibleText, wrap } from '../terminal/words.ts'
 import type { Command } from './command.ts'
 

@@ -2,7 +2,7 @@
 import { sep } from 'node:path'
 import type { Application, Detection } from '../detection/application.ts'
 import { detect } from '../detection/detect.ts'
-import { Problem } from '../exit.ts'
+import { Problem } from '../../resident/exit.ts'
 import { nearest } from '../../../../shared/nearest.ts'
 import { openProject, ProjectProblem } from '../project/open-project.ts'
 import type { Project } from '../project/project.ts'

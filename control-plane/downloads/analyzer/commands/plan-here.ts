@@ -1,9 +1,10 @@
 /** The plan of this project: by the guide that the service holds, if there is one, else by the rules. */
 import type { EditProblem } from '../../../../shared/integration/edit-rules.ts'
 import type { Application } from '../detection/application.ts'
+import { connectorNote } from '../edits/notes.ts'
 import { planFor } from '../edits/plan-for.ts'
 import type { Wishes } from '../edits/wishes.ts'
-import { Problem } from '../exit.ts'
+import { Problem } from '../../resident/exit.ts'
 import { guideCodeProblems, planFromGuide } from '../guide-plan.ts'
 import { together, type FileEdit, type Plan } from '../plan.ts'
 import type { Project } from '../project/project.ts'
@@ -44,6 +45,10 @@ async function guidedPlan(
     ...plan,
     edits: [...plan.edits, ...edits.filter(isMissing)],
     manual: [...plan.manual, ...manual.filter(isMissing)],
+    notes:
+      wishes.mode === 'connector'
+        ? [...plan.notes, connectorNote(wishes, applications[0]?.port ?? null)]
+        : plan.notes,
   }
 }
 

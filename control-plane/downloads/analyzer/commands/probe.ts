@@ -1,4 +1,4 @@
-import { EXIT } from '../exit.ts'
+import { EXIT } from '../../resident/exit.ts'
 import type { Api, Facts, VerificationAnswer } from '../api.ts'
 import { wrap } from '../terminal/words.ts'
 import type { Command, Outcome, Task } from './command.ts'
@@ -11,7 +11,7 @@ export const probe: Command = {
   name: 'probe',
   summary: 'asks the service to check your application from outside',
   help: [
-    'The service sends genuine and forged probes to each hostname of your tenant, the way visitors reach it. Changes nothing. «verify» also checks this project.',
+    'The service sends genuine and forged probes to each hostname of your tenant, the way visitors reach it. Changes nothing. “verify” also checks this project.',
   ],
   options: [],
   takesFolder: false,
@@ -50,8 +50,8 @@ export function verificationOutcome(
     text: lines.join('\n'),
     fields: { status, checks, held_back: held, ...fields },
     next: nextOf(task, checks, {
-      text: `${nothingFails(checks)} To turn protection on:`,
-      command: 'service-analyzer go-live',
+      text: `${nothingFails(checks)} ${protection === 'on' ? 'To test one sign-in' : 'To turn protection on'}:`,
+      command: `service-analyzer ${protection === 'on' ? 'complete' : 'go-live'}`,
     }),
   }
 }

@@ -2,13 +2,13 @@
 import { realpath } from 'node:fs/promises'
 import type { Api, Facts } from '../api.ts'
 import type { Application } from '../detection/application.ts'
-import { connectorNote } from '../edits/notes.ts'
-import { EXIT, Problem } from '../exit.ts'
+import { EXIT, Problem } from '../../resident/exit.ts'
 import { journalWorld } from '../journal/world.ts'
 import { wrap } from '../terminal/words.ts'
 import type { Command, Outcome, Task } from './command.ts'
 import { chooseApplication, lookAt, nameOf, type LookedAt } from './look-at.ts'
 import { applyStep } from './setup/apply-step.ts'
+import { connectorStep } from './setup/connector-step.ts'
 import { goLiveStep, verifyStep } from './setup/last-steps.ts'
 import { provideSecret } from './setup/client-secret.ts'
 import { signInStep } from './setup/sign-in-step.ts'
@@ -22,7 +22,7 @@ export const setup: Command = {
   summary: 'takes you from sign-in to live, step by step; asks before it changes anything',
   help: [
     'Signs in with the browser, finds the application, shows and writes the changes, installs the package, does a dry run, waits until you start the application, verifies it locally and from outside, goes live and tests one sign-in. It asks twice: before it writes and before it goes live.',
-    'You can press Ctrl-C at any step and run it again: it continues where it stopped. «undo» reverts it.',
+    'You can press Ctrl-C at any step and run it again: it continues where it stopped. “undo” reverts it.',
     'Without a terminal it needs SERVICE_ANALYZER_KEY and --yes.',
   ],
   options: ['app', 'port', 'mode', 'rules', 'full', 'no-browser'],
@@ -59,6 +59,7 @@ async function goThrough(task: Task, steps: Steps, found: Found): Promise<void> 
   const { environment, homeFolder } = task.world
   const facts = (found.facts = await signInStep(task, steps))
   const api = await task.access.api()
+  if (facts.mode === 'connector') steps.withConnector()
 
   steps.begin('application')
   const root = await realpath(task.folder).catch(() => task.folder)
@@ -70,6 +71,10 @@ async function goThrough(task: Task, steps: Steps, found: Found): Promise<void> 
 
   found.written = await applyStep(task, steps, looked, application, facts)
   const now = await lookAgain(task, application)
+  if (facts.mode === 'connector') {
+    const port = task.given.port ?? now.application.port
+    await connectorStep(task, steps, { tenantId: facts.tenant_id, port, api })
+  }
   await startStep(task, steps, now, facts, api)
   await verifyStep(task, steps, { ...now, facts, api })
   found.facts = await goLiveStep(task, steps, api)
@@ -96,10 +101,6 @@ async function startStep(
   if (facts.mode === 'sdk') await provideSecret(task, looked, application)
   const start = await startCommand(looked.project, application)
   task.terminal.remark(`Start or restart the application: ${start}`)
-  if (facts.mode === 'connector') {
-    const { text: baseUrl } = task.access.baseUrl()
-    task.terminal.remark(connectorNote({ baseUrl, tenantId: facts.tenant_id }, application.port))
-  }
   const { port } = await waitForStart(task, { facts, application, api, start })
   steps.done(
     'start',

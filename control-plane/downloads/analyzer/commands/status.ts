@@ -8,7 +8,7 @@ import { HELD_BACK, verificationOutcome } from './probe.ts'
 export const status: Command = {
   name: 'status',
   summary: 'shows the protection, the last checks and what is applied here',
-  help: ['Runs no new checks; «verify» does that.'],
+  help: ['Runs no new checks; “verify” does that.'],
   options: [],
   takesFolder: true,
   documented: {

@@ -1,7 +1,7 @@
 /** What setup did beside its edits, and what an edit cannot take back: said, and offered. */
 import * as files from 'node:fs/promises'
 import { folderOf, nameOf, under, upwards } from '../detection/folders.ts'
-import { Problem } from '../exit.ts'
+import { Problem } from '../../resident/exit.ts'
 import { envLinesOf } from '../journal/env-line.ts'
 import { visibleText, wrap } from '../terminal/words.ts'
 import type { NextStep, Task } from './command.ts'
@@ -20,6 +20,9 @@ interface Rest {
 /** The journal has what apply wrote, and nobody else's work. */
 const NOT_REVERTED =
   'Not reverted: manual steps, and what your package manager installed and wrote to its lock file (run its install again to clean up).'
+
+/** The files are back already: only node_modules has it still. */
+const REMOVES = ' to remove the package'
 
 /** `undone` is null where nothing was applied. */
 export async function undoRest(task: Task, undone: readonly string[] | null): Promise<Rest> {
@@ -56,7 +59,7 @@ async function isUninstalled(task: Task, restored: readonly string[]): Promise<b
     const at = upwards(folder).find((above) => project.has(under(above, 'package.json')))
     return at !== undefined && folders.has(at)
   })
-  const { command, isFailed } = await installFor(task, project, applications)
+  const { command, isFailed } = await installFor(task, project, applications, REMOVES)
   return command !== null && !isFailed
 }
 

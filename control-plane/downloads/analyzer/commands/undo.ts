@@ -1,4 +1,4 @@
-import { EXIT, Problem } from '../exit.ts'
+import { EXIT, Problem } from '../../resident/exit.ts'
 import { undo as undoEdits, type Undone } from '../journal/undo.ts'
 import { journalWorld } from '../journal/world.ts'
 import { visibleText, wrap } from '../terminal/words.ts'

@@ -6,7 +6,7 @@ export type HealthPath = { readonly path: string; readonly at: Place } | null
 
 /** In this order: the first of them is meant for it and for nothing else. */
 const NAMES: readonly RegExp[] = [
-  /^_?healthz?$/,
+  /^_?healthz?$|^_?[a-z]+[-_]healthz$/,
   /^_?health[-_]?check$/,
   /^livez$|^_?live(?:ness)?$/,
   /^alive$|^heartbeat$|^__(?:lb)?heartbeat__$/,
@@ -14,6 +14,8 @@ const NAMES: readonly RegExp[] = [
   /^up$/,
   /^ping$/,
 ]
+
+const OF_ADMINISTRATORS = /^(?:admin|settings|manage|dashboard|account|users?)$/
 
 /** The lower the better; null: a path for something else. `/api/healthz/` is one as well. */
 export function healthRank(path: string): number | null {
@@ -28,6 +30,9 @@ export function healthRank(path: string): number | null {
   const rank = NAMES.findIndex((name) => name.test(last))
   const isOfHealth = segments.some((segment) => /^_?health(?:z|[-_]?check)?$/.test(segment))
   // elsewhere a status page tells strangers too much
+  // a page that looks after something else: /settings/queue/ping
+  if (rank > 2 && !isOfHealth && segments.some((segment) => OF_ADMINISTRATORS.test(segment)))
+    return null
   if (rank === -1) return isOfHealth && last === 'status' ? 0.6 : null
   return isOfHealth && rank > 0 ? 0.5 + rank / 100 : rank + (segments.length - 1) / 100
 }

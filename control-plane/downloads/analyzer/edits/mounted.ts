@@ -35,12 +35,14 @@ export function mountedIn(
   const wish = { mode, service, packageType: type, hasTopLevelAwait: isModule && modules === 'esm' }
   const mounting = framework
     ? mountInSource(source, { ...wish, framework })
-    : wrapListeners(source, wish)
+    : wrapListeners(source, wish, lineSaid)
   if (mounting.kind === 'there already') return NO_PARTS
   const steps = mounting.shown.map(({ line, receiver, problem }) =>
     shownStep(at, { path, line: line ?? lineSaid }, problem, receiver, modules),
   )
-  if (mounting.kind === 'manual') return together(...steps)
+  // an edit of what stands beside it would look like the one that is meant
+  const isOther = mounting.shown.some(({ line }) => line === lineSaid)
+  if (mounting.kind === 'manual' || isOther) return together(...steps)
   const why = 'Runs the sign-in protection before everything else in the application.'
   return { ...together(...steps), edits: [{ path, before, after: mounting.after, why }] }
 }

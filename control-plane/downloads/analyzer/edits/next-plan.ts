@@ -3,7 +3,8 @@
  * one, `proxy.ts` (Next.js 16 and later) or `middleware.ts` on the Node runtime (15.5 and later).
  */
 import type { Application } from '../detection/application.ts'
-import { isUnder, under } from '../detection/folders.ts'
+import { isUnder, under, within } from '../detection/folders.ts'
+import { isWithin } from '../detection/node/paths.ts'
 import { makingsIn } from '../detection/node/makings.ts'
 import { NO_PARTS, shown, type FileEdit, type Parts } from '../plan.ts'
 import type { Project } from '../project/project.ts'
@@ -21,7 +22,7 @@ const CONFIGS = ['js', 'mjs', 'cjs', 'ts', 'mts'].map((end) => `next.config.${en
 
 export async function nextMounting(at: Planned): Promise<Parts> {
   const { project, application } = at
-  const server = await customServer(at)
+  const server = (await isServedByNext(at)) ? undefined : await customServer(at)
   if (server !== undefined) return behindGuard(at, server)
   const { folder } = application
   const places = [folder, under(folder, 'src')]
@@ -41,6 +42,12 @@ function serverStep(at: Planned, problem: string): Parts {
   const text = `Start Next.js from a custom server with the guard around its listener, and run that server in the start script. Not done automatically because ${problem}.`
   const code = snippetFor('next', wishes, 'app', 'esm')
   return shown(under(application.folder, 'server.mjs'), null, text, code)
+}
+
+/** `next start`: a server that another program makes is not what is started. */
+async function isServedByNext({ project, application, pack: { manifestPath } }: Planned) {
+  const text = manifestPath === null ? '' : ((await project.read(manifestPath)) ?? '')
+  return application.entry === null && /"start"\s*:\s*"[^"]*\bnext start\b/.test(text)
 }
 
 /** A program that makes the application by `next({ … })`. */
@@ -86,6 +93,11 @@ async function reasonAgainst(
   project: Project,
   { folder, variant }: Application,
 ): Promise<string | null> {
+  const isPage = /^(?:src\/)?(?:app|pages)\//
+  if (
+    !project.files.some(({ path }) => isWithin(folder, path) && isPage.test(within(folder, path)))
+  )
+    return 'its pages are not here, only what was built of them'
   for (const name of CONFIGS) {
     const text = (await project.read(under(folder, name))) ?? ''
     if (/\boutput\s*:\s*['"]export['"]/.test(text)) return EXPORTED

@@ -46,9 +46,19 @@ export function connectorNote(
   { baseUrl, tenantId }: Pick<Wishes, 'baseUrl' | 'tenantId'>,
   port: number | null,
 ): string {
-  const page = tenantId === null ? 'in the console' : `at ${baseUrl}/console/tenants/${tenantId}`
-  return `In connector mode, requests reach the application through a connector that runs beside it. If there is none yet, create a join token ${page}${tenantId === null ? '' : '/connectors'}, install it (curl -fsSL ${baseUrl}/api/v1/connector/install | sh), then run service-connector join --origin http://127.0.0.1:${port ?? 3000} and service-connector run.`
+  const [install, join, run] = connectorCommands(baseUrl, port)
+  return `In connector mode, requests reach the application through a connector that runs beside it. If there is none yet, create a join token ${tokenPage(baseUrl, tenantId)}, install it (${install}), then run ${join} and ${run}.`
 }
+
+export const connectorCommands = (baseUrl: string, port: number | null) =>
+  [
+    `curl -fsSL ${baseUrl}/api/v1/connector/install | sh`,
+    `service-connector join --origin http://127.0.0.1:${port ?? 3000}`,
+    'service-connector run',
+  ] as const
+
+export const tokenPage = (baseUrl: string, tenantId: string | null): string =>
+  tenantId === null ? 'in the console' : `at ${baseUrl}/console/tenants/${tenantId}/connectors`
 
 export function isNode({ framework }: Application): boolean {
   return /^(?:next|nest|fastify|koa|hono|express|node)$/.test(framework)

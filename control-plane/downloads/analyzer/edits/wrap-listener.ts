@@ -1,5 +1,6 @@
 /** Servers of node:http, whose listeners are put behind the guard: `createServer(service.node(…))`. */
 import type { CallExpression, NewExpression, Node } from '@babel/types'
+import { makingAt } from '../detection/node/makings.ts'
 import type { Source } from '../syntax/parse.ts'
 import { endOf, lineOf, startOf } from '../syntax/places.ts'
 import { bare, referenceOf } from '../syntax/references.ts'
@@ -26,6 +27,7 @@ interface Server {
 export function wrapListeners(
   source: Source,
   wish: Pick<MountWish, 'mode' | 'packageType' | 'service'>,
+  lineSaid?: number,
 ): Mounting {
   const servers = serversIn(source)
   const [first] = servers
@@ -39,8 +41,11 @@ export function wrapListeners(
   if (importsPackage(source))
     return manual(line, 'this file already uses service-node in a different way')
   const unsure = open.find(({ listener }) => listener === null)
-  if (unsure !== undefined)
-    return manual(lineOf(source, unsure.call), 'it is unclear what handles its requests')
+  if (unsure !== undefined) {
+    const isMade = servers.some(({ call }) => lineOf(source, call) === lineSaid)
+    const line = isMade ? null : lineOf(source, unsure.call)
+    return manual(line, 'it is unclear what handles its requests')
+  }
   const other = otherServer(source, servers)
   if (other !== undefined)
     return manual(lineOf(source, other), 'another server created here might listen instead')
@@ -115,6 +120,8 @@ function serversIn(source: Source): Server[] {
   return source.nodes.flatMap((node): Server[] => {
     if (node.type !== 'CallExpression' && node.type !== 'NewExpression') return []
     const reference = referenceOf(source, node.callee)
+    if (reference === null && makingAt(source, node)?.framework === 'node')
+      return [{ call: node, listener: listenerOf(source, node) }]
     if (reference === null || !/^(?:node:)?https?$/.test(reference.module)) return []
     const maker = node.type === 'NewExpression' ? 'Server' : 'createServer'
     if (reference.members.join('.') !== maker) return []
@@ -129,6 +136,9 @@ function otherServer(source: Source, servers: readonly Server[]): Node | undefin
     const { callee } = node
     const name = callee.type === 'MemberExpression' ? callee.property : callee
     if (name.type !== 'Identifier' || !/^create(?:Secure)?Server$/.test(name.name)) return false
+    // of this file itself, where what it calls is seen
+    if (callee.type === 'Identifier' && source.bindings.resolve(callee)?.kind === 'function')
+      return false
     const reference = referenceOf(source, callee)
     return reference === null || !/^(?:node:)?(?:net|tls|dgram)$/.test(reference.module)
   })

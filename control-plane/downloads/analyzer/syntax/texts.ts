@@ -3,6 +3,7 @@ import type { CallExpression, MemberExpression, NewExpression, Node } from '@bab
 import { posix } from 'node:path'
 import { keyOf } from './bindings.ts'
 import type { Source } from './parse.ts'
+import { isFunction } from './walk.ts'
 
 /** The text that stands there, with nothing in it to be worked out. */
 export function literal(node: Node | null | undefined): string | null {
@@ -40,6 +41,7 @@ function textOf(source: Source, node: Node, depth = 0): string | null {
     case 'Identifier': {
       const binding = source.bindings.resolve(node)
       if (binding === undefined) return GLOBALS.get(node.name) ?? null
+      if (binding.kind === 'parameter') return inner(realPathFor(source, binding.node))
       const [value, more] = binding.values
       return value && !more && value.members.length === 0 ? inner(value.expression) : null
     }
@@ -64,6 +66,17 @@ function textOf(source: Source, node: Node, depth = 0): string | null {
     default:
       return null
   }
+}
+
+/** `fs.realpath(__filename, (error, file) => …)` */
+function realPathFor({ parents }: Source, parameter: Node): Node | null {
+  const around = parents.get(parameter)
+  const call = around && isFunction(around) ? parents.get(around) : undefined
+  if (call?.type !== 'CallExpression' || call.arguments.at(-1) !== around) return null
+  return keyOf(call.callee.type === 'MemberExpression' ? call.callee.property : call.callee) ===
+    'realpath'
+    ? (call.arguments[0] ?? null)
+    : null
 }
 
 const GLOBALS: ReadonlyMap<string, string> = new Map([

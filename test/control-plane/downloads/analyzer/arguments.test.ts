@@ -4,7 +4,7 @@ import {
   readArguments,
   splitArguments,
 } from '../../../../control-plane/downloads/analyzer/arguments.ts'
-import { EXIT, Problem } from '../../../../control-plane/downloads/analyzer/exit.ts'
+import { EXIT, Problem } from '../../../../control-plane/downloads/resident/exit.ts'
 
 const APPLY = {
   name: 'apply',

@@ -7,8 +7,6 @@ import t from 'tap'
 import { startAnalyzer } from '../../../support/analyzer-program.ts'
 import { everything, isForPeople, shop } from '../../../support/strange-shop.ts'
 
-t.setTimeout(120_000)
-
 void t.test('a guide with paths of Windows, or of anywhere else, is refused whole', async (t) => {
   const { run } = await (await startAnalyzer(t)).tenant(t)
   const guide = { edits: [] as object[] }

@@ -26,8 +26,6 @@ import { atTerminal, plainEnvironment, startAnalyzer } from '../../../support/an
 import { temporaryFolder } from '../../../support/control-plane.ts'
 import { everything, isForPeople, SHOP, shop } from '../../../support/strange-shop.ts'
 
-t.setTimeout(240_000)
-
 const node = process.execPath
 
 const NOBODY = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups']

@@ -5,10 +5,11 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { COMMANDS } from '../../../../control-plane/downloads/analyzer/commands.ts'
-import { EXIT, PROBLEM_EXITS } from '../../../../control-plane/downloads/analyzer/exit.ts'
+import { EXIT, TOOL_EXITS } from '../../../../control-plane/downloads/resident/exit.ts'
 import { upsertChecks } from '../../../../control-plane/store/queries/verification.ts'
 import { VERSION } from '../../../../shared/version.ts'
 import { plainEnvironment, startAnalyzer } from '../../../support/analyzer-program.ts'
+import { freePort } from '../../../support/ports.ts'
 
 const analyzer = startAnalyzer(t)
 /** A tenant of this test's own. */
@@ -54,7 +55,7 @@ void t.test('its README names every command, option, exit code and problem', asy
     t.match(page, new RegExp(`[\`| ]${name}[\` ]`), name)
     for (const option of options) t.match(page, `--${option}`)
   }
-  for (const code of Object.keys(PROBLEM_EXITS)) t.match(page, `\`${code}\``)
+  for (const code of Object.keys(TOOL_EXITS)) t.match(page, `\`${code}\``)
   for (const code of Object.values(EXIT)) t.match(page, `| ${code} | `)
   const text = COMMANDS.map(({ name }) => name).join()
   for (const [, named = ''] of page.matchAll(/service-analyzer ([a-z][a-z-]+)/g))
@@ -124,7 +125,9 @@ void t.test('whoever calls it in a wrong way learns the right one', async (t) =>
 })
 
 void t.test('shows what the checks found, what to do, and fails with them', async (t) => {
-  const { run, call, key } = await start(t, { mode: 'sdk' })
+  const port = await freePort() // where nobody listens
+  const origin = `http://127.0.0.1:${port}`
+  const { run, call, key } = await start(t, { mode: 'sdk', origin })
   const nothing = await run(['status'])
   t.match(nothing, { code: 1, out: /Verification: unknown.*No checks have run yet/s })
   t.match(nothing.out, /^Tenant acme-\d+: published, mode sdk\nProtection: off \(pass-through\)/)
@@ -133,7 +136,7 @@ void t.test('shows what the checks found, what to do, and fails with them', asyn
   const probed = await run(['probe'])
   t.equal(probed.code, 1)
   t.match(probed.out, /Verification: fail/)
-  t.match(probed.out, / {2}FAIL {2}application_reached\n {8}http:\/\/127\.0\.0\.1:9000\/health/)
+  t.match(probed.out, `  FAIL  application_reached\n        ${origin}/health`)
   t.match(probed.out, /\n {8}> Start the application/)
   t.match(probed.out, /checks fail\. Fix application_reached first.*\n {2}service-analyzer v/)
   for (const line of probed.out.split('\n'))

@@ -17,9 +17,6 @@ import { giveRole } from '../../../support/console.ts'
 import { treeOf as wholeTreeOf } from '../../../support/applied.ts'
 import { startNewcomer, until } from '../../../support/newcomer.ts'
 
-// npm, shells and sign-ins, also on a machine that has much else to do
-t.setTimeout(240_000)
-
 const analyzer = startAnalyzer(t, { clock: systemClock })
 
 const SHOP = {
@@ -138,6 +135,7 @@ void t.test(
     const atStart = at('setup')
     await atStart.shown(/nothing listens on port \d+ yet: run npm start/)
     await interrupted(atStart)
+    t.match(seen(atStart.screen()), 'To continue where it stopped: service-analyzer setup')
     const env = readFileSync(dotenv, 'utf8')
     t.match(env, /^SERVICE_CLIENT_SECRET=scs_\S+\n$/)
     t.notMatch(
@@ -169,7 +167,7 @@ void t.test(
     t.equal(again.code, 0, 'all of it is done')
 
     const undo = at('undo')
-    await undo.shown('Run npm install now? [y/N]')
+    await undo.shown('Run npm install now to remove the package? [y/N]')
     undo.type('y\r')
     await undo.shown('is still on. Turn it off as well? [y/N]')
     undo.type('y\r')

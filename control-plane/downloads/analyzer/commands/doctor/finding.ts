@@ -1,4 +1,4 @@
-import { Problem } from '../../exit.ts'
+import { Problem } from '../../../resident/exit.ts'
 
 export interface Finding {
   readonly check: string

@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { LIMITS } from '../../../../../shared/limits.ts'
 import type { Api, CheckAnswer, Facts, Refused } from '../../api.ts'
 import type { Application } from '../../detection/application.ts'
-import { Problem } from '../../exit.ts'
+import { Problem } from '../../../resident/exit.ts'
 import type { Task } from '../command.ts'
 import type { LookedAt } from '../look-at.ts'
 import { checkLines, refusedOutcome } from '../show-checks.ts'
@@ -24,7 +24,8 @@ export async function verifyStep(task: Task, steps: Steps, here: Here): Promise<
     if ('refused' in answer) throw refusal(task, refusedOutcome(task, answer.refused).text)
     const { status, checks } = answer.done
     const warned = checks.filter((check) => check.status === 'warn').length
-    const hints = warned === 0 ? '' : `, ${warned} with a warning`
+    const hints =
+      warned === 0 ? '' : `, ${warned} with a warning (service-analyzer verify shows it)`
     if (status === 'pass') return steps.done('verify', `${checks.length} checks${hints}`)
     // what was started a moment ago may not have been seen by everybody yet
     if (tries === LIMITS.setupVerifyTriesMax || !isOfTheService(checks)) {
@@ -48,10 +49,10 @@ export async function goLiveStep(task: Task, steps: Steps, api: Api): Promise<Fa
     await agree(task, facts)
     const live = await task.terminal.during('Going live', () => api.goLive({ isAnyway: false }))
     if ('refused' in live) throw refusal(task, refusedOutcome(task, live.refused).text)
-    steps.done('go_live', `protection is on since ${live.done.at}`)
+    steps.done('go_live', 'protection is on')
   }
   if (facts.integration_completed_at !== null) {
-    steps.done('complete', `since ${facts.integration_completed_at}`)
+    steps.done('complete', 'passed before')
     return api.facts()
   }
   steps.begin('complete')

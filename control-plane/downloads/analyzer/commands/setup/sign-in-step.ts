@@ -1,13 +1,14 @@
 /** A key that works: the one in the environment, the saved one, or one that somebody allows now. */
 import type { Facts } from '../../api.ts'
-import { Problem } from '../../exit.ts'
+import { Problem } from '../../../resident/exit.ts'
 import type { Task } from '../command.ts'
 import { signIn } from '../login.ts'
 import type { Steps } from './steps.ts'
+import { untilPublished } from './until-published.ts'
 
 export async function signInStep(task: Task, steps: Steps): Promise<Facts> {
   const known = await knownFacts(task)
-  if (known !== null) return signedIn(steps, known)
+  if (known !== null) return signedIn(task, steps, known)
   if (!task.terminal.isInteractive)
     throw new Problem(
       'key_missing',
@@ -16,10 +17,11 @@ export async function signInStep(task: Task, steps: Steps): Promise<Facts> {
       'At a terminal: service-analyzer setup',
     )
   steps.begin('sign_in')
-  return signedIn(steps, await signIn(task))
+  return signedIn(task, steps, await signIn(task))
 }
 
-function signedIn(steps: Steps, facts: Facts): Facts {
+async function signedIn(task: Task, steps: Steps, known: Facts): Promise<Facts> {
+  const facts = await untilPublished(task, known, await task.access.api())
   steps.done('sign_in', `tenant ${facts.tenant_id}, ${facts.mode} mode`)
   return facts
 }

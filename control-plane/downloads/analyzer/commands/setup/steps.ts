@@ -8,17 +8,20 @@ const TITLES = {
   apply: 'Add the middleware',
   install: 'Install the package',
   dry_run: 'Dry run',
+  connector: 'Connect a connector',
   start: 'Start the application',
   verify: 'Verify',
   go_live: 'Go live',
   complete: 'Test one sign-in',
 } as const
 export type StepName = keyof typeof TITLES
-const NAMES = Object.keys(TITLES) as StepName[]
+const ALL = Object.keys(TITLES) as StepName[]
 
 type State = 'done' | 'failed' | 'open'
 
 export interface Steps {
+  /** In connector mode there is one more. */
+  withConnector(): void
   /** Shown before somebody is asked, or has to wait. */
   begin(step: StepName): void
   done(step: StepName, detail: string): void
@@ -31,25 +34,27 @@ export interface Steps {
 
 export function createSteps({ show, terminal }: Pick<Task, 'show' | 'terminal'>): Steps {
   const states = new Map<StepName, { state: State; detail: string }>()
+  let names: readonly StepName[] = ALL.filter((name) => name !== 'connector')
   let current: StepName = 'sign_in'
 
   function line(step: StepName): string {
     const { state, detail } = states.get(step) ?? { state: 'open', detail: '' }
     const { paint, columns } = terminal
     const style = ({ done: 'green', failed: 'red', open: 'dim' } as const)[state]
-    const start = `${NAMES.indexOf(step) + 1}/${NAMES.length} ${state.padEnd(6)} `
+    const start = `${names.indexOf(step) + 1}/${names.length} ${state.padEnd(6)} `
     const text = detail === '' ? TITLES[step] : `${TITLES[step]}: ${plainText(detail)}`
     const indent = ' '.repeat(start.length)
     return wrapUnder(start, indent, text, columns).replace(state, paint(style, state))
   }
 
   return {
+    withConnector: () => void (names = ALL),
     begin(step) {
       current = step
-      show(`${NAMES.indexOf(step) + 1}/${NAMES.length}        ${TITLES[step]}`)
+      show(`${names.indexOf(step) + 1}/${names.length}        ${TITLES[step]}`)
     },
     done(step, detail) {
-      current = NAMES[NAMES.indexOf(step) + 1] ?? step
+      current = names[names.indexOf(step) + 1] ?? step
       states.set(step, { state: 'done', detail })
       show(line(step))
     },
@@ -57,9 +62,10 @@ export function createSteps({ show, terminal }: Pick<Task, 'show' | 'terminal'>)
       states.set(current, { state: 'failed', detail })
     },
     fields: () =>
-      NAMES.map((step) => ({ step, ...(states.get(step) ?? { state: 'open', detail: '' }) })),
+      names.map((step) => ({ step, ...(states.get(step) ?? { state: 'open', detail: '' }) })),
     left: () =>
-      NAMES.filter((step) => states.get(step)?.state !== 'done')
+      names
+        .filter((step) => states.get(step)?.state !== 'done')
         .map(line)
         .join('\n'),
   }

@@ -4,11 +4,11 @@ import { isThisMachine } from '../../../../../shared/hosts.ts'
 import { LIMITS } from '../../../../../shared/limits.ts'
 import type { Api, Facts, VerificationAnswer } from '../../api.ts'
 import type { Application } from '../../detection/application.ts'
-import { Problem } from '../../exit.ts'
+import { Problem } from '../../../resident/exit.ts'
 import type { Task } from '../command.ts'
 
-/** guarded: the middleware answers there; open: something does, and it is not there. */
-type Sight = 'guarded' | 'open' | 'nothing'
+/** guarded: the middleware answers there; keyless: it does, without keys; open: something else does. */
+type Sight = 'guarded' | 'keyless' | 'open' | 'nothing'
 
 interface Started {
   /** null: the service has seen it, and nobody here has. */
@@ -88,13 +88,22 @@ async function sightAt({ world }: Task, port: number, path: string): Promise<Sig
         redirect: 'manual',
         signal: AbortSignal.timeout(TIMEOUT_MS),
       })
-      await answer.body?.cancel()
-      return answer.headers.has('x-service-probe-reply') ? 'guarded' : 'open'
+      const isKeyless = answer.status === 503 && (await saysKeyless(answer))
+      if (!isKeyless) await answer.body?.cancel()
+      if (answer.headers.has('x-service-probe-reply')) return 'guarded'
+      return isKeyless ? 'keyless' : 'open'
     } catch {
       // the other one
     }
   }
   return 'nothing'
+}
+
+/** What the middleware answers to everything while it has no public key. */
+async function saysKeyless(answer: Response): Promise<boolean> {
+  const isJson = (answer.headers.get('content-type') ?? '').startsWith('application/json')
+  const body: unknown = isJson ? await answer.json().catch(() => null) : null
+  return (body as { error?: unknown } | null)?.error === 'keys_unavailable'
 }
 
 export function whatIsSeen(
@@ -103,9 +112,11 @@ export function whatIsSeen(
   { start, facts }: Pick<WaitingFor, 'start' | 'facts'>,
 ): string {
   const open = ports.find((_, index) => sights[index] === 'open')
+  const keyless = ports.find((_, index) => sights[index] === 'keyless')
+  if (keyless !== undefined)
+    return `port ${keyless} has the middleware, but no public keys: see what ${start} prints`
   const forwarded = facts.mode === 'sdk' ? null : originPort(facts)
-  if (open !== undefined)
-    return `port ${open} answers without the middleware: stop that process, then run ${start}`
+  if (open !== undefined) return `port ${open} runs without the middleware: restart it (${start})`
   const [own] = ports
   if (own === undefined) return `run ${start}; if it runs here, add --port`
   if (forwarded !== null && forwarded !== own)

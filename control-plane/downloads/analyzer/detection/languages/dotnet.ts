@@ -1,8 +1,9 @@
 /** ASP.NET Core: minimal hosting in Program.cs, or the older pair of Program and Startup. */
 import { readMsbuildProjects } from '../manifests/msbuild.ts'
 import type { Language } from '../reader/language.ts'
+import type { ReadPart } from '../reader/part.ts'
 import { inClassOf, onGroupOf } from '../reader/routes.ts'
-import { stringAt } from '../source/source.ts'
+import { stringAt, stringBehind, type Hit, type Source } from '../source/source.ts'
 
 const BUILDER = /\bWebApplication\s*\.\s*Create(?:(?:Slim|Empty)?Builder)?\s*\(/
 const HOST =
@@ -45,6 +46,11 @@ export const DOTNET: Language = {
         { code: HOST, ...STARTS },
       ],
       mount: [
+        // of several the one that is run
+        {
+          ...MADE,
+          code: /\b(\w+)\s*=\s*(?:await\s+)?\w+(?:\s*\.\s*\w+\s*\([^()]*\))*\s*\.\s*Build\s*\(\s*\)\s*;(?=[^]*?\b\1\s*\.\s*Run(?:Async)?\s*\()/,
+        },
         {
           ...MADE,
           code: /\b\w+\s*=\s*(?:await\s+)?\w+(?:\s*\.\s*\w+\s*\([^()]*\))*\s*\.\s*Build\s*\(\s*\)/,
@@ -62,6 +68,7 @@ export const DOTNET: Language = {
         {
           calls:
             /(\w*)\s*\.\s*(?:(?:Map|Use)HealthChecks|MapGet|MapMethods)\s*\(\s*(?:pattern\s*:\s*)?/,
+          path: textAt,
           nested: [onGroupOf(/\b(\w+)\s*=\s*(\w+)\s*\.\s*MapGroup\s*\(\s*/)],
         },
         // [Route("api/[controller]")] class HealthController { [HttpGet] … }
@@ -101,6 +108,7 @@ export const DOTNET: Language = {
           detail: 'It is started there while it is developed.',
         },
         'deployment',
+        'configured',
       ],
       customaryPort: [
         5000,
@@ -133,4 +141,14 @@ export const DOTNET: Language = {
       integrated: [{ code: /\bUseMiddleware\s*<\s*(?:\w+\.)*ServiceClaims\s*>/ }],
     },
   ],
+}
+
+/** `MapHealthChecks(HealthPath)`, with `const string HealthPath = "/health"` in whichever file. */
+function textAt(source: Source, { end }: Hit, { sources }: ReadPart): string | null {
+  const direct = stringAt(source, end)
+  if (direct !== null) return direct
+  const [, name] = /^(?:\w+\.)*(\w+)\s*[,)]/.exec(source.code.slice(end, end + 200)) ?? []
+  if (name === undefined) return null
+  const given = new RegExp(String.raw`\b(?:const|readonly)\s+string\s+${name}\s*=\s*`)
+  return sources.map((one) => stringBehind(one, given)).find((one) => one !== null) ?? null
 }

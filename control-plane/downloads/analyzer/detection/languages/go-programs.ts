@@ -177,7 +177,10 @@ function servingsIn(sources: readonly Source[]): Serving[] {
   const importing = (test: RegExp) =>
     sources.filter((source) => imports.get(source)?.some(({ value }) => test.test(value)))
   return [
-    ...importing(/^net\/http$/).flatMap((source) => [...listens(source), ...servers(source)]),
+    // behind an edge it is the plain one that serves
+    ...importing(/^net\/http$/)
+      .flatMap((source) => [...listens(source), ...servers(source)])
+      .toSorted((a, b) => Number(isOverTls(a)) - Number(isOverTls(b))),
     ...ROUTERS.flatMap((router) => {
       if (router.serves === undefined) return []
       const [makes, type, method] = router.serves
@@ -194,9 +197,16 @@ function servingsIn(sources: readonly Source[]): Serving[] {
   ]
 }
 
+function isOverTls({ source, index }: Serving): boolean {
+  const start = source.code.indexOf('{', index)
+  const [call = ''] = /^[^({]*/.exec(source.code.slice(index, index + 60)) ?? []
+  const isServer = /http\.Server\s*$/.test(call)
+  return /TLS/.test(isServer ? source.code.slice(start, closeOf(source, start)) : call)
+}
+
 /** `http.ListenAndServe(":8080", handler)` */
 function listens(source: Source): Serving[] {
-  return hits(source, /\bhttp\.(?:ListenAndServe(?:TLS)?|Serve(?:TLS)?)\s*(?=\()/).map(
+  return hits(source, /(?<![\w.])http\.(?:ListenAndServe(?:TLS)?|Serve(?:TLS)?)\s*(?=\()/).map(
     ({ index, end }) => {
       const given = source.code.slice(end + 1, closeOf(source, end) - 1)
       return servingAt(source, index, end + 1, given)
@@ -217,7 +227,8 @@ function servers(source: Source): Serving[] {
   })
 }
 
-const ASIDE = /metric|prom|pprof|debug|profil|probe|redirect|challenge|autocert|callback|loopback/i
+const ASIDE =
+  /metric|telemetr|prom|pprof|debug|profil|probe|redirect|HTTPHandler\(nil|challenge|autocert|callback|loopback/i
 
 function servingAt(
   source: Source,

@@ -5,18 +5,16 @@ import { isAside } from '../folders.ts'
 import type { Found, Language } from '../reader/language.ts'
 import type { Part, ReadPart } from '../reader/part.ts'
 import { inBlockOf, onGroupOf, type Nesting } from '../reader/routes.ts'
-import { uncommented } from '../source/blank.ts'
 import {
-  closeOf,
   firstHit,
-  hits,
   placeAt,
   stringAt,
   stringBehind,
-  stringsBetween,
   type Hit,
   type Source,
 } from '../source/source.ts'
+import { portOf } from './go-ports.ts'
+import { inFunction, onMounted } from './go-routes.ts'
 import {
   importsOf,
   MAIN,
@@ -49,6 +47,13 @@ const SIGN_IN: readonly (readonly [RegExp, string])[] = [
   [/^github\.com\/clerk\//, 'clerk'],
 ]
 
+const NESTED: readonly Nesting[] = [
+  inBlockOf(/(\w+)\s*\.\s*(?:Route|Group)\s*(?=\()/),
+  onGroupOf(/\b(\w+)\s*:?=\s*(\w+)\s*\.\s*(?:Group|PathPrefix|Route)\s*\(\s*/),
+  onMounted,
+  inFunction,
+]
+
 export const GO: Language = {
   name: 'go',
   title: 'Go',
@@ -69,11 +74,15 @@ export const GO: Language = {
           calls:
             /(\w+)\s*\.\s*(?:Get|GET|Head|HEAD|Handle|Handler|HandleFunc|HandlerFunc|Any|All|Path|Match|Method|MethodFunc)\s*\(\s*/,
           path: pathOf,
-          nested: [
-            inBlockOf(/(\w+)\s*\.\s*(?:Route|Group)\s*(?=\()/),
-            onGroupOf(/\b(\w+)\s*:?=\s*(\w+)\s*\.\s*(?:Group|PathPrefix|Route)\s*\(\s*/),
-            inMountedFunction,
-          ],
+          nested: NESTED,
+        },
+        // behind a prefix of their own: `WithBase("/healthz")`
+        {
+          calls:
+            /(\w+)\s*\.\s*(?:Get|GET|Head|HEAD|Handle|Handler|HandleFunc|HandlerFunc|Any|All|Path|Match|Method|MethodFunc)\s*\(\s*(?:\w+\.)*\w*(?:[Bb]ase|[Pp]refix|[Pp]ath|[Uu]rl|URL)\w*\s*\(\s*(?=["`])/,
+          nested: NESTED,
+          confidence: 'likely',
+          detail: 'A route for it is there; what it is wrapped in may put something in front.',
         },
         // a switch over the path, instead of a router
         { calls: /\bURL\.Path\s*==\s*/, path: pathOf, confidence: 'likely' },
@@ -179,85 +188,4 @@ function importedAt(sources: readonly Source[], test: RegExp): Place | null {
     if (found !== undefined) return placeAt(source, found.index)
   }
   return null
-}
-
-/** `r.Mount("/api", routes())`: the function that the route stands in is mounted somewhere. */
-function inMountedFunction(
-  ...[{ sources }, { source, index, receiver }]: Parameters<Nesting>
-): ReturnType<Nesting> {
-  const head = hits(source, /^func\s+(?:\([^)]*\)\s*)?(\w+)\s*(?=\()/m)
-    .filter((one) => one.index < index)
-    .at(-1)
-  const name = head?.match[1] ?? 'main'
-  if (head === undefined || name === 'main') return null
-  const isCalled = new RegExp(String.raw`\b${name}\s*\(`)
-  for (const other of sources)
-    for (const { index: mount, end, match } of hits(other, /(\w+)\s*\.\s*Mount\s*(?=\()/)) {
-      if (!isCalled.test(other.code.slice(end, closeOf(other, end)))) continue
-      const path = stringAt(other, end + 1)
-      const above = { source: other, index: mount, receiver: match[1] ?? '' }
-      return { path: path ?? '', isKnown: path !== null, above }
-    }
-  // a group that was handed in: nobody sees here which one
-  const parameters = source.code.slice(head.end, closeOf(source, head.end))
-  const isGroup = new RegExp(
-    String.raw`\b${receiver}\s+\*?(?:gin\.RouterGroup|gin\.IRouter|echo\.Group|chi\.Router|fiber\.Router)\b`,
-  )
-  return { path: '', isKnown: !isGroup.test(parameters), above: null }
-}
-
-function portOf({ serving, own, sources }: GoProgram): Clue<number> | null {
-  const { source, index, addressAt, router } = serving
-  const at = placeAt(source, index)
-  const address = addressAt === null ? null : stringAt(source, addressAt)
-  const [, literal] = /^(?:[\w.-]*|\[[^\]]*\]):(\d{2,5})$/.exec(address ?? '') ?? []
-  if (literal !== undefined) return clue(Number(literal), at, 'sure', 'The code says so.')
-  if (addressAt === null && router?.name === 'gin' && serving.isMaking !== true)
-    return clue(8080, at, 'likely', 'Gin listens there unless told otherwise.')
-  if (addressAt === null && router?.name === 'pocketbase')
-    return clue(8090, at, 'likely', 'PocketBase listens there unless told otherwise.')
-  // elsewhere a port is as well one that somebody is called on
-  const settings = sources.filter(({ path }) => /conf|setting|option|env|flag|cmd\//i.test(path))
-  for (const one of new Set([source, ...own, ...settings])) {
-    const found = settingIn(one)
-    if (found !== null) return found
-  }
-  return handedOver(own)
-}
-
-const OTHERS = /db|database|postgres|mysql|redis|smtp|mail|grpc|metric|pprof|debug|kafka|amqp|nats/i
-
-/** `getenv("PORT", "8080")`, `flag.String("addr", ":4000", …)`, `port = "8080"`, `envDefault:"8080"` */
-function settingIn({ path, text, code }: Source): Clue<number> | null {
-  const lines = uncommented(text, 'go').split('\n')
-  const codeLines = code.split('\n')
-  for (const [index, line] of lines.entries()) {
-    // not inside of a string that runs over lines
-    const isCode = line.search(/\S/) === (codeLines[index] ?? '').search(/\S/)
-    if (OTHERS.test(line) || !isCode) continue
-    const [, quoted] =
-      /(?:port|addr|listen|bind)\w*\b.*?["`:=](?:[\w.]*:)?(\d{4,5})["`\\]/i.exec(line) ?? []
-    const [, plain] = /(?:port|Port)\w*["`]?\s*(?:,|:?=|:)\s*(\d{2,5})\b/.exec(line) ?? []
-    const [, address] = /"(?:[\w.]*|\[[^\]]*\]):(\d{2,5})"/.exec(line) ?? []
-    const above = lines.slice(Math.max(0, index - 3), index).join('\n')
-    const isNamed = /listen|addr|bind/i.test(above) && !OTHERS.test(above)
-    const port = quoted ?? plain ?? (isNamed ? address : undefined)
-    if (port === undefined) continue
-    const detail = 'The code says so, where the environment says nothing.'
-    return clue(Number(port), { path, line: index + 1 }, 'likely', detail)
-  }
-  return null
-}
-
-/** `serve(":8001", handler)`: one address in the whole program, handed to something of its own. */
-function handedOver(program: readonly Source[]): Clue<number> | null {
-  const found = program.flatMap((source) =>
-    stringsBetween(source, 0, source.code.length).flatMap(({ value, index }) => {
-      const [, port] = /^(?:0\.0\.0\.0|\[::\])?:(\d{4,5})$/.exec(value) ?? []
-      return port === undefined ? [] : [{ value: Number(port), at: placeAt(source, index) }]
-    }),
-  )
-  const [first] = found
-  if (first === undefined || found.length > 1) return null
-  return { ...first, confidence: 'likely', detail: 'It is the only address in the program.' }
 }

@@ -56,7 +56,9 @@ export const JAVA: Language<Module> = {
   title: 'Java and Kotlin',
   files: /\.(?:java|kt)$/,
   isAside: isOfTests,
-  settings: ['properties', 'yml', 'yaml'].map((end) => `src/main/resources/application.${end}`),
+  settings: ['config/', ''].flatMap((folder) =>
+    ['properties', 'yml', 'yaml'].map((end) => `src/main/resources/${folder}application.${end}`),
+  ),
   parts: readModules,
   several: 'It is one of several modules.',
   frameworks: [

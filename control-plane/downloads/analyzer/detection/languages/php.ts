@@ -7,7 +7,7 @@ import { tableIn } from '../manifests/tables.ts'
 import type { Language } from '../reader/language.ts'
 import { managedBy, manifestsOf, type Part, type Parts } from '../reader/part.ts'
 import type { Nesting } from '../reader/routes.ts'
-import { hitsAround, stringAt, stringBehind } from '../source/source.ts'
+import { hitsAround, stringAt, stringBehind, type Source } from '../source/source.ts'
 
 const BOOTSTRAP = /^bootstrap\/app\.php$/
 const KERNEL = /^app\/Http\/Kernel\.php$/
@@ -15,7 +15,8 @@ const KERNEL = /^app\/Http\/Kernel\.php$/
 export const PHP: Language = {
   name: 'php',
   title: 'PHP',
-  files: /^(?:bootstrap\/app|app\/Http\/Kernel|public\/index|routes\/.*)\.php$/,
+  files:
+    /^(?:bootstrap\/app|app\/Http\/Kernel|app\/Providers\/RouteServiceProvider|public\/index|routes\/.*|app\/Http\/[Rr]outes\/.*)\.php$/,
   parts: readParts,
   frameworks: [
     {
@@ -67,8 +68,9 @@ export const PHP: Language = {
           detail: "Laravel's own health route.",
         },
         {
-          in: /^routes\//,
-          calls: /\bRoute::(?:(?!prefix)\w+\s*\([^()]*\)\s*->\s*)*(?:get|any|view)\s*\(\s*/,
+          in: /^(?:routes|app\/Http\/[Rr]outes)\//,
+          calls:
+            /(?:\bRoute::|\$(?:router|route|app)\s*->\s*)(?:(?!prefix)\w+\s*\([^()]*\)\s*->\s*)*(?:get|any|view)\s*\(\s*/,
           nested: [inGroups],
           confidence: 'likely',
         },
@@ -119,29 +121,48 @@ async function readParts(project: Project): Promise<Parts<Part>> {
 }
 
 /**
- * `Route::prefix('v1')->group(function () { … })`, and what Laravel itself puts in front of all of
- * routes/api.php.
+ * `Route::prefix('v1')->group(function () { … })`, and what stands in front of all of a file: its
+ * provider says so, or Laravel itself for routes/api.php.
  */
 function inGroups(...[part, { source, index }]: Parameters<Nesting>): ReturnType<Nesting> {
-  const around = hitsAround(source, /->\s*group\s*(?=\()|\bRoute::group\s*(?=\()/, index)
+  const around = hitsAround(source, /(?:->|::)\s*group\s*(?=\()/, index)
   const prefixes = around.map(({ index: start, end }) => {
-    const from = source.code.lastIndexOf('Route::', start)
     const until = source.code.indexOf('function', end)
-    const head = source.code.slice(from, until === -1 ? end : until)
-    const given = /\bprefix\s*\(\s*|["'] *["']\s*=>\s*(?=["'])/.exec(head)
-    if (given === null) return ''
-    const path = stringAt(source, from + given.index + given[0].length)
-    const isPrefix =
-      given[0].startsWith('prefix') || source.text.startsWith('prefix', from + given.index + 1)
-    return isPrefix ? path : ''
+    const from = Math.max(...[';', '{', '}'].map((one) => source.code.lastIndexOf(one, start)))
+    return prefixIn(source, from + 1, until === -1 ? end : until)
   })
   const isKnown = !prefixes.includes(null)
   const path = joinPaths(base(), isKnown ? prefixes.join('/') : '')
   return { path, isKnown, above: null }
 
   function base(): string {
+    const file = source.path.split('/').slice(-2).join('/')
+    const provided = part.sources
+      .filter(({ path }) => path.endsWith('RouteServiceProvider.php'))
+      .map((provider) => providedFor(provider, file))
+      .find((one) => one !== null)
+    if (provided !== undefined) return provided
     if (nameOf(source.path) !== 'api.php') return ''
     const bootstrap = part.sources.find(({ path }) => path.endsWith('bootstrap/app.php'))
     return (bootstrap && stringBehind(bootstrap, /\bapiPrefix\s*:\s*/)) ?? 'api'
   }
+}
+
+/** '' where no prefix is given, null where what is given cannot be read. */
+function prefixIn(source: Source, from: number, until: number): string | null {
+  const head = source.code.slice(from, until)
+  for (const given of head.matchAll(/\bprefix\s*\(\s*|["'] *["']\s*=>\s*/g)) {
+    const isCall = given[0].startsWith('prefix')
+    if (isCall || source.text.startsWith('prefix', from + given.index + 1))
+      return stringAt(source, from + given.index + given[0].length)
+  }
+  return ''
+}
+
+/** `Route::middleware('api')->group(base_path('routes/api.php'))`: no more than it says. */
+function providedFor(provider: Source, file: string): string | null {
+  const at = provider.text.indexOf(file)
+  if (at === -1) return null
+  const from = Math.max(provider.code.lastIndexOf(';', at), provider.code.lastIndexOf('{', at))
+  return prefixIn(provider, from + 1, at)
 }

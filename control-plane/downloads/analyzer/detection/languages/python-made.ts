@@ -91,7 +91,7 @@ function isMounted(part: PythonCode, { variable, source }: Made): boolean {
 
 /** Which are started, by the best that there is to go by: commands, then code, then custom. */
 export function startedOnes(part: PythonCode, made: readonly Made[]): Started[] {
-  for (const { sources, confidence } of startLevels(part)) {
+  for (const { sources, confidence, isCommanded } of startLevels(part)) {
     const started = new Map<Made, Started>()
     for (const source of sources) {
       const own = made.filter((one) => one.source === source)
@@ -100,10 +100,11 @@ export function startedOnes(part: PythonCode, made: readonly Made[]): Started[] 
         (a, b) => Number(b.factory === null) - Number(a.factory === null),
       )
       if (first === undefined || started.has(first)) continue
+      const starter = confidence === 'sure' && isCommanded ? source : starterOf(part, source)
       started.set(first, {
         made: first,
-        entrySource: source,
-        entry: startIn(source, first),
+        entrySource: starter,
+        entry: startIn(starter, first),
         entryConfidence: confidence,
         mountConfidence: reached.length === 1 ? 'sure' : 'likely',
       })
@@ -116,12 +117,21 @@ export function startedOnes(part: PythonCode, made: readonly Made[]): Started[] 
   const { source, index } = first
   const confidence = made.length === 1 ? 'likely' : 'guess'
   const confidences = { entryConfidence: confidence, mountConfidence: confidence } as const
-  return [{ made: first, entry: placeAt(source, index), entrySource: source, ...confidences }]
+  const starter = starterOf(part, source)
+  const entry = starter === source ? placeAt(source, index) : startIn(starter, first)
+  return [{ made: first, entry, entrySource: starter, ...confidences }]
 }
 
 const depthOf = ({ path }: Source) => path.split('/').length
 
-function startLevels(part: PythonCode): { sources: Source[]; confidence: Confidence }[] {
+interface StartLevel {
+  readonly sources: readonly Source[]
+  readonly confidence: Confidence
+  /** A command names the file itself. */
+  readonly isCommanded?: true
+}
+
+function startLevels(part: PythonCode): StartLevel[] {
   const runs =
     /\b(?:uvicorn|hypercorn|waitress)\s*\.\s*(?:run|serve)\s*\(|\b(?:app|application|api|server)\s*\.\s*run\s*\(|\bserve\s*\(\s*app\b/
   const customary = [
@@ -136,7 +146,7 @@ function startLevels(part: PythonCode): { sources: Source[]; confidence: Confide
     'api.py',
   ]
   return [
-    { sources: ofCommands(part), confidence: 'sure' },
+    { sources: ofCommands(part), confidence: 'sure', isCommanded: true },
     {
       sources: part.sources.filter((source) => firstHit(source, runs) !== null),
       confidence: 'sure',
@@ -192,6 +202,32 @@ function reaches(part: PythonCode, from: Source, made: Made, depth: number): boo
   }
   return hits(from, /^[ \t]*import\s+([\w.]+)/m).some(
     ({ match: [, module = ''] }) => findModule(part, module) === made.source,
+  )
+}
+
+/** What is run, of the files that lead to this one; itself, if it is run. */
+function starterOf(part: PythonCode, source: Source): Source {
+  if (isRun(source)) return source
+  const starters = part.sources.filter((one) => isRun(one) && leadsTo(part, one, source, 2))
+  return starters.toSorted((a, b) => depthOf(a) - depthOf(b))[0] ?? source
+}
+
+const isRun = (source: Source) =>
+  nameOf(source.path) === '__main__.py' || firstHit(source, /^if\s+__name__\s*==/m) !== null
+
+function leadsTo(part: PythonCode, from: Source, to: Source, depth: number): boolean {
+  const imports = hits(
+    from,
+    /^[ \t]*(?:import\s+([\w.]+)|from\s+([\w.]+)\s+import\s+(\([^)]*\)|[^\n]*))/m,
+  )
+  const targets = imports.flatMap(({ match: [, whole, module = '', list = ''] }) =>
+    [whole ?? module, ...(list.match(/\w+/g)?.map((name) => `${module}.${name}`) ?? [])].flatMap(
+      (name) => importedModule(part, from, name) ?? [],
+    ),
+  )
+  return (
+    targets.includes(to) ||
+    (depth > 1 && targets.some((target) => target !== from && leadsTo(part, target, to, depth - 1)))
   )
 }
 

@@ -44,7 +44,7 @@ const micro = (
       nested: [onRouter],
     },
   ],
-  port: ['deployment'],
+  port: ['deployment', 'configured'],
   customaryPort: [port, `${title} is served there unless told otherwise.`],
   signIn: {
     code: [

@@ -1,7 +1,8 @@
 /** *.csproj: what a project of .NET is, and which packages it names. */
 import type { Project } from '../../project/project.ts'
 import { clue } from '../assemble.ts'
-import { under, upwards } from '../folders.ts'
+import { folderOf, under, upwards } from '../folders.ts'
+import { joined } from '../node/paths.ts'
 import { managedBy, manifestsOf, type Part, type Parts } from '../reader/part.ts'
 import { byName } from './dependencies.ts'
 import { childrenAt, readXml, textAt, type XmlElement } from './xml.ts'
@@ -15,6 +16,7 @@ interface Manifest {
 
 export async function readMsbuildProjects(project: Project): Promise<Parts<Part>> {
   const parts: Part[] = []
+  const references = new Map<string, string[]>()
   for await (const { path, folder, text } of manifestsOf(
     project,
     /(?:^|\/)[^/]*\.(?:cs|fs|vb)proj$/,
@@ -30,9 +32,26 @@ export async function readMsbuildProjects(project: Project): Promise<Parts<Part>
       const root = readXml((await project.read(path)) ?? '')
       if (root !== null) manifests.push({ path, root })
     }
+    const named = childrenAt(root, 'ItemGroup', 'ProjectReference')
+    references.set(
+      folder,
+      named.flatMap(({ attributes }) =>
+        folderOf(joined(folder, attributes['Include'] ?? '') ?? ''),
+      ),
+    )
     parts.push({ folder, ...partOf({ path, root }, manifests) })
   }
-  return { parts, remarks: [] }
+  return {
+    parts: parts.map((part) => ({ ...part, brings: broughtBy(references, part.folder) })),
+    remarks: [],
+  }
+}
+
+/** Also what those refer to. */
+function broughtBy(references: ReadonlyMap<string, readonly string[]>, folder: string): string[] {
+  const brought = new Set([folder])
+  for (const one of brought) for (const other of references.get(one) ?? []) brought.add(other)
+  return [...brought].slice(1)
 }
 
 function partOf({ path, root }: Manifest, manifests: readonly Manifest[]): Omit<Part, 'folder'> {

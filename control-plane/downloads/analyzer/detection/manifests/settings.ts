@@ -66,6 +66,9 @@ export function settingSaid(settings: readonly Setting[], rule: SettingRule): Cl
   return null
 }
 
+const isOfProfile = ({ name }: Setting) =>
+  /^spring\.(?:config\.activate\.onprofile|profiles)$/.test(normal(name))
+
 function ofProperties(text: string, path: string): Setting[] {
   return text.split(/\r?\n/).flatMap((line, index) => {
     const [, name, value = ''] = /^\s*([^#!\s=:][^\s=:]*)\s*[=:]?\s*(.*?)\s*$/.exec(line) ?? []
@@ -78,9 +81,12 @@ function ofYaml(text: string, path: string): Setting[] {
   const lines = new LineCounter()
   const yaml = path.endsWith('.json') ? uncommented(text, 'csharp') : text
   const documents = parseAllDocuments(yaml, { lineCounter: lines, logLevel: 'silent' })
-  // those behind the first are of profiles
-  const [first] = Array.isArray(documents) ? documents : []
-  return flat(first?.contents, '', 0)
+  const read = (Array.isArray(documents) ? documents : []).map((one) => flat(one.contents, '', 0))
+  // of two that say the same the last counts
+  return read
+    .filter((settings) => !settings.some(isOfProfile))
+    .toReversed()
+    .flat()
 
   function flat(node: unknown, prefix: string, depth: number): Setting[] {
     if (!isMap(node) || depth > DEPTH_MAX) return []

@@ -87,7 +87,7 @@ export async function describeNext(
       asideConfidence(one, ''),
     ),
     findings: [
-      finding('routes', routers.join(' and '), null, 'sure', pages),
+      routers.length === 0 ? null : finding('routes', routers.join(' and '), null, 'sure', pages),
       proxy && finding('mount', 'next', proxy, 'sure', proxy.path + there),
       healthFinding(health),
       entry.port === null

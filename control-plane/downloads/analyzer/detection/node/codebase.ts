@@ -3,7 +3,7 @@ import type { Node } from '@babel/types'
 import { LRUCache } from 'lru-cache'
 import { LIMITS } from '../../../../../shared/limits.ts'
 import type { Project } from '../../project/project.ts'
-import { keyOf } from '../../syntax/bindings.ts'
+import { keyOf, methodCall } from '../../syntax/bindings.ts'
 import { importsOf } from '../../syntax/imports.ts'
 import { parseSource, type Source } from '../../syntax/parse.ts'
 import { placeOf } from '../../syntax/places.ts'
@@ -190,11 +190,14 @@ const LOADS =
 
 /** Folders that a call loads, seen from where the file lies. */
 function namedFolders(source: Source): string[] {
+  const loadsByName = source.nodes.some(isNamedLater)
   return source.nodes.flatMap((node) => {
     if (node.type === 'ObjectProperty' && keyOf(node.key) === 'dir') {
       const dir = WHERE.test(source.text) ? fileText(source, node.value) : null
       return dir?.startsWith('.') ? [dir] : []
     }
+    const begun = folderBegun(source, node, loadsByName)
+    if (begun !== null) return [begun]
     if (node.type !== 'CallExpression') return []
     const { callee } = node
     const name = keyOf(callee.type === 'MemberExpression' ? callee.property : callee)
@@ -204,6 +207,51 @@ function namedFolders(source: Source): string[] {
     return isHere && !/[*{]/.test(folder) ? [folder] : []
   })
 }
+
+/** `require(file)`, `import(file)`: which file, only a run knows. */
+function isNamedLater(node: Node): boolean {
+  const asked =
+    node.type === 'ImportExpression'
+      ? node.source
+      : node.type === 'CallExpression' && keyOf(node.callee) === 'require'
+        ? node.arguments[0]
+        : null
+  return asked !== null && asked !== undefined && asked.type !== 'StringLiteral'
+}
+
+/** `path.join(__dirname, 'commands', name)`, `` `./commands/${name}.js` ``, `'./commands/' + name` */
+function folderBegun(source: Source, node: Node, loadsByName: boolean): string | null {
+  if (node.type === 'CallExpression') {
+    if (!loadsByName) return null
+    const name = methodCall(node)?.name ?? keyOf(node.callee)
+    if (name !== 'join' && name !== 'resolve') return null
+    const [first, ...rest] = node.arguments
+    const known = rest.findIndex((one) => fileText(source, one) === null)
+    const said = rest.slice(0, known).flatMap((one) => fileText(source, one) ?? [])
+    const isHere = first?.type === 'Identifier' && first.name === '__dirname'
+    return isHere && known > 0 ? inner(said.join('/')) : null
+  }
+  const begin =
+    node.type === 'TemplateLiteral' && node.expressions.length > 0
+      ? node.quasis[0]?.value.cooked
+      : node.type === 'BinaryExpression' && node.left.type === 'StringLiteral'
+        ? node.left.value
+        : null
+  const parent = begin ? source.parents.get(node) : undefined
+  const around = parent?.type === 'ConditionalExpression' ? source.parents.get(parent) : parent
+  const isAsked =
+    around?.type === 'ImportExpression' ||
+    (around?.type === 'CallExpression' && keyOf(around.callee) === 'require')
+  const isOfFile = around?.type === 'NewExpression' && keyOf(around.callee) === 'URL'
+  if (!begin || !(isAsked || (isOfFile && WHERE.test(source.text)))) return null
+  return inner(/^(\.\/)?(.+)\//.exec(begin)?.[isOfFile || begin.startsWith('./') ? 2 : 3] ?? '')
+}
+
+/** A folder beside the file or below it. */
+const inner = (folder: string) =>
+  /^(?:\.\/)?[\w-]+(?:\/[\w-]+)*\/?$/.test(folder)
+    ? `./${folder.replace(/^\.\//, '').replace(/\/$/, '')}`
+    : null
 
 /** How a file says where it lies. */
 const WHERE = /\b(?:__dirname|__filename|import\.meta)\b/

@@ -2,7 +2,13 @@
 
 export type Run =
   /** As it is written, relative to the folder that the line is for. */
-  | { readonly kind: 'file'; readonly path: string; readonly port?: number }
+  | {
+      readonly kind: 'file'
+      readonly path: string
+      readonly port?: number
+      /** What the file is given: `view`, `--config`, `config.json`. */
+      readonly given?: readonly string[]
+    }
   | { readonly kind: 'script'; readonly name: string }
   | { readonly kind: 'next'; readonly port: number | null }
   /** The project of a nest-cli.json; null is its own. */
@@ -76,10 +82,13 @@ function runsOfWords(words: readonly string[], depth: number): Run[] {
     const lines = rest.filter((word) => /\s/.test(word))
     const inner = lines.flatMap((line) => runsOf(line, depth + 1))
     if (inner.length > 0) return inner
-    const port = portFlag(rest.slice(rest.findIndex(isFileName) + 1))
-    return fileRuns(bare(rest).filter((word) => !SUBCOMMANDS.has(word))).map((run) =>
-      port === null ? run : { ...run, port },
-    )
+    const given = rest.slice(rest.findIndex(isFileName) + 1)
+    const port = portFlag(given)
+    return fileRuns(bare(rest).filter((word) => !SUBCOMMANDS.has(word))).map((run) => ({
+      ...run,
+      ...(port !== null && { port }),
+      ...(rest.some(isFileName) && given.length > 0 && { given }),
+    }))
   }
   return /^\.{0,2}\/|^(?:bin|src|dist|build)\//.test(program) && !program.startsWith('/')
     ? fileRuns([program])

@@ -6,6 +6,7 @@ import { LIMITS } from '../../../../../shared/limits.ts'
 import type { Project } from '../../project/project.ts'
 import type { Application, Detection } from '../application.ts'
 import { describe, describeNext, describePlugin } from './applications.ts'
+import { nameOf } from '../folders.ts'
 import { runElsewhere } from '../named-only.ts'
 import { createCodebase, packageFiles, reachFrom, type Codebase } from './codebase.ts'
 import { entriesOf, type Entry } from './entries.ts'
@@ -13,7 +14,9 @@ import { makingsIn, type Making } from './makings.ts'
 import { nextOf } from './next.ts'
 import { innermost, packageManagerOf, packagesOf, type NodePackage } from './packages.ts'
 import { isAside, isTest, joined } from './paths.ts'
-import { isFramework, isHeard, servedBy } from './served.ts'
+import { isBeside } from './ranking.ts'
+import { routesOf } from './routes.ts'
+import { isFramework, isHeard, servedBy, type Served } from './served.ts'
 import { createTracer } from './trace.ts'
 
 const FRAMEWORKS = [
@@ -28,7 +31,7 @@ const FRAMEWORKS = [
   '@hono/zod-openapi',
 ]
 const MENTIONS =
-  /['"](?:express|connect|micro|fastify|koa|hono(?:\/(?:quick|tiny))?|@hono\/zod-openapi|@nestjs\/core|next|(?:node:)?https?2?)['"]/
+  /['"](?:express|connect|micro|union|http-proxy|fastify|koa|hono(?:\/(?:quick|tiny))?|@hono\/zod-openapi|@nestjs\/core|next|(?:node:)?https?2?)['"]/
 
 export async function detectNode(project: Project): Promise<Detection> {
   const packages = await packagesOf(project)
@@ -133,13 +136,13 @@ function sourcesOf(codebase: Codebase, one: NodePackage): string[] {
   return packageFiles(codebase, one.folder)
     .filter((path) => /\.[cm]?[jt]sx?$/.test(path) && !isTest(path))
     .filter((path) => !isAside(one.folder === '' ? path : path.slice(one.folder.length)))
-    .sort((a, b) => a.split('/').length - b.split('/').length)
+    .sort((a, b) => a.split('/').length - b.split('/').length || +isBeside(a) - +isBeside(b))
 }
 
 async function startedBy(codebase: Codebase, one: NodePackage, entry: Entry): Promise<Started[]> {
   const isHeardOf = (application: Application) => ({ application, isHeard: true })
   if (entry.framework === 'next') {
-    const next = await nextOf(codebase, one)
+    const next = await nextOf(codebase, one, true)
     return next === null ? [] : [isHeardOf(await describeNext(codebase, one, entry, next))]
   }
   if (entry.path === null) return []
@@ -154,8 +157,11 @@ async function startedBy(codebase: Codebase, one: NodePackage, entry: Entry): Pr
   }
   // a file that only happens to be called like an entry takes more to be believed than a command
   const found = servedBy(reach).filter(({ serving }) => entry.by === 'command' || serving !== null)
+  // node cli.js view
+  const isNamed = ({ making }: Served) =>
+    (entry.given ?? []).includes(nameOf(making.source.path).replace(/\.\w+$/, ''))
   return Promise.all(
-    found.map(async (served) => ({
+    [...found.filter(isNamed), ...found.filter((one) => !isNamed(one))].map(async (served) => ({
       application: await describe(codebase, one, entry, reach, served),
       isHeard: isHeard(served.serving),
     })),
@@ -234,12 +240,13 @@ async function madeIn(
     if (making === undefined) continue
     const entry = (await importerOf(codebase, one, path)) ?? nowhere
     const reach = await reachFrom(codebase, entry.path === null ? [path] : [path, entry.path])
+    const tracer = createTracer(reach)
     const served = {
       framework: making.framework,
       making,
       serving: null,
-      routes: { health: null, findings: [], inner: new Set<never>() },
-      tracer: createTracer(reach),
+      routes: routesOf(reach, tracer, making),
+      tracer,
       confidence: 'guess',
       others: [],
       next: null,

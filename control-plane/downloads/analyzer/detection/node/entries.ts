@@ -4,7 +4,7 @@ import { keyOf } from '../../syntax/bindings.ts'
 import { parseSource } from '../../syntax/parse.ts'
 import type { Project } from '../../project/project.ts'
 import type { Place } from '../application.ts'
-import { dockerCommands, webCommands } from '../deployment.ts'
+import { dockerCommands, webCommands } from '../start-commands.ts'
 import { under } from '../folders.ts'
 import { parsedJsonc, tableIn, textIn } from '../manifests/tables.ts'
 import type { Codebase } from './codebase.ts'
@@ -21,6 +21,8 @@ export interface Entry {
   readonly said: string
   readonly at: Place | null
   readonly port: number | null
+  /** What the command gives it behind its name. */
+  readonly given?: readonly string[]
 }
 
 const SCRIPTS = [
@@ -64,7 +66,8 @@ export async function entriesOf(codebase: Codebase, one: NodePackage): Promise<E
         (inside === null ? null : await resolver.sourceOf(one, inside))
       const framework = run.kind === 'plugin' ? 'fastify-cli' : null
       const port = ((run.kind === 'file' || run.kind === 'plugin') && run.port) || null
-      if (path !== null) found.push({ path, framework, by, said, at, port })
+      const given = (run.kind === 'file' && run.given) || []
+      if (path !== null) found.push({ path, framework, by, said, at, port, given })
     }
   }
   /** `/usr/src/app/dist/main.js` of a container, and hints that count from the project's root. */

@@ -9,27 +9,19 @@ import type {
   ObjectExpression,
   OptionalCallExpression,
 } from '@babel/types'
-import { keyOf, namesOf } from '../../syntax/bindings.ts'
+import { keyOf, methodCall, namesOf } from '../../syntax/bindings.ts'
 import { oncePer } from '../../syntax/once-per.ts'
 import type { Source } from '../../syntax/parse.ts'
 import { bare } from '../../syntax/references.ts'
 import { literal } from '../../syntax/texts.ts'
 import { functionAround, isFunction } from '../../syntax/walk.ts'
 import type { Step } from './callbacks.ts'
+import { decided } from './decided.ts'
 import type { Spot } from './codebase.ts'
 import { EACH } from './loops.ts'
 import { indexOf } from './reach-index.ts'
+import { distinct, firstOf, open, orElse, wayTo, type Outcome, type Value } from './outcomes.ts'
 import type { Tracer } from './trace.ts'
-
-type Value = string | number | boolean
-
-export interface Outcome {
-  readonly at: Spot
-  /** null: nothing in the code says it. */
-  readonly value: Value | null
-  /** Where nothing says it, how the code asks for it: `process`, `env`, `PORT`. */
-  readonly way: readonly string[]
-}
 
 type Call = CallExpression | OptionalCallExpression
 
@@ -62,18 +54,6 @@ export function outcomesOf(
 
 const knownBy = oncePer((_: Tracer) => new Map<Node, Map<string, readonly Outcome[]>>())
 
-/** Said by the environment, if by anything. */
-export function isOfEnvironment({ value, way }: Outcome): boolean {
-  return value === null && (way[0] === 'process' || way.slice(0, -1).includes('env'))
-}
-
-/** Said by the command line, if by anything. */
-export function isOfCommand({ value, way, at: { source, node } }: Outcome): boolean {
-  if (value !== null) return false
-  const { start, end } = node
-  return way.includes('argv') || /process\.argv/.test(source.text.slice(start ?? 0, end ?? 0))
-}
-
 function createEvaluation(tracer: Tracer) {
   let stepsLeft = STEPS_MAX
   let depth = 0
@@ -104,12 +84,15 @@ function createEvaluation(tracer: Tracer) {
         return orElse(first, () => inner(node.right))
       }
       case 'ConditionalExpression': {
-        const is = decided({ source, node: node.test }, frame)
+        const is = decided(node.test, (node) => evaluate({ source, node, members: [] }, frame))
         if (is !== null) return inner(is ? node.consequent : node.alternate)
         return [...inner(node.alternate), ...inner(node.consequent)]
       }
       case 'AssignmentExpression':
         return inner(node.right)
+      case 'SpreadElement':
+        // listen(...target)
+        return inner(node.argument, ['0', ...members])
       case 'CallExpression':
       case 'OptionalCallExpression':
         return ofCall(at, node, frame)
@@ -208,7 +191,10 @@ function createEvaluation(tracer: Tracer) {
       const each = (steps: readonly Step[]) => steps.flatMap((step) => evaluate(step, frame))
       const found = each(next.filter(({ node }) => !custom.has(node)))
       const rest = next.filter(({ node }) => custom.has(node))
-      return next.length === 0 ? [open(at)] : orElse(found, () => each(rest))
+      if (next.length > 0) return orElse(found, () => each(rest))
+      const free = around === null ? [] : freePortFor(source, around)
+      // whether it is free is not said here
+      return [open(at), ...free.flatMap((node) => evaluate({ source, node, members }, frame))]
     }
     const { call, source: from, outer } = within
     const given = call.arguments[(around.params as Node[]).indexOf(binding.node)]
@@ -298,59 +284,7 @@ function createEvaluation(tracer: Tracer) {
     return [{ at, value: null, way: [...wayTo(object), ...way, ...members] }, ...rest]
   }
 
-  /** Where nobody tells anything: what the test comes to; null: that cannot be known. */
-  function decided(spot: Spot, frame: Frame | null): boolean | null {
-    const { source } = spot
-    const node = bare(spot.node)
-    const inner = (node: Node) => decided({ source, node }, frame)
-    if (node.type === 'UnaryExpression' && node.operator === '!') {
-      const is = inner(node.argument)
-      return is === null ? null : !is
-    }
-    if (node.type === 'LogicalExpression' && node.operator !== '??') {
-      const [left, right] = [inner(node.left), inner(node.right)]
-      const ends = node.operator === '||'
-      return left === ends || right === ends ? ends : left === null || right === null ? null : !ends
-    }
-    if (node.type === 'BinaryExpression' && /^[!=]==?$/.test(node.operator)) {
-      const [left, right] = [known(node.left), known(node.right)]
-      if (left === null || right === null) return null
-      return (left.value === right.value) === node.operator.startsWith('=')
-    }
-    const is = known(node)
-    return is === null ? null : Boolean(is.value)
-
-    function known(one: Node): { readonly value: Value | undefined } | null {
-      if (one.type === 'UnaryExpression' && one.operator === 'typeof') {
-        const of = known(one.argument)
-        return of && { value: typeof of.value }
-      }
-      if (one.type === 'NullLiteral') return { value: undefined }
-      if (one.type === 'Identifier' && one.name === 'undefined') return { value: undefined }
-      const found = evaluate({ source, node: one, members: [] }, frame)
-      if (found.length === 0) return null
-      const [said, more] = found.filter((outcome) => !isOfEnvironment(outcome))
-      if (said === undefined) return { value: undefined }
-      return said.value === null || more !== undefined ? null : { value: said.value }
-    }
-  }
-
   return evaluate
-}
-
-/** Many ways may lead to the same. */
-function distinct(found: readonly Outcome[]): Outcome[] {
-  const keys = new Set<string>()
-  return found.filter(({ value, way, at }) => {
-    const key = `${typeof value} ${value} ${way.join('.')} ${at.source.path} ${at.node.start}`
-    return !keys.has(key) && keys.add(key)
-  })
-}
-
-/** What is there for sure leaves the rest aside. */
-function orElse(found: Outcome[], rest: () => Outcome[]): Outcome[] {
-  const isSaid = found.length > 0 && found.every(({ value }) => value !== null)
-  return isSaid ? found : [...found, ...rest()]
 }
 
 function isAssigned(source: Source, expression: Node, parameter: Node): boolean {
@@ -358,38 +292,23 @@ function isAssigned(source: Source, expression: Node, parameter: Node): boolean 
   return parent?.type === 'AssignmentExpression' && parent !== parameter
 }
 
-const firstOf = (found: readonly Outcome[]) =>
-  found.find(({ value }) => value !== null)?.value ?? null
-
 /** One of a list, and lists of the same elements. */
 const PICKS = /^(?:find|shift|pop|at)$/
 const KEEPS = /^(?:map|filter|flat|concat|slice)$/
 const SAME = /^(?:toString|trim|valueOf)$/
 const CONVERTS = /port|^(?:Number|String|parse(?:Int|Float)|int|toNumber|toInteger|trunc|floor)$/i
 
+/** `portfinder.basePort = 8080; portfinder.getPort((error, port) => …)`: the first that is tried. */
+function freePortFor(source: Source, callback: Node): readonly Node[] {
+  const call = source.parents.get(callback)
+  const called = call && methodCall(call)
+  if (!called || !/^getPort/.test(called.name ?? '')) return []
+  return indexOf(source).writes.get(`${keyOf(called.object)}.basePort`) ?? []
+}
+
 /** What `app.set('port', …)` says in this file, of whatever it is a setting. */
 function settings(source: Source, name: string): Node[] {
   return (indexOf(source).calls.get('set') ?? []).flatMap(({ arguments: [key, value] }) =>
     value && literal(key) === name ? [value] : [],
   )
-}
-
-function open({ source, node, members }: Step): Outcome {
-  return { at: { source, node }, value: null, way: [...wayTo(node), ...members] }
-}
-
-/** `config.get('www:port')` is `config`, `www`, `port`. */
-function wayTo(node: Node): string[] {
-  if (node.type === 'Identifier') return [node.name]
-  if (node.type === 'MetaProperty') return [node.meta.name]
-  if (node.type === 'MemberExpression' || node.type === 'OptionalMemberExpression') {
-    const key = keyOf(node.property)
-    return key === null ? [] : [...wayTo(bare(node.object)), key]
-  }
-  if (node.type !== 'CallExpression') return []
-  const asked = literal(node.arguments[0])
-  if (asked !== null && /^[\w.:-]{1,60}$/.test(asked)) return asked.split(/[.:]/)
-  const { callee } = node
-  const name = keyOf(callee.type === 'MemberExpression' ? callee.property : callee)
-  return name !== null && /^get\w*Port$/.test(name) ? ['port'] : []
 }

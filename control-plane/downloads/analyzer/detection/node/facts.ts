@@ -1,4 +1,6 @@
 /** What is found beside the place: health, WebSockets, and whether it is integrated already. */
+import type { Node } from '@babel/types'
+import { keyOf } from '../../syntax/bindings.ts'
 import { placeOf } from '../../syntax/places.ts'
 import type { Finding } from '../application.ts'
 import { finding } from '../assemble.ts'
@@ -22,8 +24,10 @@ export function healthOf(
   { framework, making, tracer, routes }: Served,
 ): Finding | null {
   if (framework === 'node') return healthFinding(comparedPath(reach), 'likely')
-  if (making.isRouted) return healthFinding(routedHealth(reach, tracer, making))
-  return healthFinding(framework === 'nest' ? nestHealth(reach, tracer) : routes.health)
+  const routed = making.isRouted ? routedHealth(reach, tracer, making) : routes.health
+  const found = framework === 'nest' ? nestHealth(reach, tracer) : routed
+  // middleware may answer for a path without a route
+  return healthFinding(found) ?? healthFinding(comparedPath(reach, isOfRequest), 'likely')
 }
 
 export function healthFinding(
@@ -36,14 +40,30 @@ export function healthFinding(
 }
 
 /** `request.url === '/healthz'`, `case '/healthz':` */
-function comparedPath(reach: Reach): HealthPath {
+function comparedPath(reach: Reach, isAsked: (compared: Node) => boolean = () => true): HealthPath {
   for (const { source, node } of spotsIn(reach)) {
     if (node.type !== 'StringLiteral' || healthRank(node.value) === null) continue
     const parent = source.parents.get(node)
-    if (parent?.type === 'BinaryExpression' || parent?.type === 'SwitchCase')
-      return { path: node.value, at: placeOf(source, node) }
+    const around = parent && source.parents.get(parent)
+    const compared =
+      parent?.type === 'BinaryExpression' && /^===?$/.test(parent.operator)
+        ? parent.left
+        : parent?.type === 'SwitchCase' && around?.type === 'SwitchStatement'
+          ? around.discriminant
+          : null
+    if (compared && isAsked(compared)) return { path: node.value, at: placeOf(source, node) }
   }
   return null
+}
+
+/** `ctx.request.url`, and not the path of some other thing. */
+function isOfRequest(node: Node): boolean {
+  if (node.type !== 'MemberExpression') return false
+  const owner = node.object.type === 'MemberExpression' ? node.object.property : node.object
+  return (
+    /^(?:url|originalUrl|path|pathname)$/.test(keyOf(node.property) ?? '') &&
+    /^_?(?:req(?:uest)?|ctx|context)$/.test(keyOf(owner) ?? '')
+  )
 }
 
 const SOCKETS =

@@ -6,14 +6,14 @@ import { ancestorsOf } from '../../syntax/walk.ts'
 
 const OTHERS =
   /redis|irc|network|mongo|mysql|maria|postgre|^pg|database|^db|db$|smtp|imap|pop3|mail|amqp|rabbit|kafka|elastic|memcache|ldap|proxy|ssh|ftp|rtmp|rtsp|mqtt|influx|graphite|live-?reload|debug|inspect|https$|^ssl|^tls|redirect|cassandra|couch|consul|nats|metrics|connection/i
-const BESIDE =
-  /^(?:user|username|password|pass|database|dbname|db|dialect|auth|secure|service|path)$/i
+const BESIDE = /^(?:user|username|password|pass|database|dbname|db|dialect|auth|service|path)$/i
 /** Where these listen by custom. */
 const PORTS: ReadonlySet<number> = new Set([
   ...[21, 22, 25, 110, 143, 389, 465, 587, 636, 993, 995, 1433, 1521, 3306, 5432, 5672, 6379],
   ...[6660, 6667, 6669, 6697, 9042, 9092, 9200, 9300, 11_211, 27_017, 35_729],
 ])
 
+export const isCustomaryElsewhere = (port: number) => PORTS.has(port)
 export const isForeignName = (name: string) => OTHERS.test(name)
 
 export function isForeignPort(source: Source, node: Node, port: number): boolean {

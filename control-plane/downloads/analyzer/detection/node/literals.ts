@@ -1,7 +1,8 @@
 /** Ports and texts that code settles on: as they stand, or where the environment says nothing. */
 import { literal } from '../../syntax/texts.ts'
 import type { Spot } from './codebase.ts'
-import { outcomesOf, type Outcome } from './evaluate.ts'
+import { outcomesOf } from './evaluate.ts'
+import type { Outcome } from './outcomes.ts'
 import type { Tracer } from './trace.ts'
 
 /** `3000`, `env.PORT || 3000`, `Number(PORT)`, `{ port: 3000 }`, `app.get('port')` and the like. */

@@ -1,7 +1,9 @@
 /** Where a framework's application, or a router of one, is made: `express()`, `new Hono()`, `createServer()`. */
 import type { CallExpression, Class, NewExpression, Node } from '@babel/types'
 import type { Source } from '../../syntax/parse.ts'
-import { qualifiedName, referenceOf } from '../../syntax/references.ts'
+import { keyOf } from '../../syntax/bindings.ts'
+import { importsOf } from '../../syntax/imports.ts'
+import { bare, qualifiedName, referenceOf } from '../../syntax/references.ts'
 import { ancestorsOf } from '../../syntax/walk.ts'
 import type { FrameworkName } from '../application.ts'
 
@@ -64,6 +66,12 @@ const MAKERS: ReadonlyMap<string, Maker> = new Map<string, Maker>([
   ['hono/quick.Hono', HONO],
   ['hono/tiny.Hono', HONO],
   ['@hono/zod-openapi.OpenAPIHono', HONO],
+  ['union.createServer', SERVER],
+  // some let it listen by itself
+  ...['createProxyServer', 'createServer', 'createProxy'].map((name): [string, Maker] => [
+    `http-proxy.${name}`,
+    { ...SERVER, isHandler: true },
+  ]),
   ['@nestjs/core.NestFactory.create', { framework: 'nest' }],
   ['next', { framework: 'next' }],
   ...['http', 'https', 'http2', 'node:http', 'node:https', 'node:http2'].flatMap((module) =>
@@ -77,7 +85,10 @@ const MAKERS: ReadonlyMap<string, Maker> = new Map<string, Maker>([
 export function makingAt(source: Source, node: Node): Making | null {
   if (isClass(node)) return extended(source, node)
   if (node.type !== 'CallExpression' && node.type !== 'NewExpression') return null
-  const maker = MAKERS.get(qualifiedName(source, node.callee) ?? '') ?? given(source, node)
+  const maker =
+    MAKERS.get(qualifiedName(source, node.callee) ?? '') ??
+    given(source, node) ??
+    byEither(source, node)
   if (!maker) return null
   const { framework, kind = 'application', isRouted = false, isHandler = false } = maker
   return maker.isConstructed && !maker.isAlsoCalled && node.type !== 'NewExpression'
@@ -119,6 +130,33 @@ function given(
   if (!first || more || qualifiedName(source, first) !== 'express') return null
   const by = referenceOf(source, callee)
   return by?.members.length === 0 && /^[@\w]/.test(by.module) ? EXPRESS : null
+}
+
+const OF_NODE = /^(?:node:)?http[2s]?$/
+
+/** `const web = isSecure ? https : http`, or a parameter of a file that knows no other servers. */
+function byEither(source: Source, { callee }: CallExpression | NewExpression): Maker | null {
+  if (callee.type !== 'MemberExpression' || callee.object.type !== 'Identifier') return null
+  if (!/^create(?:Secure)?Server$/.test(keyOf(callee.property) ?? '')) return null
+  const binding = source.bindings.resolve(callee.object)
+  if (binding === undefined || binding.kind === 'import') return null
+  const given = binding.values.flatMap(({ expression, members }) =>
+    members.length === 0 ? branchesOf(expression) : [null],
+  )
+  const said = given.map((one) => one && referenceOf(source, one))
+  const isEither = said.some((one) => one?.members.length === 0 && OF_NODE.test(one.module))
+  if (binding.kind !== 'parameter') return isEither ? SERVER : null
+  const asked = new Set(importsOf(source).map(({ module }) => module))
+  const isHttp = [...asked].some((module) => OF_NODE.test(module))
+  const isOther = [...asked].some((module) => /^(?:node:)?(?:net|tls)$/.test(module))
+  return isEither || (isHttp && !isOther) ? SERVER : null
+}
+
+function branchesOf(expression: Node): Node[] {
+  const node = bare(expression)
+  if (node.type === 'ConditionalExpression')
+    return [node.consequent, node.alternate].flatMap(branchesOf)
+  return node.type === 'LogicalExpression' ? [node.left, node.right].flatMap(branchesOf) : [node]
 }
 
 export function makingsIn(source: Source): Making[] {

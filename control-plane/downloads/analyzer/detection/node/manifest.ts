@@ -44,7 +44,7 @@ function manifestOf(whole: Table, path: string) {
     path,
     name: textIn(whole, 'name'),
     type,
-    main: textIn(whole, 'main'),
+    main: textIn(whole, 'main') ?? mainOf(exports),
     bins: typeof bin === 'string' ? [bin] : namedTexts(bin).map(([, target]) => target),
     scripts: new Map(namedTexts(tableIn(whole, 'scripts'))),
     dependencies: new Map<string, Dependency>(
@@ -65,6 +65,19 @@ function manifestOf(whole: Table, path: string) {
       ...['source', 'module', 'main', 'types'].flatMap((key) => textIn(whole, key) ?? []),
     ],
   }
+}
+
+/** What `exports` gives to those that run it. */
+function mainOf(exports: unknown): string | null {
+  if (typeof exports === 'string') return exports
+  const whole = textIn(tableIn(exports), '.')
+  if (whole !== null) return whole
+  const ways = tableIn(exports, '.')
+  for (const way of ['node', 'import', 'require', 'default']) {
+    const target = textIn(ways, way) ?? textIn(tableIn(ways, way), 'default')
+    if (target !== null && !target.endsWith('.d.ts')) return target
+  }
+  return null
 }
 
 export const NO_MANIFEST = manifestOf({}, '')

@@ -17,7 +17,11 @@ export interface NextFound {
 const PAGE = /^(?:src\/)?(app|pages)\/(.*)\.[cm]?[jt]sx?$/
 
 /** null: it is no application of Next.js, whatever it depends on. */
-export async function nextOf(codebase: Codebase, one: NodePackage): Promise<NextFound | null> {
+export async function nextOf(
+  codebase: Codebase,
+  one: NodePackage,
+  isStarted = false,
+): Promise<NextFound | null> {
   const { project } = codebase
   const routers = new Set<string>()
   let health: NextFound['health'] = null
@@ -38,7 +42,8 @@ export async function nextOf(codebase: Codebase, one: NodePackage): Promise<Next
     ['proxy', 'middleware'].flatMap((name) => endings.map((ending) => `${name}.${ending}`)),
   )
   const config = named(endings.map((ending) => `next.config.${ending}`))
-  if (routers.size === 0) return null
+  // what was published may be built already
+  if (routers.size === 0 && !(isStarted && config !== null)) return null
   return {
     routers: [...routers].sort(),
     proxy: proxy === null ? null : { path: proxy, line: await lineOfExport(codebase, proxy) },

@@ -46,7 +46,13 @@ function portAt(spot: Spot, tracer: Tracer, names: ReadonlySet<string>): number 
   const inner = (node: Node) => portOf({ source, node }, tracer)
   const isNamed = (name: string | null) => name !== null && names.has(plain(name))
   if (node.type === 'CallExpression' || node.type === 'NewExpression') {
-    const name = methodCall(node)?.name ?? keyOf(node.callee)
+    const called = methodCall(node)
+    const name = called?.name ?? keyOf(node.callee)
+    // new Option('-p, --port <port>').default(3000)
+    if (name === 'default' && called?.object.type === 'NewExpression') {
+      const flags = flagsIn(literal(called.object.arguments[0]) ?? '')
+      return flags.some(isNamed) ? defaultAmong(node.arguments, inner) : null
+    }
     const [first, ...rest] = node.arguments
     const said = [first, rest[0]].flatMap((one) => literal(one) ?? [])
     if (!CALLS.has(name ?? '') || literal(first) === null) return null

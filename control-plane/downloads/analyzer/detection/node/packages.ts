@@ -55,7 +55,9 @@ export async function packagesOf(project: Project): Promise<Packages> {
   for (const path of paths.slice(0, analyzerPackagesMax)) {
     const manifest = await readManifest(project, path)
     if (manifest === null) remarks.push(`${path} is not a JSON object, and was left aside.`)
-    else all.push(await packageAt(project, folderOf(path), manifest, all))
+    // of what was built the manifest lies there once more
+    else if (!isCopied(all, folderOf(path), manifest))
+      all.push(await packageAt(project, folderOf(path), manifest, all))
   }
   if (!all.some(({ folder }) => folder === ''))
     all.unshift(await packageAt(project, '', NO_MANIFEST, []))
@@ -66,6 +68,11 @@ export async function packagesOf(project: Project): Promise<Packages> {
     all.flatMap((one) => (one.manifest.name ? [[one.manifest.name, one]] : [])),
   )
   return { all, byName, remarks }
+}
+
+function isCopied(before: readonly NodePackage[], folder: string, { name }: Manifest): boolean {
+  const around = before.findLast((one) => one.folder !== folder && isWithin(one.folder, folder))
+  return name !== null && around?.manifest.name === name
 }
 
 /** The innermost package that a file lies in. */

@@ -8,7 +8,7 @@ import { folderOf, under } from '../folders.ts'
 import { parsedJsonc, parsedYaml, tableIn } from '../manifests/tables.ts'
 import { importedIn, spotsIn, type Codebase, type Reach, type Spot } from './codebase.ts'
 import type { Entry } from './entries.ts'
-import { isOfCommand, isOfEnvironment, type Outcome } from './evaluate.ts'
+import { isOfCommand, isOfEnvironment, type Outcome } from './outcomes.ts'
 import { isForeignName, isForeignPort } from './foreign-ports.ts'
 import { asPort, portOf, portOutcomes, validPort } from './literals.ts'
 import { declaredPort } from './option-ports.ts'
@@ -27,6 +27,8 @@ export async function portFinding(
     const said = `${entry.said} names the port ${entry.port}.`
     return finding('port', entry.port, entry.at, 'sure', said)
   }
+  const ofCommand = await portOfGivenFile(codebase, one, entry)
+  if (ofCommand !== null) return ofCommand
   const written = serving?.port ?? null
   const asked = written === null ? [] : portOutcomes(written, tracer)
   const variables = asked.flatMap(({ way }) => way.at(-1)?.match(/^[A-Z0-9_]*PORT$/)?.[0] ?? [])
@@ -42,6 +44,7 @@ export async function portFinding(
   return (
     (serving && declaredPort(reach, tracer, names)) ??
     declaredPort(reach, tracer, new Set(['port'])) ??
+    soughtPort(reach) ??
     (await portOfFiles(codebase, one, reach, ways)) ??
     (variables.length > 0 ? await portBeside(codebase, one, BESIDE, variables) : null) ??
     configuredPort(reach, tracer, names) ??
@@ -120,6 +123,8 @@ async function portOfFiles(
     for (const folder of [folderOf(source.path), one.folder])
       paths.add(joined(folder, relative) ?? '')
   }
+  const ofName = await portOfNamedFile(project, one, ways)
+  if (ofName !== null) return ofName
   const named = new Set(paths)
   const isDeep = ways.some((way) => way.length > 1)
   if (isDeep) for (const { path } of project.files) if (isCustom(one, path)) paths.add(path)
@@ -145,6 +150,46 @@ async function portOfFiles(
   return null
 }
 
+/** `node cli.js --config config.json` */
+async function portOfGivenFile(
+  { project }: Codebase,
+  one: NodePackage,
+  { given = [], said }: Entry,
+): Promise<Finding | null> {
+  const at = given.findIndex((word) => /^(?:-c|--config)$/.test(word))
+  const path = at === -1 ? null : joined(one.folder, given[at + 1] ?? '')
+  if (path === null || !/\.(?:json|ya?ml)$/.test(path) || !project.has(path)) return null
+  const text = await project.read(path)
+  const port = validPort(
+    Number(tableIn(path.endsWith('json') ? parsedJsonc(text) : parsedYaml(text))['port']),
+  )
+  const detail = `${path}, which ${said} names, sets port ${port}.`
+  return port === null ? null : finding('port', port, { path, line: 1 }, 'likely', detail)
+}
+
+/** `config('server').port` of a package that reads a folder: `config/server.json`. */
+async function portOfNamedFile(
+  project: Codebase['project'],
+  one: NodePackage,
+  ways: readonly (readonly string[])[],
+): Promise<Finding | null> {
+  for (const way of ways) {
+    const [file = '', name = ''] = way.slice(-2)
+    if (!/port$/i.test(name) || !/^[\w-]+$/.test(file)) continue
+    for (const folder of ['config', 'conf', 'settings'])
+      for (const ending of ['json', 'yml', 'yaml']) {
+        const path = under(one.folder, `${folder}/${file}.${ending}`)
+        if (!project.has(path)) continue
+        const text = await project.read(path)
+        const whole = tableIn(ending === 'json' ? parsedJsonc(text) : parsedYaml(text))
+        const port = validPort(Number(whole[name]))
+        const detail = `${path} sets port ${port}.`
+        if (port !== null) return finding('port', port, { path, line: 1 }, 'likely', detail)
+      }
+  }
+  return null
+}
+
 /** `config/default.json`, `conf/server.yml`, `gateway.config.yml` */
 function isCustom(one: NodePackage, path: string): boolean {
   const inside = isWithin(one.folder, path) && !isAside(path)
@@ -156,6 +201,19 @@ function isCustom(one: NodePackage, path: string): boolean {
   )
 }
 
+/** `portfinder.basePort = 8080`: where a search for a free one begins. */
+function soughtPort(reach: Reach): Finding | null {
+  for (const { source, node } of spotsIn(reach)) {
+    if (node.type !== 'AssignmentExpression' || node.left.type !== 'MemberExpression') continue
+    if (keyOf(node.left.property) !== 'basePort' || node.right.type !== 'NumericLiteral') continue
+    const port = validPort(node.right.value)
+    if (port === null) continue
+    const detail = `Looks for a free port from ${port} on.`
+    return finding('port', port, placeOf(source, node), 'likely', detail)
+  }
+  return null
+}
+
 /** `port: env.PORT ?? 3000` of a configuration that the way to it was not found of. */
 function configuredPort(
   reach: Reach,
@@ -164,6 +222,8 @@ function configuredPort(
 ): Finding | null {
   const wanted = (name: string | null) =>
     name !== null && (/^port$/i.test(name) || (/port/i.test(name) && names.has(name)))
+  // uri.port = 80 is what an address without one means
+  let custom: Finding | null = null
   for (const { source, node } of spotsIn(reach)) {
     const fallback = node.type === 'LogicalExpression' ? fallbackOf(node, wanted) : null
     if (fallback !== null && !isForeignPort(source, node, fallback)) {
@@ -180,9 +240,11 @@ function configuredPort(
     const port = portOf({ source, node: value }, tracer)
     if (port === null || isForeignPort(source, node, port)) continue
     const detail = `This configuration sets port ${port}.`
-    return finding('port', port, placeOf(source, node), 'likely', detail)
+    const found = finding('port', port, placeOf(source, node), 'likely', detail)
+    if (port !== 80 && port !== 443) return found
+    custom ??= found
   }
-  return null
+  return custom
 }
 
 /** `options.port || 3000` */

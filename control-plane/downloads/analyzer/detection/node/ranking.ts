@@ -6,7 +6,9 @@ import type { Making } from './makings.ts'
 
 /** Runs once, or beside the application: to set it up, to look after it. */
 const BESIDE =
-  /(?:^|\/)(?:install(?:er)?|setup|migrations?|scripts?|tools?|mocks?)(?:\/|\.[cm]?[jt]s$)/i
+  /(?:^|\/)(?:install(?:er)?|setup|migrations?|scripts?|tools?|mocks?|dev(?:elop(?:ment)?)?)(?:\/|\.[cm]?[jt]s$)/i
+
+export const isBeside = (path: string) => BESIDE.test(path)
 
 /** The others stay in their order, which is the distance from what is started. */
 export function byImportance(makings: readonly Making[]): Making[] {

@@ -13,6 +13,8 @@ export interface Resolver {
 }
 
 interface CompilerOptions {
+  /** Where they are said. */
+  readonly folder?: string
   readonly outFolder?: string | null | undefined
   readonly rootFolder?: string | null | undefined
   readonly baseFolder?: string | null | undefined
@@ -103,14 +105,17 @@ export function createResolver(project: Project, packages: Packages): Resolver {
     const path = joined(one.folder, written)
     const there = fileAt(path)
     if (path === null) return there
-    const { outFolder, rootFolder } = await optionsAt(one.folder)
     const unbuilt: (string | null)[] = []
-    if (typeof outFolder === 'string' && outFolder !== one.folder && isWithin(outFolder, path)) {
+    // ts/tsconfig.json says what ts/lib is built from
+    for (const options of new Set([await optionsAt(one.folder), await optionsAt(folderOf(path))])) {
+      const { outFolder, rootFolder, folder = one.folder } = options
+      if (typeof outFolder !== 'string' || outFolder === folder) continue
+      if (!isWithin(outFolder, path) || !isWithin(one.folder, folder)) continue
       const rest = path.slice(outFolder.length + 1)
       unbuilt.push(
-        joined(rootFolder ?? one.folder, rest),
-        joined(one.folder, rest),
-        joined(one.folder, `src/${rest}`),
+        joined(rootFolder ?? folder, rest),
+        joined(folder, rest),
+        joined(folder, `src/${rest}`),
       )
     }
     // a build that was published along with what it was built from
@@ -216,6 +221,7 @@ async function readOptions(project: Project, path: string, depth = 0): Promise<C
       .flatMap((target) => joined(at('baseUrl') ?? folder, target.replace(/\*$/, '')) ?? []),
   }))
   return {
+    folder,
     outFolder: at('outDir') ?? base.outFolder,
     rootFolder: at('rootDir') ?? base.rootFolder,
     baseFolder,

@@ -1,5 +1,7 @@
 /** Of all that an entry leads to, the applications that answer people: made where, and how surely. */
-import type { Node } from '@babel/types'
+import type { CallExpression, NewExpression, Node } from '@babel/types'
+import { keyOf } from '../../syntax/bindings.ts'
+import type { Source } from '../../syntax/parse.ts'
 import { qualifiedName } from '../../syntax/references.ts'
 import type { Confidence } from '../application.ts'
 import type { Reach } from './codebase.ts'
@@ -112,10 +114,29 @@ function surest(servings: readonly Serving[], tracer: Tracer): Serving | null {
 function plainest(servings: readonly Serving[]): Serving | undefined {
   const rank = ({ making: { node, source } }: Serving) => {
     if (node.type !== 'CallExpression' && node.type !== 'NewExpression') return 0
-    const isPlain = /^(?:node:)?http\./.test(qualifiedName(source, node.callee) ?? '')
-    return (isPlain ? 2 : 0) + (node.arguments.length > 0 ? 1 : 0)
+    const name = qualifiedName(source, node.callee)
+    // of a variable that is either, what it is made with tells
+    const isPlain = name === null ? !hasKeys(node) : /^(?:node:)?http\./.test(name)
+    const given = node.arguments.length > 0 && !onlyRedirects(source, node)
+    return (isPlain ? 2 : 0) + (given ? 1 : 0)
   }
   return servings.toSorted((a, b) => rank(b) - rank(a))[0]
+}
+
+/** From http to https, and nothing else. */
+function onlyRedirects({ text }: Source, { start, end }: Node): boolean {
+  const code = text.slice(start ?? 0, end ?? 0)
+  return code.length < REDIRECT_MAX && /\b30[1278]\b[^]*location/i.test(code)
+}
+
+const REDIRECT_MAX = 400
+
+/** `createServer({ key, cert }, …)` speaks TLS. */
+function hasKeys({ arguments: [first] }: CallExpression | NewExpression): boolean {
+  return (
+    first?.type === 'ObjectExpression' &&
+    first.properties.some((one) => 'key' in one && /^(?:key|cert|pfx)$/.test(keyOf(one.key) ?? ''))
+  )
 }
 
 /** Something makes it listen, and is not only able to. */

@@ -6,16 +6,17 @@
 import type { Identifier, Node, ObjectExpression } from '@babel/types'
 import { LIMITS } from '../../../../../shared/limits.ts'
 import { keyOf, methodCall, namesOf } from '../../syntax/bindings.ts'
-import { WHOLE } from '../../syntax/exports.ts'
 import { moduleOfCall, specifiedBy } from '../../syntax/imports.ts'
 import type { Source } from '../../syntax/parse.ts'
 import { bare, interopArgument } from '../../syntax/references.ts'
 import { ancestorsOf, functionAround, isFunction } from '../../syntax/walk.ts'
 import { awaitedBy, givenTo, passedOn, resolvedBy, thenOf, type Step } from './callbacks.ts'
 import type { Reach, Spot } from './codebase.ts'
+import { exported, ofOwnExports } from './given-away.ts'
 import { EACH, elementsAt, listIn, loopedOver } from './loops.ts'
 import { classAround, isClass, makingAt, type Making } from './makings.ts'
-import { callersIn, indexOf, isConstructor } from './reach-index.ts'
+import { classMembers, objectMember, returnsOf, writes } from './members.ts'
+import { callersIn, isConstructor } from './reach-index.ts'
 
 export interface Tracer {
   /** Every making that this may be. */
@@ -98,7 +99,7 @@ export function createTracer(reach: Reach): Tracer {
         // of a class that extends an application
         if (members.length === 0)
           return made.filter(({ source, node }) => makingAt(source, node)).map(whole)
-        return made.flatMap((spot) => classMembers(spot, members))
+        return made.flatMap((spot) => classMembers(spot, members, values))
       }
       case 'ConditionalExpression':
         return [node.consequent, node.alternate].map((node) => ({ source, node, members }))
@@ -117,7 +118,7 @@ export function createTracer(reach: Reach): Tracer {
         }))
       case 'ClassDeclaration':
       case 'ClassExpression':
-        return members.length === 0 ? null : classMembers({ source, node }, members)
+        return members.length === 0 ? null : classMembers({ source, node }, members, values)
       default:
         return members.length === 0 ? null : []
     }
@@ -125,11 +126,11 @@ export function createTracer(reach: Reach): Tracer {
 
   function followName({ source, members }: Step, use: Identifier): Step[] {
     const binding = source.bindings.resolve(use)
-    if (binding === undefined) return ofOwnExports(source, use.name, members)
+    if (binding === undefined) return ofOwnExports(reach, source, use.name, members)
     if (binding.kind === 'import') {
       const { module, imported } = specifiedBy(source, binding.node) ?? {}
       if (module === undefined || imported === undefined) return []
-      return exported(source, module, imported === '*' ? members : [imported, ...members])
+      return exported(reach, source, module, imported === '*' ? members : [imported, ...members])
     }
     // const app = express(); app.handler = …
     const written = members.length > 0 ? writes(source, `${use.name}.${members[0]}`) : []
@@ -152,49 +153,10 @@ export function createTracer(reach: Reach): Tracer {
     ]
   }
 
-  /** `exports.default = exports.app`, as TypeScript writes it. */
-  function ofOwnExports(source: Source, name: string, members: readonly string[]): Step[] {
-    const [first, ...rest] = members
-    if (name === 'module' && first === 'exports' && rest.length > 0) return given(source, rest)
-    return name === 'exports' && first !== undefined ? given(source, members) : []
-  }
-
-  /** `members` of all that a module gives away. */
-  function exported(from: Source, module: string, members: readonly string[], depth = 0): Step[] {
-    const source = reach.target(from, module)
-    return source === undefined || depth > 20 ? [] : given(source, members, depth)
-  }
-
-  function given(source: Source, members: readonly string[], depth = 0): Step[] {
-    const all = indexOf(source).exports
-    const [name = 'default', ...rest] = members
-    const fitting = all.filter(
-      (one) => one.name === name || (one.name === '*' && name !== 'default'),
-    )
-    const whole = all.filter((one) => one.name === WHOLE)
-    const steps = fitting.flatMap((one) =>
-      'value' in one
-        ? [{ source, node: one.value, members: rest }]
-        : exported(
-            source,
-            one.module,
-            one.imported === '*' ? members : [one.imported, ...rest],
-            depth + 1,
-          ),
-    )
-    // module.exports = app, asked for as the default, as it is, or for one of its members
-    const ofWhole = whole.flatMap((one) =>
-      'value' in one
-        ? [{ source, node: one.value, members: name === 'default' ? rest : members }]
-        : [],
-    )
-    return [...steps, ...ofWhole]
-  }
-
   function followCall(step: Step): Step[] | null {
     const { source, node, members } = step
     const asked = moduleOfCall(source, node)
-    if (asked !== null) return exported(source, asked.module, members)
+    if (asked !== null) return exported(reach, source, asked.module, members)
     if (node.type !== 'CallExpression' && node.type !== 'OptionalCallExpression') return []
     const list = members[0] === EACH ? listIn(node) : null
     if (list !== null) return [{ source, node: list, members }]
@@ -245,60 +207,13 @@ export function createTracer(reach: Reach): Tracer {
       if (isClass(around))
         return members.length === 0 && makingAt(source, around) !== null
           ? [{ source, node: around, members }]
-          : classMembers({ source, node: around }, members)
+          : classMembers({ source, node: around }, members, values)
       // not what compilers list methods in: { key: 'start', value: function () { … } }
       else if (around.type === 'ObjectExpression' && !isDescriptor(around))
         return [{ source, node: around, members }]
     // Web.prototype.start = function () { this.app.listen() }
     const [name, ...rest] = members
     return writes(source, `this.${name}`).map((value) => ({ source, node: value, members: rest }))
-  }
-
-  function classMembers({ source, node }: Spot, members: readonly string[]): Step[] {
-    if (!isClass(node))
-      // what a function makes of its `this`
-      return isFunction(node) && members.length > 0
-        ? writes(source, `this.${members[0]}`)
-            .filter((value) => isOfConstructor(source, value, node))
-            .map((value) => ({ source, node: value, members: members.slice(1) }))
-        : []
-    const [name, ...rest] = members
-    if (name === undefined) return []
-    const steps: Step[] = []
-    for (const member of node.body.body) {
-      if (!('key' in member) || keyOf(member.key) !== name) continue
-      if (member.type === 'ClassMethod' || member.type === 'ClassPrivateMethod') {
-        const isGetter = member.kind === 'get'
-        const given = isGetter ? returnsOf(member, source) : [member]
-        steps.push(...given.map((node) => ({ source, node, members: rest })))
-      } else if ('value' in member && member.value)
-        steps.push({ source, node: member.value, members: rest })
-    }
-    for (const value of writes(source, `this.${name}`))
-      for (const around of ancestorsOf(source.parents, value))
-        if (around === node) steps.push({ source, node: value, members: rest })
-    if (steps.length === 0 && node.superClass)
-      for (const spot of values({ source, node: node.superClass }))
-        if (spot.node !== node) steps.push({ ...spot, members })
-    return steps
-  }
-
-  function objectMember({ source, node, members }: Step): Step[] {
-    if (node.type !== 'ObjectExpression') return []
-    const [name, ...rest] = members
-    const steps: Step[] = []
-    // what stands last counts first
-    for (const property of node.properties.toReversed()) {
-      if (property.type === 'SpreadElement') {
-        steps.push({ source, node: property.argument, members })
-        continue
-      }
-      if (name !== EACH && (property.computed || keyOf(property.key) !== name)) continue
-      const value = property.type === 'ObjectMethod' ? property : property.value
-      steps.push({ source, node: value, members: rest })
-      if (name !== EACH) break
-    }
-    return name === EACH ? steps.toReversed() : steps
   }
 
   /** What a function is called with in its own file, and where it is imported by its name. */
@@ -309,7 +224,7 @@ export function createTracer(reach: Reach): Tracer {
     // import('./app.js').then(({ default: app }) => …)
     const call = source.parents.get(around)
     const asked = index === 0 && call?.type === 'CallExpression' ? awaitedBy(source, call) : null
-    if (asked !== null) return exported(source, asked, members)
+    if (asked !== null) return exported(reach, source, asked, members)
     return [
       ...calledBack(source, around, index, members),
       ...calledWith(source, around, index, members),
@@ -360,14 +275,6 @@ export function createTracer(reach: Reach): Tracer {
     })
   }
 
-  function writes(source: Source, way: string): readonly Node[] {
-    return indexOf(source).writes.get(way) ?? []
-  }
-
-  function returnsOf(node: Node, source: Source): readonly Node[] {
-    return indexOf(source).returns.get(node) ?? []
-  }
-
   return {
     values,
     makings: (spot) => values(spot).flatMap(({ source, node }) => makingAt(source, node) ?? []),
@@ -375,22 +282,9 @@ export function createTracer(reach: Reach): Tracer {
   }
 }
 
+const whole = (spot: Spot): Step => ({ ...spot, members: [] })
+
 function isDescriptor({ properties }: ObjectExpression): boolean {
   const [key, value] = properties.map((one) => ('key' in one ? keyOf(one.key) : null))
   return properties.length === 2 && key === 'key' && value === 'value'
 }
-
-/** Written in the function itself, or in a method of its prototype. */
-function isOfConstructor(source: Source, value: Node, constructor: Node): boolean {
-  const around = functionAround(source.parents, value)
-  if (around === constructor) return true
-  const isPrototype = (one: Node | undefined) =>
-    one?.type === 'AssignmentExpression' &&
-    one.left.type === 'MemberExpression' &&
-    one.left.object.type === 'MemberExpression' &&
-    keyOf(one.left.object.property) === 'prototype'
-  const parent = source.parents.get(value)
-  return isPrototype(parent) || (around !== null && isPrototype(source.parents.get(around)))
-}
-
-const whole = (spot: Spot): Step => ({ ...spot, members: [] })

@@ -11,8 +11,8 @@ import type { Part, Parts, PartTable, ReadPart } from './part.ts'
 import type { RouteRule } from './routes.ts'
 import type { PlaceRule } from './rules.ts'
 
-/** `deployment`: what Dockerfile and Procfile say. */
-export type PortRule = 'deployment' | NumberRule | SettingRule
+/** `deployment`: what Dockerfile, Procfile, compose file and what they start say. */
+export type PortRule = 'deployment' | 'configured' | NumberRule | SettingRule
 
 /** The number in what stands behind the code: group 1 of `reads`. */
 interface NumberRule {

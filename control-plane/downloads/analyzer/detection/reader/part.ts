@@ -18,6 +18,8 @@ export interface Part {
   readonly language?: Clue<string>
   /** What people call it, where it is one of several. */
   readonly called?: string
+  /** Folders of libraries that are built into it. */
+  readonly brings?: readonly string[]
   /** Nothing in it is started: its code is not read. */
   readonly isLibrary?: boolean
 }

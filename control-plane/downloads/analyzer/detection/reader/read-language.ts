@@ -4,10 +4,11 @@ import type { Project } from '../../project/project.ts'
 import type { Application, Detection, Finding, Place } from '../application.ts'
 import { assemble, clue, finding, weakest, type Clue } from '../assemble.ts'
 import { readDeployment } from '../deployment.ts'
-import { isAside, nearest, within } from '../folders.ts'
+import { isAside, isUnder, nearest, within } from '../folders.ts'
 import { needed } from '../manifests/dependencies.ts'
 import { readSettings, settingSaid } from '../manifests/settings.ts'
 import { firstHit, placeAt, readSources } from '../source/source.ts'
+import { configuredPort } from './configured-port.ts'
 import type { Found, Framework, Language, PortRule, Reading, SignInTable } from './language.ts'
 import { inLanguage, partsBy, type Part, type Parts, type ReadPart } from './part.ts'
 import { healthOf } from './routes.ts'
@@ -62,18 +63,25 @@ async function readParts<P extends Part>(
   const looked = paths.slice(0, LIMITS.detectionSourcesMax)
   if (looked.length < paths.length)
     remarks.push(`Only ${looked.length} of ${paths.length} ${title} files were looked at.`)
-  const isAlone = new Set(looked.map(({ folder }) => folder)).size === 1
   const read: ReadPart<P>[] = []
   for (const part of parts.filter(({ isLibrary }) => isLibrary !== true)) {
-    const own = looked.filter(({ folder }) => folder === part.folder).map(({ path }) => path)
+    const own = [part.folder, ...(part.brings ?? [])].flatMap((from) =>
+      looked.filter(({ folder }) => folder === from).map(({ path }) => path),
+    )
     read.push({
       ...part,
       sources: await readSources(project, own),
       settings: await readSettings(project, part.folder, settings),
-      deployment: await readDeployment(project, part.folder, isAlone),
+      deployment: await readDeployment(project, part.folder, isAlone(part.folder, looked)),
     })
   }
   return read
+}
+
+/** Most of the code is its own, and the rest lies in parts below it: plugins, tools. */
+function isAlone(folder: string, looked: readonly { path: string; folder: string }[]): boolean {
+  const own = looked.filter((one) => one.folder === folder)
+  return own.length * 2 > looked.length && looked.every(({ path }) => isUnder(folder, path))
 }
 
 function describe<P extends Part>(
@@ -94,7 +102,7 @@ function describe<P extends Part>(
     language,
     entry: firstSaid(part, rules.entry ?? []),
     mount: firstSaid(part, rules.mount ?? []),
-    health: healthOf(part, rules.routes ?? []) ?? part.deployment.health,
+    health: surest(healthOf(part, rules.routes ?? []), part.deployment.health),
     port: portOf(part, rules),
     ...found,
   }
@@ -134,6 +142,11 @@ function describe<P extends Part>(
         .map((one) => about('sign_in', one)),
     ],
   )
+}
+
+/** What is asked of the image goes before a route that is only half known. */
+function surest(route: Clue<string> | null, asked: Clue<string> | null): Clue<string> | null {
+  return route === null || route.confidence === 'guess' ? (asked ?? route) : route
 }
 
 function named({ dependencies }: Part, name: RegExp) {
@@ -176,6 +189,7 @@ function portOf<P extends Part>(
 
 function portSaid(part: ReadPart, rule: PortRule): Clue<number> | null {
   if (rule === 'deployment') return part.deployment.port
+  if (rule === 'configured') return configuredPort(part.sources)
   if ('setting' in rule) {
     const said = settingSaid(part.settings, rule)
     return said && { ...said, value: Number(said.value) }

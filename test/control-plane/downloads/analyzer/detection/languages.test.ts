@@ -1,33 +1,21 @@
 /** Python, Ruby, PHP, Java, C# and Go: what must not fool detection, and where it says "guess". */
 import t from 'tap'
-import type { Application } from '../../../../../control-plane/downloads/analyzer/detection/application.ts'
 import { detect } from '../../../../../control-plane/downloads/analyzer/detection/detect.ts'
 import { LIMITS } from '../../../../../shared/limits.ts'
+import {
+  BOOT,
+  confidenceOf,
+  detected,
+  FLASK,
+  only,
+  POM,
+  WEB_CSPROJ,
+  type Files,
+} from './only-application.ts'
 import { projectWith } from './project-with.ts'
 
-type Files = Readonly<Record<string, string>>
-
-const detected = (files: Files) => detect(projectWith(files))
-
-async function only(files: Files): Promise<Application> {
-  const { applications } = await detected(files)
-  const [first] = applications
-  if (first === undefined || applications.length > 1)
-    throw new Error(`${applications.length} applications`)
-  return first
-}
-
-const confidenceOf = ({ findings }: Application, about: string) =>
-  findings.find((finding) => finding.about === about)?.confidence
-
-const FLASK = 'from flask import Flask\napp = Flask(__name__)\n'
 const FASTAPI = 'from fastapi import FastAPI\napp = FastAPI()\n'
 const MAIN_GO = 'package main\nimport "net/http"\nfunc main() { http.ListenAndServe(":80", nil) }\n'
-const BOOT = '@SpringBootApplication class A { static void main(String[] a) {} }'
-const WEB_CSPROJ = '<Project Sdk="Microsoft.NET.Sdk.Web"></Project>'
-const POM = `<project><parent><groupId>org.springframework.boot</groupId><version>3</version></parent>
-<dependencies><dependency><groupId>org.springframework.boot</groupId>
-<artifactId>spring-boot-starter-web</artifactId></dependency></dependencies></project>`
 
 t.test('what only reads like an application is none', async (t) => {
   const decoys: Readonly<Record<string, Files>> = {

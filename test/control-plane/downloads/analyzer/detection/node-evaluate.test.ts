@@ -14,6 +14,13 @@ async function portIn(files: Readonly<Record<string, string>>) {
 
 t.test('a port is worked out as the program would', async (t) => {
   const shapes: Readonly<Record<string, readonly [string, Readonly<Record<string, string>>]>> = {
+    'the first port that a package tries, of those that are free': [
+      '8005 likely',
+      {
+        'a.js': `${APP}const finder = require('portfinder')\nfinder.basePort = 8005
+const own = Number(process.argv[2])\nif (own) app.listen(own)\nelse finder.getPort((error, port) => app.listen(port))`,
+      },
+    ],
     'a later object goes before an earlier one': [
       '8006 sure',
       {

@@ -2,7 +2,7 @@
 import t from 'tap'
 import { runsOf } from '../../../../../control-plane/downloads/analyzer/detection/node/commands.ts'
 import { detectNode } from '../../../../../control-plane/downloads/analyzer/detection/node/detect-node.ts'
-import { dockerCommands } from '../../../../../control-plane/downloads/analyzer/detection/deployment.ts'
+import { dockerCommands } from '../../../../../control-plane/downloads/analyzer/detection/start-commands.ts'
 import { matchesWorkspace } from '../../../../../control-plane/downloads/analyzer/detection/node/paths.ts'
 import { projectWith } from './project-with.ts'
 

@@ -134,6 +134,28 @@ server.listen(1)
     { framework: 'node' },
   ],
   [
+    'a maker of its own that is called like the one of node:http',
+    `import http from 'http'
+createServer().listen(1)
+function createServer() {
+  const server = http.createServer()
+  server.on('request', (request, response) => response.end())
+  return server
+}
+`,
+    `import http from 'http'
+import { verifyClaims } from 'service-node'
+createServer().listen(1)
+function createServer() {
+  const service = verifyClaims()
+  const server = http.createServer()
+  server.on('request', service.node((request, response) => response.end()))
+  return server
+}
+`,
+    { framework: 'node' },
+  ],
+  [
     'a listener that is told later',
     `import { createServer } from 'http'
 const server = createServer()

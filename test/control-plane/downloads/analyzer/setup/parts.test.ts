@@ -4,6 +4,10 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, symlinkSync, 
 import { dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
 import { whatIsSeen } from '../../../../../control-plane/downloads/analyzer/commands/setup/wait-for-start.ts'
+import { connectorStep } from '../../../../../control-plane/downloads/analyzer/commands/setup/connector-step.ts'
+import { untilPublished } from '../../../../../control-plane/downloads/analyzer/commands/setup/until-published.ts'
+import { createSteps } from '../../../../../control-plane/downloads/analyzer/commands/setup/steps.ts'
+import type { Task } from '../../../../../control-plane/downloads/analyzer/commands/command.ts'
 import { readsEnv } from '../../../../../control-plane/downloads/analyzer/commands/setup/client-secret.ts'
 import type { Facts } from '../../../../../control-plane/downloads/analyzer/api.ts'
 import { detect } from '../../../../../control-plane/downloads/analyzer/detection/detect.ts'
@@ -16,7 +20,8 @@ t.test('it is told what listens, and what to start', async (t) => {
   const facts = { mode: 'gateway', origin: 'http://127.0.0.1:3000' } as Facts
   const at = { start: 'npm start', facts }
   t.equal(whatIsSeen([3000], ['nothing'], at), 'nothing listens on port 3000 yet: run npm start')
-  t.match(whatIsSeen([3000], ['open'], at), /port 3000 answers without the middleware: stop that/)
+  t.match(whatIsSeen([3000], ['open'], at), /port 3000 runs without the middleware: restart it/)
+  t.match(whatIsSeen([3000], ['keyless'], at), /port 3000 has the middleware, but no public keys/)
   const other = whatIsSeen([4000, 3000], ['nothing', 'nothing'], at)
   t.equal(
     other,
@@ -31,6 +36,88 @@ t.test('it is told what listens, and what to start', async (t) => {
   )
   t.ok(LIMITS.setupLookMs < LIMITS.setupWaitMsMax)
   t.ok(LIMITS.setupVerifyTriesMax * LIMITS.setupVerifyPauseMs < LIMITS.setupWaitMsMax)
+})
+
+/** A terminal that takes notes, and a service that tells so many connectors each time it is asked. */
+function connecting(counts: readonly (number | null)[]) {
+  const said: string[] = []
+  let [asked, nowMs] = [0, 0]
+  const task = {
+    show: (text: string) => void said.push(text),
+    access: { baseUrl: () => ({ text: 'https://id.example.test' }) },
+    world: { nowMs: () => (nowMs += LIMITS.setupWaitMsMax / 3) },
+    terminal: {
+      columns: 80,
+      paint: (_style: string, text: string) => text,
+      remark: (text: string) => void said.push(text),
+      during: (label: string, work: () => Promise<unknown>) => (said.push(label), work()),
+    },
+  } as unknown as Task
+  const steps = createSteps(task)
+  const api = {
+    facts: async () => ({ connectors_connected: counts[asked++] ?? counts.at(-1) }) as Facts,
+  }
+  return { task, steps, said, api }
+}
+
+t.test('in connector mode the join command is shown, and a connector waited for', async (t) => {
+  t.notOk(
+    connecting([0])
+      .steps.fields()
+      .some(({ step }) => step === 'connector'),
+  )
+  const { task, steps, said, api } = connecting([0, 0, 1])
+  steps.withConnector()
+  t.equal(steps.fields().length, 10)
+  await connectorStep(task, steps, { tenantId: 'acme', port: 4000, api })
+  const text = said.join('\n')
+  t.match(text, 'curl -fsSL https://id.example.test/api/v1/connector/install | sh')
+  t.match(text, 'service-connector join --origin http://127.0.0.1:4000\n')
+  t.match(text, 'https://id.example.test/console/tenants/acme/connectors')
+  t.match(text, /Waiting for a connector\n6\/10 done +Connect a connector: one connector is/)
+  t.match(steps.fields()[5], { step: 'connector', state: 'done' })
+
+  const there = connecting([2])
+  there.steps.withConnector()
+  await connectorStep(there.task, there.steps, { tenantId: 'acme', port: null, api: there.api })
+  t.notMatch(there.said.join('\n'), 'curl')
+  t.match(there.steps.fields()[5], { detail: '2 connectors are connected' })
+
+  const never = connecting([0])
+  never.steps.withConnector()
+  await t.rejects(
+    connectorStep(never.task, never.steps, { tenantId: 'acme', port: null, api: never.api }),
+    { code: 'no_connector', lines: [/No connector/, /service-connector diag/, /setup/] },
+  )
+  const older = connecting([null])
+  older.steps.withConnector()
+  await connectorStep(older.task, older.steps, { tenantId: 'acme', port: null, api: older.api })
+  t.match(older.steps.fields()[5], { state: 'done' }, 'one that does not tell is not waited for')
+})
+
+t.test('a draft is published in the console first, and waited for', async (t) => {
+  const facts = (status: string) => ({ tenant_id: 'acme', status }) as Facts
+  function start(isInteractive: boolean, ...statuses: string[]) {
+    const { task, said } = connecting([])
+    let asked = 0
+    const api = {
+      facts: async () => facts(statuses[Math.min(asked++, statuses.length - 1)] ?? 'draft'),
+    }
+    return { task: { ...task, terminal: { ...task.terminal, isInteractive } }, said, api }
+  }
+  const { task, said, api } = start(true, 'draft', 'published')
+  t.equal((await untilPublished(task, facts('draft'), api)).status, 'published')
+  t.match(said.join('\n'), 'https://id.example.test/console/tenants/acme')
+  const there = start(true)
+  await untilPublished(there.task, facts('published'), there.api)
+  t.strictSame(there.said, [], 'nobody is told of what is done')
+  for (const isInteractive of [true, false]) {
+    const never = start(isInteractive, 'draft')
+    await t.rejects(untilPublished(never.task, facts('draft'), never.api), {
+      code: 'not_published',
+      lines: [/still a draft/, /tenants\/acme, then run: service-analyzer setup/],
+    })
+  }
 })
 
 const SERVER = "import express from 'express'\nimport { enforce } from 'service-node'\n\nconst service = enforce()\nconst app = express()\napp.use(service.express())\napp.listen(3000)\n" // prettier-ignore

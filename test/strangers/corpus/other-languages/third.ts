@@ -1,0 +1,68 @@
+/** Of public repositories, what a person read in them; read again since: 4 of 7 were right at first. */
+import type { OtherExpected } from './first.ts'
+
+export const THIRD_IN_OTHER_LANGUAGES: readonly OtherExpected[] = [
+  {
+    name: 'TandoorRecipes/recipes',
+    commit: 'd206eddbd32bd3c40feff70ad780b0f91f325eaa',
+    framework: 'django',
+    mounts: ['recipes/settings.py:288'],
+    entries: ['manage.py', 'recipes/wsgi.py'],
+    ports: [8000, 80, 8080],
+    health: null,
+  },
+  {
+    name: 'Kovah/LinkAce',
+    commit: '546fa99ff67d4da3f2a4e3dbadd0c3fc9aa913ee',
+    framework: 'laravel',
+    mounts: ['app/Http/Kernel.php:16'],
+    entries: ['public/index.php'],
+    ports: [8000, 80],
+    health: null,
+  },
+  {
+    name: 'akaunting/akaunting',
+    commit: 'dfc1171cf1e3749b2763cb0ade9f997c434e8f0e',
+    framework: 'laravel',
+    mounts: ['app/Http/Kernel.php:16'],
+    entries: ['public/index.php'],
+    ports: [8000],
+    health: '/api/ping',
+  },
+  {
+    name: 'TomBursch/kitchenowl',
+    commit: '8677319da3e195c705be2c8ea8a064c23b788662',
+    framework: 'flask',
+    mounts: ['backend/app/config.py:146'],
+    entries: ['backend/wsgi.py'],
+    ports: [5000, 8080],
+    health: '/api/health/8M4F88S8ooi4sMbLBfkkV7ctWwgibW6V',
+  },
+  {
+    name: 'amir20/dozzle',
+    commit: 'ca4cab8cb8935c4eb1f83e3cae3fc5df194cb789',
+    framework: 'go',
+    mounts: ['internal/web/routes.go:134'],
+    entries: ['main.go'],
+    ports: [8080],
+    health: '/healthcheck',
+  },
+  {
+    name: 'manyfold3d/manyfold',
+    commit: 'b14858c880c5b913ec15dcb0a9a2930441adab77',
+    framework: 'rails',
+    mounts: ['config/application.rb:27'],
+    entries: ['config.ru'],
+    ports: [3000, 3214],
+    health: '/health',
+  },
+  {
+    name: 'maziggy/bambuddy',
+    commit: 'a28bdc54785855b91a5684689c252bae61328e5e',
+    framework: 'fastapi',
+    mounts: ['backend/app/main.py:7451'],
+    entries: ['backend/app/main.py'],
+    ports: [8000],
+    health: '/health',
+  },
+]
