@@ -15,29 +15,12 @@ set -eu
 built_in_base_url='@BASE_URL@'
 version='@VERSION@'
 sha256='@SHA256@'
-work=''
 fresh=''
-outcome='Nothing has been installed.'
 
-say() {
-  printf '%s\n' "$*"
-}
+@COMMON@
 
-stop() {
-  printf '@NAME@: %s\n' "$1" >&2
-  shift
-  for line in "$@"; do printf '  %s\n' "$line" >&2; done
-  printf '  %s\n' "$outcome" >&2
-  exit 1
-}
-
-clean_up() {
-  if [ -n "$work" ]; then rm -rf "$work"; fi
+take_back() {
   if [ -n "$fresh" ]; then rm -f "$fresh"; fi
-}
-
-has() {
-  command -v "$1" >/dev/null 2>&1
 }
 
 need_node() {
@@ -50,36 +33,6 @@ need_node() {
   esac
   [ "$major" -ge 20 ] || stop "Node.js 20 or later is needed, and this is $found." \
     'Install a newer one from https://nodejs.org and run this again.'
-}
-
-# The last word of what openssl says, the first one of the others.
-sha256_of() {
-  if has sha256sum; then
-    sum=$(sha256sum <"$1") && printf '%s' "${sum%% *}"
-  elif has shasum; then
-    sum=$(shasum -a 256 <"$1") && printf '%s' "${sum%% *}"
-  else
-    sum=$(openssl dgst -sha256 <"$1") && printf '%s' "${sum##* }"
-  fi
-}
-
-# No time-out for wget: that of busybox 1.35 crashes on the option, and each has one of its own.
-fetch() {
-  if has curl; then
-    curl -fsSL --max-time 300 -o "$2" "$1"
-  else
-    wget -q -O "$2" "$1"
-  fi
-}
-
-# All of it in one function: of a script that arrives only in part, nothing runs.
-main() {
-  case ${1:-install} in
-    install) install ;;
-    uninstall) uninstall ;;
-    *) stop "There is nothing called \"$1\" to be done." \
-      'Without a word it installs; the other one is: uninstall' ;;
-  esac
 }
 
 find_directory() {
@@ -104,23 +57,11 @@ install() {
   esac
   find_directory
   need_node
-  has sha256sum || has shasum || has openssl ||
-    stop 'The download cannot be checked: there is no sha256sum, no shasum and no openssl.' \
-      'Install one of them and run this again.'
-  has curl || has wget || stop 'There is neither curl nor wget.' \
-    'Install one of them and run this again.'
-
-  umask 022
-  work=$(mktemp -d "${TMPDIR:-/tmp}/@NAME@.XXXXXX") ||
-    stop 'There is no place for temporary files.' 'Set TMPDIR to a directory that can be written.'
-  url=$base_url@PATH@/@NAME@.mjs
-  fetch "$url" "$work/program" || stop "$url cannot be fetched." "Try: curl -v $url"
-  actual=$(sha256_of "$work/program") || actual='unknown'
-  [ "$actual" = "$sha256" ] || stop "What came from $url is not what this script was made for." \
-    "expected SHA-256: $sha256" "received SHA-256: $actual" \
-    'Fetch this script once more; if that does not help, somebody changes the download.'
-
+  need_tools
+  make_work
+  fetch_exactly "$base_url@PATH@/@NAME@.mjs" "$work/program" "$sha256"
   install_program
+  is_told=yes
   say "@NAME@ $version is in $directory."
   case ":${PATH:-}:" in
     *":$directory:"*) ;;
@@ -184,14 +125,11 @@ uninstall() {
       rm -f "$ours" || stop "$ours cannot be removed."
     fi
   done
+  is_told=yes
   say "@NAME@ is no longer in $directory."
   what_stays
 }
 
 @PARTS@
 
-trap clean_up EXIT
-trap 'exit 129' HUP
-trap 'exit 130' INT
-trap 'exit 143' TERM
-main "$@"
+@START@

@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { VERSION } from '../../../shared/version.ts'
 import { bundle } from './bundle.ts'
+import { makeInstaller } from './installer.ts'
 import { madeOnce, type Download } from './made-once.ts'
 import { tarball } from './tarball.ts'
 
@@ -28,6 +29,8 @@ export interface ProgramDownloads {
   package(): Promise<Download>
 }
 
+const FETCH_SECONDS_MAX = 300
+
 /** Packages that are bundled as CommonJS ask for Node's own by this. */
 const REQUIRE = `import { createRequire as requireOf } from 'node:module'
 const require = requireOf(import.meta.url)`
@@ -51,14 +54,14 @@ export function createProgramDownloads(wish: ProgramWish): ProgramDownloads {
   })
   const installer = madeOnce(async () => {
     const { sha256 } = await program()
-    const script = await read(new URL('install.sh', import.meta.url))
     const parts = (await read('install-parts.sh')).trimEnd()
-    const values = { BASE_URL: baseUrl, PATH: path, NAME: name, VERSION, SHA256: sha256 }
-    const texts = { ABOUT: about, PARTS: parts }
-    return Buffer.from(
-      script.replaceAll(/@([A-Z0-9_]+)@/g, (_whole, place: string) =>
-        place in texts ? texts[place as keyof typeof texts] : shellValueOf(values, place),
-      ),
+    return makeInstaller(
+      new URL('install.sh', import.meta.url),
+      {
+        ...{ BASE_URL: baseUrl, PATH: path, NAME: name, VERSION, SHA256: sha256 },
+        SECONDS_MAX: String(FETCH_SECONDS_MAX),
+      },
+      { ABOUT: about, PARTS: parts },
     )
   })
   return {
@@ -87,11 +90,3 @@ const manifestOf = ({ name, description }: ProgramWish) => ({
   engines: { node: '>=20' },
   bin: { [name]: `${name}.mjs` },
 })
-
-/** Every place is in a comment or between single quotes; nothing that ends either may get there. */
-export function shellValueOf(values: Readonly<Record<string, string>>, name: string): string {
-  const value = values[name]
-  if (value === undefined || !/^[A-Za-z0-9:/._~[\]@-]+$/.test(value))
-    throw new Error(`${name} cannot stand in a shell script`)
-  return value
-}

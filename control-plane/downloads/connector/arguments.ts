@@ -14,12 +14,16 @@ interface OptionHelp {
 /** Every option of every command; a command names those that it takes. */
 export const OPTIONS = {
   origin: { value: 'URL', text: 'your application, such as http://127.0.0.1:3000' },
+  'origin-ca': {
+    value: 'FILE',
+    text: "the CA that your application's certificate is from, if it is one of your own",
+  },
   'token-file': { value: 'FILE', text: 'the file with the join token' },
   name: { value: 'NAME', text: 'what the console calls this connector; default: the host name' },
   state: { value: 'DIR', text: 'the folder with the key and state of this connector' },
   'local-port': {
     value: 'PORT',
-    text: 'where the connector answers programs on this machine, or none; default: 20317',
+    text: 'where the connector answers programs on this machine, or none; default: 20317, or what it runs with',
   },
   json: { text: 'prints JSON' },
   print: { text: 'shows what would be installed, and installs nothing' },

@@ -6,10 +6,10 @@ import type { Command } from './commands/command.ts'
 
 const ENVIRONMENT = [
   ['SERVICE_CONNECTOR_TOKEN', 'the join token, for join'],
-  ['SERVICE_BASE_URL', 'the address of the service, instead of the one written in'],
-  ['HTTPS_PROXY, HTTP_PROXY', 'the way out, such as http://user:password@proxy.example:3128'],
-  ['NO_PROXY', 'hosts that are reached without it'],
-  ['NODE_EXTRA_CA_CERTS', 'a file with CA certificates that are trusted, too'],
+  ['SERVICE_BASE_URL', 'the address of the service, if it is not the one you installed from'],
+  ['HTTPS_PROXY, HTTP_PROXY', 'the proxy to use, such as http://user:password@proxy.example:3128'],
+  ['NO_PROXY', 'hosts reached without the proxy'],
+  ['NODE_EXTRA_CA_CERTS', 'a file with more CA certificates to trust'],
 ] as const
 
 export function helpText(commands: readonly Command[], columns: number): string {
@@ -30,7 +30,7 @@ export function helpText(commands: readonly Command[], columns: number): string 
     'Environment:',
     ...rows(ENVIRONMENT),
     '',
-    'Exit codes: 0 done · 1 not so · 2 wrong call · 3 service not available · 130 interrupted',
+    'Exit codes: 0 success · 1 failed · 2 usage error · 3 service not available · 130 interrupted',
     'More about one command: service-connector help COMMAND',
   ].join('\n')
 }

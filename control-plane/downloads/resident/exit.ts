@@ -1,19 +1,58 @@
-/** How a call ends: a number for scripts and units, sentences for people. */
+/** How a call of our programs ends: a number for scripts, pipelines and units, sentences for people. */
 
 export const EXIT = { done: 0, notSo: 1, misused: 2, unavailable: 3, interrupted: 130 } as const
 export type Exit = (typeof EXIT)[keyof typeof EXIT]
 
-const PROBLEM_EXITS = {
+/** Of the command line tool, for programs that read its `--json`: what the trouble is, whatever the sentences say. */
+export const TOOL_EXITS = {
   unknown_command: EXIT.misused,
   unknown_option: EXIT.misused,
   option_invalid: EXIT.misused,
+  key_in_argument: EXIT.misused,
+  key_missing: EXIT.misused,
+  key_malformed: EXIT.misused,
+  key_refused: EXIT.misused,
+  sign_in_denied: EXIT.notSo,
+  sign_in_expired: EXIT.notSo,
+  base_url_invalid: EXIT.misused,
+  profile_unsafe: EXIT.notSo,
+  profile_unreadable: EXIT.notSo,
+  confirmation_needed: EXIT.misused,
+  declined: EXIT.notSo,
+  interrupted: EXIT.interrupted,
+  unreachable: EXIT.unavailable,
+  not_the_service: EXIT.unavailable,
+  rate_limited: EXIT.unavailable,
+  service_refused: EXIT.unavailable,
+  service_failed: EXIT.unavailable,
+  env_unsafe: EXIT.notSo,
+  folder_unreadable: EXIT.misused,
+  folder_too_wide: EXIT.misused,
+  nothing_found: EXIT.notSo,
+  application_unclear: EXIT.misused,
+  edits_refused: EXIT.notSo,
+  guide_refused: EXIT.notSo,
+  write_failed: EXIT.notSo,
+  start_fails: EXIT.notSo,
+  install_fails: EXIT.notSo,
+  not_published: EXIT.notSo,
+  not_started: EXIT.notSo,
+  no_connector: EXIT.notSo,
+  by_hand: EXIT.notSo,
+  checks_fail: EXIT.notSo,
+  unexpected: EXIT.unavailable,
+} as const satisfies Readonly<Record<string, Exit>>
+
+/** How each ends a call; what stands above is shared by the programs that stay on a machine. */
+const PROBLEM_EXITS = {
+  ...TOOL_EXITS,
   token_in_argument: EXIT.misused,
   token_missing: EXIT.misused,
   token_malformed: EXIT.misused,
   token_file_unsafe: EXIT.notSo,
   token_file_unreadable: EXIT.misused,
   token_refused: EXIT.notSo,
-  base_url_invalid: EXIT.misused,
+  origin_ca_unusable: EXIT.misused,
   proxy_invalid: EXIT.misused,
   already_joined: EXIT.notSo,
   not_enrolled: EXIT.notSo,
@@ -34,12 +73,6 @@ const PROBLEM_EXITS = {
   root_needed: EXIT.misused,
   unit_foreign: EXIT.notSo,
   node_private: EXIT.notSo,
-  unreachable: EXIT.unavailable,
-  not_the_service: EXIT.unavailable,
-  service_refused: EXIT.unavailable,
-  service_failed: EXIT.unavailable,
-  interrupted: EXIT.interrupted,
-  unexpected: EXIT.unavailable,
 } as const satisfies Readonly<Record<string, Exit>>
 export type ProblemCode = keyof typeof PROBLEM_EXITS
 
@@ -56,3 +89,5 @@ export class Problem extends Error {
     this.lines = lines.filter((line) => line !== '')
   }
 }
+
+export const interrupted = () => new Problem('interrupted', 'Interrupted.')

@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto'
 import { constants, type Stats } from 'node:fs'
 import * as fileSystem from 'node:fs/promises'
 import { basename, join } from 'node:path'
+import * as v from 'valibot'
 import { visibleText } from '../analyzer/terminal/words.ts'
 import { Problem } from './exit.ts'
 
@@ -56,78 +57,95 @@ export function createPrivateFolder(
     }
   }
 
-  return {
-    path,
-    isThere,
-
-    /** null: there is no such file. What is looked at is what is read: by the handle, not by the name. */
-    async read(name: string): Promise<string | null> {
-      if (!(await isThere())) return null
-      const file = join(path, name)
+  /** null: there is no such file. What is looked at is what is read: by the handle, not by the name. */
+  async function read(name: string): Promise<string | null> {
+    if (!(await isThere())) return null
+    const file = join(path, name)
+    try {
+      const handle = await files.open(file, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0))
       try {
-        const handle = await files.open(file, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0))
+        const stats = await handle.stat()
+        if (!stats.isFile()) throw unreadable(file, 'it is not a file', words)
+        if (stats.size > BYTES_MAX) throw unreadable(file, 'it is too large', words)
+        checkPrivate(stats, file, '600')
+        return await handle.readFile('utf8')
+      } finally {
+        await handle.close()
+      }
+    } catch (error) {
+      if (error instanceof Problem) throw error
+      const code = codeOf(error)
+      if (code === 'ENOENT') return null
+      if (code === 'ELOOP') throw unreadable(file, 'it is a symbolic link', words)
+      throw unreadable(file, code, words)
+    }
+  }
+
+  /** What is wrong with its content is shown nowhere. */
+  async function readAs<Schema extends v.GenericSchema>(
+    name: string,
+    schema: Schema,
+    check: (read: v.InferOutput<Schema>) => void = () => undefined,
+  ): Promise<v.InferOutput<Schema> | null> {
+    const text = await read(name)
+    if (text === null) return null
+    try {
+      const parsed = v.parse(schema, JSON.parse(text))
+      check(parsed)
+      return parsed
+    } catch {
+      throw unreadable(join(path, name), 'its content is not valid', words)
+    }
+  }
+
+  const writeJson = (name: string, value: object): Promise<void> =>
+    write(name, `${JSON.stringify(value, undefined, 2)}\n`)
+
+  /** Written aside and renamed; when it settles it is on the disk. */
+  async function write(name: string, text: string): Promise<void> {
+    const draft = join(path, `.draft-${randomUUID()}`)
+    try {
+      await files.mkdir(path, { recursive: true, mode: FOLDER_MODE })
+      await isThere()
+      try {
+        const handle = await files.open(draft, 'wx', FILE_MODE)
         try {
-          const stats = await handle.stat()
-          if (!stats.isFile()) throw unreadable(file, 'it is not a file', words)
-          if (stats.size > BYTES_MAX) throw unreadable(file, 'it is too large', words)
-          checkPrivate(stats, file, '600')
-          return await handle.readFile('utf8')
+          await handle.writeFile(text)
+          await handle.sync()
         } finally {
           await handle.close()
         }
+        await files.rename(draft, join(path, name))
       } catch (error) {
-        if (error instanceof Problem) throw error
-        const code = codeOf(error)
-        if (code === 'ENOENT') return null
-        if (code === 'ELOOP') throw unreadable(file, 'it is a symbolic link', words)
-        throw unreadable(file, code, words)
+        await files.rm(draft, { force: true }).catch(() => undefined)
+        throw error
       }
-    },
-
-    /** Written aside and renamed; when it settles it is on the disk. */
-    async write(name: string, text: string): Promise<void> {
-      const draft = join(path, `.draft-${randomUUID()}`)
-      try {
-        await files.mkdir(path, { recursive: true, mode: FOLDER_MODE })
-        await isThere()
-        try {
-          const handle = await files.open(draft, 'wx', FILE_MODE)
-          try {
-            await handle.writeFile(text)
-            await handle.sync()
-          } finally {
-            await handle.close()
-          }
-          await files.rename(draft, join(path, name))
-        } catch (error) {
-          await files.rm(draft, { force: true }).catch(() => undefined)
-          throw error
-        }
-        await syncFolder()
-      } catch (error) {
-        if (error instanceof Problem) throw error
-        throw unwritable(codeOf(error))
-      }
-    },
-
-    async removeFile(name: string): Promise<void> {
-      await files.rm(join(path, name), { force: true }).catch((error: unknown) => {
-        throw unwritable(codeOf(error))
-      })
-    },
-
-    /** The files of these names and half-written ones; the folder too, if nothing else is in it. */
-    async remove(names: readonly string[]): Promise<void> {
-      try {
-        for (const name of await files.readdir(path))
-          if (names.includes(name) || DRAFT.test(name)) await files.rm(join(path, name))
-        // A folder that was made for it, or a mount: whatever stands in the way may stay.
-        await fileSystem.rmdir(path).catch(() => undefined)
-      } catch (error) {
-        if (codeOf(error) !== 'ENOENT') throw unwritable(codeOf(error))
-      }
-    },
+      await syncFolder()
+    } catch (error) {
+      if (error instanceof Problem) throw error
+      throw unwritable(codeOf(error))
+    }
   }
+
+  async function removeFile(name: string): Promise<void> {
+    await files.rm(join(path, name), { force: true }).catch((error: unknown) => {
+      throw unwritable(codeOf(error))
+    })
+  }
+
+  /** The files of these names and half-written ones; the folder too, if nothing else is in it. */
+  async function remove(names: readonly string[]): Promise<void> {
+    try {
+      for (const name of await files.readdir(path))
+        if (names.includes(name) || DRAFT.test(name)) await files.rm(join(path, name))
+      // A folder that was made for it, or a mount: whatever stands in the way may stay.
+      await fileSystem.rmdir(path).catch(() => undefined)
+    } catch (error) {
+      if (codeOf(error) !== 'ENOENT') throw unwritable(codeOf(error))
+    }
+  }
+
+  return { path, isThere, read, readAs, write, writeJson, removeFile, remove }
 
   /** So that the new name survives a power cut; not every system can. */
   async function syncFolder(): Promise<void> {
@@ -180,7 +198,7 @@ export function createPrivateFolder(
 
 export type PrivateFolder = ReturnType<typeof createPrivateFolder>
 
-export function unreadable(path: string, why: string, words: FolderWords): Problem {
+function unreadable(path: string, why: string, words: FolderWords): Problem {
   return new Problem(
     'state_unreadable',
     `${visibleText(path)} cannot be used: ${why}.`,

@@ -3,7 +3,7 @@ import { visibleJson, visibleText } from '../../analyzer/terminal/words.ts'
 import { atFault, diagnose, isSpared } from '../diagnosis/diagnose.ts'
 import type { Finding } from '../diagnosis/finding.ts'
 import { EXIT, Problem } from '../../resident/exit.ts'
-import { readLocalPort } from '../local/port.ts'
+import { findLocalPort } from '../local/port.ts'
 import { createService } from '../service/service.ts'
 import { baseUrlOf, readBaseUrl, type Environment } from '../../resident/base-url.ts'
 import { newestOf } from '../systemd/running-state.ts'
@@ -11,9 +11,9 @@ import type { Command } from './command.ts'
 
 export const diag: Command = {
   name: 'diag',
-  summary: 'Looks for what stands in the way, and says what is at fault first.',
+  summary: 'Checks every part of the connection, and says what is wrong.',
   about:
-    'It looks at the state folder, the control plane (name, port, proxy, TLS, clock), the key, each gateway and the application. It changes nothing and takes no request. Exit codes: 0 nothing is at fault, 1 something is.',
+    'It looks at the state folder, the control plane (name, port, proxy, TLS, clock), the key, each gateway and the application. It changes nothing and takes no request. Exit codes: 0 everything works, 1 something does not.',
   options: ['local-port', 'json'],
   actions: [],
   async run({ given, world, state, proxies, print }) {
@@ -28,7 +28,8 @@ export const diag: Command = {
         joined === null ? known(environment) : baseUrlOf(environment, joined.base_url),
       serviceAt: (baseUrl) => createService({ baseUrl, proxies }),
       proxies,
-      localPort: readLocalPort(given.options.get('local-port')),
+      localPortOf: (joined) =>
+        findLocalPort(given.options.get('local-port'), { state, joined, userId: world.userId }),
       nowMs,
     })
     const fault = atFault(findings)
@@ -44,7 +45,7 @@ export const diag: Command = {
 
 function known(environment: Environment): string | Problem {
   try {
-    return readBaseUrl(environment)
+    return readBaseUrl(environment).text
   } catch (error) {
     if (error instanceof Problem) return error
     throw error

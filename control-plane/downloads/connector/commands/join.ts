@@ -1,7 +1,6 @@
 /** Joins once: a key is made here, and its public half is known to the service from then on. */
 import { constants } from 'node:fs'
 import { open } from 'node:fs/promises'
-import { isThisMachine } from '../../../../shared/hosts.ts'
 import { LIMITS } from '../../../../shared/limits.ts'
 import { VERSION } from '../../../../shared/version.ts'
 import { ask } from '../../analyzer/terminal/prompt.ts'
@@ -12,6 +11,7 @@ import { readGatewayList } from '../service/gateway-list.ts'
 import { createService } from '../service/service.ts'
 import { readBaseUrl } from '../../resident/base-url.ts'
 import { makeKey, publicKeyOf } from '../state/own-keys.ts'
+import { readOriginCa } from '../state/origin-ca.ts'
 import type { Joined } from '../state/state-folder.ts'
 import type { Command, Task } from './command.ts'
 
@@ -20,18 +20,19 @@ export const join: Command = {
   summary: 'Joins this machine to your tenant with a join token.',
   about:
     'The token comes from --token-file, from SERVICE_CONNECTOR_TOKEN, or is asked for; never from the command line. The key that is made here stays in the state folder.',
-  options: ['origin', 'token-file', 'name'],
+  options: ['origin', 'origin-ca', 'token-file', 'name'],
   actions: [],
   async run(task) {
     const { given, world, state, proxies, print } = task
     const origin = readOrigin(given.options.get('origin'))
+    const originCa = await readCa(given.options.get('origin-ca'), origin)
     const name = readName(given.options.get('name') ?? world.hostName)
-    const service = createService({ baseUrl: readBaseUrl(world.environment), proxies })
+    const base = readBaseUrl(world.environment)
+    const service = createService({ baseUrl: base.text, proxies })
     const before = await state.read()
     if (before !== null) throw alreadyJoined(before, state.path)
-    const { protocol, hostname } = new URL(service.baseUrl)
-    if (protocol === 'http:' && !isThisMachine(hostname))
-      task.remark(`${service.baseUrl} is not encrypted, so the token could be intercepted.`)
+    if (base.isOpen)
+      task.remark(`${base.text} is not encrypted, so the token could be intercepted.`)
     const token = await readToken(task)
 
     // On the disk before it is told: who asks again with it is the same connector.
@@ -47,6 +48,7 @@ export const join: Command = {
       version: 1,
       base_url: service.baseUrl,
       origin,
+      ...(originCa !== undefined && { origin_ca: originCa }),
       ...identity,
       name,
       key: { ...key, key_id: keyId },
@@ -86,6 +88,16 @@ function readOrigin(text: string | undefined): string {
   throw invalid(
     '--origin must be http:// or https:// with a host and a port, and nothing behind it.',
     'Like this: --origin http://127.0.0.1:3000',
+  )
+}
+
+/** It is kept with the key: what runs as a service reads no other file. */
+async function readCa(file: string | undefined, origin: string): Promise<string | undefined> {
+  if (file === undefined || origin.startsWith('https:'))
+    return file === undefined ? undefined : readOriginCa(file)
+  throw invalid(
+    '--origin-ca is for an application that speaks https:// only.',
+    `Leave it out, or join with --origin ${origin.replace(/^http:/, 'https:')}`,
   )
 }
 

@@ -53,6 +53,11 @@ export const run: Command = {
     })
     const { tunnels, facts } = running
     const local = await startLocal({ port, tunnel: tunnels, facts, nowMs: upMs })
+    await state
+      .writeLocalPort(local.port ?? null)
+      .catch(() =>
+        log.warn({}, 'status has to be told the local port: nothing can be written here'),
+      )
     const isOver = new Promise<void>((resolve) => {
       let isStopping = false
       world.onSignal((signal) => {

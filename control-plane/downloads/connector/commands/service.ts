@@ -12,7 +12,7 @@ export const service: Command = {
   name: 'service',
   summary: 'Installs or removes the connector as a service of this machine (systemd).',
   about:
-    'Join first, as root. The service runs a copy of this program as a user of its own, which reads no home folder; it starts with the machine and again when it ends. Install again after an update.',
+    'Join first, as root. The service runs a copy of this program as a user of its own, which reads no home folder; it starts with the machine and restarts if it stops. After an update, install it again.',
   options: ['local-port', 'print'],
   actions: ['install', 'uninstall'],
   async run({ given, world, state, print }) {

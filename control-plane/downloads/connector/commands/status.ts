@@ -2,7 +2,7 @@
 import { plainText, visibleJson } from '../../analyzer/terminal/words.ts'
 import { EXIT, type Exit } from '../../resident/exit.ts'
 import { askRunning, type RunningStatus } from '../local/ask-running.ts'
-import { readLocalPort } from '../local/port.ts'
+import { findLocalPort } from '../local/port.ts'
 import { readGatewayList } from '../service/gateway-list.ts'
 import type { Joined } from '../state/state-folder.ts'
 import type { Command, Task } from './command.ts'
@@ -26,15 +26,16 @@ interface Kept {
 
 export const status: Command = {
   name: 'status',
-  summary: 'Shows whether the connector runs and its application is reached.',
+  summary: 'Shows whether the connector is running and reaches its application.',
   about:
-    'It asks the connector on its local port. Exit codes: 0 it is ready, 1 it runs and is not ready, 3 it does not run or does not answer.',
+    'It asks the connector on its local port. Exit codes: 0 ready, 1 running but not ready, 3 not running or not answering.',
   options: ['local-port', 'json'],
   actions: [],
   async run(task) {
     const { given, state, print } = task
     const joined = await state.require()
-    const port = readLocalPort(given.options.get('local-port'))
+    const { userId } = task.world
+    const port = await findLocalPort(given.options.get('local-port'), { state, joined, userId })
     const answer = port === undefined ? 'nobody' : await askRunning(port)
     const isOther = typeof answer !== 'string' && answer.connector_id !== joined.connector_id
     const running = typeof answer === 'string' || isOther ? null : answer

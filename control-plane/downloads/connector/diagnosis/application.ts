@@ -8,6 +8,8 @@ import { distrustFault, speakTls } from './tls.ts'
 
 interface Looking {
   readonly origin: string
+  /** Its own authorities. */
+  readonly ca: string | undefined
   readonly nowMs: () => number
   readonly signal: AbortSignal
 }
@@ -20,14 +22,19 @@ export async function lookAtApplication(looking: Looking): Promise<Finding> {
 }
 
 /** No proxy has a part in it, as none has when the connector runs. */
-async function answerOf({ origin, nowMs, signal }: Looking): Promise<HttpAnswer | Fault> {
+async function answerOf({ origin, ca, nowMs, signal }: Looking): Promise<HttpAnswer | Fault> {
   const to: Target = applicationAddress(origin)
   const { host: authority } = new URL(origin)
   const reached = await reach(to, () => undefined, signal)
   if ('cause' in reached) return { ...reached, advice: adviceFor(reached, authority) }
   let { socket } = reached
   if (to.isSecure) {
-    const spoken = await speakTls(socket, authority, { host: to.host }, signal)
+    const spoken = await speakTls(
+      socket,
+      authority,
+      { host: to.host, ...(ca !== undefined && { ca }) },
+      signal,
+    )
     if ('cause' in spoken) return spoken
     const fault = distrustFault(spoken, authority, nowMs())
     if (fault !== undefined) {
@@ -35,7 +42,10 @@ async function answerOf({ origin, nowMs, signal }: Looking): Promise<HttpAnswer 
       return {
         ...fault,
         cause: 'certificate',
-        advice: `The connector does not pass on to a certificate that is not trusted: export NODE_EXTRA_CA_CERTS=/path/to/ca.pem, or join with http:// if it listens on this machine.`,
+        ...(fault.cause === 'interception' && {
+          detail: `The certificate of ${authority} was issued by ${spoken.issuer}, which ${ca === undefined ? 'this machine does not trust' : 'is not the CA that this connector joined with'} (${spoken.distrust}).`,
+        }),
+        advice: ca === undefined ? UNTRUSTED : OTHER_CA,
       }
     }
     socket = spoken.socket
@@ -50,6 +60,10 @@ async function answerOf({ origin, nowMs, signal }: Looking): Promise<HttpAnswer 
     }
   )
 }
+
+const ANEW = 'leave, and join again with'
+const UNTRUSTED = `Requests are not passed on to it. If it is from a CA of your own, ${ANEW} --origin-ca FILE; if the application listens on this machine, ${ANEW} http:// will do as well.`
+const OTHER_CA = `Requests are not passed on to it. If the CA has changed, ${ANEW} the file of the new one: --origin-ca FILE`
 
 function adviceFor({ cause, detail }: Fault, authority: string): string {
   if (cause === 'name')

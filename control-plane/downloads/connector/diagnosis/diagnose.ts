@@ -17,7 +17,8 @@ interface DiagnosisWorld {
   readonly baseUrlFor: (joined: Joined | null) => string | Problem
   readonly serviceAt: (baseUrl: string) => Pick<Service, 'state'>
   readonly proxies: Proxies
-  readonly localPort: number | undefined
+  /** Undefined: it has none. */
+  readonly localPortOf: (joined: Joined) => Promise<number | undefined>
   readonly nowMs: () => number
 }
 
@@ -44,8 +45,8 @@ export async function diagnose(world: DiagnosisWorld): Promise<Finding[]> {
   const list = told ?? (await keptList(joined, state))
   const [gateways, application, running] = await Promise.all([
     Promise.all(list.gateways.map((to) => lookAtGateway(to, proxies, within()))),
-    lookAtApplication({ origin: joined.origin, nowMs, signal: within() }),
-    lookAtRunning(world.localPort, joined),
+    lookAtApplication({ origin: joined.origin, ca: joined.origin_ca, nowMs, signal: within() }),
+    world.localPortOf(joined).then((port) => lookAtRunning(port, joined)),
   ])
   return [finding, ...controlPlane, identity, ...gatewaysOr(gateways), application, running]
 }

@@ -7,6 +7,8 @@ interface TlsWish {
   /** Whose certificate it is to be. */
   readonly host: string
   readonly ALPNProtocols?: string[]
+  /** The only authorities that count, PEM. */
+  readonly ca?: string
 }
 
 export interface Spoken {

@@ -3,12 +3,16 @@
  * can be changed by it, and no name that a stranger's page could have pointed here is answered.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { LIMITS } from '../../../../shared/limits.ts'
+import {
+  listenOnLoopback,
+  LOOPBACK,
+  portOf,
+  type LoopbackListener,
+} from '../../resident/loopback.ts'
 
 /** Below those that systems give to outgoing connections. */
 export const LOCAL_PORT = 20317
-const LOCAL_HOST = '127.0.0.1'
 
 export interface LocalAnswers {
   /** What is told is to be known first. */
@@ -18,39 +22,16 @@ export interface LocalAnswers {
   metrics(): { readonly type: string; readonly text: string }
 }
 
-export interface LocalListener {
-  readonly port: number
-  close(): Promise<void>
-}
-
 const REQUEST_MS_MAX = 5000
 
 /** Rejects where the port cannot be had. */
-export async function openLocalListener(
-  port: number,
-  answers: LocalAnswers,
-): Promise<LocalListener> {
+export function openLocalListener(port: number, answers: LocalAnswers): Promise<LoopbackListener> {
   const limits = { requestTimeout: REQUEST_MS_MAX, headersTimeout: REQUEST_MS_MAX }
   const server = createServer({ ...limits, keepAliveTimeout: 1000 }, (request, response) =>
-    answer(request, response, answers, (server.address() as AddressInfo).port),
+    answer(request, response, answers, portOf(server)),
   )
   server.maxConnections = LIMITS.connectorLocalConnectionsMax
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(port, LOCAL_HOST, () => {
-      server.off('error', reject)
-      server.on('error', () => undefined)
-      resolve()
-    })
-  })
-  return {
-    port: (server.address() as AddressInfo).port,
-    async close() {
-      const closed = new Promise((resolve) => server.close(resolve))
-      server.closeAllConnections()
-      await closed
-    },
-  }
+  return listenOnLoopback(server, port)
 }
 
 function answer(
@@ -63,7 +44,7 @@ function answer(
   response.setHeader('X-Content-Type-Options', 'nosniff')
   response.setHeader('Cross-Origin-Resource-Policy', 'same-origin')
   if (!isOurName(headers.host, port))
-    return json(response, 421, { error: 'wrong_host', detail: `Ask ${LOCAL_HOST}:${port}.` })
+    return json(response, 421, { error: 'wrong_host', detail: `Ask ${LOOPBACK}:${port}.` })
   if (method !== 'GET' && method !== 'HEAD') {
     response.setHeader('Allow', 'GET, HEAD')
     return json(response, 405, { error: 'method_not_allowed' })
@@ -93,7 +74,7 @@ function tell(path: string, response: ServerResponse, answers: LocalAnswers): vo
 
 /** A page whose own name resolves to this machine says that name. */
 function isOurName(host: string | undefined, port: number): boolean {
-  return host === `${LOCAL_HOST}:${port}` || host?.toLowerCase() === `localhost:${port}`
+  return host === `${LOOPBACK}:${port}` || host?.toLowerCase() === `localhost:${port}`
 }
 
 const json = (response: ServerResponse, status: number, body: unknown) =>

@@ -4,7 +4,8 @@ import type { TunnelEvent } from '../tunnel/worker-link.ts'
 import { createChecks } from './checks.ts'
 import { createCounts } from './counts.ts'
 import { healthOf, type Health } from './health.ts'
-import { openLocalListener, type LocalListener } from './listener.ts'
+import type { LoopbackListener } from '../../resident/loopback.ts'
+import { openLocalListener } from './listener.ts'
 import { METRICS_TYPE, metricsText } from './metrics.ts'
 import { statusView, type LocalFacts, type StatusView } from './status-view.ts'
 
@@ -35,7 +36,7 @@ export async function startLocal({ port, tunnel, facts, nowMs }: LocalWorld): Pr
   const startedMs = nowMs()
   const counts = createCounts()
   let isDraining = false
-  let listener: LocalListener | undefined
+  let listener: LoopbackListener | undefined
   let problem = ''
   const health = () =>
     healthOf({ gateways: tunnel.gateways, links: tunnel.status(), isDraining, nowMs: nowMs() })

@@ -71,7 +71,7 @@ export function createRunning(world: RunningWorld) {
         privateKey: openKey(key),
         program: VERSION,
       },
-      application: applicationAddress(joined.origin),
+      application: applicationAddress(joined.origin, joined.origin_ca),
       dialling: { timeoutMs: DIAL_MS_MAX, proxies },
       random,
       nowMs: upMs,

@@ -5,7 +5,6 @@ import { Problem } from '../../resident/exit.ts'
 import { openKey, StoredKeySchema } from './own-keys.ts'
 import {
   createPrivateFolder,
-  unreadable,
   type FileSystem,
   type FolderWords,
 } from '../../resident/private-folder.ts'
@@ -17,6 +16,8 @@ const JoinedSchema = v.object({
   version: v.literal(1),
   base_url: url,
   origin: url,
+  /** Its authorities, PEM; without it those that Node trusts. */
+  origin_ca: v.optional(v.string()),
   tenant_id: v.pipe(v.string(), v.regex(TENANT_ID)),
   connector_id: id,
   name: v.string(),
@@ -33,7 +34,15 @@ export type IdentifiedKey = Joined['key']
 const JoiningSchema = v.object({ version: v.literal(1), key: StoredKeySchema })
 type Joining = v.InferOutput<typeof JoiningSchema>
 
-const FILES = { joined: 'connector.json', joining: 'joining.json', list: 'gateways.jws' } as const
+const FILES = {
+  joined: 'connector.json',
+  joining: 'joining.json',
+  list: 'gateways.jws',
+  local: 'local.json',
+} as const
+/** Where the one that runs answers programs on this machine; null: nowhere. */
+const LocalSchema = v.object({ version: v.literal(1), port: v.nullable(v.number()) })
+
 /** Left by one that was killed. */
 const SOCKET = 'running.sock'
 
@@ -50,25 +59,7 @@ export function createStateFolder(
   world: { readonly userId: number | undefined; readonly files?: FileSystem },
 ) {
   const folder = createPrivateFolder(path, { words: WORDS, ...world })
-
-  async function readAs<Schema extends v.GenericSchema>(
-    name: string,
-    schema: Schema,
-    check: (read: v.InferOutput<Schema>) => void,
-  ): Promise<v.InferOutput<Schema> | null> {
-    const text = await folder.read(name)
-    if (text === null) return null
-    try {
-      const read = v.parse(schema, JSON.parse(text))
-      check(read)
-      return read
-    } catch {
-      throw unreadable(`${path}/${name}`, 'its content is not valid', WORDS) // and is shown nowhere
-    }
-  }
-
-  const write = (name: string, value: object) =>
-    folder.write(name, `${JSON.stringify(value, undefined, 2)}\n`)
+  const { readAs, writeJson } = folder
 
   /** null: nobody has joined here. */
   const read = (): Promise<Joined | null> =>
@@ -90,16 +81,22 @@ export function createStateFolder(
         'If it has joined in another folder, name it with --state.',
       )
     },
-    write: (joined: Joined): Promise<void> => write(FILES.joined, joined),
+    write: (joined: Joined): Promise<void> => writeJson(FILES.joined, joined),
 
     readJoining: (): Promise<Joining | null> =>
       readAs(FILES.joining, JoiningSchema, ({ key }) => void openKey(key)),
-    writeJoining: (joining: Joining): Promise<void> => write(FILES.joining, joining),
+    writeJoining: (joining: Joining): Promise<void> => writeJson(FILES.joining, joining),
     endJoining: (): Promise<void> => folder.removeFile(FILES.joining),
 
     /** As it was signed; null: there is none. */
     readList: (): Promise<string | null> => folder.read(FILES.list),
     writeList: (document: string): Promise<void> => folder.write(FILES.list, document),
+
+    /** Undefined: none has run here. */
+    readLocalPort: async (): Promise<number | null | undefined> =>
+      (await readAs(FILES.local, LocalSchema))?.port,
+    writeLocalPort: (port: number | null): Promise<void> =>
+      writeJson(FILES.local, { version: 1, port }),
 
     /** Nothing of the connector is left. */
     remove: (): Promise<void> => folder.remove([...Object.values(FILES), SOCKET]),

@@ -32,9 +32,21 @@ export async function adoptIdentity(
 
 /** The newest that is known of a connector: systemd's may have a newer key than the folder. */
 export async function newestOf(joined: Joined, userId: number | undefined, root = '/') {
-  if (userId !== 0) return joined
-  const running = await createStateFolder(runningFolder(root), UNCHECKED)
-    .read()
-    .catch(() => null)
-  return running?.connector_id === joined.connector_id ? running : joined
+  return (await runningOf(joined, userId, root))?.running ?? joined
+}
+
+/** Where the one that runs writes. */
+export async function newestFolder(
+  state: StateFolder,
+  joined: Joined,
+  userId: number | undefined,
+): Promise<StateFolder> {
+  return (await runningOf(joined, userId, '/'))?.folder ?? state
+}
+
+async function runningOf({ connector_id: id }: Joined, userId: number | undefined, root: string) {
+  if (userId !== 0) return undefined
+  const folder = createStateFolder(runningFolder(root), UNCHECKED)
+  const running = await folder.read().catch(() => null)
+  return running?.connector_id === id ? { folder, running } : undefined
 }

@@ -27,7 +27,7 @@ export interface ApplicationAddress {
   readonly isSecure: boolean
   readonly host: string
   readonly port: number
-  /** Further certificate authorities for an https origin, PEM. */
+  /** The authorities of an https origin, PEM; without them those that Node trusts. */
   readonly ca?: string | undefined
 }
 

@@ -12,7 +12,8 @@ import { pathOf } from '../../../../shared/enforcement/path.ts'
 import { createSessionReader } from '../../../../shared/enforcement/read-session.ts'
 import { LIMITS } from '../../../../shared/limits.ts'
 import type { SignInReason } from '../../../../shared/reasons.ts'
-import { jsonAnswer, type Answer } from '../../../../shared/sign-in/answer.ts'
+import type { Answer } from '../../../../shared/sign-in/answer.ts'
+import { askerOf, badRequest } from '../../../../shared/sign-in/bad-request.ts'
 import { callback } from '../../../../shared/sign-in/callback.ts'
 import { createCallbackAdmission } from '../../../../shared/sign-in/callback-admission.ts'
 import { login } from '../../../../shared/sign-in/login.ts'
@@ -78,7 +79,7 @@ export function createEnforcement(options: EnforceOptions = {}): Guard {
 
   function judge(request: GuardedRequest): Outcome | Promise<Outcome> {
     const facts = readFacts(request)
-    if (typeof facts === 'string') return answered(badRequest(facts))
+    if (typeof facts === 'string') return answered(refusedRequest(request, facts))
     if (!state.isStarted()) return judgeLater(request, facts)
     return judgeNow(request, facts)
   }
@@ -211,9 +212,17 @@ function notReady(head: RequestFacts): Answer {
   return refusal({ head, header: (name) => valuesOf(head, name) }, 'not_ready', 503)
 }
 
-function badRequest(problem: BadRequest): Answer {
-  const { status, code, detail } = BAD_REQUESTS[problem]
-  return jsonAnswer(status, { error: code, detail }, ['Connection: close'])
+function refusedRequest({ method, rawHeaders }: GuardedRequest, problem: BadRequest): Answer {
+  const value = (name: string) => valuesOf({ rawHeaders }, name).join()
+  const facts = {
+    method,
+    secFetchMode: value('sec-fetch-mode'),
+    accept: value('accept'),
+    requestedWith: value('x-requested-with'),
+    isUpgrade: false,
+  }
+  const asker = askerOf(facts, value('accept-language'))
+  return badRequest(BAD_REQUESTS[problem], asker, ['Connection: close'])
 }
 
 /** Where no address can be read there is none to tell of. */

@@ -96,6 +96,9 @@ export function readFacts({
 }
 
 /** The values of all lines of one name, given in lower case. */
-export function valuesOf({ rawHeaders }: RequestFacts, name: string): readonly string[] {
+export function valuesOf(
+  { rawHeaders }: Pick<RequestFacts, 'rawHeaders'>,
+  name: string,
+): readonly string[] {
   return rawHeaders.filter((_, at) => at % 2 === 1 && rawHeaders[at - 1]!.toLowerCase() === name)
 }

@@ -30,6 +30,7 @@ async function run(
 const shells: readonly (readonly [string, ...string[]])[] = [
   ['/usr/bin/dash'],
   ['/usr/bin/busybox', 'sh'],
+  ['/usr/bin/ksh'],
 ]
 
 for (const [shell, ...words] of shells)

@@ -3,7 +3,10 @@ import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'n
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { PassThrough, Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
+import { certificateFor } from '../../../support/certificate.ts'
 import { connectorHere, startJoinable } from '../../../support/connector-program.ts'
 
 const ORIGIN = ['--origin', 'http://127.0.0.1:3000'] as const
@@ -49,6 +52,54 @@ void t.test('it joins by a token in a file, once, and leaves', async (t) => {
   t.match(await call(['leave', '--state', state]), { code: 1, err: /^No connector has joined in/ })
   t.match(await call(['run', '--state', state]), { code: 1, err: /^No connector has joined in/ })
 })
+
+void t.test("an application's own authority is read once, and kept with the key", async (t) => {
+  const { call, home, state, token, withToken } = await start(t)
+  const file = (name: string, content: string) => {
+    writeFileSync(join(home, name), content)
+    return join(home, name)
+  }
+  const { key, cert } = certificateFor('localhost')
+  const secret = await token()
+  const joining = (origin: string, ca: string) =>
+    call(['join', '--origin', origin, '--origin-ca', ca, '--state', state], withToken(secret))
+  const origin = 'https://localhost:8443'
+  const good = file('ca.pem', `some words\n${key}${cert}${cert}`)
+  for (const [at, ca, said] of [
+    ['http://localhost:3000', good, /https:\/\/ only.*\n.*--origin https:\/\/localhost:3000/],
+    [
+      origin,
+      join(home, 'nowhere'),
+      /nowhere cannot be used as --origin-ca: it cannot be read \(ENOENT/,
+    ],
+    [origin, file('key.pem', key), /it holds a key and no certificate/],
+    [origin, file('empty.pem', ''), /it holds no certificate.*\n.*BEGIN CERTIFICATE/],
+    [origin, file('bad.pem', cert.replace(/MII/, 'AAA')), /a certificate in it is malformed/],
+    [origin, file('long.pem', cert.repeat(200)), /it is too large/],
+  ] as const) {
+    t.match(await joining(at, ca), { code: 2, err: said })
+    t.throws(() => readdirSync(state), { code: 'ENOENT' }, 'no key was made')
+  }
+  t.match(await joining(origin, good), { code: 0 })
+  const kept = JSON.parse(readFileSync(join(state, 'connector.json'), 'utf8')) as object
+  t.match(kept, { origin, origin_ca: `${cert.trim()}\n${cert.trim()}\n` }, 'certificates alone')
+})
+
+void t.test(
+  'who is asked for the token and goes ends the call as every interrupted one',
+  async (t) => {
+    const { call, state } = await start(t)
+    const stdin = Object.assign(Readable.from(['\x03']), { isTTY: true }) as NodeJS.ReadStream
+    const stderr = Object.assign(new PassThrough(), { isTTY: true })
+    const ended = await call(['join', ...ORIGIN, '--state', state], {
+      stdin,
+      stderr: stderr as unknown as NodeJS.WriteStream,
+    })
+    t.equal(ended.code, 130)
+    t.match(await text(stderr.end()), /Join token \(hidden\): [\s\S]*Interrupted\./)
+    t.throws(() => readdirSync(state), { code: 'ENOENT' }, 'and no key was made')
+  },
+)
 
 void t.test(
   'a token comes from a file or the environment, and never from the arguments',

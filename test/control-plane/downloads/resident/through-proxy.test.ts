@@ -1,20 +1,10 @@
 /** Where nothing gets out but by a proxy: the control plane over TLS, and every connection to gateways. */
-import { readFileSync } from 'node:fs'
 import { createServer, request as httpRequest, type Server } from 'node:http'
-import { createServer as createSecureServer } from 'node:https'
 import { connect, type AddressInfo, type Socket } from 'node:net'
-import { join } from 'node:path'
-import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import t, { type Test } from 'tap'
-import {
-  openKey,
-  publicKeyOf,
-} from '../../../../control-plane/downloads/connector/state/own-keys.ts'
-import type { Joined } from '../../../../control-plane/downloads/connector/state/state-folder.ts'
-import { connectorHere, startJoinable } from '../../../support/connector-program.ts'
-import { ask, openDoor, type Door } from '../../../support/dialled-in.ts'
+import { ask } from '../../../support/dialled-in.ts'
 import { freePort } from '../../../support/ports.ts'
-import { createTestAuthority } from '../../../support/test-certificates.ts'
+import { introduce, startSecureService } from '../../../support/secure-service.ts'
 import { startOrigin } from '../../../support/wire.ts'
 
 const listen = (server: Server) =>
@@ -73,46 +63,7 @@ async function startProxy(t: Test) {
 }
 
 async function start(t: Test) {
-  const service = await startJoinable(t)
-  const authority = createTestAuthority(t)
-  const before = getCACertificates('default')
-  setDefaultCACertificates([...before, authority.caPem])
-  t.teardown(() => setDefaultCACertificates(before))
-  const { certificate_pem: cert, private_key_pem: key } = authority.issue('id.localhost')
-  const secure = createSecureServer({ key, cert }, (request, response) => {
-    const onward = httpRequest(`${service.baseUrl}${request.url}`, {
-      method: request.method,
-      headers: request.headers,
-    })
-    onward.once('response', (answer) => {
-      response.writeHead(answer.statusCode ?? 502, answer.headers)
-      answer.pipe(response)
-    })
-    request.pipe(onward)
-  })
-  const port = await listen(secure)
-  t.teardown(() => {
-    secure.closeAllConnections()
-    secure.close()
-  })
-  const door = await openDoor(t)
-  await service.services.gatewayDoors.connected('gateway-1', {
-    address: door.address,
-    certificate: door.certificate,
-  })
-  const proxy = await startProxy(t)
-  // A name that only the proxy can resolve.
-  const baseUrl = `https://id.localhost:${port}`
-  const here = connectorHere(t, {})
-  return { service, door, proxy, baseUrl, ...here, state: join(here.home, 'state') }
-}
-
-/** Its gateway knows it, as from a snapshot. */
-function introduce(door: Door, state: string): void {
-  const joined = JSON.parse(readFileSync(join(state, 'connector.json'), 'utf8')) as Joined
-  const { connector_id: connectorId, key } = joined
-  const pair = { privateKey: openKey(key), publicKey: publicKeyOf(key), keyId: key.key_id }
-  door.allow({ [connectorId]: pair })
+  return { ...(await startSecureService(t)), proxy: await startProxy(t) }
 }
 
 t.test('it joins, runs and serves through a proxy that asks who it is', async (t) => {

@@ -2,10 +2,12 @@
 import { chmodSync } from 'node:fs'
 import { createServer as createTcp, type AddressInfo, type Socket } from 'node:net'
 import { join } from 'node:path'
+import { createServer as createHttps } from 'node:https'
 import { createServer as createTls } from 'node:tls'
 import t, { type Test } from 'tap'
 import { connectorHere } from '../../../../support/connector-program.ts'
 import type { GatewayAddress } from '../../../../../control-plane/downloads/connector/tunnel/dial.ts'
+import { certificateFor } from '../../../../support/certificate.ts'
 import { acme, expired } from '../../../../support/certificates.ts'
 import { openDoor } from '../../../../support/dialled-in.ts'
 import {
@@ -29,6 +31,7 @@ interface Shown {
 
 interface Parts {
   readonly origin?: string
+  readonly originCa?: string
   readonly baseUrl?: string
   readonly gateway?: { readonly address: string; readonly certificate: string }
   readonly others?: readonly GatewayAddress[]
@@ -50,6 +53,7 @@ async function connectorWith(t: Test, parts: Parts = {}) {
   const { address, certificate } = parts.gateway ?? door
   const connector = await joinedHere(t, {
     origin: parts.origin ?? application.url,
+    ...(parts.originCa !== undefined && { originCa: parts.originCa }),
     baseUrl: parts.baseUrl ?? controlPlane.url,
     gateways: [{ gateway_id: 'gateway-1', address, certificate }, ...(parts.others ?? [])],
     environment: { NO_PROXY: '', ...parts.environment },
@@ -248,10 +252,29 @@ t.test('the application', async (t) => {
     [`http://127.0.0.1:${await freePort()}`, { cause: 'port', advice: /Start the application/ }],
     ['http://no-such-host.invalid:3000', { cause: 'name', advice: /--origin/ }],
     [`http://127.0.0.1:${dumb}`, { cause: 'answer', advice: /speaks HTTP/ }],
-    [`https://127.0.0.1:${port}`, { cause: 'certificate', advice: /NODE_EXTRA_CA_CERTS/ }],
+    [`https://127.0.0.1:${port}`, { cause: 'certificate', advice: /--origin-ca FILE; if/ }],
   ] as const
   for (const [origin, expected] of cases) {
     const { shown } = await connectorWith(t, { origin })
     t.match(await shown(), { code: 1, at_fault: { subject: 'application', ...expected } }, origin)
   }
+})
+
+t.test('the application, by an authority of its own', async (t) => {
+  const [own, other] = [certificateFor('localhost'), certificateFor('localhost')]
+  const application = createHttps(own, (_request, response) => response.end('ok'))
+  await new Promise<void>((resolve) => application.listen(0, 'localhost', resolve))
+  t.teardown(() => application.close())
+  const origin = `https://localhost:${(application.address() as AddressInfo).port}`
+  const trusting = await connectorWith(t, { origin, originCa: own.cert })
+  t.match(await trusting.shown(), { code: 0 })
+  const { shown } = await connectorWith(t, { origin, originCa: other.cert })
+  t.match(await shown(), {
+    code: 1,
+    at_fault: {
+      cause: 'certificate',
+      detail: /is not the CA/,
+      advice: /new one: --origin-ca FILE/,
+    },
+  })
 })

@@ -42,9 +42,22 @@ t.test('it asks the connector that runs, and says when it does not', async (t) =
   for (const { out, err } of [before, ready, asJson])
     t.notOk(`${out}${err}`.includes(connector.privateKey), 'the key is nowhere')
 
+  const found = await connector.call('status', '--json')
+  t.match(
+    JSON.parse(found.out),
+    { state: 'ready' },
+    'the port is read where the connector keeps it',
+  )
   running.signal('stop')
   t.match(await running.ended, { code: 0 })
   t.match(await connector.call('status', '--local-port', port), { code: 3 })
+  t.match(await connector.call('status'), { code: 3, out: new RegExp(`listens on port ${port}`) })
+
+  const silent = connector.start('run', '--local-port', 'none')
+  await silent.logged('the connector starts')
+  t.match(await connector.call('status'), { code: 3, out: /Without a local port/ })
+  silent.signal('stop')
+  await silent.ended
 })
 
 t.test('who is no connector, or another one, is not taken for it', async (t) => {

@@ -33,10 +33,10 @@ function start(t: Test, door: Door, origin: string, keyId = 'k0') {
           program: '0.0.0',
         },
         application: applicationAddress(origin),
-        dialling: { timeoutMs: 2000 },
+        dialling: { timeoutMs: 60_000 },
         random: () => 0.1,
         nowMs: () => performance.now(),
-        applicationMs: 1500,
+        applicationMs: 60_000,
         onEvent,
       }),
     onEvent(event) {

@@ -46,7 +46,7 @@ async function gatewayOf(t: Test, versions: readonly number[]) {
   t.teardown(() => server.close())
   const { port } = server.address() as AddressInfo
   const to = { gateway_id: 'g', address: `127.0.0.1:${port}`, certificate: own.certificate }
-  const socket = await dial(to, { worker: 1, use: undefined }, { timeoutMs: 5000 })
+  const socket = await dial(to, { worker: 1, use: undefined }, { timeoutMs: 60_000 })
   t.teardown(() => socket.destroy())
   return { socket, answers }
 }

@@ -78,7 +78,7 @@ t.test('a proxy that is itself reached over TLS', async (t) => {
   const url = new URL(`https://me:secret@localhost:${(proxy.address() as AddressInfo).port}`)
   const options = {
     origin: origin.url,
-    world: { dialling: { timeoutMs: 2000, proxies: () => url } },
+    world: { dialling: { timeoutMs: 60_000, proxies: () => url } },
   }
   const stranger = dialIn(t, door, keys, options)
   t.match(await stranger.until('lost'), { reason: /the proxy localhost:\d+ cannot be reached/ })
