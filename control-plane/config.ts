@@ -2,6 +2,7 @@
 import { createHmac } from 'node:crypto'
 import * as files from 'node:fs'
 import { ConfigError, edgeUrlFor, type Listen } from '../shared/config/config.ts'
+import { SECRET_NAMES, type SecretName } from '../shared/config/secrets.ts'
 import { readSettings, type Settings } from '../shared/config/settings.ts'
 import type { AiSettings } from './analysis/provider.ts'
 import type { ReceiverWorld } from './webhooks/receiver-client.ts'
@@ -34,10 +35,25 @@ export interface ControlPlaneSettings {
 }
 
 export function loadSettings(args: readonly string[], flags: readonly string[] = []): Settings {
-  return readSettings({ args, environment: process.env, files }, flags)
+  return readSettings(worldOf(args), { secrets: SECRET_NAMES, areMade: true, flags })
 }
 
-export function controlPlaneSettings({ config, secrets }: Settings): ControlPlaneSettings {
+/** For what works beside the control plane, with what that has made. */
+export function loadToolSettings<Name extends SecretName = never>(
+  args: readonly string[],
+  secrets: readonly Name[] = [],
+  flags: readonly string[] = [],
+): Settings<Name> {
+  return readSettings(worldOf(args), { secrets, areMade: false, flags })
+}
+
+const worldOf = (args: readonly string[]) => ({ args, environment: process.env, files })
+
+export function controlPlaneSettings({
+  config,
+  secrets,
+  environment,
+}: Settings): ControlPlaneSettings {
   return {
     baseUrl: config.base_url,
     dataDir: config.data_dir,
@@ -54,19 +70,29 @@ export function controlPlaneSettings({ config, secrets }: Settings): ControlPlan
       allowPrivate: config.webhooks.allow_private,
       egressProxy: config.webhooks.egress_proxy,
     },
-    ai: aiOf(config.ai, process.env),
+    ai: aiOf(config.ai, environment),
     masterKey: masterKeyOf(secrets.SERVICE_MASTER_KEY),
     breachListFile: config.passwords.breach_list,
     mailFrom: config.mail.from,
-    smtpUrl: smtpUrlOf(process.env),
+    smtpUrl: smtpUrlOf(environment),
     edgeUrlFor: (hostname) => edgeUrlFor(config, hostname),
+  }
+}
+
+/** Of a database that is there already, or was: its key is not made anew. */
+export function recoverySettings(args: readonly string[]) {
+  const { config, secrets } = loadToolSettings(args, ['SERVICE_MASTER_KEY'])
+  return {
+    database: config.control_plane.database,
+    dataDir: config.data_dir,
+    masterKey: masterKeyOf(secrets.SERVICE_MASTER_KEY),
   }
 }
 
 /** The key is a secret, so it is no setting; a server of one's own may ask for none. */
 function aiOf(
   ai: Settings['config']['ai'],
-  { SERVICE_AI_KEY: key = '' }: NodeJS.ProcessEnv,
+  { SERVICE_AI_KEY: key = '' }: Settings['environment'],
 ): AiSettings | null {
   const { provider, model, base_url: baseUrl } = ai
   if (provider === null) return null
@@ -89,7 +115,7 @@ function aiOf(
   }
 }
 
-function smtpUrlOf({ SERVICE_SMTP_URL: url }: NodeJS.ProcessEnv): string | null {
+function smtpUrlOf({ SERVICE_SMTP_URL: url }: Settings['environment']): string | null {
   if (url === undefined || url === '') return null
   if (URL.canParse(url) && /^smtps?:\/\/[^/]/.test(url)) return url
   throw new ConfigError('SERVICE_SMTP_URL: expected smtps://user:password@host or smtp://host:port')

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
 import type { Clock } from '../shared/clock.ts'
-import { ConfigError, listenText, type Listen } from '../shared/config/config.ts'
+import { listenText, type Listen } from '../shared/config/config.ts'
 import { isThisMachine } from '../shared/hosts.ts'
 import { openBreachList } from './accounts/passwords/breach-list.ts'
 import { createApp } from './app.ts'
@@ -20,11 +20,14 @@ import { answerMetrics, createMetrics } from './metrics.ts'
 import { loadRealm } from './realm/realms.ts'
 import { createPublicServer } from './server.ts'
 import { createServices } from './services/services.ts'
-import { openSqlite } from './store/sqlite.ts'
+import { openServer, type Opened } from './store/engines/server.ts'
+import { openSqlite } from './store/engines/sqlite.ts'
 
 interface ControlPlane {
   readonly address: AddressInfo
   readonly fleetAddress: AddressInfo
+  /** Settles if another control plane has its database now: what to say. */
+  readonly lost: Promise<string>
   /** Answers what has been asked, takes nothing new, and leaves nothing behind. */
   close(): Promise<void>
 }
@@ -46,7 +49,7 @@ export async function startControlPlane(
       'emails are kept in a file and not sent; to send them, set SERVICE_SMTP_URL to your mail server',
     )
   }
-  const services = await openServices(settings, world, mailTransport)
+  const { services, lost } = await openServices(settings, world, mailTransport)
   if (services.clientsHidden)
     log.warn(
       'base_url is https, so a proxy terminates TLS: list it in control_plane.trusted_proxies. Otherwise every client appears with the address of the proxy, one lockout stops everyone and network policies cannot work',
@@ -81,6 +84,7 @@ export async function startControlPlane(
     return {
       address,
       fleetAddress,
+      lost,
       async close() {
         await services.jobs.close()
         await stop(server)
@@ -112,9 +116,10 @@ async function openServices(
   mailTransport: MailTransport,
 ) {
   const breaches = await openBreaches(settings)
-  const engine = openEngine(settings)
+  const { engine, lost } = await openEngine(settings)
   try {
-    return await createServices({ ...settings, ...world, engine, breaches, mailTransport })
+    const parts = { ...settings, ...world, engine, breaches, mailTransport }
+    return { services: await createServices(parts), lost }
   } catch (error) {
     await engine.close()
     await breaches?.close()
@@ -131,14 +136,13 @@ async function openBreaches({ breachListFile }: ControlPlaneSettings) {
   }
 }
 
-function openEngine({ database, dataDir }: ControlPlaneSettings) {
-  if (database !== 'sqlite')
-    throw new ConfigError('control_plane.database: this version only supports sqlite')
+async function openEngine({ database, dataDir }: ControlPlaneSettings): Promise<Opened> {
+  if (database !== 'sqlite') return openServer(database)
   const file = join(dataDir, 'service.db')
   try {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 })
     keepPrivate(file)
-    return openSqlite(file)
+    return { engine: openSqlite(file), lost: new Promise(() => {}) }
   } catch (error) {
     throw new StartProblem(
       `${file} could not be opened: ${(error as Error).message}; check its folder, or set data_dir to another one`,

@@ -4,7 +4,6 @@
  */
 import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { getRequestListener } from '@hono/node-server'
 import type { Logger } from 'pino'
@@ -19,10 +18,12 @@ import { isSameSecret } from './keys/vault.ts'
 import { createAdmission, type Priority } from './listener/admission.ts'
 import { addressOf, nameClient } from './listener/client-address.ts'
 import { guardConnections, type ConnectionLimits } from './listener/connections.ts'
-import { answerAndEnd, continueWhenRead, drainAfterAnswer } from './listener/early-answers.ts'
+import { continueWhenRead, drainAfterAnswer } from './listener/early-answers.ts'
 import { isHangUp } from './listener/hang-up.ts'
 import { createKnownCredentials } from './listener/known-credentials.ts'
 import { stopParsing } from './listener/parsed-in-slices.ts'
+import { refuse, refuseBrokenRequest, refuseTunnel } from './listener-refusals.ts'
+import { withoutStopToken } from './mail/alert-links.ts'
 import type { Realms } from './realm/realms.ts'
 
 export interface ServerWorld {
@@ -40,7 +41,6 @@ export interface ServerWorld {
 }
 
 const INVALID = new Refusal('request_invalid')
-const NO_TUNNEL = new Refusal('method_not_allowed')
 const UNREAD = new Refusal('unavailable', { retry_after: 10 })
 const FULL = new Refusal('unavailable', { retry_after: 1 })
 const BEARER = /^Bearer ([\x21-\x7e]{1,512})$/i
@@ -72,8 +72,10 @@ export function createPublicServer(world: ServerWorld): Server {
       const isCut = !response.writableFinished
       const ms = clock.nowMs() - startedMs
       const status = response.statusCode
-      const line = { kind: 'request', request_id: requestId, method, path, status, ms }
-      log.info(isCut ? { ...line, cut: true } : line, 'request')
+      const shown = withoutStopToken(path)
+      const line = { kind: 'request', request_id: requestId, method, path: shown, status, ms }
+      if (isCut) log.info({ ...line, cut: true }, 'request')
+      else log[isRoutine(path, status) ? 'debug' : 'info'](line, 'request')
       // once we stop, nobody waits for a kept-alive connection's next request
       if (!server.listening) setImmediate(() => server.closeIdleConnections())
     })
@@ -135,7 +137,7 @@ export function createPublicServer(world: ServerWorld): Server {
   server.on('clientError', refuseBrokenRequest)
   server.on('connect', (request: IncomingMessage, socket: Duplex) => {
     stopParsing(request.socket) // of which Node makes another stream while a body is on its way
-    endWith(socket, '405 Method Not Allowed', NO_TUNNEL)
+    refuseTunnel(socket)
   })
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
     continueWhenRead(request, response)
@@ -147,40 +149,8 @@ export function createPublicServer(world: ServerWorld): Server {
   return server
 }
 
-function refuse(response: ServerResponse, refusal = INVALID) {
-  const body = JSON.stringify(refusal.body())
-  const { retry_after: retryAfter } = refusal.fields
-  response.writeHead(refusal.status, {
-    'Content-Type': 'application/json',
-    ...(typeof retryAfter === 'number' && { 'Retry-After': retryAfter }),
-    'Content-Length': Buffer.byteLength(body),
-    Connection: 'close',
-  })
-  response.end(body)
-}
-
-/** What the parser refused never becomes a request, but is answered like one. */
-function refuseBrokenRequest(error: NodeJS.ErrnoException, socket: Socket) {
-  if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy()
-  stopParsing(socket)
-  const isTooLarge = error.code === 'HPE_HEADER_OVERFLOW'
-  const isLate = error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
-  const status = isTooLarge
-    ? '431 Request Header Fields Too Large'
-    : isLate
-      ? '408 Request Timeout'
-      : '400 Bad Request'
-  endWith(socket, status, INVALID)
-}
-
-function endWith(socket: Duplex, status: string, refusal: Refusal) {
-  const body = JSON.stringify(refusal.body())
-  answerAndEnd(
-    socket,
-    `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nX-Request-Id: ${randomUUID()}\r\n` +
-      `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
-  )
-}
+/** A check-in that went well: every machine comes hourly, and what it wrote is its last contact. */
+const isRoutine = (path: string, status: number) => path === '/agent/v1/checkin' && status === 200
 
 function pathOf(url = ''): string {
   const query = url.search(/[?#]/)

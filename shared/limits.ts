@@ -2,6 +2,7 @@ import { DEVICE_CODE_LIMITS } from './device-code-limits.ts'
 import { CONNECTOR_LIMITS } from './connector-limits.ts'
 import { DEVICE_LIMITS } from './device-limits.ts'
 import { EDGE_LIMITS } from './edge-limits.ts'
+import { FLEET_LIMITS } from './fleet-limits.ts'
 import { PEOPLE_LIMITS } from './people-limits.ts'
 import { PROJECT_LIMITS } from './project-limits.ts'
 import { REPORT_LIMITS } from './report-limits.ts'
@@ -95,7 +96,7 @@ export const LIMITS = {
   passwordHistoryMax: 24,
   /** Behind these a password is strong or a repetition. */
   passwordStrengthCharactersMax: 32,
-  /** Of one estimate with the start of its thread, of the wait before it, and of questions about one person at a time. */
+  /** Of one estimate, of the wait before it, and of questions about one person at a time. */
   passwordStrengthMsMax: 5000,
   passwordStrengthWaitMsMax: 8000,
   passwordStrengthPerPersonMax: 2,
@@ -107,7 +108,7 @@ export const LIMITS = {
   ownSessionsListedMax: 100,
   factorsPerUserMax: 10,
   /** What a gateway reads of the list of somebody's sessions, and how long it waits for it. */
-  ownSessionsBytesMax: 128 * 1024,
+  ownSessionsBytesMax: 256 * 1024,
   ownSessionsMsMax: 3000,
   /** Asked for at the same time, per worker; whoever comes on top is shown their session alone. */
   ownSessionsAsksMax: 32,
@@ -365,26 +366,7 @@ export const LIMITS = {
   rowsDeletedAtOnceMax: 250,
   /** No request that was under way when a tenant was removed lasts so long. */
   removedSweptAgainMs: 10 * 60 * 1000,
-  // the fleet link
-  snapshotBytesMax: 1024 * 1024,
-  fleetMessageBytesMax: 4 * 1024 * 1024,
-  fleetBehindRevisionsMax: 10_000,
-  fleetUnsentBytesMax: 64 * 1024 * 1024,
-  fleetWindowMessagesMax: 64,
-  fleetWindowBytesMax: 1024 * 1024,
-  fleetPageItemsMax: 200,
-  fleetReportItemsMax: 1000,
-  fleetReportsHeldMax: 10_000,
-  /** Counts per tenant, decision and reason: in one message, and held while there is no link. */
-  fleetFiguresSentMax: 2000,
-  fleetFiguresHeldMax: 20_000,
-  fleetGatewaysKnownMax: 1000,
-  /** Of one gateway: the one that it has, and the one that replaces it. */
-  gatewayKeysMax: 2,
-  fleetRejectionsKeptMax: 100,
-  fleetReceiptsWaitingMax: 1_000,
-  revokedEntriesPerMessageMax: 5_000,
-  revokedEntriesPerTenantMax: 50_000,
+  ...FLEET_LIMITS,
   // the middleware in an application
   /** In the application's own memory: a few kilobytes each. */
   enforcedSessionsRememberedMax: 10_000,

@@ -48,7 +48,7 @@ export function remarksOf(guide: ModelGuide, baseUrl: string): Remarks {
   const [notes, warnings, summary] = [all(guide.notes), all(guide.warnings), kept(guide.summary)]
   if (leftOut > 0)
     warnings.push(
-      `${leftOut === 1 ? 'A remark' : `${leftOut} remarks`} of the model named an address, a command or a wish for a key and was left out. Look for text in the files that was sent to talk a model into something.`,
+      `${leftOut === 1 ? 'A remark of the model was' : `${leftOut} remarks of the model were`} left out: an address, a command or a wish for a key was in it. Look for text in the files that was sent to talk a model into something.`,
     )
   return { summary, edits, notes, warnings }
 }

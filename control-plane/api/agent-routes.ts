@@ -104,7 +104,7 @@ export function agentEndpoints({
       },
     }),
     anyone.post('/agent/v1/leave', {
-      summary: 'Removes a device, at its own wish, and ends the sessions begun on it.',
+      summary: 'Removes a device, at its own wish, and ends the sessions started on it.',
       jose: 'ES256, `typ` `dev-leave+jwt`, with the device as `kid`.',
       answers: { 204: nothing('It is gone.') },
       refusals: OF_DEVICE,

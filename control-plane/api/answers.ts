@@ -1,9 +1,10 @@
-/** How every API answer ends: request id, no caching, and one shape of error. */
+/** How every API answer ends: request id, no caching, and one shape of error; people read of it on a page. */
 import { randomUUID } from 'node:crypto'
 import type { MiddlewareHandler } from 'hono'
 import type { Logger } from 'pino'
 import { Refusal } from '../../shared/errors.ts'
 import { describeError } from '../../shared/log.ts'
+import { REFUSAL_PAGE_HEADERS, refusalPageFor } from '../pages/refusal-page.ts'
 import { isHangUp } from '../listener/hang-up.ts'
 import type { ApiContext, ApiEnv } from '../http/context.ts'
 
@@ -37,8 +38,16 @@ export function answerRefusal(c: ApiContext, refusal: Refusal): Response {
   const headers: Record<string, string> = {}
   if (typeof retryAfter === 'number') headers['Retry-After'] = String(retryAfter)
   if (refusal.status === 401) headers['WWW-Authenticate'] = challengeOf(refusal)
-  return c.json(refusal.body(), refusal.status as 400, headers)
+  const status = refusal.status as 400
+  const page =
+    isRead(c) && refusalPageFor(refusal, c.req.method, (name) => c.req.header(name) ?? '')
+  return page === false || page === undefined
+    ? c.json(refusal.body(), status, headers)
+    : c.body(page, status, { ...headers, ...REFUSAL_PAGE_HEADERS })
 }
+
+/** What is posted to the API comes from programs. */
+const isRead = ({ req: { method } }: ApiContext) => method === 'GET' || method === 'HEAD'
 
 function challengeOf({ code }: Refusal): string {
   return code === 'client_credentials_invalid' ? 'Basic realm="service", charset="UTF-8"' : 'Bearer'

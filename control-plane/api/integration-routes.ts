@@ -7,6 +7,7 @@ import { Refusal } from '../../shared/errors.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import { MODES, PROTECTIONS } from '../../shared/fleet/snapshot.ts'
 import type { RateLimits } from '../../shared/rate-limits.ts'
+import type { Connectors } from '../connectors/connectors.ts'
 import type { Tenant } from '../tenants/tenants.ts'
 import type { Integration } from '../verification/integration.ts'
 import type { SelfReports } from '../verification/self-reports.ts'
@@ -24,6 +25,7 @@ export interface IntegrationEndpointsWorld extends ViewWorld {
   readonly rates: RateLimits
   readonly selfReports: SelfReports
   readonly integration: Integration
+  readonly connectors: Pick<Connectors, 'list'>
 }
 
 /** What an integrator has to know of the tenant, and no more: strict, so nothing else goes out. */
@@ -41,6 +43,10 @@ const FactsAnswer = v.strictObject({
   issuer: v.string(),
   client_id: v.string(),
   integration_completed_at: v.nullable(time),
+  connectors_connected: described(
+    v.nullable(count),
+    'How many connectors are connected now; null if the mode is not `connector`.',
+  ),
 })
 
 const RecordedAnswer = v.strictObject({
@@ -68,7 +74,7 @@ export function integrationEndpoints(world: IntegrationEndpointsWorld): readonly
     analyzer.get('/api/v1/integration', {
       summary: 'Shows what an application and its tools need to know about their tenant.',
       answers: { 200: json(FactsAnswer, 'Contains no secrets.') },
-      handle: async (c) => c.json(factsView(c.var.tenant, world)),
+      handle: async (c) => c.json(await factsView(c.var.tenant, world)),
     }),
     verification.post('/api/v1/verify/local', {
       summary: 'Records what the command-line tool found on a local machine.',
@@ -111,7 +117,20 @@ export function integrationEndpoints(world: IntegrationEndpointsWorld): readonly
 
 const FACTS = Object.keys(FactsAnswer.entries) as (keyof typeof FactsAnswer.entries)[]
 
-function factsView(tenant: Tenant, world: ViewWorld) {
-  const view = tenantView(tenant, world)
+async function factsView(tenant: Tenant, world: IntegrationEndpointsWorld) {
+  const view = {
+    ...tenantView(tenant, world),
+    connectors_connected: await connectedOf(tenant, world.connectors),
+  }
   return Object.fromEntries(FACTS.map((name) => [name, view[name]]))
+}
+
+/** Also those that do not reach the application: it may not run yet. */
+async function connectedOf(
+  { tenantId, mode }: Tenant,
+  connectors: Pick<Connectors, 'list'>,
+): Promise<number | null> {
+  if (mode !== 'connector') return null
+  const all = await connectors.list(tenantId)
+  return all.filter(({ state }) => state === 'connected' || state === 'unreachable').length
 }

@@ -23,7 +23,7 @@ import {
   type ConnectorKeyRow,
 } from '../store/queries/connectors.ts'
 import { findTenant } from '../store/queries/tenants.ts'
-import type { Queries } from '../store/sqlite.ts'
+import type { Queries } from '../store/engine.ts'
 import type { Actor, Change, Store } from '../store/store.ts'
 import { found } from '../tenants/alter.ts'
 import type { Authority } from './authority.ts'

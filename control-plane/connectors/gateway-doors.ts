@@ -19,7 +19,7 @@ import {
   upsertGatewayDoor,
 } from '../store/queries/connectors.ts'
 import { schema } from '../store/schema.ts'
-import type { Queries } from '../store/sqlite.ts'
+import type { Queries } from '../store/engine.ts'
 import { pruneWith } from '../store/statements.ts'
 import type { Store } from '../store/store.ts'
 

@@ -14,12 +14,12 @@ import {
   type ConnectorTokenRow,
 } from '../store/queries/connectors.ts'
 import { findTenant, type Tenant } from '../store/queries/tenants.ts'
-import type { Queries } from '../store/sqlite.ts'
+import type { Queries } from '../store/engine.ts'
 import { pruneWith } from '../store/statements.ts'
 import type { Actor, Change, Store } from '../store/store.ts'
 import { found } from '../tenants/alter.ts'
 
-export type JoinToken = Readonly<Omit<ConnectorTokenRow, 'tokenHash'>>
+export type JoinToken = Readonly<Omit<ConnectorTokenRow, 'tokenHash' | 'madeBy'>>
 
 export interface NewJoinToken {
   readonly name: string
@@ -50,7 +50,8 @@ export function createJoinTokens(world: { store: Store; vault: Vault; clock: Clo
           throw new Refusal('connector_tokens_full')
         const expiresAt = nowMs + expiresIn * SECOND_MS
         const made = { tokenId, tenantId, name, uses, usesLeft: uses, createdAt: nowMs, expiresAt }
-        await insertConnectorToken(queries, { ...made, tokenHash: hashOf(token) })
+        const kept = { ...made, tokenHash: hashOf(token), madeBy: actor.id ?? '' }
+        await insertConnectorToken(queries, kept)
         const content = { token_id: tokenId, name, uses, expires_in: expiresIn }
         await change.audit(actor, { action: 'connector_token.created', tenantId, content })
         return { ...made, token }

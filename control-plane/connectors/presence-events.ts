@@ -129,10 +129,14 @@ export function createPresenceEvents({ store, presence, tell, clock }: PresenceE
       isFirst = false
       const [...now] = due
       due.clear()
+      const problems: unknown[] = []
       for (const tenantId of now) {
-        if (isClosed()) return
-        if (!(await look(tenantId))) due.add(tenantId)
+        // What cannot be written of one tenant keeps nothing from the others.
+        const isSettled =
+          !isClosed() && (await look(tenantId).catch((error: unknown) => void problems.push(error)))
+        if (isSettled !== true) due.add(tenantId)
       }
+      if (problems.length > 0) throw problems[0]
     },
   }
 }

@@ -24,7 +24,7 @@ import {
 } from '../store/queries/device-codes.ts'
 import { findUser } from '../store/queries/users.ts'
 import { CONSOLE_REALM } from '../store/reserved.ts'
-import type { Queries } from '../store/sqlite.ts'
+import type { Queries } from '../store/engine.ts'
 import type { Actor, Change } from '../store/store.ts'
 import { handOut, type HandedOut } from '../tenants/hand-out.ts'
 import { mayChange, requireListed, rolesFrom } from './roles.ts'

@@ -25,7 +25,7 @@ import {
 import { findTenant } from '../store/queries/tenants.ts'
 import { findUser, findUserByKey, updateUser } from '../store/queries/users.ts'
 import { CONSOLE_REALM } from '../store/reserved.ts'
-import type { Queries } from '../store/sqlite.ts'
+import type { Queries } from '../store/engine.ts'
 import type { Actor, Change } from '../store/store.ts'
 import { give, requireListed } from './roles.ts'
 import type { ConsoleAccessWorld } from './world.ts'

@@ -15,7 +15,7 @@ import {
   spendLink,
 } from '../store/queries/console.ts'
 import { CONSOLE_REALM } from '../store/reserved.ts'
-import type { Queries } from '../store/sqlite.ts'
+import type { Queries } from '../store/engine.ts'
 import type { Actor } from '../store/store.ts'
 import { give } from './roles.ts'
 import type { ConsoleAccessWorld } from './world.ts'

@@ -6,7 +6,7 @@ import { LIMITS } from '../../shared/limits.ts'
 import { decodeCursor, toPage, type Page, type PageRequest } from '../store/page.ts'
 import {
   ALL_TENANTS,
-  deleteInvitationsBy,
+  deleteWaysInBy,
   deleteRole,
   rolesIn,
   rolesOf,
@@ -150,8 +150,8 @@ export function createConsolePeople({ store, users, accountMail }: ConsoleAccess
         await requireRun(change, of)
         if (isReadOnly && by === 'administrator' && !(await isRunBySomebody(change, of)))
           throw new Refusal('last_administrator')
-        // what they have sent gives more than they have now
-        if (isReadOnly) await deleteInvitationsBy(queries, userId, of)
+        // what they have made gives more than they have now
+        if (isReadOnly) await deleteWaysInBy(queries, userId, of)
         const content = { user_id: userId, from: { role: row.role }, to: { role } }
         const ofTenant = of === ALL_TENANTS ? {} : { tenantId: of }
         await change.audit(actor, { action: 'console.role_changed', content, ...ofTenant })
@@ -180,7 +180,7 @@ export function createConsolePeople({ store, users, accountMail }: ConsoleAccess
     if (role === undefined) throw new Refusal('user_not_found')
     await deleteRole(change.queries, userId, of)
     if (role.role !== 'viewer') await requireRun(change, of)
-    await deleteInvitationsBy(change.queries, userId, of)
+    await deleteWaysInBy(change.queries, userId, of)
     await noteTaken(change, role, actor)
   }
 }

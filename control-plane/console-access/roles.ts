@@ -1,12 +1,18 @@
 /** Who may do what: operators everything, a tenant's administrators what is theirs. */
 import { Refusal } from '../../shared/errors.ts'
-import { ALL_TENANTS, rolesOf, upsertRole, type ConsoleRoleRow } from '../store/queries/console.ts'
+import {
+  ALL_TENANTS,
+  deleteWaysInBy,
+  rolesOf,
+  upsertRole,
+  type ConsoleRoleRow,
+} from '../store/queries/console.ts'
 import { findTenant } from '../store/queries/tenants.ts'
 import { findUser } from '../store/queries/users.ts'
 import { CONSOLE_REALM, isReserved } from '../store/reserved.ts'
 import type { Actor, Change } from '../store/store.ts'
 import type { ConsoleAccessWorld } from './world.ts'
-import type { Queries } from '../store/sqlite.ts'
+import type { Queries } from '../store/engine.ts'
 
 export interface Roles {
   /** Sees all tenants, and what runs them. */
@@ -61,7 +67,10 @@ export async function give(
   if ((await findUser(queries, CONSOLE_REALM, userId)) === undefined)
     throw new Refusal('user_not_found')
   const role = roleFor(tenantId, isReadOnly)
+  const before = (await rolesOf(queries, userId)).find((one) => one.tenantId === tenantId)
   await upsertRole(queries, { userId, tenantId, role, createdAt: nowMs })
+  // what they have made gives more than they have now
+  if (isReadOnly && before !== undefined) await deleteWaysInBy(queries, userId, tenantId)
   await audit(change, 'console.role_given', { userId, tenantId, role }, actor)
 }
 

@@ -32,7 +32,7 @@ const ENGLISH: Words = {
   stop: 'Unsubscribe',
   stopped: (email, tenant) =>
     `${email} gets no more alerts of ${tenant}, and isn’t asked again for 180 days.`,
-  over: 'This link has expired or was already used. If you want alerts, ask the person who entered your address to add it again; after you unsubscribe, that works 180 days later.',
+  over: 'This link has expired or was already used. If you want alerts, ask the person who entered your address to add it again. If you unsubscribed, that works after 180 days.',
 }
 
 const GERMAN: Words = {

@@ -2,11 +2,12 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../shared/clock.ts'
 
 export const DAY_SECONDS = DAY_MS / SECOND_MS
+export const HOUR_SECONDS = HOUR_MS / SECOND_MS
 
 /** The largest first: what is written together comes in this order, each once. */
 const UNITS = [
   { seconds: DAY_SECONDS, one: 'day', many: 'days', typed: /^(?:d|days?)$/ },
-  { seconds: HOUR_MS / SECOND_MS, one: 'h', many: 'h', typed: /^(?:h|hrs?|hours?)$/ },
+  { seconds: HOUR_SECONDS, one: 'h', many: 'h', typed: /^(?:h|hrs?|hours?)$/ },
   { seconds: MINUTE_MS / SECOND_MS, one: 'min', many: 'min', typed: /^(?:m|mins?|minutes?)$/ },
   { seconds: 1, one: 's', many: 's', typed: /^(?:s|secs?|seconds?)$/ },
 ] as const
@@ -39,11 +40,17 @@ export function durationText(seconds: number): string {
   return `${count} ${count === 1 ? unit.one : unit.many}`
 }
 
+/** Of what is counted in more than seconds. */
+const EXAMPLES: ReadonlyMap<number, string> = new Map([
+  [HOUR_SECONDS, '8 h or 30 days'],
+  [DAY_SECONDS, '90 days'],
+])
+
 /** What is accepted, from what the schema wishes in numbers: «a whole number from 1 to 86400». */
 export function durationWish(wish: string, plainSeconds = 1): string {
   const [, least, most] = /from (\d+) to (\d+)$/.exec(wish) ?? []
   if (least === undefined || most === undefined) return wish
   const [from, to] = [least, most].map((count) => durationText(Number(count) * plainSeconds))
-  const like = plainSeconds === DAY_SECONDS ? '90 days' : '90 s, 15 min, 8 h or 30 days'
+  const like = EXAMPLES.get(plainSeconds) ?? '90 s, 15 min, 8 h or 30 days'
   return `a length of time from ${from} to ${to}, like ${like}`
 }

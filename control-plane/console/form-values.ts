@@ -7,20 +7,22 @@ import { Refusal } from '../../shared/errors.ts'
 import { hasTooManyFields } from '../../shared/form-fields.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import type { Attempt } from '../pages/blocks/field.ts'
-import { DAY_SECONDS, durationWish, parseDuration } from './durations.ts'
+import { DAY_SECONDS, durationWish, HOUR_SECONDS, parseDuration } from './durations.ts'
 
 /**
- * text: as it was typed. optional: left out where empty. nullable: null where empty. lines: a list,
- * a line each. whole: a number. seconds, days: a length of time, in these. flag: a checkbox. choices: the ticked ones of several. secret: text
- * that is neither shown again nor kept. optional_secret: the same, left out where empty. picture: a file, in base64.
+ * text: as it was typed. optional: left out where empty. nullable: null where empty. moment: a date, perhaps with a time, of UTC, null where empty. lines: a list,
+ * a line each. whole: a number. seconds, hours, days: a length of time, in these. flag: a checkbox.
+ * choices: the ticked ones of several. secret: text that is neither shown again nor kept. optional_secret: the same, left out where empty. picture: a file, in base64.
  */
 type FieldKind =
   | 'text'
   | 'optional'
   | 'nullable'
+  | 'moment'
   | 'lines'
   | 'whole'
   | 'seconds'
+  | 'hours'
   | 'days'
   | 'flag'
   | 'choices'
@@ -79,23 +81,33 @@ function valueOf(kind: Exclude<FieldKind, 'choices'>, given: string | undefined)
       return text === '' ? undefined : text
     case 'nullable':
       return text === '' ? null : text
+    case 'moment':
+      return text.trim() === '' ? null : momentIn(text.trim())
     case 'lines':
       return linesOf(text)
     case 'whole':
       return text === '' ? undefined : /^-?\d{1,15}$/.test(text.trim()) ? Number(text) : text
     case 'seconds':
       return text === '' ? undefined : (parseDuration(text) ?? text)
+    case 'hours':
+      return text === '' ? undefined : wholeIn(text, HOUR_SECONDS)
     case 'days':
-      return text === '' ? undefined : daysIn(text)
+      return text === '' ? undefined : wholeIn(text, DAY_SECONDS)
     case 'flag':
       return given !== undefined
   }
 }
 
-/** Whole days, or what was typed: the schema says what it should have been. */
-function daysIn(text: string): number | string {
-  const days = (parseDuration(text, DAY_SECONDS) ?? Number.NaN) / DAY_SECONDS
-  return Number.isInteger(days) ? days : text
+/** `2027-01-31 14:00` → `2027-01-31T14:00:00Z`; with a zone of its own, as it was typed. */
+function momentIn(text: string): string {
+  const [, date, time = '00:00'] = /^(\d{4}-\d\d-\d\d)(?: (\d\d:\d\d))?(?: UTC)?$/.exec(text) ?? []
+  return date === undefined ? text : `${date}T${time}:00Z`
+}
+
+/** So many, and whole; or what was typed: the schema says what it should have been. */
+function wholeIn(text: string, unitSeconds: number): number | string {
+  const count = (parseDuration(text, unitSeconds) ?? Number.NaN) / unitSeconds
+  return Number.isInteger(count) ? count : text
 }
 
 const linesOf = (text: string) =>
@@ -139,6 +151,8 @@ export function checkForm<Schema extends v.GenericSchema>(
 function wishOf({ message }: v.BaseIssue<unknown>, kind: FieldKind | undefined): string {
   if (/^Invalid /.test(message)) return 'This field is required.'
   if (kind === 'seconds') return `Must be ${durationWish(message)}.`
+  if (kind === 'moment') return 'Must be a date like 2027-01-31, or 2027-01-31 14:00, in UTC.'
+  if (kind === 'hours') return `Must be ${durationWish(message, HOUR_SECONDS)}.`
   if (kind === 'days') return `Must be ${durationWish(message, DAY_SECONDS)}.`
   return `Must be ${message}.`
 }

@@ -15,6 +15,7 @@ import { sendShared } from '../http/large-answers.ts'
 import { readQuery } from '../http/query.ts'
 import { isHangUp } from '../listener/hang-up.ts'
 import { noteGood } from '../listener/known-credentials.ts'
+import { withoutStopToken } from '../mail/alert-links.ts'
 import type { Tenant } from '../tenants/tenants.ts'
 import type { Viewer } from '../console-access/console-sessions.ts'
 import { readSessionCookie } from './access/cookies.ts'
@@ -133,7 +134,7 @@ async function answer(
     const requestId = c.get('requestId')
     if (!isHangUp(error, c.env?.incoming))
       world.log.error(
-        { error: describeError(error), request_id: requestId, path: c.req.path },
+        { error: describeError(error), request_id: requestId, path: withoutStopToken(c.req.path) },
         'console failed',
       )
     return answerRefusal(c, new Refusal('internal'), show)
@@ -143,7 +144,7 @@ async function answer(
 /** Among what they save, though nobody is signed in. */
 function keepTyped(c: ApiContext, route: ConsoleRoute, world: MountWorld) {
   return keepSignedOut(c, route, world, (userId) => {
-    const person = { userId, isOperator: false }
+    const person = { userId, changes: [] }
     return savesTooOften(world.rates, person, undefined) !== undefined
   })
 }

@@ -8,6 +8,7 @@ import { auditRoutes } from './audit/audit-routes.ts'
 import { homeRoutes } from './home-routes.ts'
 import { figuresRoutes } from './operator/figures-routes.ts'
 import { fleetRoutes } from './operator/fleet-routes.ts'
+import { deviceKeyRoutes } from './operator/device-key-routes.ts'
 import { keysRoutes } from './operator/keys-routes.ts'
 import { newTenantRoutes } from './operator/new-tenant-routes.ts'
 import { peopleRoutes } from './operator/people-routes.ts'
@@ -77,6 +78,7 @@ export function consoleRoutes(world: ConsoleRoutesWorld): readonly ConsoleRoute[
     ...fleetRoutes(world),
     ...figuresRoutes(world),
     ...keysRoutes(world),
+    ...deviceKeyRoutes(world),
     // a tenant's administrators
     ...installRoutes(world),
     ...startRoutes(world),

@@ -3,6 +3,7 @@
  * disk of all: so one person's are counted, from however many addresses, and one tenant's, whoever
  * they are. Operators are not held up by what a tenant's own people do.
  */
+import { mayChange } from '../console-access/roles.ts'
 import { Refusal } from '../../shared/errors.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import type { RateLimits } from '../../shared/rate-limits.ts'
@@ -10,11 +11,11 @@ import type { Viewer } from '../console-access/console-sessions.ts'
 
 export function savesTooOften(
   rates: RateLimits,
-  viewer: Pick<Viewer, 'userId' | 'isOperator'> | undefined,
+  viewer: Pick<Viewer, 'userId' | 'changes'> | undefined,
   tenantId: string | undefined,
 ): Refusal | undefined {
   if (viewer === undefined) return undefined
-  const isTenants = tenantId !== undefined && !viewer.isOperator
+  const isTenants = tenantId !== undefined && !mayChange(viewer)
   const wait =
     rates.waitSeconds('console saves', viewer.userId, LIMITS.rateConsoleSaves) ??
     (isTenants

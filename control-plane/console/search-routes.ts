@@ -36,7 +36,8 @@ export function searchRoutes(world: SearchWorld, paths: () => ReadonlySet<string
       const { viewer, query, request } = visit
       const { q: text } = query
       const near = isVisible(viewer, query.in) ? await world.tenants.find(query.in) : undefined
-      const items = await find(world, viewer, text, near, paths())
+      const { pages, tenants, people } = await find(world, viewer, text, near, paths())
+      const items = [...pages, ...tenants, ...people]
       if ((request.headers.get('accept') ?? '').includes('application/json'))
         return Response.json({ items }, { headers: { 'Cache-Control': 'no-store' } })
       return {
@@ -56,12 +57,28 @@ export function searchRoutes(world: SearchWorld, paths: () => ReadonlySet<string
                 )
               : html`<ul class="card found">
                   ${items.map(({ label, detail, href }) => html`<li><a href="${href}"><span>${label}</span><span>${detail}</span></a></li>`)}
-                </ul>`
+                </ul>
+                ${people.length < MOST ? '' : morePeople(near, text)}`
           }`,
       }
     }),
   ]
 }
+
+interface FoundByKind {
+  readonly pages: readonly Found[]
+  readonly tenants: readonly Found[]
+  readonly people: readonly Found[]
+}
+
+/** There may be others; in a tenant its list of users has them all. */
+const morePeople = (near: Tenant | undefined, text: string) =>
+  near === undefined
+    ? html`<p class="hint">These are the first ${MOST} people. Type more to narrow it down.</p>`
+    : html`<p class="hint">
+        These are the first ${MOST} people.
+        <a href="${tenantPath(near.tenantId, 'users')}?q=${encodeURIComponent(text)}">Show all matching users</a>
+      </p>`
 
 const isVisible = ({ isOperator, tenantIds }: Viewer, tenantId: string) =>
   tenantId !== '' && (isOperator || tenantIds.includes(tenantId))
@@ -72,7 +89,7 @@ async function find(
   text: string,
   near: Tenant | undefined,
   paths: ReadonlySet<string>,
-): Promise<Found[]> {
+): Promise<FoundByKind> {
   const pages = pagesOf(viewer, near, paths).filter(
     ({ label, detail }) => text === '' || isIn(text, label) || isIn(text, detail),
   )
@@ -82,7 +99,7 @@ async function find(
       : tenantsOf(world, viewer, text),
     text === '' ? [] : peopleOf(world, viewer, near?.tenantId, text),
   ])
-  return [...pages.slice(0, text === '' ? 20 : MOST), ...tenants, ...people]
+  return { pages: pages.slice(0, text === '' ? 20 : MOST), tenants, people }
 }
 
 const isIn = (text: string, whole: string) => whole.toLowerCase().includes(text.toLowerCase())

@@ -92,7 +92,7 @@ main { padding: 1.5rem 1.25rem 3rem; min-width: 0 }
 .card { padding: 1.25rem 1.375rem; margin-bottom: 1.25rem; background: var(--card); border: 1px solid var(--line); border-radius: .875rem; box-shadow: var(--shadow) }
 .narrow { max-width: 38rem }
 .device-code { font: 650 clamp(1.75rem, 9vw, 2.5rem)/1.2 var(--mono); letter-spacing: .06em; margin: 0 0 1rem; overflow-wrap: normal; white-space: nowrap }
-.cards { display: grid; gap: 1.25rem; grid-template-columns: repeat(auto-fit, minmax(min(100%, 20rem), 1fr)); align-items: start }
+.cards { display: grid; gap: 1.25rem; grid-template-columns: repeat(auto-fit, minmax(min(100%, 20rem), 1fr)) }
 .cards .card { margin: 0 }
 .cards + * { margin-top: 1.25rem }
 
@@ -128,9 +128,10 @@ input[type='checkbox'] { flex: none; width: 1.125rem; height: 1.125rem; min-heig
 [aria-invalid='true'] { border-color: var(--bad) }
 .check { display: flex; flex-wrap: wrap; gap: .125rem .625rem; padding: .25rem 0 }
 .check label { flex: 1; margin: 0; font-weight: 400 }
-.check .hint, .check .error { flex-basis: 100%; margin-left: 1.75rem }
+.check > .hint, .check > .error { flex-basis: 100%; margin-left: 1.75rem }
+.check label .hint { display: inline-block; margin-left: .25rem }
 .filters { display: flex; flex-wrap: wrap; gap: .75rem; align-items: flex-end; margin-bottom: 1.25rem }
-.filters .field { flex: 1 1 9rem; max-width: 22rem; margin: 0 }
+.filters .field { flex: 1 1 8rem; max-width: 22rem; margin: 0 }
 .filters .submit { margin: 0 }
 
 .notice { display: flex; gap: .75rem; margin: 0 0 1.25rem; padding: .8125rem 1rem; border: 1px solid; border-radius: .75rem; overflow-wrap: anywhere }
@@ -149,11 +150,13 @@ input[type='checkbox'] { flex: none; width: 1.125rem; height: 1.125rem; min-heig
 .table-frame { position: relative; overflow-x: auto; margin-bottom: 1.25rem; background: var(--card); border: 1px solid var(--line); border-radius: .875rem; box-shadow: var(--shadow) }
 .card .table-frame { border: 0; box-shadow: none; margin: 0; border-radius: 0 }
 table { width: 100%; border-collapse: collapse }
-th, td { padding: .625rem 1rem; text-align: left; vertical-align: top; overflow-wrap: break-word }
+th, td { padding: .625rem .75rem; text-align: left; vertical-align: top; overflow-wrap: break-word }
 time { white-space: nowrap }
 th.number, td.number { text-align: right }
 thead th { color: var(--quiet); font-size: .8125rem; font-weight: 600; white-space: nowrap; border-bottom: 1px solid var(--line) }
 tbody th { font-weight: 600 }
+tbody th, td a:not(.button), td code { overflow-wrap: anywhere }
+@media (min-width: 40.01rem) { td .diff { min-width: 14rem } }
 tbody tr + tr > * { border-top: 1px solid var(--line) }
 @media (max-width: 40rem) { .previews .desk { width: 286px; height: 179px } .desk iframe { transform: scale(.2235) }
   table:not(.chart *), table:not(.chart *) tbody, table:not(.chart *) tr { display: block }
@@ -169,6 +172,7 @@ tbody tr + tr > * { border-top: 1px solid var(--line) }
   table:not(.chart *) tbody th::before, [data-label='']::before { display: none }
 }
 .pager { display: flex; gap: .75rem; align-items: center }
+form + .pager { margin-top: 1rem }
 .empty { padding: 2.5rem 1.5rem; text-align: center; border: 1px dashed var(--field-line); border-radius: .875rem; margin-bottom: 1.25rem }
 .empty p { color: var(--quiet); max-width: 34rem; margin-inline: auto }
 .facts { display: grid; gap: .75rem 1.5rem; grid-template-columns: repeat(auto-fill, minmax(min(100%, 13rem), 1fr)); margin: 0 }
@@ -230,7 +234,7 @@ ins { color: var(--good); background: var(--good-ground) } ins::before { content
 .legend { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; margin-bottom: .75rem; font-size: .875rem }
 .legend li { display: flex; gap: .5rem; align-items: center }
 .legend svg { flex: none }
-.legend b { min-width: 2ch; font-variant-numeric: tabular-nums }
+.legend b { min-width: 2ch; white-space: nowrap; font-variant-numeric: tabular-nums }
 .line--accent { color: var(--accent) } .line--good { color: var(--good) } .line--bad { color: var(--bad) }
 .line--warm { color: var(--warm) } .line--quiet { color: var(--quiet) } .line--text { color: var(--text) }
 .tiles { display: grid; gap: .75rem; grid-template-columns: repeat(auto-fit, minmax(min(100%, 9.5rem), 1fr)); margin: 0 0 1.25rem }

@@ -24,7 +24,7 @@ import { isSidRevoked } from '../store/queries/revocations.ts'
 import { findSession, usersOfSessions } from '../store/queries/sessions.ts'
 import { findTenant } from '../store/queries/tenants.ts'
 import { isTrialId } from '../store/queries/users.ts'
-import type { Queries } from '../store/sqlite.ts'
+import type { Queries } from '../store/engine.ts'
 import { pruneWith } from '../store/statements.ts'
 import type { Change, Store } from '../store/store.ts'
 

@@ -27,6 +27,9 @@ function read(c: ApiContext, name: string, schema: QueryFields[string]): unknown
       { field: name },
       `"${name}" appears more than once. Send it once.`,
     )
+  // one database would find nothing by it, and the other cannot be asked
+  if (value?.includes('\0') === true)
+    throw new Refusal('query_invalid', { field: name }, `"${name}" must be text without NUL (%00).`)
   const result = v.safeParse(schema, value, { abortEarly: true })
   if (result.success) return result.output
   const wish = result.issues[0].message

@@ -17,6 +17,8 @@ export interface Children {
 }
 
 const STOP_MS_MAX = 15_000
+/** That Node calls something experimental, which a library of ours asks for, is nobody's matter here. */
+const QUIETLY = [...process.execArgv, '--disable-warning=ExperimentalWarning']
 
 export function createChildren(hears: (output: Readable) => void): Children {
   const running = new Map<string, ChildProcess>()
@@ -27,7 +29,10 @@ export function createChildren(hears: (output: Readable) => void): Children {
     ended: ended.promise,
     start({ name, file, args }) {
       if (isStopping) return Promise.reject(new ProgramEnded(name, null))
-      const child = fork(file, args, { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] })
+      const child = fork(file, args, {
+        stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+        execArgv: QUIETLY,
+      })
       if (child.stdout !== null) hears(child.stdout)
       running.set(name, child)
       return new Promise((resolve, reject) => {

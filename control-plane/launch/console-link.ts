@@ -1,13 +1,17 @@
 /** `npm run console-link`: a link for a new operator, from the control plane that runs. */
 import { ConfigError } from '../../shared/config/config.ts'
-import { loadSettings } from '../config.ts'
+import { loadToolSettings } from '../config.ts'
 import { createApiClient } from './api-client.ts'
 import { operatorLink } from './operator-link.ts'
 
 const FORCE = '--force'
 
 try {
-  const { config, secrets, flags } = loadSettings(process.argv.slice(2), [FORCE])
+  const { config, secrets, flags } = loadToolSettings(
+    process.argv.slice(2),
+    ['SERVICE_OPERATOR_KEY'],
+    [FORCE],
+  )
   const operator = createApiClient(config.base_url, secrets.SERVICE_OPERATOR_KEY)
   const link = await operatorLink(operator, flags.has(FORCE))
   process.stdout.write(

@@ -59,7 +59,7 @@ const WAYS: Record<string, string> = {
 }
 
 function greeting(claims: TokenClaims) {
-  const until = new Date(claims.exp * 1000).toUTCString()
+  const until = `${new Date(claims.exp * 1000).toISOString().slice(0, 16).replace('T', ' ')} UTC`
   const page = html`<!doctype html>
 <html lang="en">
   <head>

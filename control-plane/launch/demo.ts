@@ -2,9 +2,9 @@
 import { listenText } from '../../shared/config/config.ts'
 import { createDemoApplication } from './demo-application.ts'
 import { DEMO } from './seed.ts'
-import { loadSettings } from '../config.ts'
+import { loadToolSettings } from '../config.ts'
 
-const { config } = loadSettings(process.argv.slice(2))
+const { config } = loadToolSettings(process.argv.slice(2))
 const server = createDemoApplication({ tenantId: DEMO.tenantId, baseUrl: config.base_url })
 const { host, port } = config.demo.listen
 

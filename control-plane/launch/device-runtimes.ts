@@ -4,13 +4,13 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { ConfigError } from '../../shared/config/config.ts'
-import { loadSettings } from '../config.ts'
+import { loadToolSettings } from '../config.ts'
 import { fetchRuntimes, runtimesFolder } from '../downloads/device-agent/runtimes.ts'
 
 const say = (text: string) => void process.stdout.write(`${text}\n`)
 
 try {
-  const { config } = loadSettings(process.argv.slice(2))
+  const { config } = loadToolSettings(process.argv.slice(2))
   await fetchRuntimes({ folder: runtimesFolder(config.data_dir), pack, say })
 } catch (error) {
   if (!(error instanceof ConfigError || error instanceof Error)) throw error

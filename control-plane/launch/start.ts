@@ -32,6 +32,7 @@ async function run(settings: Settings, isStopped: Promise<undefined>) {
   const configFile = configFileOf(settings)
   const args = configFile === undefined ? [] : ['--config', configFile]
   const log = createProgramLog(flags.has(LOG), process.stdout)
+  void isStopped.then(log.ending)
   const children = createChildren(log.take)
   process.stderr.write('\n  Starting …\n')
   try {
@@ -113,7 +114,7 @@ function readKept(file: string): DemoKeep | undefined {
 }
 
 function summary(
-  { config, configFile, secrets, flags }: Settings,
+  { config, configFile, secrets, environment, flags }: Settings,
   demo: SeededDemo | undefined,
   link: string | undefined,
 ): string {
@@ -140,7 +141,7 @@ function summary(
           '                     works once, for 15 minutes; npm run console-link makes another',
         ]),
     `  API                ${config.base_url}/api/v1/contract`,
-    ...(process.env.SERVICE_SMTP_URL
+    ...(environment['SERVICE_SMTP_URL']
       ? []
       : [
           `  Mailbox            ${config.base_url}/mailbox`,

@@ -10,6 +10,11 @@ import type { AlertRecipientRow } from '../store/queries/alert-recipients.ts'
 /** Where the links lead: a page of the console for whoever has one. */
 export const ALERT_EMAILS_PATH = '/console/alert-emails'
 
+const ONE_CLICK = `${ALERT_EMAILS_PATH}/stop/`
+/** For a log: whoever reads it must not be able to end somebody's alerts. */
+export const withoutStopToken = (path: string): string =>
+  path.startsWith(ONE_CLICK) ? `${ONE_CLICK}…` : path
+
 type Consent = Pick<AlertRecipientRow, 'tenantId' | 'email' | 'confirmedAt'>
 
 export interface AlertLinksWorld {
@@ -36,7 +41,7 @@ export function createAlertLinks({ vault, baseUrl }: AlertLinksWorld) {
     tenantOfStopToken: (token: string) =>
       token.includes('.') ? token.slice(0, token.lastIndexOf('.')) : undefined,
     /** One POST ends it, without a page. */
-    oneClick: (token: string) => `${baseUrl}${ALERT_EMAILS_PATH}/stop/${token}`,
+    oneClick: (token: string) => `${baseUrl}${ONE_CLICK}${token}`,
     address: (token: string) => `${baseUrl}${ALERT_EMAILS_PATH}?link=${token}`,
   }
 }

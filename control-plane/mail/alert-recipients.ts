@@ -10,7 +10,6 @@ import { LIMITS } from '../../shared/limits.ts'
 import {
   deleteRecipient,
   findRecipient,
-  findRecipientByEarlierToken,
   findRecipientToConfirm,
   recipientsOf,
   updateRecipient,
@@ -19,7 +18,7 @@ import {
 } from '../store/queries/alert-recipients.ts'
 import { alertsAfter, updateAlert } from '../store/queries/alerts.ts'
 import { findTenant } from '../store/queries/tenants.ts'
-import type { Queries } from '../store/sqlite.ts'
+import type { Queries } from '../store/engine.ts'
 import type { Change, Store } from '../store/store.ts'
 import type { AlertLinks } from './alert-links.ts'
 import { letter, mailTextsFor } from './letters.ts'
@@ -53,9 +52,7 @@ export function createAlertRecipients({ store, clock, mails, links }: Recipients
   async function find(queries: Queries, token: string): Promise<Found | undefined> {
     const tenantId = links.tenantOfStopToken(token)
     const confirmed = tenantId === undefined ? [] : await recipientsOf(queries, tenantId)
-    const row =
-      confirmed.find((row) => row.confirmedAt !== null && links.isStopTokenOf(token, row)) ??
-      (await findRecipientByEarlierToken(queries, token))
+    const row = confirmed.find((row) => row.confirmedAt !== null && links.isStopTokenOf(token, row))
     if (row !== undefined) return { row, mayConfirm: false }
     const asked = await findRecipientToConfirm(queries, links.confirmHashOf(token))
     const isOver = asked === undefined || clock.nowMs() - asked.askedAt >= VALID_MS
@@ -86,7 +83,7 @@ export function createAlertRecipients({ store, clock, mails, links }: Recipients
         const token = links.newConfirmToken()
         await upsertRecipient(queries, {
           ...{ tenantId, email, language, askedAt: nowMs, confirmedAt: null },
-          ...{ confirmHash: links.confirmHashOf(token), stoppedAt: null, earlierToken: null },
+          ...{ confirmHash: links.confirmHashOf(token), stoppedAt: null },
         })
         const text = mailTextsFor(language).alertConfirm({
           tenant: tenant?.name ?? tenantId,
@@ -142,7 +139,7 @@ export function createAlertRecipients({ store, clock, mails, links }: Recipients
           if (emailRecipients.length < alert.emailRecipients.length)
             await updateAlert(queries, tenantId, alert.alertId, { emailRecipients })
         }
-        const refusal = { confirmedAt: null, confirmHash: null, earlierToken: null }
+        const refusal = { confirmedAt: null, confirmHash: null }
         await updateRecipient(queries, tenantId, email, { ...refusal, stoppedAt: nowMs })
         const actor = { name: email, requestId }
         await change.audit(actor, { action: 'alert_recipient.stopped', tenantId })

@@ -13,6 +13,13 @@ h2 { margin: 0 0 .25rem; font-size: 1.1rem } .meta { margin: 0; opacity: .75 }
 p { overflow-wrap: anywhere } nav { display: flex; gap: 1rem; justify-content: center }
 `
 const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64')
+const HEADERS = {
+  'Content-Security-Policy': `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; base-uri 'none'; frame-ancestors 'none'`,
+  'X-Content-Type-Options': 'nosniff',
+  'Referrer-Policy': 'no-referrer',
+  'Cache-Control': 'no-store',
+}
+type Html = ReturnType<typeof html>
 const PAGE_MAILS = 20
 const LINK = /https?:\/\/\S+/
 
@@ -25,23 +32,19 @@ export function mailboxRoutes(mailbox: Mailbox, key: string) {
       .replace(/^[^:]*:/, '')
     if (!isSameSecret(password, key)) {
       c.header('WWW-Authenticate', 'Basic realm="mailbox", charset="UTF-8"')
-      return c.text('Sign in as mailbox. The password is the key that npm start prints.', 401)
+      return c.html(
+        document(html`<h1>Sign in to the mailbox</h1>
+    <p>The user name is <b>mailbox</b>. The password is the key that <code>npm start</code> prints.</p>
+    <p><a href="/mailbox">Try again</a></p>`),
+        401,
+        HEADERS,
+      )
     }
     const mails = await mailbox.list()
     const pages = Math.max(1, Math.ceil(mails.length / PAGE_MAILS))
     const at = Math.min(pageOf(c.req.query('page')), pages)
     const shown = mails.slice((at - 1) * PAGE_MAILS, at * PAGE_MAILS)
-    const page = html`<!doctype html>
-<html lang="en">
-  <head>
-    <meta charset="utf-8">
-    <meta name="viewport" content="width=device-width, initial-scale=1">
-    <title>Mailbox</title>
-    <style>${raw(STYLE)}</style>
-  </head>
-  <body>
-    <main>
-    <h1>Mailbox</h1>
+    const content = html`<h1>Mailbox</h1>
     <p>No mail server is configured, so emails are kept here. Set SERVICE_SMTP_URL to send them.</p>
     ${mails.length === 0 ? html`<p>No emails yet. Invitations and password resets will appear here.</p>` : ''}
     ${shown.map(
@@ -50,19 +53,25 @@ export function mailboxRoutes(mailbox: Mailbox, key: string) {
         <p class="meta">To ${to}, ${new Date(at).toISOString()}</p>
         ${text.split('\n\n').map((line) => html`<p>${linked(line)}</p>`)}
       </article>`,
-    )}
-    </main>
-    ${pages === 1 ? '' : pager(at, pages)}
-  </body>
-</html>`
-    return c.html(page, 200, {
-      'Content-Security-Policy': `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; base-uri 'none'; frame-ancestors 'none'`,
-      'X-Content-Type-Options': 'nosniff',
-      'Referrer-Policy': 'no-referrer',
-      'Cache-Control': 'no-store',
-    })
+    )}`
+    const page = document(content, pages === 1 ? undefined : pager(at, pages))
+    return c.html(page, 200, HEADERS)
   })
 }
+
+const document = (content: Html, below?: Html) => html`<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <title>Mailbox</title>
+    <style>${raw(STYLE)}</style>
+  </head>
+  <body>
+    <main>${content}</main>
+    ${below ?? ''}
+  </body>
+</html>`
 
 function linked(line: string) {
   const link = LINK.exec(line)?.[0]

@@ -21,7 +21,7 @@ import {
 } from '../store/queries/alerts.ts'
 import { beginOf, deleteMinutesFrom } from '../store/queries/figures.ts'
 import { requireTenant } from '../store/queries/tenants.ts'
-import type { Queries } from '../store/sqlite.ts'
+import type { Queries } from '../store/engine.ts'
 import type { Actor, Change, Store } from '../store/store.ts'
 import { judgeAlert, spanOf, watchAt } from './alert-judgement.ts'
 import { previewAlert, previewSpan, type AlertPreview } from './alert-preview.ts'
@@ -36,6 +36,20 @@ export type NewAlert = Pick<
 export type AlertPatch = Partial<NewAlert>
 
 export type Alerts = ReturnType<typeof createAlerts>
+
+/** As it stands in the audit trail. */
+const noted = (alert: Alert, names: readonly (keyof NewAlert)[]) =>
+  Object.fromEntries(names.map((name) => [NOTED_AS[name], alert[name]]))
+
+const NOTED_AS = {
+  metric: 'metric',
+  threshold: 'threshold',
+  windowSeconds: 'window_seconds',
+  coolDownSeconds: 'cool_down_seconds',
+  isEnabled: 'is_enabled',
+  emailLanguage: 'email_language',
+  emailRecipients: 'email_recipients',
+} as const satisfies Record<keyof NewAlert, string>
 
 /** What makes it another question: what was told of before says nothing about it. */
 const QUESTION = ['metric', 'threshold', 'windowSeconds', 'isEnabled'] as const
@@ -159,7 +173,8 @@ export function createAlerts({ store, clock, mailAlert, alertRecipients }: Alert
         }
         await insertAlert(queries, alert)
         await askOthers(change, alert)
-        const content = { alert_id: alert.alertId, ...input }
+        const given = Object.keys(input) as (keyof NewAlert)[]
+        const content = { alert_id: alert.alertId, ...noted(alert, given) }
         await change.audit(actor, { action: 'alert.created', tenantId, content })
         return alert
       })
@@ -184,7 +199,9 @@ export function createAlerts({ store, clock, mailAlert, alertRecipients }: Alert
         })
         const after = found(await findAlert(change.queries, tenantId, alertId))
         if (isOther('emailRecipients') || isOther('emailLanguage')) await askOthers(change, after)
-        const content = { alert_id: alertId, changed }
+        const { metric } = after
+        const [from, to] = [noted(before, changed), noted(after, changed)]
+        const content = { alert_id: alertId, metric, from, to }
         await change.audit(actor, { action: 'alert.changed', tenantId, content })
         return after
       })

@@ -12,7 +12,7 @@ import {
 } from '../store/queries/digests.ts'
 import { beginOf, figureSums, type FigureSum } from '../store/queries/figures.ts'
 import { findTenant } from '../store/queries/tenants.ts'
-import type { Queries } from '../store/sqlite.ts'
+import type { Queries } from '../store/engine.ts'
 import { pruneWith } from '../store/statements.ts'
 import type { Change, Store } from '../store/store.ts'
 import { countedFrom, newestWeek, type Week } from './weeks.ts'

@@ -4,7 +4,7 @@ import {
   countFailedDeliveries,
   minutesOfFailedDeliveries,
 } from '../store/queries/webhook-failures.ts'
-import type { Queries } from '../store/sqlite.ts'
+import type { Queries } from '../store/engine.ts'
 import type { AlertMetric, FigureOutcome } from '../store/monitoring-names.ts'
 
 /** From the beginning of a minute up to before the beginning of another. */
@@ -24,18 +24,20 @@ interface Metric {
   minutes(queries: Queries, tenantId: string, span: Span): Promise<MinuteCount[]>
 }
 
-const ofOutcomes = (...outcomes: FigureOutcome[]): Metric => ({
+const ofFigures = (outcomes: readonly FigureOutcome[], reason?: string): Metric => ({
   count: (queries, tenantId, { fromMs, toMs }) =>
-    countOutcomes(queries, tenantId, outcomes, fromMs, toMs),
+    countOutcomes(queries, tenantId, { outcomes, reason }, fromMs, toMs),
   minutes: (queries, tenantId, { fromMs, toMs }) =>
-    minutesOfOutcomes(queries, tenantId, outcomes, fromMs, toMs),
+    minutesOfOutcomes(queries, tenantId, { outcomes, reason }, fromMs, toMs),
 })
 
 const METRICS: Readonly<Record<AlertMetric, Metric>> = {
-  refused_sign_ins: ofOutcomes('failed', 'denied'),
-  step_ups: ofOutcomes('step_up'),
-  sealed_hits: ofOutcomes('sealed'),
-  lockouts: ofOutcomes('lockout'),
+  refused_sign_ins: ofFigures(['failed', 'denied']),
+  step_ups: ofFigures(['step_up']),
+  sealed_hits: ofFigures(['sealed']),
+  lockouts: ofFigures(['lockout']),
+  device_other_browser: ofFigures(['denied'], 'device_other_browser'),
+  device_break_glass: ofFigures(['signed_in'], 'device_break_glass'),
   failed_deliveries: {
     count: (queries, tenantId, { fromMs, toMs }) =>
       countFailedDeliveries(queries, tenantId, fromMs, toMs),

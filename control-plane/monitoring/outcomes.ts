@@ -10,14 +10,21 @@ import {
   type Figure,
   type FigureOutcome,
 } from '../store/monitoring-names.ts'
-import { ATTEMPT_REASONS, type AttemptReason } from '../policy/verdict.ts'
+import {
+  ATTEMPT_REASONS,
+  DEVICE_NOTES,
+  type AttemptReason,
+  type DeviceNote,
+} from '../policy/verdict.ts'
 
 const REASONS: ReadonlySet<string> = new Set([
   ...SIGN_IN_REASONS,
   ...REFUSE_REASONS,
   ...FORWARD_REASONS,
   ...ATTEMPT_REASONS,
+  ...DEVICE_NOTES,
   'binding', // of the middleware
+  'device_other_browser', // of a device check
 ])
 
 const reasonOf = (reason: string) => (reason === '' || REASONS.has(reason) ? reason : 'other')
@@ -57,18 +64,19 @@ export function ofApplication({ outcome, reason = '' }: Reported): Counted {
   }
 }
 
-/** `begun`: the pauses that this failure has begun. */
+/** `begun`: the pauses that this failure has begun; `note`: of who was let in. */
 export function ofSignIn(
   state: RecordedState,
   isFailure: boolean,
   begun: readonly AttemptReason[],
+  note?: DeviceNote,
 ): readonly Counted[] {
   const lockouts = begun.map((reason) => ({ outcome: 'lockout', reason }) as const)
-  return [signInOutcome(state, isFailure), ...lockouts]
+  return [signInOutcome(state, isFailure, note), ...lockouts]
 }
 
-function signInOutcome(state: RecordedState, isFailure: boolean): Counted {
-  if (state.kind === 'signed_in') return { outcome: 'signed_in', reason: '' }
+function signInOutcome(state: RecordedState, isFailure: boolean, note?: DeviceNote): Counted {
+  if (state.kind === 'signed_in') return { outcome: 'signed_in', reason: note ?? '' }
   const { kind, reason } = state
   if (kind === 'refused') return { outcome: 'denied', reason }
   if (isFailure) return { outcome: 'failed', reason }

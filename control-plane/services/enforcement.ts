@@ -29,6 +29,7 @@ export type EnforcementServices = Awaited<ReturnType<typeof openEnforcement>>
 
 export async function openEnforcement(world: ServicesWorld, below: TenantServices, jobs: Jobs) {
   const { fleetKey, baseUrl, edgeUrlFor, clock, log } = world
+  const { enforceMsMax = LIMITS.fleetEnforceMsMax } = world
   const { store, vault, keys, tenants, sessions, revocations } = below
   const logoutNotices = createLogoutNotices({ store, tenants, keys, baseUrl, clock, log })
   jobs.begins(() => logoutNotices.send())
@@ -114,6 +115,11 @@ export async function openEnforcement(world: ServicesWorld, below: TenantService
     },
     holders: () => holders.all(),
     onEvents: (gatewayId, events) => enforcement.receive(gatewayId, events),
+    async onHeld(gatewayId, held) {
+      const actor = { name: `gateway ${gatewayId}`, requestId: '' }
+      for (const { tenant_id: tenantId, revoked } of held)
+        await revocations.recover(tenantId, revoked, actor)
+    },
     onFigures: (gatewayId, counted) => figures.receive(gatewayId, counted),
     onConnectors: connectorPresence.receive,
   })
@@ -125,7 +131,7 @@ export async function openEnforcement(world: ServicesWorld, below: TenantService
     const ofGateways = [...revoked].filter(([tenantId]) => !isReserved(tenantId))
     if (ofGateways.length === 0) return ENFORCED_BY_NOBODY
     for (const [tenantId, state] of ofGateways) fleet.revoked(tenantId, state)
-    return fleet.revocationsSettled(LIMITS.fleetEnforceMsMax)
+    return fleet.revocationsSettled(enforceMsMax)
   })
 
   return {
@@ -146,7 +152,7 @@ export async function openEnforcement(world: ServicesWorld, below: TenantService
     /** Who goes by what has just been changed of a tenant, or by its end. */
     changeEnforced: async (tenantId: string) => {
       const revision = (await tenants.find(tenantId))?.revision ?? (await store.revision())
-      return fleet.enforced(tenantId, revision, LIMITS.fleetEnforceMsMax)
+      return fleet.enforced(tenantId, revision, enforceMsMax)
     },
     changesSettled: async () => fleet.settled(await store.revision(), LIMITS.fleetSettleMsMax),
   }

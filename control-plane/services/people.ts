@@ -32,7 +32,8 @@ export function createPeople(
   const passwords = createPasswordHasher({}, semaphore, world.passwordCost)
   const addresses = createAddresses(world.directoryAddresses)
   const directories = createUserDirectories({ store, vault, log, semaphore, addresses })
-  const strength = createStrength()
+  const ownStrength = createStrength()
+  const { strength = ownStrength } = world
   const passwordRules = createPasswordRules({ store, passwords, strength, breaches })
   const users = createUsers({ store, passwords, passwordRules, policies, clock, directories })
   const tickets = jobs.tidied('tickets', createTickets({ store, vault, clock }))
@@ -53,7 +54,7 @@ export function createPeople(
     factors: createFactors({ store, vault }),
     trialPeople: jobs.tidied('trialPeople', createTrialPeople({ store, passwords, clock })),
     async closePasswords() {
-      await strength.close()
+      await ownStrength.close()
       await breaches.close()
     },
   }

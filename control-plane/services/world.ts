@@ -5,10 +5,11 @@ import type { BreachList } from '../accounts/passwords/breach-list.ts'
 import type { AiSettings } from '../analysis/provider.ts'
 import type { ProviderWorld } from '../analysis/provider-client.ts'
 import type { PasswordCost } from '../accounts/passwords/hasher.ts'
+import type { Strength } from '../accounts/passwords/strength.ts'
 import type { RsaKey } from '../keys/rsa-keys.ts'
 import type { SharedKeyUse } from '../fleet/admission.ts'
 import type { MailTransport } from '../mail/mails.ts'
-import type { Engine } from '../store/sqlite.ts'
+import type { Engine } from '../store/engine.ts'
 import type { ReceiverWorld } from '../webhooks/receiver-client.ts'
 
 export interface ServicesWorld {
@@ -35,6 +36,10 @@ export interface ServicesWorld {
   /** What a new password's hash and a new signing key cost; as much as they should, if nothing is said. */
   readonly passwordCost?: PasswordCost
   readonly generateKey?: () => Promise<RsaKey>
+  /** Who estimates passwords, if several share one; whoever gives it ends it. */
+  readonly strength?: Pick<Strength, 'of'>
+  /** How long an answer waits for gateways to go by it, at most. */
+  readonly enforceMsMax?: number
   readonly clock: Clock
   readonly log: Logger
 }

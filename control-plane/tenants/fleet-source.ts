@@ -16,6 +16,7 @@ import {
   versionsOf,
   type TenantVersion,
 } from '../store/queries/fleet.ts'
+import { beginEpoch } from '../store/queries/epoch.ts'
 import { signingKeysOfAll } from '../store/queries/signing-keys.ts'
 import { findTenant, findTenants, tenantsAfter, type Tenant } from '../store/queries/tenants.ts'
 import { isReserved } from '../store/reserved.ts'
@@ -94,8 +95,10 @@ export function createFleetSource(world: FleetSourceWorld): FleetSource {
 
   return {
     async position() {
-      return { epoch: store.epoch, revision: await store.revision() }
+      return { epoch: await store.epoch(), revision: await store.revision() }
     },
+
+    beginEpoch: () => store.change(({ queries }) => beginEpoch(queries)),
 
     async changedSince(revision, limit) {
       const changed = await changedTenantsAfter(store.read, revision, limit)

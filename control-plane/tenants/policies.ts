@@ -7,12 +7,13 @@ import type { Clock } from '../../shared/clock.ts'
 import { Refusal } from '../../shared/errors.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import { revokeIn } from '../sessions/revocations.ts'
+import { demandedFrom, demandedNext, type Demanded } from '../policy/demanded.ts'
 import { DEFAULT_POLICIES, type Policies, type PolicyName } from '../policy/policies.ts'
 import { changeInTurns } from '../store/change-in-turns.ts'
 import { findPolicy, policiesOf, upsertPolicy } from '../store/queries/policies.ts'
 import { aliveCountsAfter, aliveSids } from '../store/queries/sessions.ts'
 import { findTenant, updateTenant, type Tenant } from '../store/queries/tenants.ts'
-import type { Queries } from '../store/sqlite.ts'
+import type { Queries } from '../store/engine.ts'
 import type { Actor, Change, Store } from '../store/store.ts'
 import { createAlter } from './alter.ts'
 import { toldChange, withFewEntries, withoutLongLists } from './told-changes.ts'
@@ -51,10 +52,9 @@ export function createPolicies({ store, clock }: { store: Store; clock: Clock })
       return (await findPolicy(store.read, tenantId, name)) !== undefined
     },
 
-    /** When what it demands was last changed; undefined: nobody has decided. */
-    async changedAt(tenantId: string, name: PolicyName): Promise<number | undefined> {
-      return (await findPolicy(store.read, tenantId, name))?.updatedAt
-    },
+    /** What devices have had to meet, and since when. */
+    demandedOfDevices: (tenantId: string): Promise<readonly Demanded[]> =>
+      demandedIn(store.read, tenantId),
 
     async put<Name extends PolicyName>(
       tenantId: string,
@@ -70,13 +70,20 @@ export function createPolicies({ store, clock }: { store: Store; clock: Clock })
         const changed = Object.keys(put).filter((key) => isOther(before[name], put, key))
         const known = await findPolicy(change.queries, tenantId, name)
         if (changed.length === 0 && known !== undefined) return undefined
-        const isAsBefore = changed.every((key) => BESIDE_DEMANDS.includes(key))
+        const demanded = await demandedIn(change.queries, tenantId)
         await upsertPolicy(change.queries, {
           tenantId,
           name,
           settings: { ...put },
-          // days of grace are counted from it
-          updatedAt: known !== undefined && isAsBefore ? known.updatedAt : change.nowMs,
+          updatedAt: change.nowMs,
+          ...(name === 'device' && {
+            demanded: demandedNext(
+              demanded,
+              before.device,
+              put as Policies['device'],
+              change.nowMs,
+            ),
+          }),
         })
         if (name === 'session') {
           const session = put as Policies['session']
@@ -99,13 +106,6 @@ export function createPolicies({ store, clock }: { store: Store; clock: Clock })
   }
 }
 
-/** What a device has to meet stays as it was when these change. */
-const BESIDE_DEMANDS: readonly string[] = [
-  'notify_new',
-  'break_glass',
-  'on_violation',
-] satisfies (keyof Policies['device'])[]
-
 /** What is put says everything: what it leaves out has its default, a session's lengths stay. */
 export function putTogether<Name extends PolicyName>(
   name: Name,
@@ -114,6 +114,14 @@ export function putTogether<Name extends PolicyName>(
 ): Policies[Name] {
   const base = name === 'session' ? before[name] : DEFAULT_POLICIES[name]
   return { ...base, ...input }
+}
+
+/** Of a policy that was saved before this was kept: since then. */
+export async function demandedIn(queries: Queries, tenantId: string): Promise<readonly Demanded[]> {
+  const row = await findPolicy(queries, tenantId, 'device')
+  if (row === undefined) return []
+  const settings: Policies['device'] = { ...DEFAULT_POLICIES.device, ...row.settings }
+  return row.demanded.length > 0 ? row.demanded : [demandedFrom(settings, row.updatedAt)]
 }
 
 /** As they are inside a change. */

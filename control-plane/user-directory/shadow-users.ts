@@ -15,7 +15,7 @@ import {
   usersBeginning,
   type UserRow,
 } from '../store/queries/users.ts'
-import type { Queries } from '../store/sqlite.ts'
+import type { Queries } from '../store/engine.ts'
 import type { Store } from '../store/store.ts'
 import type { Person } from './person.ts'
 

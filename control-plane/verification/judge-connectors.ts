@@ -49,6 +49,6 @@ function noneHere(seen: Observations, joined: readonly ConnectorObservation[]): 
   const which = joined.length === 1 ? first.name : 'one of these machines'
   return {
     detail: `No connector is connected. Joined: ${names}${more}.`,
-    nextAction: `Start the connector on ${which}: service-connector run. If it runs already, service-connector diag, run there, says what is in the way; ${page} shows when each was last seen.`,
+    nextAction: `Start the connector on ${which}: service-connector run. If it is already running, run service-connector diag there: it says what is wrong; ${page} shows when each was last seen.`,
   }
 }

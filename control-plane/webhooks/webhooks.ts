@@ -19,7 +19,7 @@ import {
   webhooksAfter,
   type WebhookRow,
 } from '../store/queries/webhooks.ts'
-import type { Queries } from '../store/sqlite.ts'
+import type { Queries } from '../store/engine.ts'
 import type { Actor, Change, Store } from '../store/store.ts'
 import { followEndings } from '../store/webhook-endings.ts'
 import type { AddressCheck } from './receiver.ts'

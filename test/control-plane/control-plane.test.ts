@@ -76,7 +76,18 @@ void t.test('what is no HTTP is answered like everything else, and closed', asyn
     const answer = await rawRequest(port, text)
     t.match(answer, new RegExp(`^HTTP/1.1 ${status} `), name)
     t.match(answer, /x-request-id: [0-9a-f-]{36}/i, `${name} has a request id`)
+    t.match(answer, /application\/json/, `${name}: JSON for programs`)
   }
+  const person = 'Accept: text/html\r\nAccept-Language: de\r\nSec-Fetch-Mode: navigate\r\n'
+  for (const [name, text, title] of [
+    ['no Host', `GET / HTTP/1.1\r\n${person}\r\n`, 'Ung.{1,2}ltige Anfrage'],
+    [
+      'too many cookies',
+      `GET / HTTP/1.1\r\nHost: a\r\n${person}Cookie: ${'x'.repeat(20_000)}\r\n\r\n`,
+      'Zu viele Cookies',
+    ],
+  ] as const)
+    t.match(await rawRequest(port, text), new RegExp(`lang="de"[^]*<h1>${title}`), name)
 })
 
 void t.test('what keeps it from starting is one line, and leaves nothing running', async (t) => {

@@ -1,5 +1,6 @@
 /** Devices of a tenant, and the tickets that they enroll with. */
 import * as v from 'valibot'
+import type { ChallengeKeys } from '../../devices/challenge-keys.ts'
 import type { Devices } from '../../devices/devices.ts'
 import type { EndedDevices, ListedDevice } from '../../devices/management.ts'
 import type { DeviceTickets } from '../../devices/tickets.ts'
@@ -16,7 +17,7 @@ import {
   RevokeDevicesBody,
 } from '../../requests/device-fields.ts'
 import { fromOutside, iso, viewOf } from '../../requests/field-names.ts'
-import { NothingBody } from '../../requests/fields.ts'
+import { flag, NothingBody } from '../../requests/fields.ts'
 import { mapPage, PAGE_QUERY, pageOf } from '../../requests/paging.ts'
 import { Enforced } from '../answer-fields.ts'
 import { endpointsOf, file, json, nothing, type Endpoint } from '../endpoint.ts'
@@ -25,6 +26,7 @@ import { enforcedAnswers, type EnforcedAnswersWorld } from './enforced-answers.t
 export interface OperatorDeviceEndpointsWorld extends EnforcedAnswersWorld {
   readonly baseUrl: string
   readonly deviceTickets: DeviceTickets
+  readonly challengeKeys: Pick<ChallengeKeys, 'rotate'>
   readonly enrolledDevices: Pick<Devices, 'list' | 'find' | 'patch' | 'revoke' | 'remove'>
 }
 
@@ -40,10 +42,12 @@ const RevokedDevicesAnswer = v.strictObject({
   sessions: described(count, 'How many active sessions this ended.'),
   enforced: Enforced,
 })
+const DeviceKeyRotationBody = v.strictObject({ force: v.optional(flag, false) })
+const DeviceKeysAnswer = v.strictObject({ current: v.string(), next: v.string() })
 const RemovedDeviceAnswer = v.strictObject({ device_id: v.string(), enforced: Enforced })
 
 export function operatorDeviceEndpoints(world: OperatorDeviceEndpointsWorld): readonly Endpoint[] {
-  const { baseUrl, deviceTickets, enrolledDevices } = world
+  const { baseUrl, deviceTickets, challengeKeys, enrolledDevices } = world
   const enforcement = enforcedAnswers(world)
 
   async function revokedView(tenantId: string, { deviceIds, sessions, ...ended }: EndedDevices) {
@@ -52,6 +56,20 @@ export function operatorDeviceEndpoints(world: OperatorDeviceEndpointsWorld): re
   }
 
   return [
+    operator.post('/api/v1/operator/device-keys/rotate', {
+      summary: 'Rotates the key by which device agents know this service.',
+      description:
+        'Agents know the next key long before it signs. A device that was off during two ' +
+        'rotations has to enroll again, so a second one within 30 days has to be forced.',
+      body: DeviceKeyRotationBody,
+      example: {},
+      answers: { 200: json(DeviceKeysAnswer, 'The key that signs now, and the next one.') },
+      refusals: ['rotation_state'],
+      handle: async (c, { body }) => {
+        const [current = '', next = ''] = await challengeKeys.rotate(body, c.var.actor)
+        return c.json({ current, next })
+      },
+    }),
     operator.post(TICKETS, {
       summary: 'Creates a ticket to enroll devices: for one of them and 24 hours by default.',
       body: NewDeviceTicketBody,
@@ -105,7 +123,7 @@ export function operatorDeviceEndpoints(world: OperatorDeviceEndpointsWorld): re
       },
     }),
     operator.post(`${TENANT}/device-revocations`, {
-      summary: 'Revokes devices, all or none of them, and ends the sessions begun on them.',
+      summary: 'Revokes devices, all or none of them, and ends the sessions started on them.',
       description: 'Waits for the gateways as a revocation of sessions does.',
       body: RevokeDevicesBody,
       example: { device_ids: ['dev_1b9f6c1e2d3a4b5c'] },
@@ -150,7 +168,7 @@ export function operatorDeviceEndpoints(world: OperatorDeviceEndpointsWorld): re
       },
     }),
     operator.post(`${DEVICE}/revoke`, {
-      summary: 'Revokes a device, and ends the sessions begun on it.',
+      summary: 'Revokes a device, and ends the sessions started on it.',
       description: 'Waits for the gateways as a revocation of sessions does.',
       body: NothingBody,
       answers: { 200: json(RevokedDevicesAnswer, 'It is refused everywhere.') },
@@ -177,7 +195,7 @@ export function operatorDeviceEndpoints(world: OperatorDeviceEndpointsWorld): re
 
 const ofDevice = viewOf(DeviceAnswer)
 
-function deviceView({ factsSince, state, ...device }: ListedDevice) {
+function deviceView({ factsSince, unmetSince: _unmet, state, ...device }: ListedDevice) {
   const times = Object.entries(factsSince).map(([fact, at]) => [fact, iso(at)] as const)
   return ofDevice({ ...device, state, factsSince: Object.fromEntries(times) })
 }

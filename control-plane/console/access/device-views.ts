@@ -189,9 +189,9 @@ export function allowedView(
 
 export function deniedView(): View {
   return {
-    title: 'Nothing was handed out',
+    title: 'Request denied',
     content: html`<div class="card narrow">
-      <p>The tool was told that you denied its request.</p>
+      <p>service-analyzer gets no key, and stops.</p>
       <p class="hint">
         If someone sent you the link, tell an operator of this service. If you denied it by mistake, run
         <code>service-analyzer setup</code> again.

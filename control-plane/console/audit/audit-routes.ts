@@ -7,7 +7,7 @@ import { LIMITS } from '../../../shared/limits.ts'
 import { AUDIT_QUERY, toAuditSearch, type AuditWish } from '../../requests/audit-fields.ts'
 import { PAGE_QUERY } from '../../requests/paging.ts'
 import type { AuditSearch } from '../../accounts/audit-trail.ts'
-import { isReserved } from '../../store/reserved.ts'
+import { CONSOLE_REALM, isReserved } from '../../store/reserved.ts'
 import type { AuditRow } from '../../store/queries/audit.ts'
 import { selectField, textField } from '../../pages/blocks/field.ts'
 import { linkButton } from '../../pages/blocks/form.ts'
@@ -102,17 +102,24 @@ async function found(
   const names = await (tenantId === undefined
     ? userNames.ofAll(ids)
     : userNames.ofTenant(tenantId, ids))
+  // whom the console lets in to this tenant is no user of it
+  const administrators = items.filter(isOfConsole).map(({ userId }) => userId)
+  const ofConsole = await userNames.ofTenant(CONSOLE_REALM, administrators)
   const isCut = next !== null && items.length < limit
   return html`${periods(path, query, nowMs)} ${filters(path, query)}
   ${isCut ? stillMore(items.length, looked) : ''}
-  ${isCut && items.length === 0 ? '' : await entries(items, names, tenantId, path, query)}
+  ${isCut && items.length === 0 ? '' : await entries(items, { names, ofConsole }, tenantId, path, query)}
   ${pager(address, { next, isFirst: cursor === undefined })}
   ${exports(path, query)}`
 }
 
+type Names = ReadonlyMap<string, string>
+
+const isOfConsole = ({ action }: AuditRow) => action.startsWith('console.')
+
 async function entries(
   items: readonly AuditRow[],
-  names: ReadonlyMap<string, string>,
+  { names, ofConsole }: { readonly names: Names; readonly ofConsole: Names },
   tenantId: string | undefined,
   path: string,
   query: AuditWish,
@@ -120,7 +127,7 @@ async function entries(
   const tenant: Column<AuditRow> = {
     label: 'Tenant',
     cell: ({ tenantId: id }) =>
-      id === null || isReserved(id) ? id : html`<a href="${tenantPath(id)}">${id}</a>`,
+      id === null ? '—' : isReserved(id) ? id : html`<a href="${tenantPath(id)}">${id}</a>`,
   }
   const details = new Map<AuditRow, Html | string>()
   for (const entry of items) {
@@ -134,7 +141,10 @@ async function entries(
       { label: 'Time', cell: ({ at }) => logMoment(at) },
       { label: 'Actor', cell: (entry) => actorCell(entry, names) },
       { label: 'Action', isName: true, cell: ({ action }) => actionText(action) },
-      { label: 'Target', cell: (entry) => targetCell(entry, names) },
+      {
+        label: 'Target',
+        cell: (entry) => targetCell(entry, isOfConsole(entry) ? ofConsole : names),
+      },
       ...(tenantId === undefined ? [tenant] : []),
       { label: 'Details', cell: (entry) => details.get(entry) ?? '' },
     ],
@@ -165,18 +175,22 @@ function withSessions({ tenantId }: AuditRow, difference: Difference): Differenc
 }
 
 /** With the account beside the address, which somebody else may have had before, or has by now. */
-function actorCell({ actor, actorId, tenantId }: AuditRow, names: ReadonlyMap<string, string>) {
-  if (names.has(actor) && tenantId !== null && !isReserved(tenantId))
-    return personLink(tenantId, actor, names)
+function actorCell({ actor, actorId, tenantId }: AuditRow, names: Names) {
+  const name = names.get(actor)
+  if (name !== undefined)
+    return tenantId === null || isReserved(tenantId)
+      ? html`<span title="${actor}">${name}</span>`
+      : personLink(tenantId, actor, names)
   const text = actorText(actor)
   return actorId === null
     ? text
     : html`<span>${text} <span class="hint" title="${actorId}">${shortId(actorId)}</span></span>`
 }
 
-function targetCell({ userId, tenantId }: AuditRow, names: ReadonlyMap<string, string>) {
+function targetCell(entry: AuditRow, names: Names) {
+  const { userId, tenantId } = entry
   if (userId === null) return '—'
-  if (tenantId === null || isReserved(tenantId))
+  if (tenantId === null || isReserved(tenantId) || isOfConsole(entry))
     return html`<span title="${userId}">${names.get(userId) ?? shortId(userId)}</span>`
   return personLink(tenantId, userId, names)
 }

@@ -21,8 +21,8 @@ const ACTIONS: Readonly<Record<string, string>> = {
   'user.removed': 'Deleted a user',
   'analyzer_key.rotated': 'Rotated the analyzer key',
   'analyzer_key.shown': 'Viewed the analyzer key',
-  'analyzer_key.allowed': 'Allowed a command-line tool the analyzer key',
-  'analyzer_key.handed_out': 'Handed out the analyzer key to a command-line tool',
+  'analyzer_key.allowed': 'Allowed a command-line tool to sign in',
+  'analyzer_key.handed_out': 'Gave the analyzer key to a command-line tool',
   'device_code.denied': 'Denied a command-line tool',
   'client_secret.shown': 'Viewed the client secret',
   'client_secret.rotated': 'Rotated the client secret',
@@ -59,16 +59,17 @@ const ACTIONS: Readonly<Record<string, string>> = {
   'connector.revoked': 'Revoked a connector',
   'device_ticket.created': 'Created a device ticket',
   'device_ticket.deleted': 'Deleted a device ticket',
-  'device_challenge_keys.rotated': 'Replaced the key that agents know the service by',
+  'device_challenge_keys.rotated': 'Rotated the key that device agents trust',
   'device.enrolled': 'A device enrolled',
   'device.suspected': 'A device may have been copied',
   'device.left': 'A device left',
   'device.approved': 'Approved a device',
   'device.unapproved': 'Withdrew the approval of a device',
-  'device.cleared': 'Cleared a device of the suspicion that it was copied',
+  'device.cleared': 'Cleared a possible copy',
   'device.owner_changed': 'Changed the owner of a device',
   'device.revoked': 'Revoked a device',
   'device.removed': 'Removed a device',
+  'device.break_glass_used': 'Signed in without a device check (emergency access)',
   'device.proof.foreign_browser': 'A device check came from another browser',
   'device.forgotten': 'Removed a known browser',
   'email.change_asked': 'Requested an email change',
@@ -120,7 +121,7 @@ export function actorText(actor: string): string {
   if (actor.startsWith('device:')) return `the device ${actor.slice('device:'.length)}`
   if (actor.startsWith('connector:')) return `the connector ${actor.slice('connector:'.length)}`
   // a person of a realm, about themselves
-  if (actor.startsWith('usr_')) return `the person ${shortId(actor)}`
+  if (actor.startsWith('usr_')) return `user ${shortId(actor)}`
   return actor
 }
 
@@ -135,11 +136,12 @@ export function differencesOf({ action, content }: Pick<AuditRow, 'action' | 'co
 }
 
 function changedIn(content: Content): Difference[] {
-  const { from, to, was, settings, changed, user_id: userId } = content
+  const { from, to, was, settings, changed, user_id: userId, metric } = content
   const listed = listDifferences(content['lists'])
   if (isRecord(from) && isRecord(to))
     return [
       ...(userId === undefined ? [] : [{ name: 'user_id', about: userId }]),
+      ...(metric === undefined ? [] : [{ name: 'metric', about: metric }]),
       ...fromTo(from, to),
       ...listed,
       ...(Array.isArray(changed) && changed.includes('password')

@@ -36,7 +36,7 @@ const ITEMS_SHOWN_MAX = 20
 /** Lists an item a line, so that one that came or went is seen; `fromTo` narrows them down. */
 function written(value: unknown): Html {
   if (!Array.isArray(value)) return html`${textOf(value)}`
-  if (value.length === 0) return html`<i>empty list</i>`
+  if (value.length === 0) return html`none`
   const items = value.slice(0, ITEMS_SHOWN_MAX).map(textOf)
   if (value.length > items.length) items.push(`and ${value.length - items.length} more`)
   return html`${items.map((item, index) => html`${index === 0 ? '' : html`<br />`}${item}`)}`

@@ -43,6 +43,8 @@ const REASONS: Readonly<Record<string, string>> = {
   device_warning: 'device needs attention',
   device_not_enrolled: 'no enrolled device',
   device_not_compliant: 'device not compliant',
+  device_other_browser: 'device check in another browser',
+  device_break_glass: 'emergency access, no device check',
   code_wrong: 'wrong code',
   enrolment_needed: 'second factor setup required',
   too_many_sign_ins: 'too many sign-ins',

@@ -84,7 +84,9 @@ function standing(listed: readonly ListedGateway[], refused: readonly Refused[])
   if (problems.length === 0)
     return notice(
       'success',
-      `All ${all.length} ${all.length === 1 ? 'gateway serves' : 'gateways serve'} the latest revision.`,
+      all.length === 1
+        ? 'The gateway serves the latest revision.'
+        : `All ${all.length} gateways serve the latest revision.`,
     )
   return notice('problem', problems.join(' '))
 }

@@ -21,6 +21,7 @@ import type { Html } from '../../pages/html.ts'
 import { OPERATOR_ENTRIES, TENANT_PATH, tenantPath } from '../navigation.ts'
 import { action, done, page, type View, type ViewerVisit } from '../route.ts'
 import type { ConsoleWorld } from '../world.ts'
+import { deviceKeyCard } from './device-key-routes.ts'
 import { barOf, keysPicture, type KeyBar } from './keys-picture.ts'
 
 /** Time enough to get another one. */
@@ -84,7 +85,8 @@ export function keysRoutes(world: Pick<ConsoleWorld, 'tenants' | 'keys' | 'certi
             )
           : html`${isReserved(tenantId) ? freshSignInNotice(visit) : ''} ${keysPicture(bars, visit.nowMs)} ${keysTable(bars)}
             ${card('Rotation', nextStep(visit, tenant, bars, attempt))}
-            ${mode === 'sdk' ? '' : card('Certificates', certificateTable(tenant, facts, visit.nowMs))}`,
+            ${mode === 'sdk' ? '' : card('Certificates', certificateTable(tenant, facts, visit.nowMs))}
+            ${isReserved(tenantId) ? deviceKeyCard(visit.proofs?.isReadOnly === true) : ''}`,
       calls: ROTATION_PHASES.map((phase) => ({
         method: 'POST' as const,
         path: `${apiOf(tenantId)}/rotate`,
@@ -167,8 +169,9 @@ function keysTable(bars: readonly KeyBar[]): Html {
       { label: 'Published', cell: ({ publishedFromMs }) => moment(publishedFromMs) },
       { label: 'Signing', cell: signsText },
       {
-        label: 'Needed until',
-        cell: ({ neededUntilMs }) => (neededUntilMs === null ? 'retired' : moment(neededUntilMs)),
+        label: 'Needed',
+        cell: ({ neededUntilMs }) =>
+          neededUntilMs === null ? 'until retired' : html`until ${moment(neededUntilMs)}`,
       },
     ],
     empty: html``,

@@ -13,6 +13,10 @@ import { tenantPath } from '../navigation.ts'
 import { action, done, page, type ConsoleRoute, type View, type ViewerVisit } from '../route.ts'
 import { MODE_LABELS } from './settings/settings-form.ts'
 
+const DRAFT = 'Starts as a draft. Nothing changes for anyone until you publish it.'
+const PUBLISHED =
+  'Published right away, so that setup can go on. Everyone gets in until you go live.'
+
 const PATH = '/console/tenants/new'
 
 /** A command line tool that waits for the tenant: afterwards it goes on there. */
@@ -23,7 +27,7 @@ function show(visit: ViewerVisit, attempt?: Attempt, waiting = ''): View {
   const userCode = readUserCode(attempt?.values.get('device_code') ?? waiting)
   return {
     title: 'New tenant',
-    intro: 'Starts as a draft. Nothing changes for anyone until you publish it.',
+    intro: userCode === undefined ? DRAFT : PUBLISHED,
     here: 'tenants',
     content: formCard(visit, {
       action: PATH,
@@ -57,7 +61,11 @@ function show(visit: ViewerVisit, attempt?: Attempt, waiting = ''): View {
   }
 }
 
-export function newTenantRoutes({ tenants }: { readonly tenants: Pick<Tenants, 'create'> }) {
+export function newTenantRoutes({
+  tenants,
+}: {
+  readonly tenants: Pick<Tenants, 'create' | 'publish'>
+}) {
   return [
     page(
       { path: PATH, role: 'operator', isForForm: true, query: { device_code: deviceCode } },
@@ -86,9 +94,11 @@ export function newTenantRoutes({ tenants }: { readonly tenants: Pick<Tenants, '
         const { tenant } = await tenants.create(toNewTenant(body), visit.actor)
         const { tenantId, name } = tenant
         const userCode = readUserCode(waiting)
-        const next =
-          userCode === undefined ? tenantPath(tenantId) : deviceAddress(userCode, tenantId)
-        return done(next, `${name} created as a draft.`, { changed: tenantId })
+        if (userCode === undefined)
+          return done(tenantPath(tenantId), `${name} created as a draft.`, { changed: tenantId })
+        await tenants.publish(tenantId, visit.actor)
+        const said = `${name} created and published.`
+        return done(deviceAddress(userCode, tenantId), said, { changed: tenantId })
       },
       (visit, attempt) => show(visit, attempt),
     ),

@@ -15,7 +15,7 @@ import { emptyState, pager } from '../blocks/table.ts'
 import { card } from '../blocks/text.ts'
 import { action, done, page, type ConsoleRoute, type View, type ViewerVisit } from '../route.ts'
 import { PEOPLE_API, PEOPLE_PATH, personPath } from './person-page.ts'
-import { readOnlyField, roleQuestion, roleSaid } from './role-form.ts'
+import { readOnlyField, roleQuestion, roleSaid, WAYS_IN_END } from './role-form.ts'
 import type { ConsoleWorld } from '../world.ts'
 import { peopleTable } from './people-table.ts'
 
@@ -179,8 +179,9 @@ export function peopleRoutes({
             of === ''
               ? `${name} stops being an operator on their next request.`
               : `${name} can no longer administer ${of}, from their next request on.`,
+            WAYS_IN_END,
             'If this is their only role, their console account and its second factors are permanently deleted.',
-            'Their entries in the audit log are kept.',
+            'Their entries in the audit trail are kept.',
           ],
           submit: 'Remove',
           cancel: at(of),

@@ -7,6 +7,7 @@ import { action, done, page, type ConsoleRoute, type Done, type ViewerVisit } fr
 import { endedText } from '../tenant/people/sessions-routes.ts'
 import type { ConsoleWorld } from '../world.ts'
 import { PEOPLE_API, PEOPLE_PATH, personPage, personPath } from './person-page.ts'
+import { WAYS_IN_END } from './role-form.ts'
 
 const ONE = `${PEOPLE_PATH}/{user_id}` as const
 
@@ -96,7 +97,8 @@ export function personRoutes({ consoleAccess }: Pick<ConsoleWorld, 'consoleAcces
           ...(isYou ? ['This is you. A colleague has to invite you again.'] : []),
           `${name} loses every role on their next request.`,
           `The account of ${email} is permanently deleted, with its password and second factors.`,
-          'Invitations they sent stop working. Audit log entries are kept.',
+          WAYS_IN_END,
+          'Audit log entries are kept.',
         ],
         submit: 'Revoke access',
       }),

@@ -17,12 +17,16 @@ export const readOnlyField = (attempt?: Attempt, isOn = false) =>
   checkField({ name: 'read_only', label: LABEL, hint: HINT, attempt, isOn })
 
 /** `of` is a tenant, or '' for all of them. */
+/** Of whoever is taken out. */
+export const WAYS_IN_END =
+  'Invitations they sent, and join tokens and tickets they created, stop working.'
+
 export function roleQuestion({ user, role }: ConsolePerson, of: string) {
   return {
     title: `Change the role of ${user.name}?`,
     effects: [
       `${user.name} is ${article(role)} of ${of === '' ? 'all tenants' : of} now.`,
-      'The new role applies from their next request. Invitations that a viewer sent stop working.',
+      'The new role applies from their next request. Invitations, join tokens and tickets from a viewer stop working.',
     ],
     submit: 'Change role',
     hidden: { tenant_id: of },

@@ -2,6 +2,8 @@
 import { html } from 'hono/html'
 import * as v from 'valibot'
 import { LIMITS } from '../../../shared/limits.ts'
+import type { Viewer } from '../../console-access/console-sessions.ts'
+import { mayChange } from '../../console-access/roles.ts'
 import { mailLanguage } from '../../http/mail-language.ts'
 import { NothingBody } from '../../requests/fields.ts'
 import { ColleagueBody } from '../../requests/people-fields.ts'
@@ -19,7 +21,13 @@ import { PEOPLE_API } from '../operator/person-page.ts'
 import { action, done, page, type TenantVisit, type View } from '../route.ts'
 import type { ConsoleWorld } from '../world.ts'
 import { peopleTable } from '../operator/people-table.ts'
-import { readOnlyField, ROLE_NAMES, roleQuestion, roleSaid } from '../operator/role-form.ts'
+import {
+  readOnlyField,
+  ROLE_NAMES,
+  roleQuestion,
+  roleSaid,
+  WAYS_IN_END,
+} from '../operator/role-form.ts'
 
 const PATH = `${TENANT_PATH}/administrators` as const
 const INVITATION = `${PATH}/invitations/{invitation_id}` as const
@@ -124,7 +132,7 @@ export function administratorsRoutes({ consoleAccess }: Pick<ConsoleWorld, 'cons
         return { ...question, hidden: {}, cancel: at(tenantId) }
       },
       async ({ tenant: { tenantId }, path, actor, viewer }, { read_only: isReadOnly }) => {
-        const by = viewer.isOperator ? 'operator' : 'administrator'
+        const by = roleOf(viewer)
         const person = await people.setRole(path.user_id, tenantId, isReadOnly, actor, by)
         return done(at(tenantId), roleSaid(person.user.name, person.role))
       },
@@ -145,8 +153,8 @@ export function administratorsRoutes({ consoleAccess }: Pick<ConsoleWorld, 'cons
           effects: [
             ...(isYou ? ['This is you. A colleague has to invite you again.'] : []),
             `${user.name} can no longer administer ${tenant}, from their next request on.`,
-            'Invitations they sent stop working.',
-            'Their entries in the audit log are kept.',
+            WAYS_IN_END,
+            'Their entries in the audit trail are kept.',
           ],
           submit: 'Remove',
           cancel: at(tenantId),
@@ -154,7 +162,7 @@ export function administratorsRoutes({ consoleAccess }: Pick<ConsoleWorld, 'cons
         }
       },
       async ({ tenant: { tenantId }, path, actor, viewer }) => {
-        const by = viewer.isOperator ? 'operator' : 'administrator'
+        const by = roleOf(viewer)
         await people.letGo(path.user_id, tenantId, actor, by)
         return done(
           path.user_id === viewer.userId && !viewer.isOperator ? '/console' : at(tenantId),
@@ -164,6 +172,9 @@ export function administratorsRoutes({ consoleAccess }: Pick<ConsoleWorld, 'cons
     ),
   ]
 }
+
+/** Who may only look at all tenants acts here as an administrator. */
+const roleOf = (viewer: Viewer) => (mayChange(viewer) ? 'operator' : 'administrator')
 
 const inviterOf = ({ viewer, actor, request }: TenantVisit): Inviter => ({
   userId: viewer.userId,

@@ -29,6 +29,8 @@ export const METRIC_LABELS: Readonly<Record<AlertMetric, string>> = {
   step_ups: 'Second factors requested',
   sealed_hits: 'Sealed path requests',
   lockouts: 'Lockouts',
+  device_other_browser: 'Device checks from another browser',
+  device_break_glass: 'Emergency access sign-ins',
   failed_deliveries: 'Failed webhook deliveries',
 }
 

@@ -113,12 +113,12 @@ export function alertsRoutes({ alerts }: Pick<ConsoleWorld, 'alerts'>): readonly
     ...asking(
       { path: `${ONE}/remove`, role: 'tenant', here: 'alerts' },
       async (visit) => {
-        const { tenantId, name } = visit.tenant
+        const { tenantId } = visit.tenant
         const alert = await alerts.get(tenantId, visit.path.alert_id)
         return {
           title: `Delete the alert for ${METRIC_LABELS[alert.metric].toLowerCase()}?`,
           effects: [
-            `${name} is no longer notified of ${ruleText(alert)}.`,
+            `You won’t be notified anymore of ${ruleText(alert)}.`,
             'Past alerts stay in Events.',
           ],
           submit: 'Delete alert',

@@ -102,7 +102,7 @@ function connectorStep(connectors: readonly ConnectorStatus[], baseUrl: string):
     return {
       title,
       state: 'failed',
-      text: `${connectors.length === 1 ? `${joined.name} has joined and is not connected.` : `None of the ${connectors.length} connectors that have joined is connected.`} Start it beside the application; if it runs, diag says what is in the way.`,
+      text: `${connectors.length === 1 ? `${joined.name} has joined but is not connected.` : `None of the ${connectors.length} connectors that have joined is connected.`} Start it on the machine of the application. If it is already running, diag says what is wrong.`,
       command: 'service-connector run\nservice-connector diag',
       part: list,
     }

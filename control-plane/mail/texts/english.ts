@@ -82,6 +82,8 @@ const metrics: Readonly<Record<AlertMetric, string>> = {
   step_ups: 'Second factors requested',
   sealed_hits: 'Sealed path requests',
   lockouts: 'Lockouts',
+  device_other_browser: 'Device checks from another browser',
+  device_break_glass: 'Emergency access sign-ins',
   failed_deliveries: 'Failed webhook deliveries',
 }
 
@@ -106,7 +108,7 @@ export const english: MailTexts = {
     subject: `You're invited to ${application}`,
     lines: [
       `Hello ${name},`,
-      `an account was created for you at ${application}. Choose a password to get started:`,
+      `An account was created for you at ${application}. Choose a password to get started:`,
       link,
       'The link works once and expires in seven days.',
     ],
@@ -115,7 +117,7 @@ export const english: MailTexts = {
     subject: `Reset your password for ${application}`,
     lines: [
       `Hello ${name},`,
-      `we received a request to reset the password of your account at ${application}. Choose a new password:`,
+      `We received a request to reset the password of your account at ${application}. Choose a new password:`,
       link,
       'The link works once and expires in one hour. If you did not request this, ignore this email: nothing has changed.',
     ],
@@ -124,7 +126,7 @@ export const english: MailTexts = {
     subject: `Confirm your new email address for ${application}`,
     lines: [
       `Hello ${name},`,
-      `confirm that this is your new email address for ${application}:`,
+      `Confirm that this is your new email address for ${application}:`,
       link,
       'The link works once and expires in one day. If you did not request this, ignore this email.',
     ],
@@ -133,7 +135,7 @@ export const english: MailTexts = {
     subject: `Your email address for ${application} was changed`,
     lines: [
       `Hello ${name},`,
-      `your account at ${application} now uses ${email}.`,
+      `Your account at ${application} now uses ${email}.`,
       'If this was not you, contact the people who run the application right away.',
       ...lastOf(isLast),
     ],
@@ -143,8 +145,8 @@ export const english: MailTexts = {
     lines: [
       `Hello ${name},`,
       isByOther
-        ? `an administrator set a new password for your account at ${application}. All sessions have ended.`
-        : `the password of your account at ${application} was changed. All sessions have ended.`,
+        ? `An administrator set a new password for your account at ${application}. All sessions have ended.`
+        : `The password of your account at ${application} was changed. All sessions have ended.`,
       ...(areBrowsersForgotten
         ? ['Browsers you used before are no longer recognized and count as new.']
         : []),
@@ -159,7 +161,7 @@ export const english: MailTexts = {
     subject: `New sign-in to ${application}`,
     lines: [
       `Hello ${name},`,
-      `your account at ${application} was used from a new browser: ${browser || 'an unknown browser'}, IP address ${ip}, ${at}.`,
+      `Your account at ${application} was used from a new browser: ${browser || 'an unknown browser'}, IP address ${ip}, ${at}.`,
       'If this was you, you can ignore this email. If not, choose a new password right away:',
       link,
       ...lastOf(isLast),
@@ -170,7 +172,7 @@ export const english: MailTexts = {
     lines: [
       'Hello,',
       by === ''
-        ? `you are invited to administer ${tenant} in the console:`
+        ? `You are invited to administer ${tenant} in the console:`
         : `${by} invites you to administer ${tenant} in the console:`,
       link,
       'The link works once, expires in seven days and is for this email address only. If you did not expect it, ignore this email.',
@@ -180,7 +182,7 @@ export const english: MailTexts = {
     subject: `Your second factors for ${application} were changed`,
     lines: [
       `Hello ${name},`,
-      `on your account at ${application}, ${factorChanges[what]}.`,
+      `On your account at ${application}, ${factorChanges[what]}.`,
       'If this was you, you can ignore this email. If not, check your account and choose a new password right away:',
       link,
       ...lastOf(isLast),
@@ -190,7 +192,7 @@ export const english: MailTexts = {
     subject: `Alert for ${tenant}: ${metrics[what]}`,
     lines: [
       'Hello,',
-      `${metrics[what]} of ${tenant}: ${value} within ${minutes} min. The threshold is ${threshold}.`,
+      `${metrics[what]} at ${tenant}: ${value} within ${minutes} min. The threshold is ${threshold}.`,
       ...(stopLink === undefined
         ? [
             'See what happened:',
@@ -198,19 +200,19 @@ export const english: MailTexts = {
             'You get this email because you administer this tenant. Turn it off under Alerts in the console.',
           ]
         : [
-            `Whoever administers ${tenant} can see what happened.`,
+            `Administrators of ${tenant} can see what happened in the console.`,
             'You get this email because you confirmed this address. Unsubscribe:',
             stopLink,
           ]),
     ],
   }),
   alertConfirm: ({ tenant, link }) => ({
-    subject: `Confirm alert emails of ${tenant}`,
+    subject: `Confirm alert emails for ${tenant}`,
     lines: [
       'Hello,',
-      `Somebody who administers ${tenant} wants its alerts to be sent to this address. If you want them, confirm within 7 days:`,
+      `An administrator of ${tenant} wants to send its alerts to this address. If you want them, confirm within 7 days:`,
       link,
-      'If you do not, ignore this email: no alerts are sent to you.',
+      'If not, ignore this email: you will get no alerts.',
     ],
   }),
 }

@@ -6,6 +6,8 @@ const metrics: Readonly<Record<AlertMetric, string>> = {
   step_ups: 'Angeforderte zweite Faktoren',
   sealed_hits: 'Anfragen an gesperrte Pfade',
   lockouts: 'Sperren',
+  device_other_browser: 'Geräteprüfungen aus einem anderen Browser',
+  device_break_glass: 'Anmeldungen über den Notfallzugang',
   failed_deliveries: 'Fehlgeschlagene Webhook-Zustellungen',
 }
 
@@ -68,7 +70,7 @@ export const german: MailTexts = {
     lines: [
       `Guten Tag ${name},`,
       isByOther
-        ? `für Ihr Konto bei ${application} hat die Verwaltung ein neues Passwort gesetzt. Alle Sitzungen wurden beendet.`
+        ? `für Ihr Konto bei ${application} hat die Administration ein neues Passwort gesetzt. Alle Sitzungen wurden beendet.`
         : `das Passwort Ihres Kontos bei ${application} wurde geändert. Alle Sitzungen wurden beendet.`,
       ...(areBrowsersForgotten ? ['Ihre bisher benutzten Browser gelten wieder als neu.'] : []),
       isByOther
@@ -121,17 +123,17 @@ export const german: MailTexts = {
             'Sie erhalten diese E-Mail, weil Sie diesen Mandanten verwalten. Abschalten können Sie sie in der Konsole unter „Alerts“.',
           ]
         : [
-            `Wer ${tenant} verwaltet, kann nachsehen, was passiert ist.`,
+            `Wer ${tenant} verwaltet, kann in der Konsole nachsehen, was passiert ist.`,
             'Sie erhalten diese E-Mail, weil Sie diese Adresse bestätigt haben. Abbestellen:',
             stopLink,
           ]),
     ],
   }),
   alertConfirm: ({ tenant, link }) => ({
-    subject: `Alarme von ${tenant} bestätigen`,
+    subject: `Alarme von ${tenant} per E-Mail: bitte bestätigen`,
     lines: [
       'Guten Tag,',
-      `jemand, der ${tenant} verwaltet, möchte dessen Alarme an diese Adresse senden lassen. Wenn Sie das möchten, bestätigen Sie es innerhalb von 7 Tagen:`,
+      `die Administration von ${tenant} möchte Alarme an diese Adresse senden lassen. Wenn Sie sie erhalten möchten, bestätigen Sie das innerhalb von 7 Tagen:`,
       link,
       'Wenn nicht, ignorieren Sie diese E-Mail: Sie erhalten keine Alarme.',
     ],

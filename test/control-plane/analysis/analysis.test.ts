@@ -135,7 +135,7 @@ void t.test(
     const kept = { ...(older as StoredGuide), guide_id: 'another' }
     await services.store.change((change) => services.guides.keep(change, 'acme', kept))
     t.match(await services.guides.latest('acme'), { summary: 'by a clock set back' })
-    const rows = await services.store.read.query.guides.findMany()
+    const rows = await services.store.read.select().from(schema.guides)
     t.equal(rows.length, 10)
     const { analyzer_key } = await tenant('other')
     t.match(await guide(analyzer_key), { status: 404, body: { error: 'no_guide' } })

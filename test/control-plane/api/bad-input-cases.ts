@@ -28,13 +28,15 @@ function queryCases({ query = {} }: Declaration): readonly BadCase[] {
       ...(minimum === undefined ? [] : [String(minimum - 1)]),
       ...(maximum === undefined ? [] : [String(maximum + 1)]),
     ]
-    return [`${name}=1&${name}=1`, ...wrong.map((value) => `${name}=${value}`)].map((query) => ({
-      name: `?${query.slice(0, 40)}`,
-      otherwise: { query },
-      status: 400,
-      error: 'query_invalid',
-      field: name,
-    }))
+    return [`${name}=1&${name}=1`, ...['a%00', ...wrong].map((value) => `${name}=${value}`)].map(
+      (query) => ({
+        name: `?${query.slice(0, 40)}`,
+        otherwise: { query },
+        status: 400,
+        error: 'query_invalid',
+        field: name,
+      }),
+    )
   })
 }
 

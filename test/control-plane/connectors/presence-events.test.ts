@@ -1,8 +1,9 @@
 /** What a tenant's people see of its connectors: how each is doing, and what has become of it. */
 import t from 'tap'
-import type { ConnectorPresence } from '../../../shared/fleet/connector-presence.ts'
+import { createPresenceEvents } from '../../../control-plane/connectors/presence-events.ts'
+import { fromPresence, type ConnectorPresence } from '../../../shared/fleet/connector-presence.ts'
 import { LIMITS } from '../../../shared/limits.ts'
-import { startConnectors } from '../../support/connectors.ts'
+import { makeKey, startConnectors } from '../../support/connectors.ts'
 
 const CONNECTORS = '/tenants/acme/connectors'
 
@@ -137,6 +138,33 @@ void t.test('a connector that comes, loses its application, and is lost', async 
   t.equal((await told())[0], 'connector_revoked')
 })
 
+void t.test('a tool of the tenant learns how many are connected', async (t) => {
+  const { tenant, operator, join, services, call } = await startConnectors(t)
+  const { analyzer_key: key } = await tenant('globex', { mode: 'connector' })
+  const connected = async () =>
+    (await call('GET', '/api/v1/integration', undefined, { key })).body['connectors_connected']
+  t.equal(await connected(), 0)
+  const made = await operator('POST', '/tenants/globex/connector-tokens', {})
+  const joined = await join(String(made.body['token']), makeKey().publicKey)
+  t.equal(await connected(), 0, 'one that has joined only is not connected')
+  const said = { tenant_id: 'globex', connector_id: String(joined.body['connector_id']) }
+  for (const [state, count] of [
+    ['connected', 1],
+    ['unreachable', 1],
+    ['draining', 0],
+  ] as const) {
+    const rest = { state, reason: null, program: '1.1.0', since_seconds: 0, known_seconds: null }
+    const counts = { connections: 1, in_use: 0, requests: 0, round_trip_ms: 1, last_error: null }
+    services.connectorPresence.receive('edge-1', {
+      type: 'connectors',
+      is_full: true,
+      here: [{ ...said, ...rest, ...counts }],
+      gone: [],
+    })
+    t.equal(await connected(), count, state)
+  }
+})
+
 void t.test('one that leaves', async (t) => {
   const { joined, signed, says, told, pass } = await startSeen(t)
   const who = await joined()
@@ -160,4 +188,52 @@ void t.test('one that comes and goes floods nobody, and its last word is true', 
   await pass(1000 / perSecond, 'edge-1')
   t.match((await told())[0], /^connector_connected/)
   t.equal((await told()).length, burst + 2)
+})
+
+void t.test('what cannot be written of one tenant keeps nothing from the others', async (t) => {
+  const { services, clock, tenant, operator, join } = await startConnectors(t)
+  await tenant('globex', { mode: 'connector' })
+  const tenants = ['acme', 'globex']
+  const ids = new Map<string, unknown>()
+  for (const tenantId of tenants) {
+    const made = await operator('POST', `/tenants/${tenantId}/connector-tokens`, {})
+    const joined = await join(String(made.body['token']), makeKey().publicKey)
+    ids.set(tenantId, joined.body['connector_id'])
+  }
+  const told: string[] = []
+  let isBroken = true
+  let news: (tenantIds: ReadonlySet<string>) => void = () => undefined
+  const { run } = createPresenceEvents({
+    store: services.store,
+    presence: {
+      of: (tenantId) => {
+        const said = { tenant_id: tenantId, connector_id: String(ids.get(tenantId)) }
+        const rest = {
+          state: 'connected',
+          reason: null,
+          program: '1.1.0',
+          since_seconds: 60,
+        } as const
+        const counts = { known_seconds: null, connections: 2, in_use: 1, requests: 7 }
+        const whole = { ...said, ...rest, ...counts, round_trip_ms: 12, last_error: null }
+        return [{ ...fromPresence(whole, clock.nowMs()), gatewayId: 'edge-1' }]
+      },
+      onChange: (listener) => void (news = listener),
+      forgetOld: () => undefined,
+    },
+    tell: async (_change, { tenantId }) => {
+      if (isBroken && tenantId === 'acme') throw new Error('no text for a database')
+      told.push(tenantId)
+    },
+    clock,
+  })
+  news(new Set(tenants))
+  await t.rejects(
+    run(() => false),
+    /no text for a database/,
+  )
+  t.same(told, ['globex'])
+  isBroken = false
+  await run(() => false)
+  t.same(told, ['globex', 'acme'], 'and it is tried again')
 })

@@ -126,8 +126,40 @@ void t.test('details are read without brackets, and do not repeat the target', a
   const { text } = await (await person('acme')).get('/console/tenants/acme/audit')
   t.match(text, />\s*Sign-in pages\s*</)
   const names = [...text.matchAll(/<dt>([^<]*)<\/dt>/g)].map(([, name]) => name)
-  t.match(names, ['Role', 'Idle timeout (seconds)', 'Device ID', 'New', 'Complete', 'Checks'])
+  t.match(names, ['Role', 'Idle timeout', 'Device ID', 'New', 'Complete', 'Checks'])
   t.match(text, 'sign_in_started: fail, signed_out: skip')
   t.match(text, /Created a user[^]*?#sign-ins"[^>]*>Ada</)
   t.notMatch(text, new RegExp(`<dd>\\s*${userId}`))
+})
+
+void t.test(
+  'an alert that changed says what it was and is, in the words of its form',
+  async (t) => {
+    const { services, person } = await startConsole(t)
+    const { alerts, store } = services
+    const rule = { windowSeconds: 300, coolDownSeconds: 3600, isEnabled: true, threshold: 5 }
+    const { alertId } = await alerts.create('acme', { ...rule, metric: 'lockouts' }, ACTOR)
+    await alerts.patch('acme', alertId, { windowSeconds: 900, isEnabled: false }, ACTOR)
+    await store.change((change) => {
+      const content = { metric: 'step_ups', coolDownSeconds: 60 }
+      return change.audit(ACTOR, { action: 'alert.created', tenantId: 'acme', content })
+    })
+    const { text } = await (await person('acme')).get('/console/tenants/acme/audit')
+    const told = text.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ')
+    t.match(
+      told,
+      /Changed an alert — Metric Lockouts Within was 5 min is 15 min Enabled was yes is no/,
+    )
+    t.match(told, /Created an alert .*Metric Lockouts .*Within 5 min/)
+    t.match(told, 'Metric Second factors requested Cooldown 1 min', 'as it was noted before')
+    t.notMatch(told, /windowSeconds|\bseconds\b|is_enabled/)
+  },
+)
+
+void t.test('who was let in to the console is named, though no user of the tenant', async (t) => {
+  const { person } = await startConsole(t)
+  const admin = await person('acme')
+  const { text } = await admin.get('/console/tenants/acme/audit?action=console.role_given')
+  t.match(text, new RegExp(`Granted console access.*<span title="${admin.userId}">[Pp]erson`, 's'))
+  t.notMatch(text, `users/${admin.userId}`, 'and leads to no page of the tenant')
 })

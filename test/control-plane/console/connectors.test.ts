@@ -189,11 +189,53 @@ void t.test('the setup checklist leads there, and ticks itself', async (t) => {
   t.match(before.details, /Reached by.*connectors<\/a>/s)
   t.notMatch(before.details, '<dt>Origin')
   const one = await joined('web-1')
-  t.match((await start()).step, /\(failed\).*web-1 has joined and is not connected.*diag/s)
+  t.match((await start()).step, /\(failed\).*web-1 has joined but is not connected.*diag/s)
   await joined('web-2')
   t.match((await start()).step, /None of the 2 connectors that have joined is connected\./)
   says('edge-1', one, { state: 'unreachable', reason: 'refused' })
   t.match((await start()).step, /web-1 is connected, but the application refuses connections/)
   says('edge-1', one)
   t.match((await start()).step, /\(done\).*Connected: web-1\./s)
+})
+
+void t.test('what somebody has made to let machines in ends with what they may do', async (t) => {
+  const { services, person } = await startPage(t)
+  const { connectors, deviceTickets, consoleAccess } = services
+  const { people } = consoleAccess
+  const enroll = '/console/tenants/acme/devices/enroll'
+  async function madeBy({ post }: Awaited<ReturnType<typeof person>>) {
+    const { text } = await post(`${PAGE}/tokens`, FORM)
+    const ticketForm = { platform: 'linux', uses: '1', expires_in: '3600' }
+    const page = await post(enroll, ticketForm)
+    const [token = ''] = /sct_[\w-]{43}/.exec(text) ?? []
+    const [ticket = ''] = /sdt_[\w-]{43}/.exec(page.text) ?? []
+    return { token, ticket }
+  }
+  async function areGood({ token, ticket }: Awaited<ReturnType<typeof madeBy>>) {
+    const asked = { publicKey: makeKey().publicKey, name: 'one', program: VERSION, requestId: 'r1' }
+    const joins = connectors.join(token, asked).then(
+      () => true,
+      (error: { code?: string }) => error.code !== 'connector_token_invalid',
+    )
+    return [await joins, (await deviceTickets.usable(ticket, 'linux')) !== undefined]
+  }
+  const ends = {
+    'is taken out': ({ userId }) => people.letGo(userId, 'acme', ACTOR),
+    'may only look from now on': ({ userId }) => people.setRole(userId, 'acme', true, ACTOR),
+    'is invited to look': ({ userId }) => giveRole(services, userId, 'acme', true),
+    'loses all': ({ userId }) => people.revokeAccess(userId, ACTOR),
+  } satisfies Record<string, (one: { userId: string }) => Promise<unknown>>
+  for (const [name, end] of Object.entries(ends)) {
+    const one = await person('acme')
+    const made = await madeBy(one)
+    await end(one)
+    t.same(await areGood(made), [false, false], name)
+  }
+  const [grace, ada] = [await person('operator'), await person('acme')]
+  await giveRole(services, grace.userId, 'other')
+  const [ofGrace, ofAda] = [await madeBy(grace), await madeBy(ada)]
+  await giveRole(services, ada.userId, '', true)
+  await people.letGo(grace.userId, 'other', ACTOR)
+  t.same(await areGood(ofAda), [true, true], 'who may look at more loses nothing')
+  t.same(await areGood(ofGrace), [true, true], 'nor who leaves another tenant')
 })

@@ -97,3 +97,30 @@ void t.test('the same by API, and no gateway ever hears a key of it', async (t) 
   for (const change of await fleetSource.changedSince(0, 100)) t.equal(change.snapshot, null)
   for await (const change of fleetSource.all()) t.fail(`${change.tenant_id} is sent`)
 })
+
+void t.test(
+  'the key of device agents is rotated here, and a second time only by force',
+  async (t) => {
+    const { services, person } = await startConsole(t, { clock: movableClock() })
+    const { challengeKeys, auditTrail } = services
+    const grace = await person('operator')
+    t.match((await grace.get(PAGE)).text, /href="\/console\/keys\/devices"/)
+    const [first, next] = (await challengeKeys.jwks()).keys.map(({ kid }) => kid)
+    t.match((await grace.get(`${PAGE}/devices`)).text, /off during two rotations/)
+    t.match(await grace.post(`${PAGE}/devices`, {}), {
+      status: 303,
+      location: /^\/console\/keys\?/,
+    })
+    const [second, after] = (await challengeKeys.jwks()).keys.map(({ kid }) => kid)
+    t.equal(second, next)
+    t.not(after, first)
+    const soon = await grace.post(`${PAGE}/devices`, {})
+    t.match(soon, { status: 409, text: /less than 30 days ago/ })
+    t.equal((await grace.post(`${PAGE}/devices`, { force: 'on' })).status, 303)
+    t.equal((await challengeKeys.jwks()).keys[0]?.kid, after)
+    const { items } = await auditTrail.list({ limit: 5 }, {})
+    t.match(items[0], { action: 'device_challenge_keys.rotated', actor: /^console:/ })
+    const ada = await person('acme')
+    t.equal((await ada.get(`${PAGE}/devices`)).status, 404, 'for operators alone')
+  },
+)

@@ -50,8 +50,8 @@ void t.test('an administrator sees who asks, allows it, and the tool gets the ke
   t.equal(clientSecret, undefined)
   const trail = await kim.get('/console/tenants/acme/audit')
   for (const part of [
-    'Allowed a command-line tool the analyzer key',
-    'Handed out the analyzer key to a command-line tool',
+    'Allowed a command-line tool to sign in',
+    'Gave the analyzer key to a command-line tool',
     'kims-laptop',
   ])
     t.match(trail.text, part)
@@ -63,7 +63,7 @@ void t.test('denied, and nothing is handed out', async (t) => {
   const { deviceCode, userCode } = await open()
   const denied = await kim.post('/console/device/deny', { code: userCode })
   t.match(denied, { status: 303, location: /^\/console\/device\/denied\?done=/ })
-  t.match((await kim.get(denied.location)).text, 'Nothing was handed out')
+  t.match((await kim.get(denied.location)).text, 'Request denied')
   await t.rejects(redeem(deviceCode), { code: 'access_denied' })
   t.match(await allow(kim, userCode, 'acme'), {
     status: 422,
@@ -186,6 +186,11 @@ void t.test('an operator searches all tenants, or makes the one that is missing'
     device_code: userCode,
   })
   t.match(created.location, `/console/device?code=${userCode}&tenant_id=zebra&done=`)
+  t.equal(
+    (await services.tenants.get('zebra')).status,
+    'published',
+    'the tool has what to go on with',
+  )
   const back = (await grace.get(created.location)).text
   t.match(back, /<option value="zebra" selected>/, 'it is chosen already')
   t.match(back, 'Hand out the client secret as well')

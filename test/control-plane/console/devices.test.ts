@@ -56,7 +56,7 @@ void t.test('a ticket is shown once, with the command that enrolls a device', as
   const made = await ada.post(path, {
     ...FORM,
     uses: '2',
-    user_id: userId,
+    user_id: 'ada@acme.test',
     network: '192.0.2.0/24',
   })
   t.equal(made.status, 200)
@@ -182,8 +182,10 @@ void t.test('approved, given to somebody, revoked and deleted, each written down
   )
   t.match(await post('owner', { owner: userId }), /Owner<\/dt>\s*<dd><a [^>]*>Ada Lovelace/)
   t.match(await post('owner', { owner: '' }), /Nobody yet/)
+  t.match(await post('owner', { owner: 'ADA' }), /Owner<\/dt>\s*<dd><a [^>]*>Ada Lovelace/)
+  t.match((await ada.get(`${path}/owner`)).text, /name="owner"[^>]* value="ada"/)
   t.match((await ada.post(`${path}/owner`, { owner: 'usr_none' })).text, /id="owner"/)
-  t.match((await ada.get(`${path}/revoke`)).text, /sessions begun on it end immediately/)
+  t.match((await ada.get(`${path}/revoke`)).text, /sessions started on it end immediately/)
   const revoked = await post('revoke')
   t.match(revoked, />Revoked</)
   t.notMatch(revoked, 'Revoke device')
@@ -205,7 +207,7 @@ void t.test('a possible copy stands out, and is cleared after a question', async
   const path = `${PAGE}/${machine.deviceId}`
   t.match(rowOf((await ada.get(PAGE)).text, 'twin'), /Possible copy/)
   t.match((await ada.get(path)).text, /may have been copied.*one of them is a copy.*Clear twin/s)
-  t.match((await ada.get(`${path}/clear`)).text, /Only do this once you know/)
+  t.match((await ada.get(`${path}/clear`)).text, /Do this only if the device was restored/)
   t.equal((await ada.post(`${path}/clear`)).status, 303)
   t.notMatch((await ada.get(path)).text, /may have been copied/)
 })

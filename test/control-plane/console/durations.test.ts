@@ -87,6 +87,16 @@ t.test('every form takes them, shows them so, and says what is accepted', async 
     text: /id="idle_seconds-error">Must be a length of time from 1 s to 365 days, like 90 s, 15 min/,
   })
   t.match(wrong.text, 'value="a while"', 'with what was typed')
+  const device = `${policies}/device`
+  t.notMatch((await ada.get(device)).text, '"0 s"', 'no grace period is an empty field')
+  const sent = { require: 'enrolled', mode: 'warn', owner: 'anyone', key_storage: 'any' }
+  const checks = { ...sent, unknown: 'fail', on_violation: 'nothing', grace_days: '' }
+  const effect = await ada.post(`${device}/effect`, { ...checks, fresh_hours: '2 days', days: '7' })
+  t.match(effect.text, /Maximum age of the report.*Any age.*2 days/s)
+  t.match(await ada.post(`${device}/effect`, { ...checks, fresh_hours: '90 min', days: '7' }), {
+    status: 422,
+    text: /id="fresh_hours-error">Must be a length of time from 1 h to 90 days, like 8 h or 30 days/,
+  })
   const password = { min_length: '12', min_strength: '3', history: '0' }
   const days = async (typed: string) =>
     ada.post(`${policies}/password`, { ...password, max_age_days: typed })

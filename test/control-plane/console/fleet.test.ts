@@ -48,6 +48,13 @@ void t.test('gateways that serve the latest revision are said to in one sentence
   t.match(text, /edge-1.*version 1\.2\.3.*Up to date.*5 minutes ago.*now.*edge-2/s)
 })
 
+void t.test('one gateway is said to in the singular', async (t) => {
+  const { registry, revision, show } = await startFleetPage(t)
+  registry.connected('edge-1', '1.2.3', 0)
+  registry.applied('edge-1', revision, true)
+  t.match(await show(), /The gateway serves the latest revision/)
+})
+
 void t.test('who is away, behind, or not on its disk is seen at once', async (t) => {
   const { registry, clock, revision, show } = await startFleetPage(t)
   registry.connected('away', '1', 0)

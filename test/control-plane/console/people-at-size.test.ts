@@ -36,6 +36,17 @@ void t.test('operators find people of all tenants, others those of their own', a
   const own = (await admin.get('/console/search?q=lovelace')).text
   t.match(own, 'Ada Lovelace')
   t.notMatch(own, 'Adam Lovelace')
+  t.notMatch(all.text, 'These are the first')
+  for (let number = 0; number < LIMITS.consoleSearchResultsMax; number++)
+    await create(`mary-${number}`)
+  t.match(
+    (await grace.get('/console/search?q=mary')).text,
+    /These are the first \d+ people\. Type more/,
+  )
+  t.match(
+    (await grace.get('/console/search?q=mary&in=acme')).text,
+    /href="\/console\/tenants\/acme\/users\?q=mary">Show all matching users/,
+  )
   t.notMatch((await grace.get('/console/search?q=person')).text, '· console', 'no operators')
 })
 

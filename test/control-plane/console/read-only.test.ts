@@ -150,3 +150,29 @@ void t.test('an administrator who accepts to look loses nothing', async (t) => {
   t.match(await ada.post('/console/tenants/other/sessions/end-all'), { status: 403 })
   t.match(await ada.post('/console/tenants/acme/sessions/end-all'), { status: 303 })
 })
+
+void t.test('who may look at all tenants is in their own what they are there', async (t) => {
+  const world = await startConsole(t)
+  await world.person('operator')
+  const ada = await world.person('acme')
+  await giveRole(world.services, ada.userId, '', true)
+  t.match(await world.services.consoleAccess.roles.of(ada.userId), {
+    isOperator: true,
+    changes: ['acme'],
+  })
+  const directory = '/console/tenants/acme/directory'
+  const connection = {
+    ...{ kind: 'postgres', host: '127.0.0.1', port: '1', database: 'app', username: 'reader' },
+    ...{ password: 'secret', tls: 'off', ca_pem: '', query: 'SELECT id FROM people WHERE id = $1' },
+    ...{ column_id: 'id', column_username: 'id', column_email: 'id', column_name: 'id' },
+    ...{ column_password_hash: 'id', column_disabled: '', login: '' },
+  }
+  const tried = await ada.post(`${directory}/try`, connection)
+  t.match(tried, { status: 404 }, 'an operator begins, and nobody is dialled')
+  t.match((await ada.get(directory)).text, /Ask an operator of this service/)
+  const administrators = `/console/tenants/acme/administrators/${ada.userId}`
+  const last = await ada.post(`${administrators}/remove`)
+  t.match(last, { status: 409, text: /last_administrator/ })
+  const kept = await ada.post(`${administrators}/role`, { read_only: 'on' })
+  t.match(kept, { status: 409, text: /last_administrator/ })
+})

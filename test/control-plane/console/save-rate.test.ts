@@ -7,7 +7,8 @@ import { createRateLimits } from '../../../shared/rate-limits.ts'
 import { startConsole } from '../../support/console.ts'
 import { movableClock } from '../../support/control-plane.ts'
 
-const viewer = (userId: string, isOperator = false) => ({ userId, isOperator }) as Viewer
+const viewer = (userId: string, changes: Viewer['changes'] = ['acme', 'bolt']) =>
+  ({ userId, changes }) as Viewer
 
 t.test('one person may save so often, wherever they do it', (t) => {
   const clock = movableClock()
@@ -29,7 +30,7 @@ t.test('all people of a tenant together so often, and operators beside them', (t
   const { burst } = LIMITS.rateConsoleSavesOfTenant
   for (let at = 0; at < burst; at++) savesTooOften(rates, viewer(`person ${at}`), 'acme')
   t.match(savesTooOften(rates, viewer('ada'), 'acme'), { code: 'rate_limited' })
-  t.equal(savesTooOften(rates, viewer('grace', true), 'acme'), undefined)
+  t.equal(savesTooOften(rates, viewer('grace', 'everything'), 'acme'), undefined)
   t.equal(savesTooOften(rates, viewer('bob'), 'bolt'), undefined, 'another tenant')
   t.end()
 })

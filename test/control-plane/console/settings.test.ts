@@ -126,11 +126,19 @@ void t.test('plan and licence, with dates that are checked', async (t) => {
     licenceGraceFrom: Date.parse(dates.grace_from),
     licenceExpiresAt: Date.parse(dates.expires_at),
   })
-  t.match((await grace.get(AT)).text, 'value="2026-03-01T00:00:00.000Z"')
+  t.match((await grace.get(AT)).text, 'value="2026-03-01"')
+  const typed = { grace_from: '2026-02-01', expires_at: ' 2026-03-01 14:30 ' }
+  await grace.post(`${AT}/licence`, { state: 'active', ...typed })
+  t.match(await services.tenants.get('acme'), {
+    licenceGraceFrom: Date.parse(dates.grace_from),
+    licenceExpiresAt: Date.parse('2026-03-01T14:30:00Z'),
+  })
+  t.match((await grace.get(AT)).text, 'value="2026-03-01 14:30"', 'and read again as it is shown')
   for (const [wrong, field] of [
     [{ ...dates, expires_at: '2026-01-15T00:00:00Z' }, 'expires_at'],
     [{ ...dates, grace_from: '2020-01-01T00:00:00Z' }, 'grace_from'],
     [{ ...dates, grace_from: 'tomorrow' }, 'grace_from'],
+    [{ ...dates, grace_from: '2026-02-30' }, 'grace_from'],
   ] as const) {
     const answer = await grace.post(`${AT}/licence`, { state: 'active', ...wrong })
     t.match(answer, { status: 422, text: new RegExp(`id="${field}-error"`) }, JSON.stringify(wrong))

@@ -155,7 +155,7 @@ void t.test('removing says what goes and what stays', async (t) => {
   await session(ada.userId, 'one')
   t.match(
     (await admin.get(`${path}/remove`)).text,
-    /Delete Ada\?.*1 active session ends.*audit log/s,
+    /Delete Ada\?.*1 active session ends.*audit trail/s,
   )
   const done = await admin.post(`${path}/remove`)
   t.match(done.location, /^\/console\/tenants\/acme\/users\?done=/)

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import t from 'tap'
 import { ACTOR } from '../../support/control-plane.ts'
 import { basic, etagOf, startFeedApi } from '../../support/feed-api.ts'
@@ -201,18 +202,21 @@ void t.test('refusing costs the same look at the database, whatever was wrong', 
   await sdkTenant('acme')
   await poll('acme')
   const { store } = services
-  let reads = 0
+  const asking = new AsyncLocalStorage<{ reads: number }>() // others read at the same time
   const select = store.read.select.bind(store.read)
   t.intercept(store.read, 'select', {
     value: (...args: Parameters<typeof select>) => {
-      reads += 1
+      const asked = asking.getStore()
+      if (asked !== undefined) asked.reads += 1
       return select(...args)
     },
   })
   const readsOf = async (authorization?: string) => {
-    reads = 0
-    await poll('acme', authorization === undefined ? {} : { authorization })
-    return reads
+    const asked = { reads: 0 }
+    await asking.run(asked, () =>
+      poll('acme', authorization === undefined ? {} : { authorization }),
+    )
+    return asked.reads
   }
   t.equal(await readsOf(), 0, 'who is right is known')
   t.equal(await readsOf(basic('acme-user', 'wrong')), 1)

@@ -131,22 +131,26 @@ void t.test('a reading that a commit overtakes is not what the next one is told'
   await sdkTenant('acme')
   const { store, revocations, clock } = services
   const held: (() => void)[] = []
+  let isHeld = () => {}
   const states = createFeedStates({
     store,
     clock,
     revocations: {
       async revokedState(tenantId) {
         const state = await revocations.revokedState(tenantId)
-        await new Promise<void>((resolve) => held.push(resolve))
+        await new Promise<void>((resolve) => {
+          held.push(resolve)
+          isHeld()
+        })
         return state
       },
     },
   })
   /** Asks, and goes on when the reading is all but done; what it returns lets it end. */
   const readHeld = async () => {
+    const reached = new Promise<void>((resolve) => (isHeld = resolve))
     const reading = states.current('acme')
-    for (let turn = 0; turn < 1000 && held.length === 0; turn++)
-      await new Promise((resolve) => setImmediate(resolve))
+    await Promise.race([reached, reading])
     return () => {
       held.shift()?.()
       return reading

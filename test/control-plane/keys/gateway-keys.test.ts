@@ -77,11 +77,14 @@ void t.test('a revoked key is cut off at once and opens nothing, the others go o
   await second.wait('synced')
   await gatewayKeys.revoke('edge-1', one.keyId, ACTOR)
   t.match(await first.closed, { code: 1006 }, 'without a goodbye')
-  await until(() => second.of('settings').length === 2)
-  const [known, replaced] = second.of('settings').map(({ settings }) => settings.ticket_secret)
-  t.match(first.of('settings'), [{ settings: { ticket_secret: known } }])
-  t.not(replaced, known, 'what it has known of the others is replaced')
-  t.equal(first.of('settings').length, 1, 'and it does not hear by what')
+  const ticketSecrets = (gateway: typeof first) =>
+    gateway.of('settings').map(({ settings }) => settings.ticket_secret)
+  const [known] = ticketSecrets(second)
+  await until(() => ticketSecrets(second).at(-1) !== known)
+  t.ok(
+    ticketSecrets(first).every((secret) => secret === known),
+    'what it has known of the others is replaced, and it does not hear by what',
+  )
   t.equal(await knock(one.key), 401)
   t.equal(second.socket.readyState, WebSocket.OPEN)
   await until(() => services.gateways().some(({ connected }) => !connected))

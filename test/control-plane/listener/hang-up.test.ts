@@ -30,6 +30,15 @@ t.test('a client that leaves amid its form is no failure of ours, all else is', 
   t.strictSame(await caught.promise, [false, true, false])
 })
 
+t.test('a link of a mail that a mail program follows is in no log', async (t) => {
+  const { port, lines } = await startListener(t, () => undefined)
+  const token = 'acme.c3RvcC10b2tlbg'
+  await fetch(`http://127.0.0.1:${port}/console/alert-emails/stop/${token}`, { method: 'POST' })
+  await until(() => lines.length > 0)
+  t.match(lines, [{ msg: 'request', path: '/console/alert-emails/stop/…' }])
+  t.notMatch(JSON.stringify(lines), token)
+})
+
 const FORM = 'application/x-www-form-urlencoded'
 
 for (const [what, path, type] of [

@@ -43,6 +43,34 @@ for (const words of HOSTILE)
       }
   })
 
+t.test(
+  'in English, each paragraph begins with a capital; in German, the first goes on',
+  async (t) => {
+    const names = { application: 'Acme', tenant: 'Acme', name: 'Ada', email: 'ada', by: 'Grace' }
+    const facts = { ...names, browser: 'Firefox', link: 'https://id.example/' }
+    for (const [language, lowest] of [
+      ['en', 0],
+      ['de', 1],
+    ] as const)
+      for (const [mail, write] of Object.entries(mailTextsFor(language)) as [
+        string,
+        (facts: object) => MailText,
+      ][])
+        for (const isByOther of [true, false]) {
+          const what = mail === 'alert' ? 'lockouts' : 'totp_added'
+          const { lines } = write({
+            ...facts,
+            what,
+            isByOther,
+            isLast: true,
+            areBrowsersForgotten: true,
+          })
+          const small = lines.filter((line) => line !== facts.link && /^[a-zäöü]/.test(line))
+          t.ok(small.length <= lowest, `${language}, ${mail}: ${small.join(' … ')}`)
+        }
+  },
+)
+
 t.test('our own link stays as it is, and so do names that are names', async (t) => {
   const link = 'https://id.example/auth/realms/acme/account/invitation?ticket=x'
   const { lines } = mailTextsFor('en').invite({ application: 'Acme', name: 'Ada', link })

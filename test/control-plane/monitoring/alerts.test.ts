@@ -11,9 +11,9 @@ import { startApi } from '../../support/api.ts'
 import { giveRole } from '../../support/console.ts'
 import { movableClock } from '../../support/control-plane.ts'
 
-const figure = (outcome: Figure['outcome'], count: number): Figure => ({
+const figure = (outcome: Figure['outcome'], count: number, reason = ''): Figure => ({
   outcome,
-  reason: '',
+  reason,
   count,
 })
 
@@ -34,9 +34,14 @@ async function startAlerts(t: Test) {
       t.equal(status, 201)
       return String(body['alert_id'])
     },
-    add: (outcome: Figure['outcome'], count: number, source: 'edge' | 'realm' = 'edge') =>
+    add: (
+      outcome: Figure['outcome'],
+      count: number,
+      source: 'edge' | 'realm' = 'edge',
+      reason = '',
+    ) =>
       store.change(({ queries, nowMs }) =>
-        addFigures(queries, 'acme', source, nowMs, [figure(outcome, count)]),
+        addFigures(queries, 'acme', source, nowMs, [figure(outcome, count, reason)]),
       ),
     async look(ms = 0) {
       clock.advance(ms)
@@ -173,6 +178,11 @@ t.test('every metric counts its own, and nothing else', async (t) => {
   await look()
   t.same((await metrics()).slice(1).sort(), ['lockouts 5', 'sealed_hits 4', 'step_ups 3'])
 
+  await add('signed_in', 3, 'realm', 'device_break_glass')
+  await add('denied', 3, 'realm', 'device_other_browser')
+  await look()
+  t.same((await metrics()).slice(4).sort(), ['device_break_glass 3', 'device_other_browser 3'])
+
   const delivery = (number: number, state: 'failed' | 'pending', isTest = false) => ({
     deliveryId: `d${number}`,
     webhookId: 'w',
@@ -193,7 +203,7 @@ t.test('every metric counts its own, and nothing else', async (t) => {
   await put(delivery(1, 'failed'), delivery(2, 'failed'), delivery(3, 'pending'))
   await put(delivery(4, 'failed', true), delivery(6, 'failed'))
   await look()
-  t.equal((await told()).length, 4)
+  t.equal((await told()).length, 6)
   await put(delivery(5, 'failed'))
   await look()
   t.same((await metrics()).at(-1), 'failed_deliveries 3')

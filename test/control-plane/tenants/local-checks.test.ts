@@ -140,10 +140,10 @@ void t.test(
         rows.map((row) => ({ ...row, at: nowMs })),
       )
     })
-    const going = tenants.goLive('acme', wish, ACTOR)
+    const refused = t.rejects(tenants.goLive('acme', wish, ACTOR), { code: 'local_checks_failed' })
     asked.resolve()
     await reporting
-    await t.rejects(going, { code: 'local_checks_failed' })
+    await refused
     await tenants.goLive('acme', { ...wish, ignoredReport: reportOf(await latest()) }, ACTOR)
     t.equal((await tenants.get('acme')).protection, 'on')
   },

@@ -64,16 +64,16 @@ void t.test('it is gone at once, and others have their turn between all slices',
   const { store, clock, tenants, countLeft } = await start(t, 3 * SLICE)
   const slices: number[] = []
   let asked = 0
-  let answered = 0
+  let hadTurn = 0
   const watched: Store = {
     ...store,
     change: (work) =>
       store.change(async (change) => {
-        t.equal(answered, asked, 'whoever came during a slice had their turn before the next')
+        t.equal(hadTurn, asked, 'whoever came during a slice had their turn before the next')
         const records = () => change.queries.$count(schema.realmRecords)
         const before = await records()
         asked++
-        void store.change(async () => {}).then(() => answered++)
+        void store.change(async () => void hadTurn++)
         const done = await work(change)
         slices.push(before - (await records()))
         return done

@@ -2,7 +2,7 @@
 import t from 'tap'
 import { schema } from '../../../control-plane/store/schema.ts'
 import { upsertPolicy } from '../../../control-plane/store/queries/policies.ts'
-import { upsertRevocation } from '../../../control-plane/store/queries/revocations.ts'
+import { upsertRevocations } from '../../../control-plane/store/queries/revocations.ts'
 import { aliveCountsAfter } from '../../../control-plane/store/queries/sessions.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { ACTOR, startServices, tenantNamed } from '../../support/control-plane.ts'
@@ -79,14 +79,16 @@ void t.test('what has been ended for all is not ended once more for each', async
   const { policies, store, clock, revoked } = await startSessions(t, 2)
   const notBefore = Math.floor(clock.nowMs() / 1000) + 1
   await store.change(({ queries, nowMs }) =>
-    upsertRevocation(queries, {
-      tenantId: 'acme',
-      kind: 'all',
-      target: '',
-      notBefore,
-      createdAt: nowMs,
-      keptUntil: nowMs + 3_600_000,
-    }),
+    upsertRevocations(queries, [
+      {
+        tenantId: 'acme',
+        kind: 'all',
+        target: '',
+        notBefore,
+        createdAt: nowMs,
+        keptUntil: nowMs + 3_600_000,
+      },
+    ]),
   )
   await policies.put('acme', 'session', { concurrent_max: 1 }, ACTOR)
   t.same(revoked, [])

@@ -11,6 +11,7 @@ import {
   startDirectoryApi,
   type TestDatabase,
 } from './directory-world.ts'
+import { schema } from '../../../control-plane/store/schema.ts'
 
 interface StepView {
   readonly step: string
@@ -236,7 +237,7 @@ export function testDryRuns(t: Test, start: (t: Test) => Promise<TestDatabase>) 
       t.equal((await operator('DELETE', path)).status, 204)
       t.match(await operator('DELETE', path), { status: 404 })
       const { store } = api.services
-      const events = (await store.read.query.outbox.findMany()).filter(
+      const events = (await store.read.select().from(schema.outbox)).filter(
         ({ event }) => event === 'credentials.updated',
       )
       const changes = events.map(({ content }) => content['change'])
@@ -246,7 +247,7 @@ export function testDryRuns(t: Test, start: (t: Test) => Promise<TestDatabase>) 
       t.equal(actions.filter((action) => action === 'user_directory.set').length, 3)
       t.equal(actions.filter((action) => action === 'user_directory.removed').length, 2)
       await api.put('acme', settingsOf(database))
-      const stored = await store.read.query.userDirectories.findMany()
+      const stored = await store.read.select().from(schema.userDirectories)
       const everything = JSON.stringify([stored, events, audit.body])
       t.notMatch(everything, JSON.stringify(READER.password).slice(1, -1))
       t.match(stored[0]?.passwordSealed, /^v1\./)

@@ -113,9 +113,9 @@ export function testOutages(t: Test, start: Start) {
         { name: 'operator', requestId: 'test' },
       )
       const lock = isPostgres
-        ? 'BEGIN; LOCK TABLE people; SELECT pg_sleep(4); COMMIT'
-        : 'LOCK TABLES people WRITE; SELECT SLEEP(4); UNLOCK TABLES'
-      const held = database.run(lock, 'app')
+        ? 'BEGIN; LOCK TABLE people; SELECT pg_sleep(600); COMMIT'
+        : 'LOCK TABLES people WRITE; SELECT SLEEP(600); UNLOCK TABLES'
+      const held = database.run(lock, 'app').catch(() => {})
       const seen = isPostgres
         ? "SELECT 1 FROM pg_locks WHERE mode = 'AccessExclusiveLock' AND relation = 'people'::regclass"
         : "SELECT 1 FROM information_schema.processlist WHERE info LIKE 'SELECT SLEEP%'"
@@ -124,6 +124,13 @@ export function testOutages(t: Test, start: Start) {
       t.equal(await signIn('own', 'ada', PASSWORD), 'ok', 'while all of them wait')
       t.equal(await signIn('own', 'ada', 'wrong'), 'wrong_password')
       t.same(new Set(await Promise.all(flood)), new Set(['directory_unavailable']))
+      await database.run(
+        isPostgres
+          ? "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'BEGIN; LOCK%'"
+          : `SET @holder = (SELECT id FROM information_schema.processlist
+              WHERE info LIKE 'SELECT SLEEP%'); KILL @holder`,
+        'app',
+      )
       await held
       t.equal(await signIn('patient', ADA, PASSWORD), 'ok')
     })

@@ -129,6 +129,7 @@ void t.test('an integrator learns of their tenant what they need, and no secret'
     issuer: 'http://localhost:8080/auth/realms/acme',
     client_id: 'acme-user',
     integration_completed_at: null,
+    connectors_connected: null,
   })
   t.notMatch(JSON.stringify(body), tenantKeys.client_secret)
   t.equal((await call('GET', '/api/v1/integration', undefined, { key: 'wrong' })).status, 401)

@@ -7,7 +7,6 @@ const KILLS = 12
 
 void t.test(
   'kill -9 under load: every committed event arrives, none is invented, none is tried too often',
-  { timeout: 220_000 },
   async (t) => {
     const report = await killUnderLoad(t, { kills: KILLS, ticksMax: 60, refusedOfHundred: 0 })
     t.comment(report)

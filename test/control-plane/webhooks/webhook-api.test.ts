@@ -3,6 +3,7 @@ import { EVENT_NAMES, EVENTS } from '../../../shared/events.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { startApi } from '../../support/api.ts'
 import { createReceivers } from '../../support/receivers.ts'
+import { schema } from '../../../control-plane/store/schema.ts'
 
 const receivers = createReceivers(t)
 const HOOK = { url: 'https://hooks.example/in', events: ['tenant.suspended'] }
@@ -32,7 +33,7 @@ void t.test('the secret is shown when it is made, and never again', async (t) =>
     (await operator('PATCH', at(`/${id}`), { description: 'other' })).body,
     (await operator('POST', at(`/${id}/test`))).body,
     (await operator('GET', '/audit?limit=200')).body,
-    await services.store.read.query.webhooks.findMany(),
+    await services.store.read.select().from(schema.webhooks),
   ])
   for (const one of [secret, next]) t.notOk(seen.includes(one))
 })
@@ -44,7 +45,7 @@ void t.test(
       const { operator, at, services } = await startWebhookApi(t, inside)
       const refused = await operator('POST', at(), HOOK)
       t.match(refused, { status: 400, body: { error: 'field_invalid', field: 'url' } }, inside)
-      t.strictSame(await services.store.read.query.webhooks.findMany(), [])
+      t.strictSame(await services.store.read.select().from(schema.webhooks), [])
     }
     const { operator, at } = await startWebhookApi(t)
     for (const url of [
@@ -91,7 +92,7 @@ void t.test('events are those that there are, at least one, each once', async (t
 void t.test('a tenant has so many webhooks, and not one more', async (t) => {
   const { operator, at, services } = await startWebhookApi(t)
   const { body } = await operator('POST', at(), HOOK)
-  const row = (await services.store.read.query.webhooks.findMany())[0]!
+  const row = (await services.store.read.select().from(schema.webhooks))[0]!
   const { insertWebhook } = await import('../../../control-plane/store/queries/webhooks.ts')
   await services.store.change(async ({ queries }) => {
     for (let at = 2; at < LIMITS.webhooksPerTenantMax; at++)

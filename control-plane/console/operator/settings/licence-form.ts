@@ -1,5 +1,6 @@
 /** The plan of a tenant, and its licence with the dates at which it goes on by itself. */
 import { html } from 'hono/html'
+import { DAY_MS, MINUTE_MS } from '../../../../shared/clock.ts'
 import { LICENCES, PLANS } from '../../../../shared/fleet/snapshot.ts'
 import type { Tenant } from '../../../tenants/tenants.ts'
 import { checkField, selectField, textField, type Attempt } from '../../../pages/blocks/field.ts'
@@ -11,8 +12,8 @@ import type { ViewerVisit } from '../../route.ts'
 export const LICENCE_FORM = {
   state: 'text',
   blocks_signin: 'flag',
-  grace_from: 'nullable',
-  expires_at: 'nullable',
+  grace_from: 'moment',
+  expires_at: 'moment',
   blocks_signin_when_expired: 'flag',
 } as const
 
@@ -52,7 +53,15 @@ export function planForm(
   })
 }
 
-const DATE_HINT = 'For example 2027-01-31T00:00:00Z. Leave empty for never.'
+const DATE_HINT = 'For example 2027-01-31, or 2027-01-31 14:00, in UTC. Leave empty for never.'
+
+/** As short as it can be typed; to the second where somebody has set it so by API. */
+function typedDate(atMs: number | null): string {
+  if (atMs === null) return ''
+  const iso = new Date(atMs).toISOString()
+  if (atMs % MINUTE_MS !== 0) return iso
+  return atMs % DAY_MS === 0 ? iso.slice(0, 10) : iso.slice(0, 16).replace('T', ' ')
+}
 
 export function licenceForm(
   visit: Visit,
@@ -60,7 +69,6 @@ export function licenceForm(
   action: string,
   attempt: Attempt | undefined,
 ): Html {
-  const date = (atMs: number | null) => (atMs === null ? '' : new Date(atMs).toISOString())
   return html`${
     tenant.licenceBlocksSignin
       ? notice(
@@ -93,7 +101,7 @@ export function licenceForm(
         name: 'grace_from',
         label: 'Grace period starts',
         hint: DATE_HINT,
-        value: date(tenant.licenceGraceFrom),
+        value: typedDate(tenant.licenceGraceFrom),
         isOptional: true,
         attempt,
       })}
@@ -101,7 +109,7 @@ export function licenceForm(
         name: 'expires_at',
         label: 'Expires',
         hint: DATE_HINT,
-        value: date(tenant.licenceExpiresAt),
+        value: typedDate(tenant.licenceExpiresAt),
         isOptional: true,
         attempt,
       })}

@@ -5,6 +5,7 @@ import type { JoinToken } from '../../../connectors/join-tokens.ts'
 import type { Html } from '../../../pages/html.ts'
 import { linkButton } from '../../../pages/blocks/form.ts'
 import { VERSION } from '../../../../shared/version.ts'
+import { deleteColumn, EXPIRES, USES_LEFT } from '../../blocks/joining.ts'
 import { emptyState, table } from '../../blocks/table.ts'
 import { age, badge, moment, type Tone } from '../../blocks/text.ts'
 import { connectorReasonText, shortReason, STATES } from './words.ts'
@@ -95,18 +96,16 @@ export function tokenTable(rows: readonly JoinToken[], { path, isReadOnly }: Lis
     rows,
     columns: [
       { label: 'Token', isName: true, cell: ({ name }) => name },
-      { label: 'Uses left', cell: ({ uses, usesLeft }) => `${usesLeft} of ${uses}` },
+      USES_LEFT,
       { label: 'Created', cell: ({ createdAt }) => moment(createdAt) },
-      { label: 'Expires', cell: ({ expiresAt }) => moment(expiresAt) },
+      EXPIRES,
       ...(isReadOnly
         ? []
         : [
-            {
-              label: 'Actions',
-              isUnseen: true,
-              cell: ({ tokenId, name }: JoinToken) =>
-                html`<a class="button small" href="${path}/tokens/${tokenId}/delete">Delete<span class="unseen"> ${name}</span></a>`,
-            },
+            deleteColumn<JoinToken>(
+              ({ tokenId }) => `${path}/tokens/${tokenId}`,
+              ({ name }) => name,
+            ),
           ]),
     ],
     empty: html`<p class="hint">None. Tokens that are used up or have expired are not listed.</p>`,

@@ -1,25 +1,18 @@
 /** Connectors: how each is doing, what the next one joins with, and how one is sent away. */
 import { html } from 'hono/html'
-import { DAY_MS, HOUR_MS, SECOND_MS } from '../../../../shared/clock.ts'
 import { LIMITS } from '../../../../shared/limits.ts'
 import { NewConnectorTokenBody } from '../../../requests/connector-fields.ts'
 import { fromOutside } from '../../../requests/field-names.ts'
 import { Refusal } from '../../../../shared/errors.ts'
 import type { Html } from '../../../pages/html.ts'
-import {
-  selectField,
-  textField,
-  wholeField,
-  type Attempt,
-  type Option,
-} from '../../../pages/blocks/field.ts'
+import { textField, type Attempt } from '../../../pages/blocks/field.ts'
 import { linkButton } from '../../../pages/blocks/form.ts'
 import { notice } from '../../../pages/blocks/notice.ts'
 import { asking } from '../../asking.ts'
 import { form } from '../../blocks/form.ts'
+import { madeCard, usesAndExpiry } from '../../blocks/joining.ts'
 import { emptyState } from '../../blocks/table.ts'
-import { card, copyable, moment } from '../../blocks/text.ts'
-import { durationText } from '../../durations.ts'
+import { card, copyable } from '../../blocks/text.ts'
 import { TENANT_PATH, tenantPath } from '../../navigation.ts'
 import { action, done, page, type ConsoleRoute, type TenantVisit, type View } from '../../route.ts'
 import type { ConsoleWorld } from '../../world.ts'
@@ -29,12 +22,6 @@ import { connectorTable, tokenTable } from './connector-list.ts'
 const PATH = `${TENANT_PATH}/connectors` as const
 const OF_ONE = { role: 'tenant', here: 'connectors', needsFreshSignIn: true } as const
 const TOKEN_FORM = { name: 'optional', uses: 'whole', expires_in: 'whole' } as const
-const EXPIRIES: readonly Option[] = [
-  HOUR_MS,
-  DAY_MS,
-  7 * DAY_MS,
-  LIMITS.connectorTokenSecondsMax * SECOND_MS,
-].map((ms) => ({ value: String(ms / SECOND_MS), label: durationText(ms / SECOND_MS) }))
 
 type ConnectorsWorld = Pick<ConsoleWorld, 'connectors' | 'joinTokens' | 'gatewayDoors' | 'baseUrl'>
 
@@ -56,7 +43,7 @@ export function connectorsRoutes(world: ConnectorsWorld): readonly ConsoleRoute[
     ])
     return {
       ...view,
-      intro: `Programs beside ${tenant.name} that connect out to the gateways and pass requests on.`,
+      intro: `Programs that run next to ${tenant.name}, connect out to the gateways, and pass requests on.`,
       buttons: rows.length === 0 ? [] : [linkButton(address, 'Refresh', 'quiet')],
       content: html`${tenant.status === 'draft' ? publishFirst(tenantId) : ''}
         ${gateways.length === 0 ? noGateway(viewer.isOperator) : ''}
@@ -108,7 +95,7 @@ export function connectorsRoutes(world: ConnectorsWorld): readonly ConsoleRoute[
             ...(isLast
               ? [`No other connector is connected: visitors of ${tenant.name} get a 503 response.`]
               : []),
-            'It cannot come back with its key. To use that machine again, run service-connector leave there, and join with a new token.',
+            'It can’t reconnect with its key. To use that machine again, run service-connector leave there, and join with a new token.',
           ],
           submit: 'Revoke connector',
           cancel: at(visit),
@@ -135,7 +122,10 @@ export function connectorsRoutes(world: ConnectorsWorld): readonly ConsoleRoute[
         if (one === undefined) throw new Refusal('connector_token_not_found')
         return {
           title: `Delete the join token ${one.name}?`,
-          effects: ['No connector can join with it anymore.', 'Connectors that have joined stay.'],
+          effects: [
+            'No connector can join with it anymore.',
+            'Connectors that already joined are not affected.',
+          ],
           submit: 'Delete token',
           cancel: at(visit),
           calls: [
@@ -191,8 +181,8 @@ function noGateway(isOperator: boolean): Html {
 
 function newToken(visit: TenantVisit, attempt: Attempt | undefined): Html {
   return html`<p>
-      A connector joins with a token, once. Afterwards it is known by a key of its own, which never
-      leaves its machine.
+      A connector uses a token once, to join. From then on it identifies itself with its own key,
+      which never leaves its machine.
     </p>
     ${form(visit, {
       action: `${tenantPath(visit.tenant.tenantId, 'connectors')}/tokens`,
@@ -206,20 +196,15 @@ function newToken(visit: TenantVisit, attempt: Attempt | undefined): Html {
         isOptional: true,
         attempt,
       })}
-      ${wholeField({
-        name: 'uses',
-        label: 'Uses',
-        hint: `How many connectors can join with it, ${LIMITS.connectorTokenUsesMax} at most.`,
-        value: '1',
+      ${usesAndExpiry(
+        'connectors can join',
+        {
+          usesMax: LIMITS.connectorTokenUsesMax,
+          secondsMax: LIMITS.connectorTokenSecondsMax,
+          secondsDefault: LIMITS.connectorTokenSecondsDefault,
+        },
         attempt,
-      })}
-      ${selectField({
-        name: 'expires_in',
-        label: 'Expires after',
-        options: EXPIRIES,
-        value: String(LIMITS.connectorTokenSecondsDefault),
-        attempt,
-      })}`,
+      )}`,
     })}`
 }
 
@@ -235,14 +220,17 @@ function tokenView(visit: TenantVisit, made: MadeToken, baseUrl: string): View {
   return {
     title: 'Join token',
     here: 'connectors',
-    content: html`<div class="card narrow">
-      ${notice('success', 'Join token created.')}
-      <p>
-        Copy it now: it won’t be shown again. It lets
-        ${uses === 1 ? 'one connector' : `${uses} connectors`} join until ${moment(expiresAt)}.
-      </p>
-      ${copyable(token, 'Join token')} ${howToConnect(baseUrl)}
-      <div class="submit">${linkButton(tenantPath(tenantId, 'connectors'), 'Done')}</div>
-    </div>`,
+    content: madeCard({
+      ...{
+        title: 'Join token',
+        one: 'connector',
+        many: 'connectors',
+        can: 'join',
+        uses,
+        expiresAt,
+      },
+      content: html`${copyable(token, 'Join token')} ${howToConnect(baseUrl)}`,
+      back: tenantPath(tenantId, 'connectors'),
+    }),
   }
 }

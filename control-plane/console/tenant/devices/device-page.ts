@@ -5,7 +5,7 @@ import type { Compliance } from '../../../policy/compliance.ts'
 import type { ListedDevice } from '../../../devices/management.ts'
 import { linkButton } from '../../../pages/blocks/form.ts'
 import { notice } from '../../../pages/blocks/notice.ts'
-import { sayReason } from '../../../pages/devices/say-reason.ts'
+import { sayReason } from '../../../../shared/device-words/say-reason.ts'
 import type { Html } from '../../../pages/html.ts'
 import { form } from '../../blocks/form.ts'
 import { table } from '../../blocks/table.ts'
@@ -71,7 +71,7 @@ function suspicion(
   const path = devicePath(visit.tenant.tenantId, deviceId)
   return notice(
     'problem',
-    `This device may have been copied. It counts nowhere until you decide. ${known ?? ''}`,
+    `This device may have been copied. It doesn’t count as an enrolled device until you decide. ${known ?? ''}`,
     visit.proofs.isReadOnly
       ? undefined
       : html`<p>${linkButton(`${path}/clear`, `Clear ${hostname}`, 'small')}</p>`,
@@ -119,7 +119,7 @@ function policyFindings(
   const policies = tenantPath(tenantId, 'policies')
   if (judged === undefined)
     return html`<p>
-      The device policy accepts any device, so nothing is demanded of this one.
+      The device policy accepts any browser, so it has no requirements for this device.
       <a href="${policies}">Policies</a>
     </p>`
   if (judged.complies)
@@ -176,7 +176,7 @@ function whatCanBeDone(visit: TenantVisit, { deviceId, state, hostname }: Listed
     ${
       state === 'pending'
         ? deed(
-            'You know this device. Policies can demand that an administrator has approved it.',
+            'Confirms that you know this device. The device policy can require it.',
             form(visit, { action: `${path}/approve`, submit: 'Approve device', look: 'small' }),
           )
         : ''
@@ -193,13 +193,13 @@ function whatCanBeDone(visit: TenantVisit, { deviceId, state, hostname }: Listed
           )
         : ''
     }
-    ${deed('Whose device it is.', linkButton(`${path}/owner`, 'Change owner', 'small'))}
+    ${deed('Assigns the device to another person.', linkButton(`${path}/owner`, 'Change owner', 'small'))}
     ${deed(
-      `All sessions begun on ${hostname} end, and its agent is refused from now on.`,
+      `All sessions started on ${hostname} end, and its agent is refused from now on.`,
       linkButton(`${path}/revoke`, 'Revoke device', 'small'),
     )}
     ${deed(
-      'As revoke, and everything about it is deleted. The audit trail keeps that it was there.',
+      'Revokes the device and permanently deletes everything about it. The audit trail keeps its name.',
       linkButton(`${path}/remove`, 'Delete device', 'small'),
     )}
   </ul>`

@@ -1,5 +1,4 @@
 /** One device: seen, approved, given to somebody, cleared of a suspicion, revoked, deleted. */
-import { DevicePatchBody } from '../../../requests/device-fields.ts'
 import { NothingBody } from '../../../requests/fields.ts'
 import * as v from 'valibot'
 import { LIMITS } from '../../../../shared/limits.ts'
@@ -8,6 +7,7 @@ import { textField, type Attempt } from '../../../pages/blocks/field.ts'
 import { asking } from '../../asking.ts'
 import { formCard } from '../../blocks/form.ts'
 import { action, done, page, type ConsoleRoute, type TenantVisit, type View } from '../../route.ts'
+import { typedPeople } from '../people/typed-people.ts'
 import { devicePage } from './device-page.ts'
 import { lookUpOf, type DeviceLookUpWorld } from './look-up.ts'
 import { apiOf, DEVICE, devicePath, devicesPath } from './paths.ts'
@@ -15,11 +15,15 @@ import { apiOf, DEVICE, devicePath, devicesPath } from './paths.ts'
 type DeviceVisit = TenantVisit & { readonly path: { readonly device_id: string } }
 
 const OF_ONE = { role: 'tenant', here: 'devices', needsFreshSignIn: true } as const
-const OwnerBody = v.strictObject({ owner: v.required(DevicePatchBody).entries.owner })
+/** As it is typed; null: of whoever signs in with it next. */
+const OwnerBody = v.strictObject({
+  owner: v.nullable(v.pipe(v.string(), v.maxLength(LIMITS.emailCharactersMax))),
+})
 
 export function deviceRoutes(world: DeviceLookUpWorld): readonly ConsoleRoute[] {
   const { enrolledDevices } = world
   const lookUp = lookUpOf(world)
+  const people = typedPeople(world.users)
   const deviceOf = ({ tenant, path }: DeviceVisit): Promise<ListedDevice> =>
     enrolledDevices.find(tenant.tenantId, path.device_id)
   const at = ({ tenant, path }: DeviceVisit) => devicePath(tenant.tenantId, path.device_id)
@@ -34,6 +38,10 @@ export function deviceRoutes(world: DeviceLookUpWorld): readonly ConsoleRoute[] 
 
   async function ownerView(visit: DeviceVisit, attempt?: Attempt): Promise<View> {
     const { hostname, userId } = await deviceOf(visit)
+    const [owner = ''] = await people.namesOf(
+      visit.tenant.tenantId,
+      userId === null ? [] : [userId],
+    )
     return {
       title: `Owner of ${hostname}`,
       here: 'devices',
@@ -44,10 +52,10 @@ export function deviceRoutes(world: DeviceLookUpWorld): readonly ConsoleRoute[] 
         attempt,
         content: textField({
           name: 'owner',
-          label: 'User ID',
-          hint: 'It is on the person’s page under Users. Leave it empty to assign the device to whoever signs in with it next.',
-          value: userId ?? '',
-          charactersMax: LIMITS.usernameCharactersMax,
+          label: 'Username or email',
+          hint: 'Leave it empty to assign the device to whoever signs in with it next.',
+          value: owner,
+          charactersMax: LIMITS.emailCharactersMax,
           isOptional: true,
           attempt,
         }),
@@ -93,7 +101,11 @@ export function deviceRoutes(world: DeviceLookUpWorld): readonly ConsoleRoute[] 
         body: OwnerBody,
         needsFreshSignIn: true,
       },
-      (visit, { owner }) => patched(visit, { userId: owner }, 'Owner changed.'),
+      async (visit, { owner }) => {
+        const { tenantId } = visit.tenant
+        const userId = owner === null ? null : await people.idOf(tenantId, owner, 'owner')
+        return patched(visit, { userId }, 'Owner changed.')
+      },
       ownerView,
     ),
     ...asking(
@@ -103,9 +115,9 @@ export function deviceRoutes(world: DeviceLookUpWorld): readonly ConsoleRoute[] 
         return {
           title: `Clear ${hostname}?`,
           effects: [
-            'It counts again, and goes on from its next check-in.',
-            'Only do this once you know that there is no second machine with its key, or that it was restored from a backup.',
-            'If a second machine uses the key, the suspicion comes back.',
+            'It counts as an enrolled device again after its next check-in.',
+            'Do this only if the device was restored from a backup, or if you know that no other machine has its key.',
+            'If another machine uses the key, it is marked as a possible copy again.',
           ],
           submit: 'Clear device',
           cancel: at(visit),
@@ -121,7 +133,7 @@ export function deviceRoutes(world: DeviceLookUpWorld): readonly ConsoleRoute[] 
         return {
           title: `Revoke ${hostname}?`,
           effects: [
-            'All sessions begun on it end immediately, on every gateway.',
+            'All sessions started on it end immediately, on every gateway.',
             'Its agent is refused. To use the machine again, enroll it with a new ticket.',
           ],
           submit: 'Revoke device',
@@ -143,7 +155,7 @@ export function deviceRoutes(world: DeviceLookUpWorld): readonly ConsoleRoute[] 
         return {
           title: `Delete ${hostname}?`,
           effects: [
-            'All sessions begun on it end immediately, on every gateway, and its agent is refused.',
+            'All sessions started on it end immediately, on every gateway, and its agent is refused.',
             'Everything about it is permanently deleted. The audit trail keeps its name.',
           ],
           submit: 'Delete device',

@@ -65,7 +65,7 @@ export function devicesRoutes(world: DevicesWorld): readonly ConsoleRoute[] {
       content: html`<div class="card narrow">
         <ul class="effects">
           <li>${names.join(', ')}${others > 0 ? ` and ${others} more` : ''}</li>
-          <li>All sessions begun on them end immediately, on every gateway.</li>
+          <li>All sessions started on them end immediately, on every gateway.</li>
           <li>Their agents are refused. To use one again, enroll it with a new ticket.</li>
         </ul>
         ${form(visit, {
@@ -100,7 +100,7 @@ export function devicesRoutes(world: DevicesWorld): readonly ConsoleRoute[] {
       return {
         title: 'Devices',
         here: 'devices',
-        intro: `Machines with our agent on which people can sign in to ${name}.`,
+        intro: `Machines that run our agent and can be used to sign in to ${name}.`,
         buttons: [
           linkButton(`${path}/export${searchOf(filters)}`, 'Export CSV', 'quiet'),
           ...(proofs.isReadOnly ? [] : [linkButton(enrollPath(tenantId), 'Enroll devices')]),

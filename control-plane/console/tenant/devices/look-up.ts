@@ -21,13 +21,13 @@ export function lookUpOf({ users, policies }: Pick<DeviceLookUpWorld, 'users' | 
     const people = await Promise.all([...ids].map((id) => users.find(tenantId, id)))
     const known = people.filter((user) => user !== undefined)
     const { device: policy } = await policies.of(tenantId)
-    const demandedSinceMs = await policies.changedAt(tenantId, 'device')
+    const demanded = await policies.demandedOfDevices(tenantId)
     const judged =
       policy.require === 'enrolled' && policy.mode !== 'off'
         ? new Map(
             devices.map((device) => [
               device.deviceId,
-              compliance(device, policy, { userId: null, nowMs, demandedSinceMs }),
+              compliance(device, policy, { userId: null, nowMs, demanded }),
             ]),
           )
         : undefined

@@ -1,34 +1,28 @@
 /** With what devices enroll: tickets that are open, a new one with its command, and one taken back. */
+import * as v from 'valibot'
 import { html } from 'hono/html'
-import { DAY_MS, HOUR_MS, SECOND_MS } from '../../../../shared/clock.ts'
 import { DEVICE_PLATFORMS, type DevicePlatform } from '../../../../shared/device/facts.ts'
 import { Refusal } from '../../../../shared/errors.ts'
 import { LIMITS } from '../../../../shared/limits.ts'
 import type { DeviceTicket } from '../../../devices/tickets.ts'
-import {
-  selectField,
-  textField,
-  wholeField,
-  type Attempt,
-  type Option,
-} from '../../../pages/blocks/field.ts'
+import { selectField, textField, type Attempt } from '../../../pages/blocks/field.ts'
 import { linkButton } from '../../../pages/blocks/form.ts'
-import { notice } from '../../../pages/blocks/notice.ts'
-import { DEVICE_WORDS } from '../../../pages/devices/say-reason.ts'
+import { DEVICE_WORDS } from '../../../../shared/device-words/say-reason.ts'
 import type { Html } from '../../../pages/html.ts'
 import { NewDeviceTicketBody } from '../../../requests/device-fields.ts'
 import { fromOutside } from '../../../requests/field-names.ts'
 import { asking } from '../../asking.ts'
 import { form } from '../../blocks/form.ts'
+import { deleteColumn, EXPIRES, madeCard, USES_LEFT, usesAndExpiry } from '../../blocks/joining.ts'
 import { table } from '../../blocks/table.ts'
-import { card, copyable, moment } from '../../blocks/text.ts'
-import { durationText } from '../../durations.ts'
+import { card, copyable } from '../../blocks/text.ts'
 import { searched } from '../../filters.ts'
 import { action, done, page, type ConsoleRoute, type TenantVisit, type View } from '../../route.ts'
 import type { ConsoleWorld } from '../../world.ts'
 import { howToEnroll } from './commands.ts'
 import { ownerCell } from './device-list.ts'
 import { apiOf, devicesPath, ENROLL, enrollPath } from './paths.ts'
+import { typedPeople } from '../people/typed-people.ts'
 import { PLATFORMS } from './words.ts'
 
 type TicketsWorld = Pick<ConsoleWorld, 'deviceTickets' | 'baseUrl' | 'users'>
@@ -40,29 +34,30 @@ const TICKET_FORM = {
   user_id: 'optional',
   network: 'optional',
 } as const
-const EXPIRIES: readonly Option[] = [
-  HOUR_MS,
-  DAY_MS,
-  7 * DAY_MS,
-  LIMITS.deviceTicketSecondsMax * SECOND_MS,
-].map((ms) => ({ value: String(ms / SECOND_MS), label: durationText(ms / SECOND_MS) }))
+/** Whose the devices will be as it is typed. */
+const TicketBody = v.strictObject({
+  ...NewDeviceTicketBody.entries,
+  user_id: v.optional(v.pipe(v.string(), v.maxLength(LIMITS.emailCharactersMax))),
+})
 
 export function ticketRoutes({
   deviceTickets,
   baseUrl,
   users,
 }: TicketsWorld): readonly ConsoleRoute[] {
+  const people = typedPeople(users)
+
   async function show(visit: TenantVisit, attempt?: Attempt, userId = ''): Promise<View> {
     const { tenantId, name } = visit.tenant
     const { isReadOnly } = visit.proofs
     const tickets = await deviceTickets.list(tenantId)
     const ids = [...new Set(tickets.flatMap((ticket) => ticket.userId ?? []))]
-    const people = await Promise.all(ids.map((id) => users.find(tenantId, id)))
-    const names = new Map(people.flatMap((user) => (user ? [[user.userId, user.name]] : [])))
+    const owners = await Promise.all(ids.map((id) => users.find(tenantId, id)))
+    const names = new Map(owners.flatMap((user) => (user ? [[user.userId, user.name]] : [])))
     return {
       title: 'Enroll devices',
       here: 'devices',
-      intro: `A machine becomes a device of ${name} once our agent is installed with a ticket.`,
+      intro: `Install our agent with a ticket to add a machine to ${name}.`,
       buttons: [linkButton(devicesPath(tenantId), 'All devices', 'quiet')],
       content: html`${isReadOnly ? '' : card('New ticket', newTicket(visit, userId, attempt), 'new-ticket')}
         ${card('Open tickets', ticketTable(visit, tickets, names), 'tickets')}
@@ -87,13 +82,19 @@ export function ticketRoutes({
         path: ENROLL,
         role: 'tenant',
         form: TICKET_FORM,
-        body: NewDeviceTicketBody,
+        body: TicketBody,
         isOnce: true,
         needsFreshSignIn: true,
       },
       async (visit, body) => {
         const { tenant, actor } = visit
-        const made = await deviceTickets.make(tenant.tenantId, fromOutside(body), actor)
+        const { user_id: typed, ...wanted } = body
+        const owner = typed && { user_id: await people.idOf(tenant.tenantId, typed, 'user_id') }
+        const made = await deviceTickets.make(
+          tenant.tenantId,
+          fromOutside({ ...wanted, ...owner }),
+          actor,
+        )
         return ticketView(visit, made, baseUrl)
       },
       show,
@@ -112,7 +113,10 @@ export function ticketRoutes({
         if (one === undefined) throw new Refusal('device_ticket_not_found')
         return {
           title: `Delete the ticket ${one.ticketId}?`,
-          effects: ['No device can enroll with it anymore.', 'Devices that have enrolled stay.'],
+          effects: [
+            'No device can enroll with it anymore.',
+            'Devices that already enrolled are not affected.',
+          ],
           submit: 'Delete ticket',
           cancel: enrollPath(tenant.tenantId),
           calls: [
@@ -147,19 +151,17 @@ function ticketTable(
         cell: ({ platform, ticketId }) =>
           html`${PLATFORMS[platform]} <span class="hint">${ticketId}</span>`,
       },
-      { label: 'Uses left', cell: ({ uses, usesLeft }) => `${usesLeft} of ${uses}` },
+      USES_LEFT,
       { label: 'Owner', cell: ({ userId }) => ownerCell(tenantId, userId, names) },
       { label: 'Network', cell: ({ network }) => network ?? 'Any' },
-      { label: 'Expires', cell: ({ expiresAt }) => moment(expiresAt) },
+      EXPIRES,
       ...(proofs.isReadOnly
         ? []
         : [
-            {
-              label: 'Actions',
-              isUnseen: true,
-              cell: ({ ticketId }: DeviceTicket) =>
-                html`<a class="button small" href="${enrollPath(tenantId)}/${ticketId}/delete">Delete<span class="unseen"> ${ticketId}</span></a>`,
-            },
+            deleteColumn<DeviceTicket>(
+              ({ ticketId }) => `${enrollPath(tenantId)}/${ticketId}`,
+              ({ ticketId }) => ticketId,
+            ),
           ]),
     ],
     empty: html`<p class="hint">None. Tickets that are used up or have expired are not listed.</p>`,
@@ -168,8 +170,8 @@ function ticketTable(
 
 function newTicket(visit: TenantVisit, userId: string, attempt: Attempt | undefined): Html {
   return html`<p>
-      A device enrolls with a ticket, once. Afterwards it is known by a key of its own, which never
-      leaves it.
+      A device uses a ticket once, to enroll. From then on it identifies itself with its own key,
+      which never leaves it.
     </p>
     ${form(visit, {
       action: enrollPath(visit.tenant.tenantId),
@@ -182,25 +184,20 @@ function newTicket(visit: TenantVisit, userId: string, attempt: Attempt | undefi
         value: DEVICE_PLATFORMS[0],
         attempt,
       })}
-      ${wholeField({
-        name: 'uses',
-        label: 'Uses',
-        hint: `How many devices can enroll with it, ${LIMITS.deviceTicketUsesMax.toLocaleString('en')} at most.`,
-        value: '1',
+      ${usesAndExpiry(
+        'devices can enroll',
+        {
+          usesMax: LIMITS.deviceTicketUsesMax,
+          secondsMax: LIMITS.deviceTicketSecondsMax,
+          secondsDefault: LIMITS.deviceTicketSecondsDefault,
+        },
         attempt,
-      })}
-      ${selectField({
-        name: 'expires_in',
-        label: 'Expires after',
-        options: EXPIRIES,
-        value: String(LIMITS.deviceTicketSecondsDefault),
-        attempt,
-      })}
+      )}
       ${textField({
         name: 'user_id',
         label: 'Owner',
-        hint: 'A user ID, from the person’s page under Users. If empty, a device belongs to whoever first signs in with it.',
-        charactersMax: LIMITS.usernameCharactersMax,
+        hint: 'Username or email. If empty, a device belongs to whoever first signs in with it.',
+        charactersMax: LIMITS.emailCharactersMax,
         value: userId,
         isOptional: true,
         attempt,
@@ -208,7 +205,7 @@ function newTicket(visit: TenantVisit, userId: string, attempt: Attempt | undefi
       ${textField({
         name: 'network',
         label: 'Network',
-        hint: 'For example 192.0.2.0/24. If set, the ticket works from there only.',
+        hint: 'For example 192.0.2.0/24. If set, the ticket only works from there.',
         isOptional: true,
         attempt,
       })}`,
@@ -236,15 +233,10 @@ function ticketView(visit: TenantVisit, made: MadeTicket, baseUrl: string): View
   return {
     title: 'Ticket',
     here: 'devices',
-    content: html`<div class="card narrow">
-      ${notice('success', 'Ticket created.')}
-      <p>
-        Copy it now: it won’t be shown again. It lets
-        ${uses === 1 ? 'one device' : `${uses.toLocaleString('en')} devices`} enroll until
-        ${moment(expiresAt)}.
-      </p>
-      ${howToEnroll(baseUrl, platform, { ticket, tenantId })} ${copyable(ticket, 'Ticket')}
-      <div class="submit">${linkButton(enrollPath(tenantId), 'Done')}</div>
-    </div>`,
+    content: madeCard({
+      ...{ title: 'Ticket', one: 'device', many: 'devices', can: 'enroll', uses, expiresAt },
+      content: html`${howToEnroll(baseUrl, platform, { ticket, tenantId })} ${copyable(ticket, 'Ticket')}`,
+      back: enrollPath(tenantId),
+    }),
   }
 }

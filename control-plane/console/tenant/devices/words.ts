@@ -10,7 +10,7 @@ import {
 import type { DeviceState } from '../../../../shared/device/messages.ts'
 import type { ListedDevice } from '../../../devices/management.ts'
 import { notice } from '../../../pages/blocks/notice.ts'
-import { DEVICE_WORDS } from '../../../pages/devices/say-reason.ts'
+import { DEVICE_WORDS } from '../../../../shared/device-words/say-reason.ts'
 import type { Html } from '../../../pages/html.ts'
 import { badge, type Tone } from '../../blocks/text.ts'
 

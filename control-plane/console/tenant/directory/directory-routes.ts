@@ -7,6 +7,7 @@ import { html } from 'hono/html'
 import * as v from 'valibot'
 import { Refusal } from '../../../../shared/errors.ts'
 import { LIMITS } from '../../../../shared/limits.ts'
+import { mayChange } from '../../../console-access/roles.ts'
 import { DryRunBody, toDirectory } from '../../../requests/directory-fields.ts'
 import type { StoredDirectory } from '../../../user-directory/user-directories.ts'
 import type { Attempt } from '../../../pages/blocks/field.ts'
@@ -67,8 +68,9 @@ export function directoryRoutes(world: DirectoryWorld): readonly ConsoleRoute[] 
     }
   }
 
+  // who may only look at all tenants changes this one as its administrator
   const wishedBy = ({ viewer }: TenantVisit) =>
-    viewer.isOperator ? ('operator' as const) : ('administrator' as const)
+    mayChange(viewer) ? ('operator' as const) : ('administrator' as const)
 
   async function show(visit: TenantVisit, tried?: Html, attempt?: Attempt): Promise<View> {
     const { tenantId, name } = visit.tenant
@@ -84,7 +86,7 @@ export function directoryRoutes(world: DirectoryWorld): readonly ConsoleRoute[] 
           ? emptyState(
               'No directory connected',
               'Users are stored here, under Users. If yours are already in a database, sign-ins can look them up there with one read-only query and your existing password hashes.',
-              visit.viewer.isOperator
+              mayChange(visit.viewer)
                 ? linkButton(`${path}/edit`, 'Connect a database')
                 : html`Ask an operator of this service to connect your database. You can then choose its columns.`,
             )
@@ -112,7 +114,7 @@ export function directoryRoutes(world: DirectoryWorld): readonly ConsoleRoute[] 
 
   async function editView(visit: TenantVisit, attempt?: Attempt, tried?: Html): Promise<View> {
     const { tenantId } = visit.tenant
-    const { isOperator } = visit.viewer
+    const isOperator = mayChange(visit.viewer)
     const stored = isOperator ? await kept(tenantId) : await directories.get(tenantId)
     return {
       title: stored === undefined ? 'Connect a database' : 'Edit user directory',
@@ -139,7 +141,7 @@ export function directoryRoutes(world: DirectoryWorld): readonly ConsoleRoute[] 
     attempt?: Attempt,
   ) {
     const path = tenantPath(visit.tenant.tenantId, 'directory')
-    const { isOperator } = visit.viewer
+    const isOperator = mayChange(visit.viewer)
     return form(visit, {
       action: isOperator ? `${path}/try` : `${path}/columns`,
       submit: 'Test',
@@ -196,7 +198,7 @@ export function directoryRoutes(world: DirectoryWorld): readonly ConsoleRoute[] 
   ): Promise<View> {
     const { tenant, viewer } = visit
     // it has gone meanwhile, and where there is none an operator begins
-    if (!viewer.isOperator && (await kept(tenant.tenantId)) === undefined)
+    if (!mayChange(viewer) && (await kept(tenant.tenantId)) === undefined)
       return { title: 'User directory', here: 'directory', content: notice('problem', problem) }
     const draft = unseal(visit, values.get('draft') ?? '')
     if (draft === undefined) return editView(visit, undefined, notice('problem', problem))

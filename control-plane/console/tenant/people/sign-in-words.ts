@@ -29,6 +29,12 @@ export function outcomeText(outcome: string): string {
   return REASONS[outcome as AttemptReason] ?? outcome.replaceAll('_', ' ')
 }
 
+/** Who was let in although the device policy has something to say. */
+const notedText = (reason: string) =>
+  reason === 'device_break_glass'
+    ? 'signed in without a device check (emergency access)'
+    : `signed in; report only: ${outcomeText(reason)}`
+
 export const isSignedIn = (outcome: string) => SIGNED_IN.test(outcome)
 
 /** One row a minute stands for all refusals of one kind. */
@@ -42,5 +48,6 @@ export function outcomeBadge(outcome: 'signed_in' | 'asking' | 'refused', reason
       : outcome === 'signed_in'
         ? 'good'
         : 'plain'
-  return badge(outcomeText(reason), tone)
+  const isNoted = outcome === 'signed_in' && reason !== outcome
+  return badge(isNoted ? notedText(reason) : outcomeText(reason), tone)
 }

@@ -91,7 +91,7 @@ export function userEndingsRoutes(world: EndingsWorld): readonly ConsoleRoute[] 
             user.source === 'directory'
               ? 'Your own database is not changed: the next sign-in from there creates the account again.'
               : 'If you invite the same address later, your application sees a new user.',
-            `Data about ${user.name} in your application and in the audit log is kept.`,
+            `Data about ${user.name} in your application and in the audit trail is kept.`,
           ],
           submit: 'Delete user',
           cancel: path,

@@ -177,7 +177,7 @@ const ANY = { value: '', label: 'Any' }
 function filterForm(path: string, query: Query) {
   const { q, status, second_factor: secondFactor, source, locked, sort } = query
   return html`<form method="get" action="${path}" class="filters" role="search">
-    ${textField({ name: 'q', label: 'Name, email, username or ID', type: 'search', value: q, isFree: true, charactersMax: LIMITS.consoleSearchCharactersMax })}
+    ${textField({ name: 'q', label: 'Name, email or ID', type: 'search', value: q, isFree: true, charactersMax: LIMITS.consoleSearchCharactersMax })}
     ${selectField({ name: 'status', label: 'Status', value: status, isFree: true, options: [ANY, { value: 'active', label: 'Active' }, { value: 'invited', label: 'Invited' }, { value: 'disabled', label: 'Disabled' }] })}
     ${selectField({ name: 'second_factor', label: 'Second factor', value: secondFactor, isFree: true, options: [ANY, { value: 'set_up', label: 'Set up' }, { value: 'none', label: 'None' }, { value: 'required', label: 'Required' }] })}
     ${selectField({ name: 'locked', label: 'Locked', value: locked, isFree: true, options: [ANY, { value: 'yes', label: 'Locked now' }] })}

@@ -8,10 +8,10 @@ import {
   linesField,
   selectField,
   textField,
-  wholeField,
 } from '../../../pages/blocks/field.ts'
+import { typedPeople } from '../people/typed-people.ts'
 import { POLICY_ANSWERS } from '../../../requests/policy-fields.ts'
-import { DAY_SECONDS, durationText } from '../../durations.ts'
+import { DAY_SECONDS, durationText, HOUR_SECONDS } from '../../durations.ts'
 import type { PolicyForm } from './policy-form.ts'
 import { POLICY_LABELS, POLICY_OPTIONS as OPTIONS } from './policy-words.ts'
 
@@ -21,6 +21,9 @@ const { entries } = POLICY_ANSWERS.device
 /** `ubuntu 24.04`, a line each. */
 export const systemLines = (systems: object): readonly string[] =>
   Object.entries(systems).map(([id, version]) => `${id} ${version}`)
+
+const lengthText = (count: number | null, unitSeconds: number) =>
+  count === null || count === 0 ? '' : durationText(count * unitSeconds)
 
 const systemsOf = (lines: string[]) =>
   Object.fromEntries(
@@ -47,7 +50,7 @@ export const deviceForm: PolicyForm<'device'> = {
     unknown: 'text',
     min_os: 'lines',
     min_agent: 'nullable',
-    fresh_hours: 'whole',
+    fresh_hours: 'hours',
     break_glass: 'lines',
     on_violation: 'text',
   },
@@ -56,6 +59,21 @@ export const deviceForm: PolicyForm<'device'> = {
     grace_days: v.optional(entries.grace_days, 0),
     min_os: v.pipe(v.array(v.string()), v.transform(systemsOf), entries.min_os),
     fresh_hours: v.optional(entries.fresh_hours, null),
+    break_glass: v.pipe(
+      v.array(v.pipe(v.string(), v.trim(), v.maxLength(LIMITS.emailCharactersMax))),
+      v.maxLength(LIMITS.deviceBreakGlassMax, `at most ${LIMITS.deviceBreakGlassMax} people`),
+    ),
+  },
+  written: {
+    shown: async ({ users, tenantId }, settings) => ({
+      ...settings,
+      break_glass: await typedPeople(users).namesOf(tenantId, settings.break_glass),
+    }),
+    kept: async ({ users, tenantId }, settings, { break_glass: known }) => {
+      const { break_glass: typed } = settings
+      const people = await typedPeople(users).idsOf(tenantId, typed, 'break_glass', known)
+      return { ...settings, break_glass: people }
+    },
   },
   fields: (settings, attempt) => html`
     ${selectField({ name: 'require', label: LABELS.require, options: OPTIONS.require, value: settings.require, attempt })}
@@ -63,7 +81,7 @@ export const deviceForm: PolicyForm<'device'> = {
     <h2>Devices with our agent</h2>
     <p class="hint">Applies if only devices with our agent can sign in. Devices report their own state.</p>
     ${selectField({ name: 'mode', label: LABELS.mode, options: OPTIONS.device_mode, value: settings.mode, attempt })}
-    ${textField({ name: 'grace_days', label: LABELS.grace_days, hint: 'For example 7 days. During this time people are warned and can continue.', value: durationText(settings.grace_days * DAY_SECONDS), isOptional: true, attempt })}
+    ${textField({ name: 'grace_days', label: LABELS.grace_days, hint: 'For example 7 days. During this time people are warned and can continue.', value: lengthText(settings.grace_days, DAY_SECONDS), isOptional: true, attempt })}
     ${selectField({ name: 'owner', label: LABELS.owner, options: OPTIONS.owner, value: settings.owner, attempt })}
     ${checkField({ name: 'approved', label: LABELS.approved, isOn: settings.approved, attempt })}
     ${selectField({ name: 'key_storage', label: LABELS.key_storage, options: OPTIONS.key_storage, value: settings.key_storage, attempt })}
@@ -71,8 +89,8 @@ export const deviceForm: PolicyForm<'device'> = {
     ${selectField({ name: 'unknown', label: LABELS.unknown, options: OPTIONS.unknown, value: settings.unknown, attempt })}
     ${linesField({ name: 'min_os', label: LABELS.min_os, hint: 'For example “ubuntu 24.04” or “windows 10.0.26100”, one per line. Systems not listed can have any version.', rows: 3, isOptional: true, value: systemLines(settings.min_os).join('\n'), attempt })}
     ${textField({ name: 'min_agent', label: LABELS.min_agent, isOptional: true, value: settings.min_agent ?? '', attempt })}
-    ${wholeField({ name: 'fresh_hours', label: LABELS.fresh_hours, hint: `1 to ${LIMITS.deviceFreshHoursMax}. Leave empty to accept any age.`, isOptional: true, value: settings.fresh_hours === null ? '' : String(settings.fresh_hours), attempt })}
-    ${linesField({ name: 'break_glass', label: LABELS.break_glass, hint: `IDs of people who can sign in without a device, one per line, at most ${LIMITS.deviceBreakGlassMax}.`, rows: 3, isOptional: true, value: settings.break_glass.join('\n'), attempt })}
+    ${textField({ name: 'fresh_hours', label: LABELS.fresh_hours, hint: 'For example 24 h. Leave empty to accept any age.', isOptional: true, value: lengthText(settings.fresh_hours, HOUR_SECONDS), attempt })}
+    ${linesField({ name: 'break_glass', label: LABELS.break_glass, hint: `Usernames or emails of people who can sign in without a device, one per line, at most ${LIMITS.deviceBreakGlassMax}. Each of these sign-ins is recorded in the audit trail.`, rows: 3, isOptional: true, value: settings.break_glass.join('\n'), attempt })}
     ${selectField({ name: 'on_violation', label: LABELS.on_violation, options: OPTIONS.on_violation, value: settings.on_violation, attempt })}
   `,
 }

@@ -70,9 +70,17 @@ function policyRoutes<Name extends PolicyName>(
   world: PoliciesWorld,
 ): readonly ConsoleRoute[] {
   const { policies, replayPolicy, users } = world
-  const { title, about, besides, shape, fields } = policyForm
+  const { title, about, besides, shape, fields, written } = policyForm
   const entries = policyForm.entries as v.ObjectEntries
   const path = `${PATH}/${name}` as const
+
+  const shown = async (tenantId: string, settings: Policies[Name]) =>
+    written === undefined ? settings : written.shown({ users, tenantId }, settings)
+
+  async function kept(tenantId: string, settings: Policies[Name]): Promise<Policies[Name]> {
+    const { [name]: current } = await policies.of(tenantId)
+    return written === undefined ? settings : written.kept({ users, tenantId }, settings, current)
+  }
 
   async function editView(visit: TenantVisit, attempt?: Attempt): Promise<View> {
     const { tenantId } = visit.tenant
@@ -82,7 +90,7 @@ function policyRoutes<Name extends PolicyName>(
       here: 'policies',
       intro: about,
       content: html`${hiddenNotice(name, world)}
-        <div class="card narrow">${proposal(visit, settings, DAYS_DEFAULT, attempt)}</div>`,
+        <div class="card narrow">${proposal(visit, await shown(tenantId, settings), DAYS_DEFAULT, attempt)}</div>`,
       calls: callsOf(tenantId, settings),
     }
   }
@@ -114,7 +122,8 @@ function policyRoutes<Name extends PolicyName>(
   async function effectView(visit: TenantVisit, settings: Policies[Name], past: number) {
     const { tenantId } = visit.tenant
     const { [name]: current } = await policies.of(tenantId)
-    const changes = fromTo({ ...current }, { ...settings })
+    const [before, after] = [await shown(tenantId, current), await shown(tenantId, settings)]
+    const changes = fromTo({ ...before }, { ...after })
     const result = await replayPolicy(tenantId, name, settings, past)
     const userIds = result.examples.map(({ userId }) => userId)
     const people = await peopleOf(users, tenantId, userIds)
@@ -137,7 +146,7 @@ function policyRoutes<Name extends PolicyName>(
           'effect',
         )}
         ${changes.length === 0 ? '' : card('Save', saving(visit, settings, warning !== undefined))}
-        ${card('Keep editing', proposal(visit, settings, past))}`,
+        ${card('Keep editing', proposal(visit, after, past))}`,
       calls: callsOf(tenantId, settings),
     } satisfies View
   }
@@ -167,16 +176,18 @@ function policyRoutes<Name extends PolicyName>(
         form: { ...shape, days: 'whole' },
         body: v.strictObject({ ...entries, days }),
       },
-      (visit, body) => {
+      async (visit, body) => {
         const { days: past, ...settings } = body as { readonly days: number }
-        return effectView(visit, settings as Policies[Name], past)
+        const meant = await kept(visit.tenant.tenantId, settings as Policies[Name])
+        return effectView(visit, meant, past)
       },
       editView,
     ),
     action(
       { path, role: 'tenant', form: shape, body: v.strictObject(entries), needsFreshSignIn: true },
       async ({ tenant: { tenantId }, actor }, settings) => {
-        await policies.put(tenantId, name, settings as unknown as Policies[Name], actor)
+        const meant = await kept(tenantId, settings as unknown as Policies[Name])
+        await policies.put(tenantId, name, meant, actor)
         const said = `${title} policy saved.`
         return done(tenantPath(tenantId, 'policies'), said, {
           ...(name === 'session' && { changed: tenantId }),

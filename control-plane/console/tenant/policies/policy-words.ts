@@ -3,7 +3,7 @@ import { LIMITS } from '../../../../shared/limits.ts'
 import type { Policies, PolicyName } from '../../../policy/policies.ts'
 import type { Option } from '../../../pages/blocks/field.ts'
 import type { Difference } from '../../blocks/diff.ts'
-import { DAY_SECONDS, durationText } from '../../durations.ts'
+import { DAY_SECONDS, durationText, HOUR_SECONDS } from '../../durations.ts'
 
 export const POLICY_LABELS: {
   readonly [Name in PolicyName]: { readonly [Field in keyof Policies[Name]]: string }
@@ -41,7 +41,7 @@ export const POLICY_LABELS: {
     unknown: 'If the device can’t tell',
     min_os: 'Minimum operating system versions',
     min_agent: 'Minimum agent version',
-    fresh_hours: 'Maximum age of the report, in hours',
+    fresh_hours: 'Maximum age of the report',
     break_glass: 'Emergency access',
     on_violation: 'When a device no longer complies',
   },
@@ -134,8 +134,11 @@ function written(name: string, value: unknown, policy: string): unknown {
   const field = policy === 'device' && name === 'mode' ? 'device_mode' : name
   if (Array.isArray(value)) return value.map((item) => written(name, item, policy))
   if (value === null) return NOTHING[field] ?? value
+  if (field === 'grace_days' && value === 0) return 'None'
   if (typeof value === 'number' && field.endsWith('_seconds')) return durationText(value)
   if (typeof value === 'number' && field.endsWith('_days')) return durationText(value * DAY_SECONDS)
+  if (typeof value === 'number' && field.endsWith('_hours'))
+    return durationText(value * HOUR_SECONDS)
   const options: readonly Option[] = Object.hasOwn(POLICY_OPTIONS, field)
     ? POLICY_OPTIONS[field as keyof typeof POLICY_OPTIONS]
     : []
