@@ -16,7 +16,12 @@ t.test('five questions, two clicks', { skip: WITHOUT_CHROMIUM }, async (t) => {
   const actor = { name: 'console:grace@example.test', requestId: 'r1' }
   const { userId } = await services.users.create(
     'acme',
-    { username: 'ada', email: 'ada@acme.test', name: 'Ada Lovelace', password: 'by the long pier' },
+    {
+      username: 'ada',
+      email: 'augusta.ada.king.of.lovelace@acme.test',
+      name: 'Ada Lovelace',
+      password: 'by the long pier',
+    },
     actor,
   )
   await services.enforcement.receive('edge-1', [
@@ -58,4 +63,9 @@ t.test('five questions, two clicks', { skip: WITHOUT_CHROMIUM }, async (t) => {
   await page.keyboard.press('Enter')
   await page.waitForURL(/198\.51\.100\.7/)
   t.match(await page.textContent('main'), 'Ada Lovelace', 'who is signed in from this address')
+  await page.setViewportSize({ width: 1280, height: 800 })
+  const isCut = await page.evaluate(
+    "(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)(document.querySelector('.table-frame'))",
+  )
+  t.notOk(isCut, 'the last column, with what can be done, is there without scrolling')
 })

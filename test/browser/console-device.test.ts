@@ -63,6 +63,6 @@ t.test('from the code in the terminal to the key, on a phone', OPTIONS, async (t
   await page.goto(at(`/console/device?code=${userCode}`))
   t.match(await page.textContent('main'), '192.0.2.1 (this browser: ')
   await page.getByRole('button', { name: 'Deny' }).click()
-  t.match(await page.textContent('h1'), 'Nothing was handed out')
+  t.match(await page.textContent('h1'), 'Request denied')
   await look('/console/device/denied', 'device-denied')
 })

@@ -22,14 +22,12 @@ async function newStory() {
   await fleet.operator('POST', '/tenants/acme-hands/publish')
   const chromium = await startChromium(t)
   const { page, context } = await chromium.page({ viewport: DESK })
-  page.setDefaultTimeout(10_000)
   await becomeNewOperator(page, fleet, 'acme-hands')
   const at = (path: string) => `${fleet.baseUrl}/console${path}`
   /** The same person elsewhere. */
   const also = async (options: Parameters<typeof chromium.page>[0]) => {
     const other = await chromium.page(options)
     await other.context.addCookies(await context.cookies())
-    other.page.setDefaultTimeout(10_000)
     return other.page
   }
   return { fleet, page, at, also }

@@ -18,7 +18,6 @@ async function start(t: Test) {
   /** Without a script, as everything has to work. */
   const open = async (person: Person, path: string, options = {}) => {
     const tab = await chromium.page({ viewport: DESK, javaScriptEnabled: false, ...options })
-    tab.page.setDefaultTimeout(15_000)
     await served.enter(tab.context, person)
     await tab.page.goto(served.at(path))
     return tab

@@ -39,7 +39,8 @@ t.test('sessions, and a passkey, by buttons', { skip: WITHOUT_CHROMIUM }, async 
   const chromium = await startChromium(t)
   const me = `${tenant.edge()}/service/me`
   const phone = await chromium.page({ viewport: PHONE, javaScriptEnabled: false })
-  const desk = await chromium.page({ viewport: DESK, colorScheme: 'dark' })
+  const inIndia = { viewport: DESK, timezoneId: 'Asia/Kolkata' }
+  const desk = await chromium.page({ ...inIndia, colorScheme: 'dark' })
   for (const { page } of [phone, desk]) await signIn(page, me)
 
   await phone.page.goto(me)
@@ -61,6 +62,12 @@ t.test('sessions, and a passkey, by buttons', { skip: WITHOUT_CHROMIUM }, async 
   await signIn(page, me)
   await page.getByRole('link', { name: 'Password and account' }).click()
   await page.getByRole('heading', { name: 'Your account' }).waitFor()
+  const time = page.locator('time').first()
+  const at = Date.parse((await time.getAttribute('datetime')) ?? '')
+  const inZone = (timeZone: string) =>
+    new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'short', timeZone }).format(at)
+  t.equal(await time.textContent(), inZone('Asia/Kolkata'), 'the reader’s own time')
+  t.equal(await time.getAttribute('title'), `${inZone('UTC')} UTC`, 'with UTC at hand')
   const cdp = await context.newCDPSession(page)
   await cdp.send('WebAuthn.enable')
   await cdp.send('WebAuthn.addVirtualAuthenticator', {

@@ -26,9 +26,6 @@ const LOGO = Buffer.from(
   'base64',
 )
 
-// every page, five times
-t.setTimeout(480_000)
-
 const folder = process.env['SCREENSHOTS']
 if (folder !== undefined) mkdirSync(folder, { recursive: true })
 

@@ -59,7 +59,7 @@ function reasonIn(body: string): string {
     const { error, reason } = JSON.parse(body) as { error?: unknown; reason?: unknown }
     return [error, reason].filter((text) => typeof text === 'string').join(': ')
   }
-  return /<small>([^<]*)<\/small>/.exec(body)?.[1] ?? ''
+  return /<small(?: hidden)?>([^<]*)<\/small>/.exec(body)?.[1] ?? ''
 }
 
 const cookieName = (line: string) => {

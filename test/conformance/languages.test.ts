@@ -31,6 +31,32 @@ t.test('refusals and the pages around the sign-in are German for who reads Germa
   }
 })
 
+t.test('a request that cannot be read is a page for people, and JSON for programs', async (t) => {
+  const world = await startWorld(t)
+  const long = `/${'a'.repeat(9000)}`
+  for (const target of world.targets) {
+    for (const [path, title, code] of [
+      // Fastify's own router refuses it, before anybody of ours is asked
+      ...(/Fastify/.test(target.name)
+        ? []
+        : [['/%zz', 'Ungültige Adresse', 'bad_target'] as const]),
+      [long, 'Adresse zu lang', 'target_too_long'],
+    ] as const) {
+      const asked = { target: path, lines: [GERMAN] }
+      const page = await target.ask(headOf({ ...asked, as: 'navigation' }))
+      t.match(page.body, new RegExp(`lang="de"[^]*<h1>${title}[^]*${code}`), target.name)
+      t.equal(headerOf(page, 'content-type'), 'text/html; charset=utf-8', target.name)
+      const program = await target.ask(headOf(asked))
+      t.match(JSON.parse(program.body), { error: code }, target.name)
+    }
+    const posted = { target: '/service/login', method: 'POST', lines: [GERMAN] }
+    const page = await target.ask(headOf({ ...posted, as: 'navigation' }))
+    t.match(page, { status: 405, body: /lang="de"[^]*So lässt sich diese Seite/ }, target.name)
+    const program = await target.ask(headOf(posted))
+    t.match(JSON.parse(program.body), { error: 'method_not_allowed' }, target.name)
+  }
+})
+
 t.test(
   'a suspended tenant says so in German, and programs read what they always read',
   async (t) => {
@@ -51,9 +77,9 @@ t.test('the page of the sign-out ends nothing, and hides no session', async (t) 
   const target = `/service/logout?${SIGNED_OUT}`
   for (const one of world.targets) {
     const asked = await one.ask(headOf({ target, as: 'navigation', cookie, lines }))
-    t.match(asked, { status: 200, body: /confirm_logout/ }, one.name)
+    t.match(asked, { status: 200, body: /<small hidden>confirm_logout/ }, one.name)
     const nobody = await one.ask(headOf({ target, as: 'navigation', lines }))
-    t.match(nobody, { status: 200, body: /signed_out/ }, one.name)
+    t.match(nobody, { status: 200, body: /<small hidden>signed_out/ }, one.name)
     t.equal(headerOf(nobody, 'set-cookie'), undefined, one.name)
     t.equal((await one.ask(headOf({ cookie }))).status, 200, `${one.name}: signed in still`)
   }

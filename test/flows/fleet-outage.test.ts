@@ -84,7 +84,7 @@ t.test('what the disk has lost comes back with the control plane', async (t) => 
   const folder = temporaryFolder(t)
   const before = startGateway(t, { port: control.port, folder })
   await control.settled(2)
-  await control.hub.revocationsSettled(5_000)
+  await control.hub.revocationsSettled(60_000)
   control.put('ada', { protection: 'on' })
   await control.settled(3)
   await before.close()

@@ -24,7 +24,8 @@ async function startCluster(t: Test, port: number, workers: number) {
     return ((await answered) as [Answer])[0]
   }
   async function untilAll(host: string, isTrue: (answer: Answer) => boolean): Promise<Answer> {
-    for (let tries = 0; tries < 1_000; tries += 1) {
+    const deadline = Date.now() + 120_000
+    while (Date.now() < deadline) {
       const answer = await ask(host)
       if (answer.workersReady === workers && answer.workers.length === workers && isTrue(answer))
         return answer
@@ -46,8 +47,8 @@ t.test(
     )
     const revision = control.put('t7')
     control.revoke('t7', { all: NOW })
-    t.same((await control.hub.settled(revision, 10_000)).applied, ['cluster'])
-    t.same((await control.hub.revocationsSettled(10_000)).applied, ['cluster'])
+    t.same((await control.hub.settled(revision, 60_000)).applied, ['cluster'])
+    t.same((await control.hub.revocationsSettled(60_000)).applied, ['cluster'])
     const before = await gateway.untilAll('t7.example', () => true)
     for (const worker of before.workers) t.match(worker, { revision, revokedAll: NOW })
 
@@ -68,7 +69,7 @@ t.test('a worker process that hangs neither blocks the others nor serves on', as
   )
   gateway.send({ kill: 'SIGSTOP' })
   control.revoke('ada', { all: NOW })
-  const receipt = await control.hub.revocationsSettled(10_000)
+  const receipt = await control.hub.revocationsSettled(60_000)
   t.match(receipt, { applied: ['cluster'], pending: [], unreachable: [] })
   const isReplaced = ({ workers }: Answer) =>
     workers.some(({ pid }) => !before.workers.some((old) => old.pid === pid))

@@ -1,4 +1,5 @@
 /** A gateway with a key of its own, as the real program: served, given another key, sent away. */
+import { writeFileSync } from 'node:fs'
 import t from 'tap'
 import { PASSWORD, startApplication, startTenant } from '../support/application.ts'
 import { Program, SECRETS, startFleet } from '../support/programs.ts'
@@ -29,7 +30,10 @@ void t.test('a key is replaced without the control plane, and revoked alone', as
 
   const second = await make()
   await fleet.controlPlane.stop('SIGKILL')
-  await startWith({ SERVICE_FLEET_KEY: second.key, SERVICE_FLEET_KEY_PREVIOUS: first.key })
+  const file = `${fleet.folder}/fleet-key`
+  writeFileSync(file, `${second.key}\n`, { mode: 0o600 })
+  const named = { SERVICE_FLEET_KEY: '', SERVICE_FLEET_KEY_FILE: file }
+  await startWith({ ...named, SERVICE_FLEET_KEY_PREVIOUS: first.key })
   t.match(await ada.fetch(`${tenant.edge(1)}/work`), { status: 200 }, 'what it had is there')
   await fleet.startControlPlane()
   await fleet.settled()

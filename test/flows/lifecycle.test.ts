@@ -8,9 +8,6 @@ import { childrenOf, startLiveGateway } from '../support/live-gateway.ts'
 import { startSteadyLoad } from '../support/steady-load.ts'
 import { listening, RawClient, startOrigin } from '../support/wire.ts'
 
-// Real programs are started and replaced, also on a machine that has much else to do.
-t.setTimeout(400_000)
-
 t.test('SIGTERM lets every request finish, and says that it is the last', async (t) => {
   let release = () => {}
   const held = new Promise<void>((resolve) => (release = resolve))
@@ -135,13 +132,19 @@ t.test('without file descriptors it neither ends nor spins, and recovers', async
       .split(' ')
     return Number(stat[11]) + Number(stat[12])
   }
-  const before = cpu()
   const second = new RawClient(gateway.statusPort)
   second.send('GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n')
   t.match(await second.answer(), { status: 200 })
   second.close()
-  await new Promise((resolve) => setTimeout(resolve, 500))
-  t.ok(cpu() - before < 25, 'less than a quarter of a second of CPU in half a second')
+  // It may have much to do, on a slow machine for a while: who spins never comes to rest.
+  const rests = async () => {
+    const before = cpu()
+    await new Promise((resolve) => setTimeout(resolve, 500))
+    return cpu() - before < 25
+  }
+  let rounds = 0
+  while (!(await rests()) && rounds < 60) rounds++
+  t.ok(rounds < 60, 'less than a quarter of a second of CPU in half a second')
   for (const socket of sockets) socket.destroy()
   for (const release of held) release()
   server.on('request', (_request, response) => response.end('ok'))

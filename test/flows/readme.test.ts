@@ -9,8 +9,6 @@ import { startNewcomer } from '../support/newcomer.ts'
 import { npmStart, ownConfig } from '../support/npm-start.ts'
 import { freePort } from '../support/ports.ts'
 
-t.setTimeout(240_000)
-
 const ROOT = new URL('../../', import.meta.url).pathname
 
 /** Typed elsewhere, by whom. */
@@ -38,6 +36,9 @@ exec /usr/bin/curl "$@"
 `
 
 const TOOL_README = join(ROOT, 'control-plane/downloads/analyzer/README.md')
+const OTHER_READMES = ['connector/README.md', 'sdk-node/package/README.md'].map((path) =>
+  join(ROOT, 'control-plane/downloads', path),
+)
 /** Of the tool: what asks a person or needs a key of theirs is typed in newcomer.test.ts. */
 const ASKS =
   /^service-analyzer (?:setup|login|apply|verify|go-live|complete)\b|^export |^npm install +#/
@@ -142,6 +143,23 @@ t.test('every command of the README does what it says', async (t) => {
       t.equal(code, 0, `${command.trim()}\n${output.slice(0, 500)}`)
     }
   }
+
+  // of what else is installed; whom it asks, and what runs on, is typed elsewhere
+  const own = join(newcomer.home, 'own-bin')
+  for (const readme of OTHER_READMES)
+    for (const { language, text } of blocksOf(readFileSync(readme, 'utf8'))) {
+      const typed = text
+        .replaceAll(/\{base_url\}|https:\/\/service\.example\.com/g, baseUrl)
+        .replaceAll('/usr/local/bin', own)
+      if (language !== 'sh') continue
+      for (const command of commandsOf(typed)) {
+        if (/^service-connector /.test(command)) continue
+        const { code, output } = await type(command)
+        t.equal(code, 0, `${command.trim()}\n${output.slice(0, 500)}`)
+      }
+    }
+  for (const program of [join(own, 'service-connector'), join(prefix, 'bin/service-connector')])
+    t.equal((await type(`${program} --help`)).code, 0, program)
 })
 
 async function greets(t: Test, edge: string) {

@@ -5,14 +5,11 @@ import { childrenOf, startLiveGateway } from '../support/live-gateway.ts'
 import { startSteadyLoad } from '../support/steady-load.ts'
 import { startOrigin } from '../support/wire.ts'
 
-// Real programs are started and replaced, also on a machine that has much else to do.
-t.setTimeout(400_000)
-
 for (const { workers, requests } of [
   { workers: 1, requests: 8000 },
   { workers: 2, requests: 12_000 },
 ])
-  t.test(`rolling restarts of ${workers} fail no request`, { timeout: 180_000 }, async (t) => {
+  t.test(`rolling restarts of ${workers} fail no request`, async (t) => {
     const origin = await startOrigin(t, (_request, response) => {
       response.end('ok')
       origin.seen.length = 0

@@ -8,9 +8,6 @@ const DAY_SECONDS = 86_400
 const LONG = { max_session_seconds: 30 * DAY_SECONDS }
 const SHORT = { max_session_seconds: 8 * 3600 }
 
-// Real programs are started and replaced, also on a machine that has much else to do.
-t.setTimeout(400_000)
-
 t.test('a gateway that starts meanwhile lets nobody in again', async (t) => {
   const { url: origin } = await startOrigin(t, (_request, response) => void response.end('in'))
   const gateway = await startLiveGateway(t, { origin, workers: 2, tenant: LONG })
@@ -23,7 +20,7 @@ t.test('a gateway that starts meanwhile lets nobody in again', async (t) => {
   const twoDaysAgo = Math.floor(Date.now() / 1000) - 2 * DAY_SECONDS
   const ended = { sids: { 'sid-1': twoDaysAgo }, session_seconds: 30 * DAY_SECONDS }
   control.revoke('app', ended)
-  await control.hub.revocationsSettled(5_000)
+  await control.hub.revocationsSettled(60_000)
   t.equal(await ask(), 401)
 
   await control.settled(control.put('app', SHORT))

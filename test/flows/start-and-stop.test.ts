@@ -8,8 +8,6 @@ import { freePort } from '../support/ports.ts'
 import { Program, SECRETS } from '../support/programs.ts'
 import { listening, RawClient } from '../support/wire.ts'
 
-t.setTimeout(240_000)
-
 t.test(
   'a gateway that has never been configured is alive, not ready, and serves nobody',
   async (t) => {

@@ -1,6 +1,6 @@
 /**
- * Which test files share a process. Files of one room do, in the order of their names: what they
- * import is loaded once. A file that has to be alone says so, and why, in a line of its own:
+ * Which test files share a process. Neighbours do, in the order of their names: what they import is
+ * loaded once. A file that has to be alone says so, and why, in a line of its own:
  *
  *     // apart: measures the heap of its process
  *
@@ -17,24 +17,21 @@ export interface Unit {
 
 export type Part = 'first' | 'long'
 
-/** So many files of a room share a process: a leak or a crash is looked for among these. */
-const FILES_MAX = 12
+/**
+ * So many files share a process: a leak or a crash is looked for among these. Whoever comes behind
+ * another finds imported and warm what both stand on, which is seconds of work for each process.
+ */
+const FILES_MAX = 24
 
 /** Of rooms whose files start programs and browsers, and take a minute each. */
-const LONG_FILES_MAX = 5
-const TAKES_LONG = ['test/browser', 'test/flows']
+const LONG_FILES_MAX = 7
+const TAKES_LONG = ['test/browser', 'test/flows', 'test/flows/one-fleet']
 
 /** Begun first, since they take longest; the small ones fill the gaps at the end. */
-const LONGEST = [
-  ...TAKES_LONG,
-  'test/conformance',
-  'test/control-plane/realm',
-  'test/control-plane/console',
-  'test/control-plane',
-]
+const LONGEST = [...TAKES_LONG, 'test/conformance', 'test/control-plane', 'test/gateway']
 
-/** A room of fewer files shares its process with its neighbours: most of its time is the start. */
-const FILES_MIN = 4
+/** Rooms with programs of their own, which their files share. */
+const BY_THEMSELVES = [...TAKES_LONG, 'test/conformance']
 
 const APART = /^\/\/ apart: \S/m
 const LONG = /^\/\/ long: \S/m
@@ -52,23 +49,18 @@ export function planned(root: string, part: Part, asked: readonly string[] = [])
     const text = readFileSync(`${root}/${file}`, 'utf8')
     if (part !== (LONG.test(text) ? 'long' : 'first')) continue
     if (APART.test(text) || part === 'long') alone.push({ name: file, files: [file] })
-    else rooms.set(dirname(file), [...(rooms.get(dirname(file)) ?? []), file])
-  }
-  const small = Map.groupBy(
-    [...rooms].filter(([, files]) => files.length < FILES_MIN),
-    ([room]) => room.split('/').slice(0, 2).join('/'),
-  )
-  for (const [name, together] of small) {
-    for (const [room] of together) rooms.delete(room)
-    rooms.set(
-      `${name}/…`,
-      together.flatMap(([, files]) => files),
-    )
+    else rooms.set(roomOf(file), [...(rooms.get(roomOf(file)) ?? []), file])
   }
   const shared = [...rooms].flatMap(([name, files]) =>
     inParts(name, files).map((files) => ({ name, files })),
   )
   return [...alone, ...shared].sort((one, other) => rank(one) - rank(other))
+}
+
+/** `test/control-plane` of whatever is below it: these rooms stand on the same things. */
+function roomOf(file: string): string {
+  const folder = dirname(file)
+  return BY_THEMSELVES.includes(folder) ? folder : folder.split('/').slice(0, 2).join('/')
 }
 
 /** As even as they can be: thirteen files are seven and six. */

@@ -1,5 +1,5 @@
 /**
- * `npm test`: every test file, a process per room, and beside them what reads the code. Prints one
+ * `npm test`: every test file, neighbours in one process, and beside them what reads the code. Prints one
  * line for each file and, of what failed or was skipped, all that it said; the last lines count assertions, as tap does.
  *
  *     node test/runner/run.ts [--long] [--verbose] [file or folder …]

@@ -16,7 +16,7 @@ export function stopUnits(): void {
 const ROOM = fileURLToPath(new URL('room.ts', import.meta.url))
 
 /** Longer than any file may take: then it hangs where its own time-out does not reach. */
-const SILENT_MS_MAX = 600_000
+const SILENT_MS_MAX = 1_200_000
 const RESULT = /^(ok|not ok) \d* ?- (.*?)(?: # time=([\d.]+)ms)?$/
 const SUBTEST = /^# Subtest: (.*)$/
 /** With which tap ends. */

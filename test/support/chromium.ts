@@ -23,9 +23,14 @@ export const WITHOUT_CHROMIUM =
 export const PHONE = { width: 360, height: 740 }
 export const DESK = { width: 1200, height: 800 }
 
+/** For machines that have much else to do: as long as nobody waits where all is well. */
+export const START_MS_MAX = 180_000
+export const ACT_MS_MAX = 90_000
+
 const launch = () =>
   chromium.launch({
     executablePath: EXECUTABLE!,
+    timeout: START_MS_MAX,
     // it ends with its pipe, and what listens for signals would stay behind in the process
     handleSIGINT: false,
     handleSIGTERM: false,
@@ -69,6 +74,7 @@ interface Kept {
 /** A blank page keeps its renderer, and what that has compiled: most of what a fresh one costs. */
 async function newKept(browser: Browser, options: BrowserContextOptions): Promise<Kept> {
   const context = await browser.newContext({ viewport: PHONE, ...options })
+  context.setDefaultTimeout(ACT_MS_MAX)
   const blank = await context.newPage()
   const session = await context.newCDPSession(blank)
   async function clear() {

@@ -20,10 +20,10 @@ process.once('message', ({ gateway, privateKeyPem, origin }: AloneOrder) => {
       program: '0.0.0',
     },
     application: applicationAddress(origin),
-    dialling: { timeoutMs: 5000 },
+    dialling: { timeoutMs: 60_000 },
     random: Math.random,
     nowMs: Date.now,
-    applicationMs: 5000,
+    applicationMs: 60_000,
     onEvent: ({ type }) => process.send?.(type),
   })
   tunnel.follow([gateway])

@@ -21,8 +21,8 @@ export interface Running {
   readonly ended: Promise<Ended>
   signal(signal: ProgramSignal): void
   err(): string
-  /** Settles once this stands in its log. */
-  logged(text: string): Promise<void>
+  /** Settles once this stands in its log, so many times. */
+  logged(text: string, times?: number): Promise<void>
 }
 
 export function connectorHere(t: Test, environment: Record<string, string>) {
@@ -53,10 +53,10 @@ export function connectorHere(t: Test, environment: Record<string, string>) {
       ended,
       signal: (signal) => listen?.(signal),
       err: err.text,
-      logged: (text) =>
+      logged: (text, times = 1) =>
         new Promise((resolve, reject) => {
           const look = () => {
-            if (!err.text().includes(text)) return
+            if (err.text().split(text).length <= times) return
             watchers.delete(look)
             resolve()
           }

@@ -1,5 +1,5 @@
 /** The console in a real browser: the way in from the terminal's link, and what was seen. */
-import { mkdirSync, readFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { Secret, TOTP } from 'otpauth'
 import type { AxeResults, RunOptions } from 'axe-core'
@@ -21,6 +21,11 @@ if (folder !== undefined) mkdirSync(folder, { recursive: true })
 export async function keep(page: Page, name: string): Promise<void> {
   if (folder !== undefined)
     await page.screenshot({ path: `${folder}/console-${name}.png`, fullPage: true })
+}
+
+/** Of a browser that playwright does not drive. */
+export function keepImage(image: Buffer, name: string): void {
+  if (folder !== undefined) writeFileSync(`${folder}/console-${name}.png`, image)
 }
 
 /** What axe-core finds wrong, and whether something scrolls sideways (WCAG 2.2, 1.4.10). */

@@ -19,7 +19,6 @@ export async function startConsoleStory(t: Scope, tenantId: string) {
   await becomeNewOperator(desk.page, fleet, tenantId)
   const plain = await chromium.page({ viewport: PHONE, javaScriptEnabled: false })
   await plain.context.addCookies(await desk.context.cookies())
-  for (const { page } of [desk, plain]) page.setDefaultTimeout(10_000)
   const at = (path: string) => `${fleet.baseUrl}/console/tenants/${tenantId}${path}`
 
   /** A page as it stands: dark and light at the desk, for everybody to read. */

@@ -1,6 +1,6 @@
 /** The control plane on a real database in a temporary folder, with a clock that can be moved. */
 import { randomBytes } from 'node:crypto'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino, type Logger } from 'pino'
@@ -8,13 +8,14 @@ import type { Clock } from '../../shared/clock.ts'
 import type { AiSettings } from '../../control-plane/analysis/provider.ts'
 import type { ProviderWorld } from '../../control-plane/analysis/provider-client.ts'
 import type { MailTransport } from '../../control-plane/mail/mails.ts'
+import { createStrength, type Strength } from '../../control-plane/accounts/passwords/strength.ts'
 import { generateRsaKey, type RsaKey } from '../../control-plane/keys/rsa-keys.ts'
 import { createServices } from '../../control-plane/services/services.ts'
 import type { ServicesWorld } from '../../control-plane/services/world.ts'
-import { openSqlite } from '../../control-plane/store/sqlite.ts'
 import type { NewTenant } from '../../control-plane/tenants/tenants.ts'
 import type { ReceiverWorld } from '../../control-plane/webhooks/receiver-client.ts'
-import { newDatabase } from './databases.ts'
+import { existsDatabase, newDatabase, openDatabase } from './databases.ts'
+import { afterRoom } from './room.ts'
 
 interface Teardown {
   teardown(work: () => unknown): void
@@ -55,6 +56,7 @@ export interface ServicesOptions {
   readonly ai?: AiSettings
   readonly aiWorld?: ProviderWorld
   readonly log?: Logger
+  readonly enforceMsMax?: number
   /** Where runtimes for devices lie; nowhere, if nothing is said. */
   readonly dataDir?: string
 }
@@ -69,12 +71,28 @@ const keysOf = new Map<string, { count: number }>()
 /** Whatever a file has that was filled elsewhere, or copied, is among those before. */
 const FIRST_OF_COPIES = 1000
 
+type Secrets = Pick<ServicesWorld, 'passwordCost' | 'generateKey' | 'strength'>
+
+let shared: Strength | undefined
+
+/** How long an estimate takes is no subject of any file that shares it. */
+export const WITHOUT_HASTE = { timeoutMs: 300_000, waitMsMax: 300_000 }
+
+/** Its dictionaries take as long to read as thirty services to start: the files of a room share it. */
+function strengthOfRoom(): Strength | undefined {
+  if (shared === undefined && afterRoom(async () => shared?.close()))
+    shared = createStrength(WITHOUT_HASTE)
+  return shared
+}
+
 /** For services whose secrets are none. One has no key twice, but the next in this process the same. */
-export function cheapSecrets(file?: string): Pick<ServicesWorld, 'passwordCost' | 'generateKey'> {
-  const first = file !== undefined && existsSync(file) ? FIRST_OF_COPIES : 0
+export function cheapSecrets(file?: string): Secrets {
+  const first = file !== undefined && existsDatabase(file) ? FIRST_OF_COPIES : 0
   const own = keysOf.get(file ?? '') ?? { count: first }
   if (file !== undefined) keysOf.set(file, own)
-  return { passwordCost: CHEAP, generateKey: () => (signingKeys[own.count++] ??= generateRsaKey()) }
+  const generateKey = () => (signingKeys[own.count++] ??= generateRsaKey())
+  const strength = strengthOfRoom()
+  return { passwordCost: CHEAP, generateKey, ...(strength && { strength }) }
 }
 
 /** 192.0.2.0/24 is for documentation: no packet goes there, since it is refused on the socket. */
@@ -89,7 +107,7 @@ export async function startServices(t: Teardown, options: ServicesOptions = {}) 
   const secrets = cheapSecrets(options.file)
   const file = options.file ?? (await newDatabase(join(temporaryFolder(t), 'service.db')))
   const services = await createServices({
-    engine: openSqlite(file),
+    engine: await openDatabase(file),
     masterKey: options.masterKey ?? randomBytes(32),
     fleetKey: FLEET_KEY,
     baseUrl: options.baseUrl ?? 'http://localhost:8080',
@@ -100,6 +118,7 @@ export async function startServices(t: Teardown, options: ServicesOptions = {}) 
     receivers: options.receivers ?? NOBODY,
     ai: options.ai ?? null,
     ...(options.dataDir !== undefined && { dataDir: options.dataDir }),
+    ...(options.enforceMsMax !== undefined && { enforceMsMax: options.enforceMsMax }),
     ...(options.aiWorld && { aiWorld: options.aiWorld }),
     ...secrets,
     clock: options.clock ?? movableClock(),

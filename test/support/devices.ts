@@ -35,7 +35,6 @@ export const enrolment = (said: object = {}) => ({
   agent: '0.2.0',
   key_storage: 'file',
   machine_hash: random32(),
-  rid: random32(),
   ...said,
 })
 

@@ -37,6 +37,8 @@ export function newConnectorKeys(): ConnectorKeyPair {
 interface Logged {
   readonly msg: string
   readonly reason?: string
+  /** Of refusals: how many there were. */
+  readonly refused?: number
 }
 
 export interface Door {
@@ -62,9 +64,12 @@ export async function openDoor(
   t: Test,
   options: {
     readonly gatewayId?: string
+    readonly worker?: number
+    readonly workers?: number
     readonly connectMs?: number
     readonly awaitedMs?: number
     readonly tickMs?: number
+    readonly gatherMs?: number
     /** Of one address that has not said who it is; without it nobody is counted. */
     readonly connectionsMax?: number
     /** Tenants beside the one that `allow` is about. */
@@ -75,7 +80,9 @@ export async function openDoor(
 ): Promise<Door> {
   const {
     gatewayId = 'gateway-1',
-    connectMs = 10_000,
+    worker = 1,
+    workers = 1,
+    connectMs = 60_000,
     awaitedMs = 0,
     clock = systemClock,
   } = options
@@ -91,13 +98,14 @@ export async function openDoor(
   )
   const connectors = createConnectors({
     gatewayId,
-    worker: 1,
-    workers: 1,
+    worker,
+    workers,
     privateKeyPem: own.privateKeyPem,
     tenant: (tenantId) => (tenantId === TENANT ? { connectors: allowed } : others.get(tenantId)),
     connectMs,
     awaitedMs,
     ...(options.tickMs !== undefined && { tickMs: options.tickMs }),
+    ...(options.gatherMs !== undefined && { gatherMs: options.gatherMs }),
     clock,
     log,
     ...(options.report && { report: options.report }),
@@ -109,12 +117,13 @@ export async function openDoor(
     addresses: createAddressCounts({ connectionsMax: options.connectionsMax ?? 1000 }),
     isExempt: () => options.connectionsMax === undefined,
     clock,
-    handshakeMs: 2000,
+    handshakeMs: 60_000,
     tickets: createTicketKeys({ fleetKey: FLEET_KEY, clock }),
     connectors: {
-      worker: 1,
+      worker,
       ...own,
       accept: connectors.accept,
+      onCrowded: connectors.onCrowded,
       passOn: (socket) => socket.destroy(),
     },
   })
@@ -131,7 +140,7 @@ export async function openDoor(
     origin: 'http://application.internal',
     way: connectors.wayTo(TENANT),
     runtime,
-    timeouts: { connectMs, firstByteMs: 5000, idleMs: 5000 },
+    timeouts: { connectMs, firstByteMs: 60_000, idleMs: 60_000 },
   })
   t.teardown(async () => {
     connectors.close()
@@ -190,7 +199,14 @@ export const fleetOf = (doors: readonly Door[]) =>
   }))
 
 /** Gateways that know each other. */
-export async function openFleet(t: Test, gateways: number, options: { connectMs?: number } = {}) {
+export async function openFleet(
+  t: Test,
+  gateways: number,
+  options: Pick<
+    NonNullable<Parameters<typeof openDoor>[1]>,
+    'clock' | 'connectMs' | 'gatherMs'
+  > = {},
+) {
   const doors: Door[] = []
   for (let number = 1; number <= gateways; number++)
     doors.push(await openDoor(t, { gatewayId: `gateway-${number}`, ...options }))
@@ -229,10 +245,10 @@ export function dialIn(
       program: '0.0.0',
     },
     application: applicationAddress(options.origin),
-    dialling: { timeoutMs: 2000 },
+    dialling: { timeoutMs: 60_000 },
     random: () => 0.1,
     nowMs: () => Date.now(),
-    applicationMs: 1500,
+    applicationMs: 60_000,
     onEvent(event) {
       events.push(event)
       for (const one of waiting.splice(0))
@@ -261,6 +277,28 @@ export function dialIn(
       })
     },
   }
+}
+
+/** The last of so many gateways has the tenant's connector, and the others have been told. */
+export async function startHops(
+  t: Test,
+  origin: string,
+  gateways = 2,
+  more: Parameters<typeof openFleet>[2] = {},
+) {
+  const doors = await openFleet(t, gateways, more)
+  const keys = newConnectorKeys()
+  const [first, holder] = [doors[0]!, doors.at(-1)!]
+  for (const door of doors) {
+    door.allow({ con_1: keys })
+    door.connectors.holdersAre([[TENANT, [holder.gatewayId]]])
+  }
+  const join = async (door: Door) => {
+    const connector = dialIn(t, door, keys, { origin, gatewayId: door.gatewayId })
+    await connector.until('connected')
+    return connector
+  }
+  return { doors, first, holder, keys, join, connector: await join(holder) }
 }
 
 /** One whole answer through the pool. */

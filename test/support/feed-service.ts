@@ -3,12 +3,12 @@
  * everything that can go wrong. The real control plane is in test/flows.
  */
 import { createServer, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { seenCookieName } from '../../shared/enforcement/cookies.ts'
 import { fingerprintOf } from '../../shared/enforcement/fingerprint.ts'
 import { deriveKey, writeSeen } from '../../shared/enforcement/seen.ts'
 import type { Revoked } from '../../shared/fleet/snapshot.ts'
 import { nothingRevoked } from './fleet-source.ts'
+import { freePort } from './ports.ts'
 import { newSigningKey, signRs256, type SigningKey } from './tokens.ts'
 
 interface Teardown {
@@ -132,8 +132,9 @@ export async function startFeedService(
       response.end(body === undefined ? undefined : JSON.stringify(body))
     })
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
+  // not an ephemeral one: while it is stopped it could be anybody's
+  const port = await freePort()
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
   const baseUrl = `http://127.0.0.1:${port}`
   const issuer = `${baseUrl}/auth/realms/${TENANT}`
   t.teardown(() => {

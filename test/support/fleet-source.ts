@@ -50,6 +50,9 @@ export function createMemorySource(epoch = 'epoch-1'): MemorySource {
       position = { epoch: nextEpoch, revision }
     },
     position: async () => position,
+    async beginEpoch() {
+      position = { epoch: `${position.epoch}+`, revision: position.revision + (1 << 20) }
+    },
     async changedSince(revision, limit) {
       source.reads += 1
       const newer: TenantChange[] = []

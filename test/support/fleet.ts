@@ -1,7 +1,6 @@
 /** A hub and any number of gateways on real sockets, each gateway with real workers' directories. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino, type Logger } from 'pino'
@@ -17,6 +16,7 @@ import {
 } from '../../gateway/tenants/registry.ts'
 import { startFleetLink, type FleetLink } from '../../gateway/fleet/fleet-link.ts'
 import { createPortPair } from './port-pair.ts'
+import { freePort } from './ports.ts'
 import { followRelay, type RelayFollower } from '../../gateway/fleet/relay-follower.ts'
 import { systemClock } from '../../shared/clock.ts'
 import type { Revoked, TenantSnapshot } from '../../shared/fleet/snapshot.ts'
@@ -82,14 +82,13 @@ export async function startControlPlane(
   const source = options.source ?? createMemorySource()
   const { log, lines } = createTestLog()
   let server: Server
-  let port = 0
+  // not an ephemeral one: between a kill and a start it could be anybody's
+  const port = await freePort()
 
   const control = {
     source,
     lines,
-    get port() {
-      return port
-    },
+    port,
     hub: undefined as unknown as FleetHub,
     put(tenantId: string, change?: Partial<TenantSnapshot>) {
       const revision = source.put(tenantId, change)
@@ -122,7 +121,6 @@ export async function startControlPlane(
       })
       control.hub.attach(server)
       await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
-      port = (server.address() as AddressInfo).port
     },
     async kill() {
       const closed = new Promise((resolve) => server.close(resolve))
@@ -218,12 +216,19 @@ export function startGateway(t: Teardown, options: TestGatewayOptions): TestGate
 }
 
 /** Looks again after every turn of the event loop, so that no test waits for a guessed time. */
-export async function until(isTrue: () => boolean, timeoutMs = 15_000): Promise<void> {
+export async function until(isTrue: () => boolean, timeoutMs = 60_000): Promise<void> {
   const deadline = Date.now() + timeoutMs
   while (!isTrue()) {
     if (Date.now() > deadline) throw new Error(`not within ${timeoutMs} ms: ${isTrue.toString()}`)
     await new Promise((resolve) => setTimeout(resolve, 1))
   }
+}
+
+/** What `find` finds, as soon as it does. */
+export async function untilFound<T>(find: () => T | undefined): Promise<T> {
+  let found: T | undefined
+  await until(() => (found = find()) !== undefined)
+  return found as T
 }
 
 /** The host's status as a request would see it. */

@@ -13,6 +13,7 @@ import { newConnectorKeys, TENANT } from './dialled-in.ts'
 export const CONNECTOR = 'con_1'
 
 interface Wish {
+  readonly originCa?: string
   readonly origin?: string
   readonly baseUrl?: string
   readonly gateways?: readonly GatewayAddress[]
@@ -40,6 +41,7 @@ export async function joinedHere(t: Test, wish: Wish = {}) {
     version: 1,
     base_url: baseUrl,
     origin,
+    ...(wish.originCa !== undefined && { origin_ca: wish.originCa }),
     tenant_id: TENANT,
     connector_id: CONNECTOR,
     name: 'web-1',

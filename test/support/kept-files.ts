@@ -14,7 +14,7 @@ import { followRelay } from '../../gateway/fleet/relay-follower.ts'
 import { systemClock } from '../../shared/clock.ts'
 import { StateDigest } from '../../shared/fleet/digest.ts'
 import { addToRoster } from '../../gateway/last-known-good/kept-state.ts'
-import type { Revoked, TenantSnapshot } from '../../shared/fleet/snapshot.ts'
+import type { Revoked, TenantSnapshot, UpMessage } from '../../shared/fleet/snapshot.ts'
 import { snapshotOf } from './fleet-source.ts'
 import { compileForTest, createTestLog, FLEET_KEY, type LogLine, type TestTenant } from './fleet.ts'
 
@@ -65,12 +65,14 @@ export interface Restarted {
   readonly registry: TenantRegistry<TestTenant>
   readonly replica: Replica
   readonly lines: LogLine[]
+  readonly sent: UpMessage[]
   close(): Promise<void>
 }
 
 /** A gateway that starts from this disk and has no control plane. */
 export async function restart(folder: string, fleetKey = FLEET_KEY): Promise<Restarted> {
   const { log, lines } = createTestLog()
+  const sent: UpMessage[] = []
   const disk = openLastKnownGood({ directory: folder, fleetKey, log })
   const relay = createRelay({
     log,
@@ -84,7 +86,7 @@ export async function restart(folder: string, fleetKey = FLEET_KEY): Promise<Res
     disk,
     validate: (snapshot) => void compileForTest(snapshot),
     relay: (change) => relay.send(change),
-    send: () => {},
+    send: (message) => void sent.push(message),
   })
   replica.restore(disk.load())
   const ports = createPortPair()
@@ -96,6 +98,7 @@ export async function restart(folder: string, fleetKey = FLEET_KEY): Promise<Res
     registry,
     replica,
     lines,
+    sent,
     async close() {
       relay.close()
       ports.close()

@@ -6,7 +6,7 @@ import type { Test } from 'tap'
 import { freePort } from './ports.ts'
 import { spawnCommand } from './programs.ts'
 
-export async function ownConfig() {
+export async function ownConfig(database = 'sqlite') {
   // not the test's own folder, which is taken away while the programs still write
   const folder = mkdtempSync(join(tmpdir(), 'first-run-'))
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
@@ -22,7 +22,7 @@ export async function ownConfig() {
     file,
     `base_url: http://localhost:${ports.public}
 data_dir: ${folder}/data
-control_plane: { listen: "127.0.0.1:${ports.public}", fleet_listen: "127.0.0.1:${ports.fleet}" }
+control_plane: { listen: "127.0.0.1:${ports.public}", fleet_listen: "127.0.0.1:${ports.fleet}", database: "${database}" }
 gateway: { listen: "127.0.0.1:${ports.edge}", control_plane: "http://127.0.0.1:${ports.fleet}" }
 demo: { listen: "127.0.0.1:${ports.demo}", connector_listen: "127.0.0.1:${ports.connectors}" }
 `,

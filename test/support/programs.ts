@@ -56,6 +56,7 @@ export interface FleetOptions {
   readonly gateways?: number
   readonly workers?: number
   readonly gatewayConfig?: string | ((gateway: number) => string)
+  readonly database?: string
 }
 
 export async function startFleet(t: TestScope, options: FleetOptions = {}) {
@@ -77,7 +78,7 @@ export async function startFleet(t: TestScope, options: FleetOptions = {}) {
       file,
       `base_url: ${baseUrl}
 data_dir: ${folder}/data
-control_plane: { listen: "127.0.0.1:${listen}", fleet_listen: "127.0.0.1:${fleetListen}" }
+control_plane: { listen: "127.0.0.1:${listen}", fleet_listen: "127.0.0.1:${fleetListen}", database: "${options.database ?? 'sqlite'}" }
 edge_url: http://{hostname}:${gatewayPorts[0]}
 gateway:
   listen: 127.0.0.1:${gatewayPorts[gateway]}

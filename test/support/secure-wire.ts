@@ -38,6 +38,7 @@ export interface SecureWireOptions {
   readonly sweepMs?: number
   readonly front?: Partial<TlsListenerOptions>
   readonly refusalAnswer?: () => OwnAnswer
+  readonly isExempt?: (address: string) => boolean
 }
 
 export type SecureWire = Awaited<ReturnType<typeof startSecureWire>>
@@ -51,7 +52,7 @@ export async function startSecureWire(t: Test, origin: string, options: SecureWi
   const runtime = createUpstreamRuntime({ sweepMs: options.sweepMs ?? 20 })
   const upstream: Upstream = createUpstream({
     origin,
-    timeouts: { connectMs: 5000, firstByteMs: 5000, idleMs: 5000 },
+    timeouts: { connectMs: 60_000, firstByteMs: 60_000, idleMs: 60_000 },
     runtime,
     ...options.upstreamOptions,
   })
@@ -76,11 +77,12 @@ export async function startSecureWire(t: Test, origin: string, options: SecureWi
     clock,
     deadlines,
     addresses,
-    timeouts: { headMs: 5000, idleMs: 5000, keepAliveMs: 5000, ...options.timeouts },
+    timeouts: { headMs: 60_000, idleMs: 60_000, keepAliveMs: 60_000, ...options.timeouts },
     onExchangeEnd: (_exchange: Exchange, outcome: ExchangeOutcome) => void outcomes.push(outcome),
     onError: (error: unknown) => void errors.push(error),
     onAbuse: (kind: AbuseKind) => void abuses.push(kind),
     limits: options.limits ?? {},
+    ...(options.isExempt && { isExempt: options.isExempt }),
   }
   const http1 = createHttp1Server(shared)
   const http2 = createHttp2Server({

@@ -117,14 +117,14 @@ export async function startWire(t: T, origin: string, options: WireOptions = {})
   const runtime = createUpstreamRuntime({ sweepMs: options.sweepMs ?? 20 })
   const upstream = createUpstream({
     origin,
-    timeouts: { connectMs: 5000, firstByteMs: 5000, idleMs: 5000 },
+    timeouts: { connectMs: 60_000, firstByteMs: 60_000, idleMs: 60_000 },
     runtime,
     ...options.upstreamOptions,
   })
   const outcomes: ExchangeOutcome[] = []
   const decide = options.decide ?? ((exchange) => exchange.forward(plan(exchange)))
   const server = createHttp1Server({
-    timeouts: { headMs: 5000, idleMs: 5000, keepAliveMs: 5000 },
+    timeouts: { headMs: 60_000, idleMs: 60_000, keepAliveMs: 60_000 },
     onExchangeEnd: (_exchange, outcome) => outcomes.push(outcome),
     deadlines: runtime.deadlines,
     ...options,

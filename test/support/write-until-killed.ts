@@ -1,7 +1,7 @@
 /** Creates tenants as fast as it can and says each name once it is committed. */
 import { createSigningKeys } from '../../control-plane/keys/signing-keys.ts'
 import { createVault } from '../../control-plane/keys/vault.ts'
-import { openSqlite } from '../../control-plane/store/sqlite.ts'
+import { openSqlite } from '../../control-plane/store/engines/sqlite.ts'
 import { openStore } from '../../control-plane/store/store.ts'
 import { createTenants } from '../../control-plane/tenants/tenants.ts'
 import { systemClock as clock } from '../../shared/clock.ts'

@@ -46,6 +46,7 @@ const SHARED = [
   ['connector', 'device'],
   ['enforcement'],
   ['sign-in'],
+  ['device-words'],
 ]
 
 const GATEWAY = [
@@ -71,7 +72,7 @@ const CONTROL_PLANE = [
   ['tenants'],
   ['accounts', 'analysis', 'connectors', 'devices', 'events', 'feed', 'http', 'webhooks'],
   ['console-access', 'realm', 'user-directory', 'verification'],
-  ['requests', 'services'],
+  ['recovery', 'requests', 'services'],
   ['api', 'console'],
   ['control-plane'], // the programs put together
   ['launch'],

@@ -22,30 +22,27 @@ t.test('a folder or a file that is asked for is run, and nothing beside it', asy
   t.same(files('test/tid'), [])
 })
 
-t.test(
-  'who asks to be alone is; the others of a room share, small rooms one process',
-  async (t) => {
-    const one = `import t from 'tap'\n`
-    const large = { 'a.test.ts': one, 'b.test.ts': one, 'c.test.ts': one, 'd.test.ts': one }
-    const folder = t.testdir({
-      test: {
-        one: { ...large, 'e.test.ts': `// apart: it says why\n${one}` },
-        two: {
-          'a.test.ts': one,
-          'b.test.ts': `// long: it says why\n${one}`,
-          three: { 'a.test.ts': one, 'b.test.ts': one },
-        },
+t.test('who asks to be alone is; the others of one program share a process', async (t) => {
+  const one = `import t from 'tap'\n`
+  const large = { 'a.test.ts': one, 'b.test.ts': one, 'c.test.ts': one, 'd.test.ts': one }
+  const folder = t.testdir({
+    test: {
+      one: { ...large, 'e.test.ts': `// apart: it says why\n${one}` },
+      two: {
+        'a.test.ts': one,
+        'b.test.ts': `// long: it says why\n${one}`,
+        three: { 'a.test.ts': one, 'b.test.ts': one },
       },
-    })
-    const files = (part: 'first' | 'long') => planned(folder, part).map(({ files }) => files)
-    t.same(files('first').sort(), [
-      Object.keys(large).map((name) => `test/one/${name}`),
-      ['test/one/e.test.ts'],
-      ['test/two/a.test.ts', 'test/two/three/a.test.ts', 'test/two/three/b.test.ts'],
-    ])
-    t.same(files('long'), [['test/two/b.test.ts']])
-  },
-)
+    },
+  })
+  const files = (part: 'first' | 'long') => planned(folder, part).map(({ files }) => files)
+  t.same(files('first').sort(), [
+    Object.keys(large).map((name) => `test/one/${name}`),
+    ['test/one/e.test.ts'],
+    ['test/two/a.test.ts', 'test/two/three/a.test.ts', 'test/two/three/b.test.ts'],
+  ])
+  t.same(files('long'), [['test/two/b.test.ts']])
+})
 
 t.test('no two processes get one port, long before anybody listens there', async (t) => {
   const choose = `

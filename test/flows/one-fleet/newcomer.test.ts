@@ -12,9 +12,6 @@ import { startNewcomer, until, type Newcomer } from '../../support/newcomer.ts'
 import type { Fleet } from '../../support/programs.ts'
 import { wholeFleet } from '../../support/whole-fleet.ts'
 
-// npm, shells, three programs and a browser, also on a machine that has much else to do
-t.setTimeout(300_000)
-
 /** As the guide of Express has it, and a health path. */
 const SHOP = {
   'package.json': `{

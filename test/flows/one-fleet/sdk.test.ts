@@ -12,9 +12,6 @@ import { addUser, PASSWORD, tenantBody } from '../../support/application.ts'
 import type { Fleet } from '../../support/programs.ts'
 import { wholeFleet } from '../../support/whole-fleet.ts'
 
-// Programs are stopped and started again, also on a machine that has much else to do.
-t.setTimeout(180_000)
-
 const TENANT = 'inside'
 
 interface Check {

@@ -10,9 +10,6 @@ import { becomeOperator, linkForOperator } from '../../support/console-browser.t
 import { startNewcomer } from '../../support/newcomer.ts'
 import { wholeFleet } from '../../support/whole-fleet.ts'
 
-// npm, shells, three programs and a browser, also on a machine that has much else to do
-t.setTimeout(300_000)
-
 const SHOP = {
   'package.json': `{
   "name": "shop",
@@ -81,7 +78,7 @@ t.test('one command, three answers, and it is live', { skip: WITHOUT_CHROMIUM },
 
   await session.shown('and run npm install? [y/N]')
   session.type('y\r')
-  await session.shown(/port \d+ answers without the middleware: stop that process/)
+  await session.shown(/port \d+ runs without the middleware: restart it/)
   await newcomer.start()
   await session.shown('requires a sign-in. [y/N]')
   session.type('y\r')
