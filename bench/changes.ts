@@ -7,13 +7,18 @@ import { readFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { createServer, connect, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { randomUUID } from 'node:crypto'
+import { createAttempts, type OwnFacts } from '../control-plane/accounts/attempts.ts'
+import { DEFAULT_POLICIES } from '../control-plane/policy/policies.ts'
+import { createSessions } from '../control-plane/sessions/sessions.ts'
+import { schema } from '../control-plane/store/schema.ts'
 import { systemClock } from '../shared/clock.ts'
 import type { Engine } from '../control-plane/store/engine.ts'
 import { openPostgres } from '../control-plane/store/engines/postgres.ts'
 import { postgresAddress } from '../control-plane/store/engines/postgres-address.ts'
 import { openSqlite } from '../control-plane/store/engines/sqlite.ts'
 import { upsertRecord } from '../control-plane/store/queries/realm-records.ts'
-import { openStore } from '../control-plane/store/store.ts'
+import { openStore, type Store } from '../control-plane/store/store.ts'
 import { ADMIN, startPostgres } from '../test/support/postgres.ts'
 
 const SECONDS = 3
@@ -56,6 +61,41 @@ function ticksOf(pid: string): number {
   }
 }
 
+const TENANT: typeof schema.tenants.$inferInsert = {
+  ...{ tenantId: '', name: 'Bench', mode: 'gateway', plan: 'premium', status: 'published' },
+  ...{ protection: 'on', licence: 'active', licenceBlocksSignin: false, sealed: [], excluded: [] },
+  ...{ origin: 'http://127.0.0.1:9000', health: '/', maxSessionSeconds: 28_800, idleSeconds: 900 },
+  ...{ sessionBinding: 'off', clientSecretSealed: '', clientSecretHash: '', revision: 0 },
+  ...{ analyzerKeySealed: '', analyzerKeyHash: '', createdAt: 0, updatedAt: 0 },
+}
+const FACTS: OwnFacts = {
+  ...{ at: 0, address: '192.0.2.1', password: 'right', passwordChangedAt: null, factors: [] },
+  ...{
+    device: { isKnown: true, isNetworkKnown: true },
+    proof: 'none',
+    isStepUp: false,
+    sessions: 0,
+  },
+}
+
+/** What a realm writes of one: the record of the provider twice, the attempt, the session. */
+function signIns(store: Store, record: (tenantId: string) => Parameters<typeof upsertRecord>[1]) {
+  const attempts = createAttempts({ store, vault: { hash: (text) => text }, clock: systemClock })
+  const sessions = createSessions({ store, clock: systemClock })
+  return async (tenantId: string) => {
+    const who = { tenantId, userId: undefined, ip: '192.0.2.1', userAgent: 'bench' }
+    const attempt = { ...who, loginHash: randomUUID(), countedAs: '192.0.2.1' }
+    const save = () => store.changeOf(tenantId, (c) => upsertRecord(c.queries, record(tenantId)))
+    await save()
+    const facts = { ...FACTS, at: Math.floor(Date.now() / 1000) }
+    await store.changeOf(tenantId, (c) => attempts.settle(c, attempt, facts, DEFAULT_POLICIES))
+    await save()
+    const issuedAtMs = Date.now()
+    const times = { issuedAtMs, expiresAtMs: issuedAtMs + 3_600_000 }
+    await sessions.record({ ...who, ...times, userId: 'u', sid: randomUUID() })
+  }
+}
+
 async function measure(name: string, engine: Engine, serverPid?: number) {
   const store = await openStore(engine, systemClock)
   let count = 0
@@ -64,6 +104,13 @@ async function measure(name: string, engine: Engine, serverPid?: number) {
     ...{ grantId: null, uidHash: null, accountId: null, sid: null, consumedAt: null },
     ...{ openedBy: null, expiresAt: Date.now() + 3_600_000 },
   })
+  for (let at = 0; at < 50; at++)
+    await store.change(({ queries }) =>
+      queries
+        .insert(schema.tenants)
+        .values({ ...TENANT, tenantId: `t${at}`, analyzerKeyHash: `t${at}`, number: at + 1 }),
+    )
+  const signIn = signIns(store, record)
   const kinds = {
     'one after the other': {
       atOnce: 1,
@@ -84,6 +131,8 @@ async function measure(name: string, engine: Engine, serverPid?: number) {
         return store.changeOf(id, ({ queries }) => upsertRecord(queries, record(id)))
       },
     },
+    'sign-ins of one tenant': { atOnce: AT_ONCE, one: () => signIn('t0') },
+    'sign-ins of 50 tenants': { atOnce: AT_ONCE, one: () => signIn(`t${count % 50}`) },
   }
   for (const [kind, { atOnce, one }] of Object.entries(kinds)) {
     count = 0

@@ -9,7 +9,7 @@ import type { Mails } from '../mail/mails.ts'
 import type { FactorChange, MailText, MailTexts } from '../mail/texts/english.ts'
 import { findTenant } from '../store/queries/tenants.ts'
 import { findUser } from '../store/queries/users.ts'
-import type { Actor, Change, Store } from '../store/store.ts'
+import type { Actor, Change, Store, TenantChange } from '../store/store.ts'
 import { browserName } from './browser-name.ts'
 import type { Tickets, TicketPurpose } from './tickets.ts'
 import type { User, Users } from './users.ts'
@@ -49,7 +49,7 @@ export function createAccountMail(world: AccountMailWorld) {
 
   /** Whether a link was written; not where the person has been sent enough of them. */
   async function sendLink(
-    change: Change,
+    change: TenantChange,
     user: User,
     language: string,
     {
@@ -79,7 +79,7 @@ export function createAccountMail(world: AccountMailWorld) {
    * what this person is told, they are told.
    */
   async function tell(
-    change: Change,
+    change: TenantChange,
     user: User,
     kind: NoticeKind,
     write: (facts: { readonly application: string; readonly isLast: boolean }) => MailText,
@@ -110,7 +110,7 @@ export function createAccountMail(world: AccountMailWorld) {
   }
 
   /** With the account, or later. */
-  async function inviteIn(change: Change, user: User, actor: Actor, language: string) {
+  async function inviteIn(change: TenantChange, user: User, actor: Actor, language: string) {
     const { tenantId, userId } = user
     takeInvitation(user)
     if (!(await sendLink(change, user, language, { purpose: 'invite' })))
@@ -120,7 +120,12 @@ export function createAccountMail(world: AccountMailWorld) {
   }
 
   /** To the address from before: whoever reads it there may know nothing of the change. */
-  async function tellEmailChanged(change: Change, before: User, email: string, language: string) {
+  async function tellEmailChanged(
+    change: TenantChange,
+    before: User,
+    email: string,
+    language: string,
+  ) {
     const { name } = before
     await tell(change, before, 'emailChanged', (facts) =>
       mailTextsFor(language).emailChanged({ ...facts, name, email }),
@@ -128,7 +133,7 @@ export function createAccountMail(world: AccountMailWorld) {
   }
 
   async function tellPasswordChanged(
-    change: Change,
+    change: TenantChange,
     user: User,
     language: string,
     {
@@ -199,7 +204,7 @@ export function createAccountMail(world: AccountMailWorld) {
     },
 
     /** What somebody else has changed of an account, to the address that it had until then. */
-    async tellChangedByOther(change: Change, before: User, after: User, language: string) {
+    async tellChangedByOther(change: TenantChange, before: User, after: User, language: string) {
       const facts = { areBrowsersForgotten: true, isByOther: true }
       if (after.passwordHash !== before.passwordHash)
         await tellPasswordChanged(change, before, language, facts)
@@ -208,7 +213,12 @@ export function createAccountMail(world: AccountMailWorld) {
         await tellEmailChanged(change, before, after.email, language)
     },
 
-    async tellFactorsChanged(change: Change, user: User, what: FactorChange, language: string) {
+    async tellFactorsChanged(
+      change: TenantChange,
+      user: User,
+      what: FactorChange,
+      language: string,
+    ) {
       const { tenantId, name } = user
       const link = `${realmUrl(tenantId)}/account`
       await tell(change, user, 'factorsChanged', (facts) =>
@@ -218,7 +228,7 @@ export function createAccountMail(world: AccountMailWorld) {
 
     /** No name is in it: to a stranger's address go no words that somebody else has typed. */
     async inviteColleague(
-      change: Change,
+      change: TenantChange,
       tenantId: string,
       invitation: {
         readonly to: string
@@ -235,7 +245,7 @@ export function createAccountMail(world: AccountMailWorld) {
     },
 
     async newDevice(
-      change: Change,
+      change: TenantChange,
       seen: {
         readonly user: User
         readonly ip: string
@@ -264,7 +274,7 @@ export function createAccountMail(world: AccountMailWorld) {
   }
 }
 
-async function applicationOf({ queries }: Change, tenantId: string): Promise<string> {
+async function applicationOf({ queries }: TenantChange, tenantId: string): Promise<string> {
   const tenant = await findTenant(queries, tenantId)
   if (tenant === undefined) throw new Refusal('tenant_not_found')
   return tenant.name

@@ -38,7 +38,7 @@ import { findUser, isTrialId, updateUser } from '../store/queries/users.ts'
 import { CONSOLE_REALM } from '../store/reserved.ts'
 import type { Queries } from '../store/engine.ts'
 import { pruneWith } from '../store/statements.ts'
-import type { Actor, Change, Store } from '../store/store.ts'
+import type { Actor, Store, TenantChange } from '../store/store.ts'
 import { fold } from './login-keys.ts'
 import type { User } from './users.ts'
 
@@ -110,7 +110,7 @@ export function createAttempts({
 
   /** With the events and figures that follow from it. */
   async function record(
-    change: Change,
+    change: TenantChange,
     attempt: Attempt,
     known: SignInFacts,
     state: RecordedState,
@@ -197,7 +197,7 @@ export function createAttempts({
      * failures are read in here: what others did meanwhile counts.
      */
     async settle(
-      change: Change,
+      change: TenantChange,
       attempt: Attempt,
       facts: OwnFacts,
       policies: Policies,
@@ -212,7 +212,9 @@ export function createAttempts({
     async refuseTooMany(attempt: Attempt, facts: OwnFacts, policies: Policies): Promise<void> {
       const known = { ...facts, failures: { user: [], address: [], site: [] } } // none of them matters
       const state = { kind: 'refused', reason: 'too_many_sign_ins' } as const
-      await store.change((change) => record(change, attempt, known, state, policies))
+      await store.changeOf(attempt.tenantId, (change) =>
+        record(change, attempt, known, state, policies),
+      )
     },
 
     pauseOf,
@@ -283,7 +285,7 @@ const LOCKOUT: Actor = { name: 'lockout', requestId: '' }
 
 /** Somebody guesses at who runs the service: the others see it where they see what is changed. */
 async function notePause(
-  change: Change,
+  change: TenantChange,
   { tenantId, userId, ip }: Attempt,
   { failures, at }: SignInFacts,
   { lockout }: Policies,
@@ -297,7 +299,7 @@ async function notePause(
 }
 
 /** Somebody came in without the device that everybody else has to show. */
-async function noteBreakGlass(change: Change, { tenantId, userId = '', ip }: Attempt) {
+async function noteBreakGlass(change: TenantChange, { tenantId, userId = '', ip }: Attempt) {
   const content = { user_id: userId, address: ip.slice(0, LIMITS.addressTextMax) }
   await change.audit(
     { name: userId, requestId: '' },
@@ -318,7 +320,7 @@ function pauseBegunBy(
 
 /** The failure that fills a count begins a block, which operators can see and lift. */
 async function blockAddress(
-  { queries, nowMs }: Change,
+  { queries, nowMs }: TenantChange,
   attempt: Attempt,
   { failures, at }: SignInFacts,
   { lockout }: Policies,

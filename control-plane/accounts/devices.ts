@@ -17,7 +17,7 @@ import {
   type KnownDeviceRow,
 } from '../store/queries/devices.ts'
 import { pruneWith } from '../store/statements.ts'
-import type { Change, Store } from '../store/store.ts'
+import type { Change, Store, TenantChange } from '../store/store.ts'
 
 export const DEVICE_KEPT_MS = 365 * DAY_MS
 /** So long a tab that began before another has signed in may show the cookie from before. */
@@ -89,7 +89,7 @@ export function createDevices({
      * is worth nothing from then on, so that a copy is not, and what somebody else has put there
      * never becomes a known browser of this account.
      */
-    async renew({ queries, nowMs }: Change, seen: SeenDevice): Promise<string> {
+    async renew({ queries, nowMs }: TenantChange, seen: SeenDevice): Promise<string> {
       const { tenantId, userId, tokens } = seen
       const byHash = new Map(tokens.map((token) => [hashOf(tenantId, token), token]))
       const hashes = [...byHash.keys()]

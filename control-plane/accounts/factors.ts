@@ -15,7 +15,7 @@ import {
   withFactors,
 } from '../store/queries/factors.ts'
 import type { Queries } from '../store/engine.ts'
-import type { Actor, Change, Store } from '../store/store.ts'
+import type { Actor, Change, Store, TenantChange } from '../store/store.ts'
 import { passkeyCounter, passkeyIdIn, type Passkey, type PasskeySite } from './passkeys.ts'
 import { newRecoveryCodes, normalRecoveryCode } from './recovery-codes.ts'
 import { stepOf } from './totp.ts'
@@ -32,7 +32,7 @@ export interface Factor {
 export interface Claim {
   readonly kind: FactorKind
   /** Whether it was taken: it had not been shown before. */
-  readonly take: (change: Change) => Promise<boolean>
+  readonly take: (change: TenantChange) => Promise<boolean>
 }
 
 export interface Owner {
@@ -108,7 +108,8 @@ export function createFactors({ store, vault }: { readonly store: Store; readonl
       for (const row of rows.filter(({ kind }) => kind === 'totp')) {
         const step = stepOf(secretOf(row), code, nowMs)
         if (step === undefined) continue
-        const take = (change: Change) => takeStep(change.queries, row.factorId, step, change.nowMs)
+        const take = (change: TenantChange) =>
+          takeStep(change.queries, row.factorId, step, change.nowMs)
         return { kind: 'totp', take }
       }
       const recovery = normalRecoveryCode(typed)
@@ -144,13 +145,18 @@ export function createFactors({ store, vault }: { readonly store: Store; readonl
     },
 
     /** The step that proved the seed is taken with it. Answers true, as taking any proof does. */
-    async addTotp(change: Change, owner: Owner, seed: string, step: number): Promise<boolean> {
+    async addTotp(
+      change: TenantChange,
+      owner: Owner,
+      seed: string,
+      step: number,
+    ): Promise<boolean> {
       const { queries, nowMs } = change
       await insertFactors(queries, [newRow(owner, 'totp', seed, { nowMs, lastStep: step })])
       return true
     },
 
-    async addPasskey(change: Change, owner: Owner, passkey: Passkey, counter: number) {
+    async addPasskey(change: TenantChange, owner: Owner, passkey: Passkey, counter: number) {
       const { queries, nowMs } = change
       const lookupHash = vault.hash(`factors.passkey/${owner.tenantId}/${passkey.id}`)
       const secret = JSON.stringify(passkey)
@@ -160,7 +166,7 @@ export function createFactors({ store, vault }: { readonly store: Store; readonl
     },
 
     /** In place of all from before. Answers them for the only time. */
-    async renewRecoveryCodes(change: Change, owner: Owner): Promise<string[]> {
+    async renewRecoveryCodes(change: TenantChange, owner: Owner): Promise<string[]> {
       const { queries, nowMs } = change
       const codes = newRecoveryCodes()
       await deleteFactors(queries, owner.tenantId, owner.userId, ['recovery'])
@@ -201,7 +207,11 @@ export function createFactors({ store, vault }: { readonly store: Store; readonl
     },
 
     /** All of them at once, for somebody who has lost them. Answers the kinds that there were. */
-    async reset(change: Change, { tenantId, userId }: Owner, actor: Actor): Promise<FactorKind[]> {
+    async reset(
+      change: TenantChange,
+      { tenantId, userId }: Owner,
+      actor: Actor,
+    ): Promise<FactorKind[]> {
       const { queries } = change
       const kinds = [
         ...new Set((await factorsOf(queries, tenantId, userId)).map(({ kind }) => kind)),

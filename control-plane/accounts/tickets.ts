@@ -14,7 +14,7 @@ import {
   type TicketRow,
 } from '../store/queries/tickets.ts'
 import { pruneWith } from '../store/statements.ts'
-import type { Change, Store } from '../store/store.ts'
+import type { Store, TenantChange } from '../store/store.ts'
 
 export type TicketPurpose = TicketRow['purpose']
 
@@ -40,7 +40,7 @@ export function createTickets(world: { store: Store; vault: Vault; clock: Clock 
   return {
     /** The secret for the link and when it ends; undefined where the person has been sent enough of them. */
     async issue(
-      change: Change,
+      change: TenantChange,
       ticket: {
         readonly tenantId: string
         readonly userId: string
@@ -84,7 +84,7 @@ export function createTickets(world: { store: Store; vault: Vault; clock: Clock 
      * once one gets it: changes wait for each other.
      */
     async spend(
-      { queries, nowMs }: Change,
+      { queries, nowMs }: TenantChange,
       tenantId: string,
       purpose: TicketPurpose,
       secret: string,

@@ -23,7 +23,7 @@ import { findTenant } from '../store/queries/tenants.ts'
 import { findUser } from '../store/queries/users.ts'
 import type { Queries } from '../store/engine.ts'
 import { pruneWith } from '../store/statements.ts'
-import type { Actor, Change, Store } from '../store/store.ts'
+import type { Actor, Change, Store, TenantChange } from '../store/store.ts'
 import { found } from '../tenants/alter.ts'
 import type { OnChanged } from './check-ins.ts'
 import { deviceOf, type EnrolledDevice } from './enrolled-device.ts'
@@ -191,7 +191,7 @@ export function createManagement({ store, onChanged }: ManagementWorld) {
 
     /** Nobody's becomes the one's who first signs in with it, in that change; where they have room. */
     async claim(
-      change: Change,
+      change: TenantChange,
       tenantId: string,
       deviceId: string,
       userId: string,
@@ -235,7 +235,7 @@ export function createManagement({ store, onChanged }: ManagementWorld) {
 }
 
 async function tell(
-  change: Change,
+  change: TenantChange,
   row: DeviceRow,
   actor: Actor,
   action: string,

@@ -21,7 +21,7 @@ import {
 } from '../store/queries/device-challenges.ts'
 import { requireTenant } from '../store/queries/tenants.ts'
 import { pruneWith } from '../store/statements.ts'
-import type { Change, Store } from '../store/store.ts'
+import type { TenantChange, Store } from '../store/store.ts'
 import type { ChallengeKeys } from './challenge-keys.ts'
 
 interface DeviceProofsWorld {
@@ -80,7 +80,7 @@ export function createDeviceProofs(world: DeviceProofsWorld) {
 
     /** In the change in which the machine has proven that it is this device. Once. */
     async redeem(
-      { queries, nowMs }: Change,
+      { queries, nowMs }: TenantChange,
       asked: { readonly tenantId: string; readonly deviceId: string; readonly cid: string },
     ): Promise<string> {
       const { tenantId, deviceId, cid } = asked
@@ -109,7 +109,7 @@ export function createDeviceProofs(world: DeviceProofsWorld) {
      * has one guess.
      */
     async take(
-      { queries }: Change,
+      { queries }: TenantChange,
       { tenantId, cid, code }: { tenantId: string; cid: string; code: string },
     ): Promise<string | undefined> {
       const hash = cidHash(tenantId, cid)
@@ -121,7 +121,7 @@ export function createDeviceProofs(world: DeviceProofsWorld) {
     },
 
     /** Answers whether there was anything to burn, so that it is recorded once. */
-    burn: ({ queries }: Change, tenantId: string, cid: string): Promise<boolean> =>
+    burn: ({ queries }: TenantChange, tenantId: string, cid: string): Promise<boolean> =>
       deleteChallenge(queries, tenantId, cidHash(tenantId, cid)),
 
     prune: pruneWith(store, deleteChallengesExpiredBefore, 0),

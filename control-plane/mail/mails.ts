@@ -17,7 +17,7 @@ import {
   tenantsWithDueMails,
   type MailRow,
 } from '../store/queries/mails.ts'
-import type { Change, Store } from '../store/store.ts'
+import type { Store, TenantChange } from '../store/store.ts'
 
 export interface Mail {
   readonly to: string
@@ -109,7 +109,7 @@ export function createMails({ store, vault, transport, clock, log }: MailsWorld)
   return {
     /** `expiresAt`: when the link in it is dead; who asked for that waits for the mail. */
     async queue(
-      change: Change,
+      change: TenantChange,
       tenantId: string,
       mail: Mail,
       expiresAt: number | null = null,

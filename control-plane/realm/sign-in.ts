@@ -112,7 +112,7 @@ export function signInPages(realm: Realm, world: RealmWorld) {
   async function restart(ctx: RealmContext, signIn: BrowserSignIn) {
     const { uid, browserHash } = signIn
     // somebody else's goes on until a password is given here
-    await store.change(async ({ queries, nowMs }) => {
+    await store.changeOf(realm.tenant.tenantId, async ({ queries, nowMs }) => {
       const known = await records.signInIn(queries, uid)
       if (known === undefined || known.isFinished) return
       if (!isOfAnother(known.payload, browserHash, nowMs))

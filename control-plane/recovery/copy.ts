@@ -71,7 +71,7 @@ async function copyInto(file: string, to: string, say: Say): Promise<void> {
         for (const table of tables) await fill(queries, source, table)
         for (const table of tables) await compare(queries, table, wanted.get(table.name) as Content)
         // the two go on apart: no revision may mean one thing there and another here
-        await beginEpoch(queries)
+        await beginEpoch(queries, engine.numbers)
       })
     } finally {
       await engine.close()

@@ -1,7 +1,6 @@
 /** A database that is of an earlier time, before anybody is served from it. */
 import type { Clock } from '../../shared/clock.ts'
 import { SECOND_MS } from '../../shared/clock.ts'
-import { beginEpoch } from '../store/queries/epoch.ts'
 import { revokeEverybody, voidOlder, type Voided } from '../store/queries/void-older.ts'
 import type { Store } from '../store/store.ts'
 
@@ -12,7 +11,7 @@ export async function makeSafe(store: Store, clock: Clock): Promise<Voided> {
   const nowMs = clock.nowMs()
   return store.change(async (change) => {
     const { queries } = change
-    await beginEpoch(queries)
+    await change.beginEpoch()
     const voided = await voidOlder(queries, nowMs)
     const notBefore = Math.floor(nowMs / SECOND_MS) + 1
     await revokeEverybody(queries, { notBefore, nowMs })

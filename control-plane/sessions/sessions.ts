@@ -65,7 +65,7 @@ export function createSessions({ store, clock }: { store: Store; clock: Clock })
     async record(issued: IssuedSession): Promise<void> {
       const { tenantId, sid, userId, issuedAtMs, signedInAtMs = issuedAtMs } = issued
       const earliest = Math.floor(Math.min(issuedAtMs, signedInAtMs) / SECOND_MS)
-      await store.change(async ({ queries, nowMs }) => {
+      await store.changeOf(tenantId, async ({ queries, nowMs }) => {
         await requireTenant(queries, tenantId)
         const notBefore = await notBeforeOf(queries, tenantId, userId, sid)
         if (earliest < notBefore) throw new SessionRevoked()

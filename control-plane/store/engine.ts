@@ -8,13 +8,28 @@ import type { Schema } from './schema.ts'
  */
 export type Queries = BaseSQLiteDatabase<'async', unknown, Schema>
 
+/** Of what is read in the order of its numbers. */
+export type Numbered = 'event' | 'audit'
+
+/**
+ * A number is larger than all that were given out before. In a transaction alone, all that is there
+ * is also all that there will be up to the newest number: those of a change that is taken back are
+ * never used.
+ */
+export interface Numbers {
+  take(queries: Queries, kind: Numbered, count: number): Promise<readonly number[]>
+  /** What follows is larger by so much. */
+  skip(queries: Queries, by: number): Promise<void>
+}
+
 export interface Engine {
   readonly reader: Queries
+  readonly numbers: Numbers
   /** Runs `work` alone, on committed state; all of it is kept or none. */
   transaction<T>(work: (queries: Queries) => Promise<T>): Promise<T>
   /**
    * The same, alone among those of this tenant and beside those of others: what is read and written
-   * is this tenant's, and no counter of all.
+   * is this tenant's, and never a counter of all.
    */
   transactionOf<T>(tenantId: string, work: (queries: Queries) => Promise<T>): Promise<T>
   close(): Promise<void>

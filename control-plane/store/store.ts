@@ -10,9 +10,9 @@ import type { EventData, EventName } from '../../shared/events.ts'
 import type { Revoked } from '../../shared/fleet/snapshot.ts'
 import { GatheredRevocations } from './gathered-revocations.ts'
 import { nextOf } from './queries/counters.ts'
-import { ensureEpoch, findEpoch } from './queries/epoch.ts'
+import { beginEpoch, ensureEpoch, findEpoch } from './queries/epoch.ts'
 import { schema } from './schema.ts'
-import type { Engine, Queries } from './engine.ts'
+import type { Engine, Numbers, Queries } from './engine.ts'
 import { insertRows } from './statements.ts'
 
 interface AuditEntry {
@@ -36,6 +36,8 @@ export interface Change {
   touch(tenantId: string): Promise<number>
   /** The tenant's revocations changed; `revoked` is what is new. */
   revoke(tenantId: string, revoked: Revoked): void
+  /** What has been counted before may have been seen by somebody although it is not here. */
+  beginEpoch(): Promise<void>
   /** Takes back what this change has done beside the database, where it comes to nothing. */
   ifUndone(takeBack: () => void): void
   /** Who enforces what this change revokes. Known once it has settled, and never before. */
@@ -51,6 +53,9 @@ export interface Change {
   auditEach(actor: Actor, entries: readonly AuditEntry[]): Promise<void>
 }
 
+/** What is of one tenant, and tells gateways nothing. */
+export type TenantChange = Omit<Change, 'touch' | 'revoke' | 'beginEpoch' | 'enforced'>
+
 interface Committed {
   readonly revision: number | null
   readonly tenantIds: readonly string[]
@@ -65,13 +70,10 @@ export interface Store {
   /** One that revokes settles once that is enforced, so that nobody is told of it before. */
   change<T>(work: (change: Change) => Promise<T>): Promise<T>
   /**
-   * Of rows of one tenant, of which neither gateways nor anybody else is told: those of other tenants
-   * need not wait for it, where the database can do that.
+   * Of rows of one tenant, of which gateways are told nothing: changes of other tenants need not
+   * wait for it, where the database can do that. Its events and entries are this tenant's.
    */
-  changeOf<T>(
-    tenantId: string,
-    work: (change: Pick<Change, 'queries' | 'nowMs'>) => Promise<T>,
-  ): Promise<T>
+  changeOf<T>(tenantId: string, work: (change: TenantChange) => Promise<T>): Promise<T>
   /** Called in commit order. Throwing in a listener does not undo the change. */
   onCommit(listener: (committed: Committed) => void): void
   /** Called after the commit, in commit order, by whoever carries revocations out; never rejects. */
@@ -87,38 +89,47 @@ export async function openStore(engine: Engine, clock: Clock): Promise<Store> {
   let enforce: Enforce = () => Promise.resolve(ENFORCED_BY_NOBODY)
   await engine.transaction(ensureEpoch)
 
+  /** Done, kept, and told to the listeners; it may be made again, where the database gives it up. */
+  async function made<T>(
+    transaction: Engine['transaction'],
+    work: (change: Change) => Promise<T>,
+    enforced: Promise<Enforced>,
+  ) {
+    let gathered = gather()
+    let undone: (() => void)[] = []
+    const takeAllBack = () => {
+      for (const takeBack of undone) takeBack()
+      undone = []
+    }
+    const result = await transaction((queries) => {
+      takeAllBack()
+      gathered = gather()
+      return work({
+        ...openChange(queries, engine.numbers, clock.nowMs(), gathered, enforced),
+        ifUndone: (takeBack) => void undone.push(takeBack),
+      })
+    }).catch((error: unknown) => {
+      takeAllBack()
+      throw error
+    })
+    const committed: Committed = { ...gathered, revoked: gathered.revoked.whole() }
+    for (const listener of listeners) listener(committed)
+    return { result, revoked: committed.revoked }
+  }
+
   return {
     read: engine.reader,
     async change(work) {
-      let gathered = gather()
       const enforced = Promise.withResolvers<Enforced>()
-      let undone: (() => void)[] = []
-      const takeAllBack = () => {
-        for (const takeBack of undone) takeBack()
-        undone = []
-      }
-      const result = await engine
-        .transaction((queries) => {
-          takeAllBack() // it may be made again, where the database has given it up
-          gathered = gather()
-          return work({
-            ...openChange(queries, clock.nowMs(), gathered, enforced.promise),
-            ifUndone: (takeBack) => void undone.push(takeBack),
-          })
-        })
-        .catch((error: unknown) => {
-          takeAllBack()
-          throw error
-        })
-      const committed: Committed = { ...gathered, revoked: gathered.revoked.whole() }
-      for (const listener of listeners) listener(committed)
-      const isRevoking = committed.revoked.size > 0
-      const answer = isRevoking ? await enforce(committed.revoked) : ENFORCED_BY_NOBODY
+      const { result, revoked } = await made(engine.transaction, work, enforced.promise)
+      const answer = revoked.size > 0 ? await enforce(revoked) : ENFORCED_BY_NOBODY
       enforced.resolve({ ...answer, atMs: clock.nowMs() })
       return result
     },
-    changeOf: (tenantId, work) =>
-      engine.transactionOf(tenantId, (queries) => work({ queries, nowMs: clock.nowMs() })),
+    async changeOf(tenantId, work) {
+      const ofTenant: Engine['transaction'] = (whole) => engine.transactionOf(tenantId, whole)
+      return (await made(ofTenant, work, NEVER)).result
+    },
     enforceBy: (next) => void (enforce = next),
     onCommit: (listener) => void listeners.push(listener),
     async revision() {
@@ -134,6 +145,8 @@ export async function openStore(engine: Engine, clock: Clock): Promise<Store> {
 }
 
 const { tenants } = schema
+/** A change of one tenant revokes nothing. */
+const NEVER = new Promise<never>(() => {})
 
 const gather = () => ({
   revision: null as number | null,
@@ -144,6 +157,7 @@ const gather = () => ({
 
 function openChange(
   queries: Queries,
+  numbers: Numbers,
   nowMs: number,
   gathered: ReturnType<typeof gather>,
   enforced: Promise<Enforced>,
@@ -164,13 +178,14 @@ function openChange(
     revoke(tenantId, revoked) {
       gathered.revoked.add(tenantId, revoked)
     },
+    beginEpoch: () => beginEpoch(queries, numbers),
     emit: (event, tenantId, data) => change.emitEach(event, tenantId, [data]),
     async emitEach(event, tenantId, all) {
       if (all.length === 0) return
-      const first = (await nextOf(queries, 'event', all.length)) - all.length + 1
+      const own = await numbers.take(queries, 'event', all.length)
       const rows = all.map((content, at) => {
-        const eventId = randomUUID()
-        return { sequence: first + at, eventId, tenantId, event, content, createdAt: nowMs }
+        const [sequence, eventId] = [own[at] as number, randomUUID()]
+        return { sequence, eventId, tenantId, event, content, createdAt: nowMs }
       })
       await insertRows(queries, schema.outbox, rows)
       gathered.hasEvents = true
@@ -178,9 +193,9 @@ function openChange(
     audit: (actor, entry) => change.auditEach(actor, [entry]),
     async auditEach(actor, entries) {
       if (entries.length === 0) return
-      const first = (await nextOf(queries, 'audit', entries.length)) - entries.length + 1
+      const own = await numbers.take(queries, 'audit', entries.length)
       const rows = entries.map(({ action, tenantId = null, content = {} }, at) => ({
-        sequence: first + at,
+        sequence: own[at] as number,
         at: nowMs,
         actor: actor.name,
         actorId: actor.id ?? null,

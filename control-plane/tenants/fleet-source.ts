@@ -16,7 +16,6 @@ import {
   versionsOf,
   type TenantVersion,
 } from '../store/queries/fleet.ts'
-import { beginEpoch } from '../store/queries/epoch.ts'
 import { signingKeysOfAll } from '../store/queries/signing-keys.ts'
 import { findTenant, findTenants, tenantsAfter, type Tenant } from '../store/queries/tenants.ts'
 import { isReserved } from '../store/reserved.ts'
@@ -98,7 +97,7 @@ export function createFleetSource(world: FleetSourceWorld): FleetSource {
       return { epoch: await store.epoch(), revision: await store.revision() }
     },
 
-    beginEpoch: () => store.change(({ queries }) => beginEpoch(queries)),
+    beginEpoch: () => store.change((change) => change.beginEpoch()),
 
     async changedSince(revision, limit) {
       const changed = await changedTenantsAfter(store.read, revision, limit)

@@ -142,7 +142,7 @@ export function freshProofs(realm: Realm, world: RealmWorld) {
         sessions: 0,
       }
       const settle = (facts: OwnFacts) =>
-        store.change((change) => attempts.settle(change, attempt, facts, decided))
+        store.changeOf(tenantId, (change) => attempts.settle(change, attempt, facts, decided))
 
       const before = await attempts.preview(attempt, base, decided)
       if (before.kind === 'refused') return refusal(before.until)
@@ -157,7 +157,7 @@ export function freshProofs(realm: Realm, world: RealmWorld) {
       if (kinds.length > 0 && shown.code === '' && shown.passkey === '')
         return { kind: 'code_missing' }
       const claim = kinds.length === 0 ? undefined : await claimOf(holder, shown)
-      return store.change(async (change): Promise<Proven> => {
+      return store.changeOf(tenantId, async (change): Promise<Proven> => {
         // Whoever guesses many at once is judged one after the other
         const known = await attempts.withFailures(change.queries, attempt, facts)
         const state = judge(known, decided)

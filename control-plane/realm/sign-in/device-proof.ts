@@ -101,7 +101,7 @@ export function deviceProofPages(realm: Realm, world: RealmWorld) {
     held: string | undefined,
   ): Promise<boolean> {
     const actor = { name: userId, requestId: requestIdOf(ctx) }
-    return store.change(async (change) => {
+    return store.changeOf(tenantId, async (change) => {
       const { queries, nowMs } = change
       const deviceId = await deviceProofs.take(change, { tenantId, cid, code })
       const record = await records.signInIn(queries, uid)
@@ -119,7 +119,7 @@ export function deviceProofPages(realm: Realm, world: RealmWorld) {
 
   /** Somebody was led here with a challenge that another browser has asked for. */
   async function refuseForeign(ctx: RealmContext, cid: string, userId: string, uiLocales: unknown) {
-    await store.change(async (change) => {
+    await store.changeOf(tenantId, async (change) => {
       if (!(await deviceProofs.burn(change, tenantId, cid))) return
       const actor = { name: 'realm', requestId: requestIdOf(ctx) }
       const content = { user_id: userId, address: addressOf(ctx.req) }

@@ -11,7 +11,7 @@ import type { Policies } from '../../policy/policies.ts'
 import type { SignInState } from '../../policy/sign-in.ts'
 import { notBeforeOf } from '../../store/queries/revocations.ts'
 import { asKnown } from '../../store/precedence.ts'
-import type { Change } from '../../store/store.ts'
+import type { TenantChange } from '../../store/store.ts'
 import { SIGN_IN_SECONDS } from '../configuration.ts'
 import { pathCookieName, surplusCookies } from '../realm-cookies.ts'
 import { requestIdOf } from '../show.ts'
@@ -60,7 +60,7 @@ export function finishing(realm: Realm, world: RealmWorld) {
      * browser is known by from now on.
      */
     async commit(
-      change: Change,
+      change: TenantChange,
       { uid, interaction }: BrowserSignIn,
       { deviceTokens: tokens, userAgent, ip }: Caller,
       { user, state, facts, policies, signedIn, language }: Finished,

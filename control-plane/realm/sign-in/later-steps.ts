@@ -12,7 +12,7 @@ import type { User } from '../../accounts/users.ts'
 import { judge, type SignInState } from '../../policy/sign-in.ts'
 import { ACR_SECOND_FACTOR, type FactorKind } from '../../policy/verdict.ts'
 import { asKnown } from '../../store/precedence.ts'
-import type { Change } from '../../store/store.ts'
+import type { TenantChange } from '../../store/store.ts'
 import { isSessionOver } from '../session-over.ts'
 import { requestIdOf } from '../show.ts'
 import type { Realm, RealmContext, RealmWorld } from '../world.ts'
@@ -91,13 +91,13 @@ export function laterSteps(realm: Realm, world: RealmWorld) {
     const isFirst = (payload: AdapterPayload) => begun === undefined && !isExhausted(payload)
     const proof = await proofOf(stepOf(before), { user, state }, input)
     if (!(await finish.untilIssuable(userId))) return { kind: 'unavailable' }
-    const noteFactor = async (change: Change, kind: 'totp' | 'passkey') => {
+    const noteFactor = async (change: TenantChange, kind: 'totp' | 'passkey') => {
       const actor = { name: userId, requestId: requestIdOf(ctx) }
       const content = { user_id: userId, kind }
       await change.audit(actor, { action: 'factor.added', tenantId, content })
       await accountMail.tellFactorsChanged(change, user, `${kind}_added`, language)
     }
-    const changed = store.change(async (change): Promise<Outcome | undefined> => {
+    const changed = store.changeOf(tenantId, async (change): Promise<Outcome | undefined> => {
       const { queries, nowMs } = change
       const record = await records.signInIn(queries, signIn.uid)
       if (record === undefined) return undefined // a sign-out has ended it meanwhile
@@ -187,7 +187,7 @@ export function laterSteps(realm: Realm, world: RealmWorld) {
     /** What the person chooses is noted with it: they know it, and every session from before ends. */
     async function choose(plain: string, { userId, passwordHash }: User) {
       const actor = { name: 'realm', requestId: requestIdOf(ctx) }
-      const alongside = async (change: Change, before: User) => {
+      const alongside = async (change: TenantChange, before: User) => {
         const { queries, nowMs } = change
         const record = await records.signInIn(queries, signIn.uid)
         if (record === undefined) throw new Overtaken()

@@ -49,7 +49,7 @@ export function passwordStep(realm: Realm, world: RealmWorld) {
     let attempt = attemptOf(caller, { user, login })
     const unproven = await ownFacts(ctx, signIn, caller, user, 'not_given')
     const record = async (facts: OwnFacts) =>
-      store.change((change) => attempts.settle(change, attempt, facts, decided))
+      store.changeOf(tenantId, (change) => attempts.settle(change, attempt, facts, decided))
 
     const before = await attempts.preview(attempt, unproven, decided)
     if (before.kind === 'refused') return toOutcome(await record(unproven), login)
@@ -81,7 +81,7 @@ export function passwordStep(realm: Realm, world: RealmWorld) {
       if (!(await finish.untilIssuable(user.userId))) return { kind: 'unavailable' }
       const secret = cookies.mint(signIn.uid)
       const isLost = await isSessionLost(ctx, signIn)
-      const judged = await store.change(async (change) => {
+      const judged = await store.changeOf(tenantId, async (change) => {
         const { queries, nowMs } = change
         const current = await records.signInIn(queries, signIn.uid)
         const interaction = current?.payload ?? signIn.interaction

@@ -6,7 +6,7 @@ import type { Claim } from '../../accounts/factors.ts'
 import { registeredPasskey, type PasskeySite } from '../../accounts/passkeys.ts'
 import { stepOf } from '../../accounts/totp.ts'
 import type { User } from '../../accounts/users.ts'
-import type { Change } from '../../store/store.ts'
+import type { TenantChange } from '../../store/store.ts'
 import type { Realm, RealmWorld } from '../world.ts'
 import type { AttemptState } from './attempt-state.ts'
 import type { LaterStep } from './outcome.ts'
@@ -59,14 +59,14 @@ export function proofs(realm: Realm, world: RealmWorld, site: PasskeySite | unde
     if (kind === 'code') {
       const step = stepOf(state.seed, value.replace(/[\s-]/g, ''), clock.nowMs())
       if (step === undefined) return undefined
-      const take = (change: Change) => factors.addTotp(change, owner, state.seed, step)
+      const take = (change: TenantChange) => factors.addTotp(change, owner, state.seed, step)
       return { kind: 'totp', take }
     }
     if (site === undefined) return undefined
     const registered = await registeredPasskey(site, state.challenge, value)
     if (registered === undefined) return undefined
     const { passkey, counter } = registered
-    const take = (change: Change) => factors.addPasskey(change, owner, passkey, counter)
+    const take = (change: TenantChange) => factors.addPasskey(change, owner, passkey, counter)
     return { kind: 'passkey', take }
   }
 }

@@ -102,6 +102,7 @@ export async function holdDatabase(
     lost: lost.promise,
     engine: {
       reader: engine.reader,
+      numbers: engine.numbers,
       async transaction(work) {
         requireHeld()
         return engine.transaction(work)

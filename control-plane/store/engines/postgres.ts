@@ -12,6 +12,7 @@ import { createWriteQueue } from '../precedence.ts'
 import type { PostgresAddress } from './postgres-address.ts'
 import { openConnections, stateOf, type Connection } from './postgres-connections.ts'
 import { migratePostgres } from './postgres-migrations.ts'
+import { numbers } from './postgres-numbers.ts'
 import { queriesBy } from './postgres-session.ts'
 
 /** Twenty in all; of those that change one is for what is about all tenants. */
@@ -232,6 +233,7 @@ export async function openPostgres(
   }
   return {
     reader: queriesBy(read),
+    numbers,
     transaction(work) {
       if (isClosed) return Promise.reject(new Error('the store is closed'))
       return alone.enter(() => together(work))

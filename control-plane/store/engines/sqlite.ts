@@ -9,9 +9,10 @@ import { LRUCache } from 'lru-cache'
 import { Refusal } from '../../../shared/errors.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { drizzle } from '../drizzle.ts'
-import type { Engine, Queries } from '../engine.ts'
+import type { Engine, Numbers, Queries } from '../engine.ts'
 import { migrations } from '../migrations/migrations.ts'
 import { createWriteQueue } from '../precedence.ts'
+import { nextOf } from '../queries/counters.ts'
 import { schema } from '../schema.ts'
 
 const BUSY_RETRY_MS = 20
@@ -85,6 +86,7 @@ export function openSqlite(file: string, busyMsMax: number = LIMITS.storeBusyMsM
 
   return {
     reader: drizzle(readerConnection, { schema }) as unknown as Queries,
+    numbers,
     transaction,
     transactionOf: (_tenantId, work) => transaction(work), // there is one writer
     async close() {
@@ -94,6 +96,17 @@ export function openSqlite(file: string, busyMsMax: number = LIMITS.storeBusyMsM
       writer.close()
     },
   }
+}
+
+/** There is one writer: a counter holds nobody up, and is taken back with its change. */
+const numbers: Numbers = {
+  async take(queries, kind, count) {
+    const last = await nextOf(queries, kind, count)
+    return Array.from({ length: count }, (_, at) => last - count + 1 + at)
+  },
+  async skip(queries, by) {
+    for (const kind of ['event', 'audit']) await nextOf(queries, kind, by)
+  },
 }
 
 function connect(file: string) {

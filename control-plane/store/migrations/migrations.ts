@@ -40,6 +40,7 @@ import { deviceChallenges } from './0041-device-challenges.ts'
 import { keptDevices } from './0043-kept-devices.ts'
 import { unmetFacts } from './0047-unmet-facts.ts'
 import { makers } from './0048-makers.ts'
+import { numbers } from './0050-numbers.ts'
 import { demanded } from './0049-demanded.ts'
 import { oneKindOfStopLink } from './0044-one-kind-of-stop-link.ts'
 import { secondDatabase } from './0045-second-database.ts'
@@ -99,4 +100,5 @@ export const migrations: readonly Migration[] = [
   unmetFacts,
   demanded,
   makers,
+  numbers,
 ]

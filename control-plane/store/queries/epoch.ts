@@ -3,10 +3,10 @@
  * gateway of another epoch, or one that is ahead, has seen a database that is no more.
  */
 import { randomUUID } from 'node:crypto'
-import { eq, inArray, sql } from '../drizzle.ts'
+import { eq, sql } from '../drizzle.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { schema } from '../schema.ts'
-import type { Queries } from '../engine.ts'
+import type { Numbers, Queries } from '../engine.ts'
 
 const { counters, facts } = schema
 const isEpoch = eq(facts.name, 'epoch')
@@ -21,10 +21,11 @@ export async function ensureEpoch(queries: Queries): Promise<void> {
 }
 
 /** What has been counted before may have been seen by somebody although it is not here. */
-export async function beginEpoch(queries: Queries): Promise<void> {
+export async function beginEpoch(queries: Queries, numbers: Numbers): Promise<void> {
   await queries.update(facts).set({ value: randomUUID() }).where(isEpoch)
   await queries
     .update(counters)
     .set({ value: sql`${counters.value} + ${LIMITS.fleetEpochRevisions}` })
-    .where(inArray(counters.name, ['revision', 'event', 'audit']))
+    .where(eq(counters.name, 'revision'))
+  await numbers.skip(queries, LIMITS.fleetEpochRevisions)
 }

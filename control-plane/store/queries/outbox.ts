@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, getTableColumns, gt, inArray, lt, lte, sql } from '../drizzle.ts'
+import { and, asc, desc, eq, getTableColumns, gt, inArray, lt, lte, max, sql } from '../drizzle.ts'
 import { countFitting } from '../fitting.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../engine.ts'
@@ -10,18 +10,18 @@ export type OutboxRow = typeof outbox.$inferSelect
 type SizedOutboxRow = OutboxRow & { readonly bytes: number }
 
 const POSITION = 'webhooks'
-const NEWEST = 'event'
 const findCounter = findBy(counters, 'name')
 const putCounter = upsertInto(counters, ['name'], 'value')
 
 /** Up to where deliveries have been made of events. */
 export async function outboxPosition(queries: Queries): Promise<number> {
-  return counterOf(queries, POSITION)
+  return (await findCounter(queries, POSITION))?.value ?? 0
 }
 
 /** The number of the newest event that there is. */
 export async function newestEvent(queries: Queries): Promise<number> {
-  return counterOf(queries, NEWEST)
+  const [row] = await queries.select({ newest: max(outbox.sequence) }).from(outbox)
+  return row?.newest ?? 0
 }
 
 export async function moveOutboxPosition(queries: Queries, sequence: number): Promise<void> {
@@ -93,8 +93,4 @@ async function readFitting(
 export async function deleteOutboxBefore(queries: Queries, beforeMs: number, limit: number) {
   const isDone = lte(outbox.sequence, await outboxPosition(queries))
   return deleteSome(queries, outbox, and(lt(outbox.createdAt, beforeMs), isDone), limit)
-}
-
-async function counterOf(queries: Queries, name: string): Promise<number> {
-  return (await findCounter(queries, name))?.value ?? 0
 }

@@ -75,11 +75,12 @@ void t.test('a revoked key is cut off at once and opens nothing, the others go o
   const [first, second] = [await connect('edge-1', one.key), await connect('edge-2', two.key)]
   await first.wait('synced')
   await second.wait('synced')
-  await gatewayKeys.revoke('edge-1', one.keyId, ACTOR)
-  t.match(await first.closed, { code: 1006 }, 'without a goodbye')
   const ticketSecrets = (gateway: typeof first) =>
     gateway.of('settings').map(({ settings }) => settings.ticket_secret)
+  await until(() => [first, second].every((gateway) => ticketSecrets(gateway).length > 0))
   const [known] = ticketSecrets(second)
+  await gatewayKeys.revoke('edge-1', one.keyId, ACTOR)
+  t.match(await first.closed, { code: 1006 }, 'without a goodbye')
   await until(() => ticketSecrets(second).at(-1) !== known)
   t.ok(
     ticketSecrets(first).every((secret) => secret === known),

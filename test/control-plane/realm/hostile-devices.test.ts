@@ -29,7 +29,7 @@ t.test('hostile names and facts are text, also where they got past the door', as
     const to = await person.browser.once(`${acme.issuer}/sign-in/${uid}/device`)
     await person.browser.visit(await machine.prove(to.headers.get('location') ?? ''))
     for (const group of HOSTILE_GROUPS) {
-      const said = group.join(' ')
+      const said = group.join(' ').replaceAll('\0', '') // which one of the databases does not store
       const fact = { value: false, reason: 'not_encrypted', detail: said } as const
       const unknown = { value: 'unknown', reason: said, detail: said } as never
       const facts = Object.fromEntries(

@@ -102,7 +102,7 @@ void t.test('an epoch that begins leaves nothing to be counted twice', async (t)
     await change.audit(ACTOR, { action: 'before' })
   })
   const [epoch, revision] = [await store.epoch(), await store.revision()]
-  await store.change(({ queries }) => beginEpoch(queries))
+  await store.change((change) => change.beginEpoch())
   t.not(await store.epoch(), epoch)
   t.equal(await store.revision(), revision + LIMITS.fleetEpochRevisions)
   await store.change(async (change) => {

@@ -1,5 +1,6 @@
 /** Changes on Postgres that share a commit. */
 import t from 'tap'
+import { outboxAfter } from '../../../control-plane/store/queries/outbox.ts'
 import type { Change } from '../../../control-plane/store/store.ts'
 import { ownPostgres } from '../../support/databases.ts'
 import {
@@ -59,4 +60,45 @@ t.test('changes that come together share a commit, and each fails for itself', a
   await t.rejects(isFirst, { code: '22012' })
   await next
   t.notOk((await namesIn(store)).includes('g'), 'of the first of them nothing is kept either')
+})
+
+t.test('tenants that change beside each other leave no event out', async (t) => {
+  const store = await storeAt(t, await newUrl())
+  const noted: boolean[] = []
+  store.onCommit(({ hasEvents }) => noted.push(hasEvents))
+  const gate = Promise.withResolvers<void>()
+  const begun = Promise.withResolvers<void>()
+  const status = 'suspended'
+  const slow = store.changeOf('slow', async (change) => {
+    await change.emit('tenant.suspended', 'slow', { status })
+    await change.audit({ name: 'ada', requestId: '' }, { action: 'slow' })
+    begun.resolve()
+    await gate.promise
+  })
+  await begun.promise
+  const undone = store.changeOf('undone', async (change) => {
+    await change.emit('tenant.suspended', 'undone', { status })
+    throw new Error('given up')
+  })
+  await t.rejects(undone, { message: 'given up' })
+  await store.changeOf('quick', (change) => change.emit('tenant.suspended', 'quick', { status }))
+  t.strictSame(noted, [true], 'who is quick does not wait, and what is undone is not told')
+
+  const most = { rows: 10, bytes: 100_000 }
+  const idsAfter = (at: number) =>
+    store.change(async ({ queries }) => {
+      const rows = await outboxAfter(queries, at, most)
+      return rows.map(({ tenantId, sequence }) => ({ tenantId, sequence }))
+    })
+  const looking = idsAfter(0)
+  gate.resolve()
+  await slow
+  const found = await looking
+  t.strictSame(
+    found.map(({ tenantId }) => tenantId),
+    ['slow', 'quick'],
+    'whoever reads in order waits for what has a number already',
+  )
+  await store.changeOf('late', (change) => change.emit('tenant.suspended', 'late', { status }))
+  t.match(await idsAfter(found[1]?.sequence ?? 0), [{ tenantId: 'late' }], 'later is larger')
 })
