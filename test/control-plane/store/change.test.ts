@@ -2,7 +2,6 @@ import { join } from 'node:path'
 import t from 'tap'
 import { eq } from '../../../control-plane/store/drizzle.ts'
 import { LIMITS } from '../../../shared/limits.ts'
-import { beginEpoch } from '../../../control-plane/store/queries/epoch.ts'
 import { schema } from '../../../control-plane/store/schema.ts'
 import { openStore } from '../../../control-plane/store/store.ts'
 import {

@@ -80,6 +80,7 @@ const ALLOWED: Readonly<Record<string, string>> = {
   'SEARCH mails USING COVERING INDEX mails_due (next_at<?)': 'what is due, a thousand at most',
   'SEARCH mails USING INDEX mails_turn (tenant_id=? AND kind=? AND next_at<?)':
     'the first that is due',
+  'SEARCH outbox USING COVERING INDEX sqlite_autoindex_outbox_1': 'the newest, where it ends',
   'SEARCH outbox USING INDEX outbox_created (created_at<?)': 'go, up to where webhooks are',
   'SEARCH realm_records USING COVERING INDEX realm_records_open_all (tenant_id=? AND model=?)':
     'open ones only, the newest first, and whatever is beyond the limit of them goes',
