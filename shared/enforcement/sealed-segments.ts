@@ -49,7 +49,11 @@ const COOKIELESS = /\/\((?:[a-z]\([^()/]*\))+\)/g
 /** Programs whose rest of the path is what they route by, by how their names end. */
 export const PROGRAM_ENDS = 'php\\d?|phtml|f?cgi|pl|py|rb|aspx?|ashx|jspx?|cfm|dll|exe'
 const PROGRAM = new RegExp(`^index\\.|\\.(?:${PROGRAM_ENDS})$`)
-const LANGUAGE = /^[a-z]{2,3}(?:-[a-z0-9]{2,8})*$/
+/**
+ * What may stand between `_next/data/<build>` and the page: a language, `default` where the guide of
+ * Next.js calls the one without a prefix so, and `index`, which its older versions take away.
+ */
+const BEFORE_PAGE_DATA = /^(?:[a-z]{2,3}(?:[-_][a-z0-9]{2,8})*|default|index)$/
 /** `ADMINI~1` is `administration` to Windows, `AD3F2C~1` too once there are many. */
 const SHORT_NAME = /^([^~]{1,6})~\d/
 const HASHED_NAME = /^(..)[0-9a-f]{4}$/
@@ -141,8 +145,9 @@ function passedOver(named: readonly string[]): ReadonlySet<number> {
   for (const [index, segment] of named.entries()) {
     if (segment === 'page-data' || PROGRAM.test(segment)) passed.add(index)
     if (segment !== '_next' || named[index + 1] !== 'data') continue
-    const isInLanguage = LANGUAGE.test(named[index + 3] ?? '')
-    for (const behind of isInLanguage ? [0, 1, 2, 3] : [0, 1, 2]) passed.add(index + behind)
+    for (const behind of [0, 1, 2]) passed.add(index + behind)
+    for (let at = index + 3; BEFORE_PAGE_DATA.test(named[at] ?? '') && at < index + 5; at++)
+      passed.add(at)
   }
   return passed
 }

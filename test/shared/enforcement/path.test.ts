@@ -149,6 +149,7 @@ t.test('a prefix that could be half-matched is not taken', async (t) => {
 const OTHER_NAMES = [
   ...['/_next/data/b1/admin.json', '/_next/data/b1/admin/users.json', '/docs/../_next/data/b1/admin.json'],
   ...['/_next/data/b1/en/admin.json', '/_next/data/b1/de-at/admin.json', '/%5fnext/data/b.1/admin.json'], // languages of Next.js
+  ...['/_next/data/b1/default/admin.json', '/_next/data/b1/pt_BR/admin.json', '/_next/data/b1/index/admin.json', '/_next/data/b1/index/de/admin.json'],
   ...['/admin.rsc', '/admin.prefetch.rsc', '/admin.segments/_tree.segment.rsc', '/admin.txt'], // Next.js' app router
   ...['/admin.data', '/admin/_.data', '/admin/__data.json', '/admin.html__data.json', '/admin/_payload.json'], // Remix, SvelteKit, Nuxt
   ...['/page-data/admin/page-data.json', '/x/../page-data/admin/page-data.json'], // Gatsby
