@@ -13,6 +13,8 @@ export const CONNECTOR_LIMITS = {
   connectorClientsKnownMax: 5000,
   /** One message of a control connection, and what is kept for a connector that reads none of ours. */
   connectorMessageBytesMax: 64 * 1024,
+  /** Reads that one line comes in: a record of TLS has up to 16 KiB, and is read at once. */
+  connectorLinePiecesMax: 64,
   connectorUnreadBytesMax: 256 * 1024,
   /** What a connector says of its own accord; an answer to each request is besides. */
   connectorWords: { burst: 200, perSecond: 10 },

@@ -1,10 +1,11 @@
 /** Lines of a stream, each within a bound, however they are cut. */
 import type { Duplex } from 'node:stream'
+import { LIMITS } from '../limits.ts'
 
 interface LineOptions {
   readonly bytesMax: number
   readonly onLine: (line: string) => void
-  /** Longer than it may be: nothing more is read. */
+  /** Longer than it may be, or in too many pieces: nothing more is read. */
   readonly onTooLong: () => void
 }
 
@@ -43,7 +44,8 @@ export function splitLines({ bytesMax, onLine, onTooLong }: LineOptions) {
       const piece = end === -1 ? rest : rest.subarray(0, end)
       bytes += piece.length
       pieces.push(piece)
-      if (bytes > bytesMax) {
+      // A record of TLS for each byte costs us a hundred times what the byte costs its sender.
+      if (bytes > bytesMax || pieces.length > LIMITS.connectorLinePiecesMax) {
         stop()
         return onTooLong()
       }

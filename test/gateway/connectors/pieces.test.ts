@@ -3,6 +3,7 @@ import { createServer, connect, type Socket } from 'node:net'
 import t, { type Test } from 'tap'
 import { signHello } from '../../../shared/connector/handshake.ts'
 import { splitLines } from '../../../shared/connector/lines.ts'
+import { LIMITS } from '../../../shared/limits.ts'
 import { ask, dialIn, newConnectorKeys, openDoor, TENANT } from '../../support/dialled-in.ts'
 import { until } from '../../support/fleet.ts'
 import { knock } from '../../support/knocking.ts'
@@ -74,6 +75,33 @@ t.test('lines of any length, cut into pieces of one byte', (t) => {
   t.ok(isTooLong)
   t.equal(heard.length, 3, 'nothing more is read')
   t.end()
+})
+
+t.test('a line comes in so many pieces, and no more', (t) => {
+  for (const more of [0, 1]) {
+    const heard: string[] = []
+    const pieces = LIMITS.connectorLinePiecesMax + more
+    const onTooLong = () => void heard.push('too long')
+    const lines = splitLines({ bytesMax: 4096, onLine: (line) => void heard.push(line), onTooLong })
+    // what stands behind a line is the first piece of the next one
+    for (let line = 0; line < 2; line++) {
+      for (let piece = 1; piece < pieces; piece++) lines.hear(Buffer.from('x'))
+      lines.hear(Buffer.from('\nx'))
+    }
+    const line = 'x'.repeat(pieces - 1)
+    t.same(heard, more === 0 ? [line, 'too long'] : ['too long'])
+  }
+  t.end()
+})
+
+t.test('a stranger that says its hello in records of one byte is cut off early', async (t) => {
+  const door = await openDoor(t, { gatherMs: 10 })
+  const { socket, gone } = await knock(t, door)
+  // what is written before the write before it has ended shares its record
+  for (let byte = 0; byte <= LIMITS.connectorLinePiecesMax && !socket.destroyed; byte++)
+    await new Promise<unknown>((resolve) => socket.write('x', resolve))
+  await gone
+  await until(() => door.logged.some(({ reason }) => reason === 'malformed'))
 })
 
 /** Carries each byte by itself. */
