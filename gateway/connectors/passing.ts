@@ -5,6 +5,9 @@
 import type { Worker } from 'node:cluster'
 import { Socket } from 'node:net'
 import type { Logger } from 'pino'
+import { countedWidelyAs } from '../../shared/client-address.ts'
+import { LIMITS } from '../../shared/limits.ts'
+import { FairQueue } from '../wire/fair-queue.ts'
 
 /** Made by a worker, read by the primary and by the worker that is meant. */
 interface Passed {
@@ -19,33 +22,78 @@ interface Passed {
 const isPassed = (message: unknown): message is Passed =>
   (message as { channel?: unknown } | null)?.channel === 'connector'
 
+interface Waiting {
+  readonly socket: Socket
+  readonly message: Passed
+  readonly client: string
+}
+
+type OnSent = (error: Error | null) => void
+
 /**
- * Under way to the primary. What is said to workers waits behind sockets that are handed over, and a
- * revocation may not wait long.
+ * Whatever is said to the other process waits behind a socket that is handed over, until that process
+ * has it; a revocation may not wait long, and anybody can say to want another worker. So one socket goes
+ * at a time, a few wait here, and of too many it is one of whoever has brought the most.
  */
-const PASSING_MAX = 16
+class Handover {
+  readonly #waiting = new FairQueue<Waiting>()
+  readonly #send: (waiting: Waiting, onSent: OnSent) => void
+  #isUnderWay = false
+
+  constructor(send: (waiting: Waiting, onSent: OnSent) => void) {
+    this.#send = send
+  }
+
+  add(socket: Socket, message: Passed): void {
+    socket.on('error', () => socket.destroy())
+    stopReading(socket)
+    const added = { socket, message, client: countedWidelyAs(message.peerAddress) }
+    this.#waiting.add(added)
+    if (this.#waiting.size > LIMITS.connectorsPassedWaitingMax) this.#giveUpFor(added)
+    this.#next()
+  }
+
+  #giveUpFor(added: Waiting): void {
+    const last = this.#waiting.last() ?? added
+    const hasMore = this.#waiting.countOf(last.client) > this.#waiting.countOf(added.client)
+    const out = hasMore ? last : added
+    this.#waiting.delete(out)
+    out.socket.destroy()
+  }
+
+  #next(): void {
+    if (this.#isUnderWay) return
+    const next = this.#waiting.next()
+    if (next === undefined) return
+    this.#isUnderWay = true
+    this.#send(next, (error) => {
+      this.#isUnderWay = false
+      if (error !== null) next.socket.destroy()
+      this.#next()
+    })
+  }
+
+  /** The other process is gone. */
+  close(): void {
+    for (const { socket } of this.#waiting.takeAll()) socket.destroy()
+  }
+}
 
 /** In a worker. */
 export function createPassing(channel: NodeJS.Process) {
-  let underWay = 0
+  const handover = new Handover(({ message, socket }, onSent) => {
+    if (channel.connected && channel.send) channel.send(message, socket, {}, onSent)
+    else process.nextTick(onSent, new Error('the primary is gone'))
+  })
   return {
     /** It is no longer this worker's. */
     passOn(socket: Socket, worker: number, peerAddress: string, start: Buffer): void {
-      const passed: Passed = {
+      socket.removeAllListeners()
+      handover.add(socket, {
         channel: 'connector',
         worker,
         peerAddress,
         start: start.toString('base64'),
-      }
-      socket.removeAllListeners()
-      socket.on('error', () => socket.destroy())
-      const isBusy = underWay >= PASSING_MAX
-      if (isBusy || !channel.connected || channel.send === undefined) return void socket.destroy()
-      underWay++
-      stopReading(socket)
-      channel.send(passed, socket, {}, (error) => {
-        underWay--
-        if (error !== null) socket.destroy()
       })
     },
     /** It begins once more, as if it had come here first. */
@@ -60,27 +108,38 @@ export function createPassing(channel: NodeJS.Process) {
   }
 }
 
-/** In the primary: `to` is who serves in a slot now. */
+/** In the primary: `to` is who serves in a slot now. Called with each worker. */
 export function passBetween(
-  worker: Worker,
   to: (slot: number) => Worker | undefined,
   log: Logger,
-): void {
-  worker.on('message', (message: unknown, socket: unknown) => {
-    if (!isPassed(message) || !(socket instanceof Socket)) return
-    socket.on('error', () => socket.destroy())
-    const target = to(message.worker)
-    if (target === undefined || !target.isConnected()) return void socket.destroy()
-    stopReading(socket)
-    target.send(message, socket, {}, (error) => {
-      if (error === null) return
-      log.warn(
-        { error, worker: message.worker },
-        'a connection of a connector could not be passed on',
-      )
-      socket.destroy()
+): (worker: Worker) => void {
+  const handovers = new WeakMap<Worker, Handover>()
+
+  function openHandover(target: Worker): Handover {
+    const handover = new Handover(({ message, socket }, onSent) => {
+      target.send(message, socket, {}, (error) => {
+        if (error !== null)
+          log.warn(
+            { error, worker: message.worker },
+            'a connection of a connector could not be passed on',
+          )
+        onSent(error)
+      })
     })
-  })
+    handovers.set(target, handover)
+    target.once('disconnect', () => handover.close())
+    return handover
+  }
+
+  return (worker) => {
+    worker.on('message', (message: unknown, socket: unknown) => {
+      if (!isPassed(message) || !(socket instanceof Socket)) return
+      const target = to(message.worker)
+      if (target === undefined || !target.isConnected()) return void socket.destroy()
+      const handover = handovers.get(target) ?? openHandover(target)
+      handover.add(socket, message)
+    })
+  }
 }
 
 /**

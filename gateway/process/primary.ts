@@ -84,12 +84,12 @@ export function runPrimary(settings: GatewaySettings, log: Logger): Promise<numb
   // Dealing out in turn (SCHED_RR) would cost every connection a trip through this process.
   cluster.schedulingPolicy = cluster.SCHED_NONE
   cluster.setupPrimary({ execArgv: [...process.execArgv, ...WORKER_FLAGS] })
+  const pass = passBetween((slot) => supervisor.servingIn(slot), log)
   const supervisor = superviseWorkers({
     size: workers,
     fork: (slot) => cluster.fork(workerEnvironment(settings, slot)),
     onSpawn(slot, worker) {
-      // workers spawn before there is a supervisor to ask
-      passBetween(worker, (slot) => supervisor.servingIn(slot), log)
+      pass(worker)
       link.attachWorker(clusterWorkerPort(worker))
       gatherer.attach(slot, {
         send: (message) => void (worker.isConnected() && worker.send(message, () => {})),

@@ -1,10 +1,11 @@
 /** A connection that is handed to another process is read by nobody here any more. */
 import { EventEmitter, once } from 'node:events'
-import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
+import { connect, createServer, Socket, type AddressInfo } from 'node:net'
 import type { Worker } from 'node:cluster'
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
 import { createPassing, passBetween } from '../../../gateway/connectors/passing.ts'
+import { LIMITS } from '../../../shared/limits.ts'
 
 /** The accepted end of a connection, and what its client does. */
 async function accepted(t: Test) {
@@ -45,19 +46,60 @@ t.test('by the worker that has accepted it', async (t) => {
   t.equal(socket.bytesRead, before)
 })
 
+/** A worker that takes what it is sent when the test says so. */
+function startTarget() {
+  const sent: { socket: Socket; done: (error: Error | null) => void }[] = []
+  const send = (_message: unknown, socket: Socket, _options: unknown, done: () => void) =>
+    void sent.push({ socket, done })
+  const target = Object.assign(new EventEmitter(), { isConnected: () => true, send })
+  const from = new EventEmitter()
+  const log = pino({ level: 'silent' })
+  passBetween(() => target as unknown as Worker, log)(from as unknown as Worker)
+  const pass = (socket: Socket, peerAddress: string) =>
+    from.emit('message', { channel: 'connector', worker: 2, peerAddress, start: '' }, socket)
+  return { target, sent, pass }
+}
+
 t.test('by the primary, through whose hands it goes', async (t) => {
   const { socket, write } = await accepted(t)
-  const sent: unknown[] = []
-  const target = { isConnected: () => true, send: (...what: unknown[]) => sent.push(...what) }
-  const from = new EventEmitter()
-  passBetween(
-    from as unknown as Worker,
-    () => target as unknown as Worker,
-    pino({ level: 'silent' }),
-  )
-  from.emit('message', { channel: 'connector', worker: 2 }, socket)
-  t.equal(sent[1], socket)
+  const { sent, pass } = startTarget()
+  pass(socket, '127.0.0.1')
+  t.equal(sent[0]?.socket, socket)
   const before = socket.bytesRead
   await write('for the other one')
   t.equal(socket.bytesRead, before)
+})
+
+t.test('one at a time goes to a worker, for a revocation waits behind them', async (t) => {
+  const { sent, pass } = startTarget()
+  const sockets = Array.from({ length: 4 }, () => new Socket())
+  for (const socket of sockets) pass(socket, '127.0.0.1')
+  for (const [at, socket] of sockets.entries()) {
+    t.equal(sent.length, at + 1)
+    t.equal(sent[at]!.socket, socket)
+    sent[at]!.done(null)
+  }
+})
+
+t.test('of too many that wait it is one of whoever has brought the most', async (t) => {
+  const { target, sent, pass } = startTarget()
+  const crowd = Array.from({ length: LIMITS.connectorsPassedWaitingMax + 2 }, () => new Socket())
+  for (const socket of crowd) pass(socket, '192.0.2.1')
+  t.same(
+    crowd.filter((socket) => socket.destroyed),
+    crowd.slice(-1),
+    'one is under way, and so many wait',
+  )
+  const honest = new Socket()
+  pass(honest, '192.0.2.2')
+  t.notOk(honest.destroyed)
+  t.ok(crowd.at(-2)!.destroyed)
+  sent[0]!.done(null)
+  sent[1]!.done(null)
+  t.equal(sent[2]!.socket, honest, 'and it waits for one of them')
+  target.emit('disconnect')
+  t.ok(
+    crowd.slice(3).every((socket) => socket.destroyed),
+    'of a worker that is gone nothing is kept',
+  )
 })
