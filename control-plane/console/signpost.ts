@@ -3,9 +3,9 @@ import { Hono } from 'hono'
 import { html, raw } from 'hono/html'
 import type { HtmlEscapedString } from 'hono/utils/html'
 import type { ApiEnv } from '../http/context.ts'
-import { LOOK, styledPageHeaders } from '../pages/look.ts'
+import { THEME, styledPageHeaders } from '../pages/theme.ts'
 
-const STYLE = `${LOOK}
+const STYLE = `${THEME}
 body { min-height: 100vh; display: grid; place-items: center; padding: 1.5rem }
 main { width: 100%; max-width: 36rem; background: var(--card); border: 1px solid var(--line);
   border-radius: 1rem; padding: 2.5rem 2.25rem }

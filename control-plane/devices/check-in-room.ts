@@ -46,9 +46,9 @@ export function createCheckInRoom({ clock, random = Math.random }: CheckInRoomWo
     const horizon = Math.min(LIMITS.deviceCheckInAgainSecondsMax, full + 2)
     let seconds = horizon
     for (let tries = 0; tries < TRIES; tries++) {
-      const drawn = 1 + Math.floor(random() * horizon)
-      if ((returning.get(nowS + drawn) ?? 0) >= RETURNS_PER_SECOND) continue
-      seconds = drawn
+      const picked = 1 + Math.floor(random() * horizon)
+      if ((returning.get(nowS + picked) ?? 0) >= RETURNS_PER_SECOND) continue
+      seconds = picked
       break
     }
     returning.set(nowS + seconds, (returning.get(nowS + seconds) ?? 0) + 1)

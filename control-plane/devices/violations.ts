@@ -10,7 +10,7 @@ import { compliance } from '../policy/compliance.ts'
 import type { Demanded } from '../policy/demanded.ts'
 import type { DevicePolicy } from '../policy/policies.ts'
 import { SESSION_ASKED_AGAIN } from '../sessions/revocations.ts'
-import { changeInTurns } from '../store/change-in-turns.ts'
+import { changeInBatches } from '../store/change-in-batches.ts'
 import type { Queries } from '../store/engine.ts'
 import { findDeviceRow, findPosture } from '../store/queries/enrolled-devices.ts'
 import { tenantsWithPolicy } from '../store/queries/policies.ts'
@@ -73,7 +73,7 @@ const PAGE = 100
  * Looks at each device on which somebody is signed in, so many a round, and goes on there with the
  * next one. A start begins anew; whoever is judged twice is judged the same.
  */
-export function createViolationRounds({ store, clock }: { store: Store; clock: Clock }) {
+export function createViolationSweep({ store, clock }: { store: Store; clock: Clock }) {
   let reached = { tenantId: '', deviceId: '' }
 
   async function judgePage(tenantId: string, ids: readonly string[], demanded: ActedOn) {
@@ -86,7 +86,7 @@ export function createViolationRounds({ store, clock }: { store: Store; clock: C
       const isOut = ({ userId }: { userId: string }) => isViolating(device, userId, demanded, nowMs)
       if (sessions.some(isOut)) violating.push(device.deviceId)
     }
-    await changeInTurns(store, violating, async (change, deviceId) => {
+    await changeInBatches(store, violating, async (change, deviceId) => {
       const device = await deviceIn(change.queries, deviceId)
       if (device !== undefined) await endIfViolating(change, device)
     })

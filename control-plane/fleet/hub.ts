@@ -35,13 +35,13 @@ import {
   type LinkContext,
 } from './gateway-link.ts'
 import { writeChange, writeHolders, writeRevoked, type Outgoing } from './outgoing.ts'
-import { converse, type Hello } from './conversation.ts'
+import { serveConnection, type Hello } from './gateway-connection.ts'
 import { createAcknowledgements } from './acknowledgements.ts'
 import type { Enforced, Receipt } from '../store/enforced.ts'
 import type { FleetSource, TenantChange } from './source.ts'
 import { watchForLostCommits } from './lost-commits.ts'
 import { createStateIndex } from './state-index.ts'
-import { openFleetDoor } from './upgrade.ts'
+import { acceptGateways } from './accept-gateways.ts'
 
 const RECENT_BYTES_MAX = 32 * 1024 * 1024
 
@@ -161,7 +161,7 @@ export function createFleetHub(options: FleetHubOptions) {
   }
 
   const admission = createAdmission({ fleetKey: options.fleetKey, sharedKey, keys, log })
-  const door = openFleetDoor(admission.authenticate, enter, log)
+  const accepting = acceptGateways(admission.authenticate, enter, log)
 
   function enter(socket: WebSocket, address: string, credential: Credential) {
     credentials.set(socket, credential)
@@ -169,7 +169,7 @@ export function createFleetHub(options: FleetHubOptions) {
     const refusalOf = (gatewayId: string) => admission.refusalOf(credential, gatewayId)
     const onSeen = (gatewayId: string) => registry.seen(gatewayId)
     const talk = { socket, log: log.child({ address }), timing, onSeen, onMessage }
-    converse({ ...talk, refusalOf, welcome: (hello) => welcome(hello, credential) })
+    serveConnection({ ...talk, refusalOf, welcome: (hello) => welcome(hello, credential) })
   }
 
   async function onMessage(gatewayId: string, link: GatewayLink, message: UpMessage) {
@@ -268,7 +268,7 @@ export function createFleetHub(options: FleetHubOptions) {
 
   return {
     /** Takes over `/fleet` of a listening or not yet listening server. */
-    attach: (server: Server) => door.attach(server),
+    attach: (server: Server) => accepting.attach(server),
     /** To be called after the commit; what changed is read from the source. */
     tenantChanged: (_tenantId?: string) => tail.wake(),
     /** To be called after the commit, with what is new or with the whole state. */
@@ -311,7 +311,7 @@ export function createFleetHub(options: FleetHubOptions) {
       clearInterval(comparing)
       clearInterval(rebuilding)
       index.close()
-      door.close()
+      accepting.close()
       for (const link of links.values()) link.close(1001, 'the control plane stops')
       acknowledgements.close()
       await tail.close()

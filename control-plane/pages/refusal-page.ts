@@ -3,9 +3,9 @@ import { html, raw } from 'hono/html'
 import type { HtmlEscapedString } from 'hono/utils/html'
 import { isNavigation } from '../../shared/enforcement/navigation.ts'
 import { languageOf, type Language } from '../../shared/sign-in/language.ts'
-import { LOOK, styledPageHeaders } from './look.ts'
+import { THEME, styledPageHeaders } from './theme.ts'
 
-const STYLE = `${LOOK}
+const STYLE = `${THEME}
 body { min-height: 100vh; display: grid; place-items: center; padding: 1.5rem }
 main { width: 100%; max-width: 30rem; background: var(--card); border: 1px solid var(--line);
   border-radius: 1rem; padding: 2.5rem 2.25rem }

@@ -5,7 +5,7 @@ import { createDeviceProofs } from '../devices/proofs.ts'
 import { createDeviceTickets } from '../devices/tickets.ts'
 import { createAgentDownloads } from '../downloads/device-agent/program-download.ts'
 import { openRuntimes, runtimesFolder } from '../downloads/device-agent/runtimes.ts'
-import { createViolationRounds, endIfViolating } from '../devices/violations.ts'
+import { createViolationSweep, endIfViolating } from '../devices/violations.ts'
 import type { Jobs } from './jobs.ts'
 import type { TenantServices } from './tenants.ts'
 import type { ServicesWorld } from './world.ts'
@@ -20,8 +20,8 @@ export function createDeviceServices(
   const deviceProofs = jobs.tidied('deviceProofs', createDeviceProofs({ ...world, challengeKeys }))
   const ofDevices = { ...world, deviceTickets, challengeKeys, onChanged: endIfViolating }
   const enrolledDevices = jobs.tidied('enrolledDevices', createDevices(ofDevices))
-  const rounds = createViolationRounds(world)
-  jobs.follows(rounds.run, 'devices that fall out of the policy wait for the next round')
+  const violations = createViolationSweep(world)
+  jobs.follows(violations.run, 'devices that fall out of the policy wait for the next round')
   const { baseUrl, dataDir } = world
   const deviceRuntimes = openRuntimes(dataDir === undefined ? undefined : runtimesFolder(dataDir))
   const agentDownloads = createAgentDownloads({ baseUrl, runtimes: deviceRuntimes })

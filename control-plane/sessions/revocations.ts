@@ -8,7 +8,7 @@ import { Refusal } from '../../shared/errors.ts'
 import type { Revoked } from '../../shared/fleet/snapshot.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import type { Enforced } from '../store/enforced.ts'
-import { changeInTurns } from '../store/change-in-turns.ts'
+import { changeInBatches } from '../store/change-in-batches.ts'
 import { noteLogouts } from '../store/queries/logout-notices.ts'
 import { deleteFinishedSignInsBehind } from '../store/queries/realm-records.ts'
 import {
@@ -155,7 +155,7 @@ export function createRevocations({ store }: { store: Store }) {
         ...lost(held.subjects, known.subjects).map((subject) => ({ subject })),
         ...lost(held.sids, known.sids).map((sid) => ({ sid })),
       ]
-      await changeInTurns(store, targets, async (change, target) => {
+      await changeInBatches(store, targets, async (change, target) => {
         if ((await findTenant(change.queries, tenantId)) === undefined) return
         const { notBefore } = await revokeIn(change, tenantId, target, RECOVERED, null)
         const content = { ...target, not_before: notBefore, reason: RECOVERED }
@@ -180,7 +180,9 @@ export function createRevocations({ store }: { store: Store }) {
       actor: Actor,
       reason: string,
     ): Promise<void> {
-      await changeInTurns(store, sids, (change, sid) => endIn(change, tenantId, sid, actor, reason))
+      await changeInBatches(store, sids, (change, sid) =>
+        endIn(change, tenantId, sid, actor, reason),
+      )
     },
 
     /** Epoch seconds; nothing may be issued to this person with an earlier `iat`. */

@@ -9,7 +9,7 @@ import { LIMITS } from '../../shared/limits.ts'
 import { revokeIn } from '../sessions/revocations.ts'
 import { demandedFrom, demandedNext, type Demanded } from '../policy/demanded.ts'
 import { DEFAULT_POLICIES, type Policies, type PolicyName } from '../policy/policies.ts'
-import { changeInTurns } from '../store/change-in-turns.ts'
+import { changeInBatches } from '../store/change-in-batches.ts'
 import { findPolicy, policiesOf, upsertPolicy } from '../store/queries/policies.ts'
 import { aliveCountsAfter, aliveSids } from '../store/queries/sessions.ts'
 import { findTenant, updateTenant, type Tenant } from '../store/queries/tenants.ts'
@@ -39,7 +39,7 @@ export function createPolicies({ store, clock }: { store: Store; clock: Clock })
       after = people.at(-1)?.userId
       await breathe()
     }
-    await changeInTurns(store, sids, (change, sid) =>
+    await changeInBatches(store, sids, (change, sid) =>
       revokeIn(change, tenantId, { sid }, 'surplus'),
     )
   }

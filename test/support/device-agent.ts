@@ -41,7 +41,7 @@ export function enrolledDevice(
     poll_s: 3600,
     key: makeFileKey(),
     link: { prev: 'n'.repeat(42) + 'A', ctr: 0, boot_id: null, is_sent: false, is_lost: false },
-    standing: 'fine',
+    state: 'fine',
     posture_hash: null,
     checked_in_at: null,
     update: null,

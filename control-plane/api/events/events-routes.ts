@@ -1,6 +1,6 @@
 /** What tenants can be told of: to programs as JSON, to a browser as a page. */
 import * as v from 'valibot'
-import { styledPageHeaders } from '../../pages/look.ts'
+import { styledPageHeaders } from '../../pages/theme.ts'
 import { described } from '../../requests/described.ts'
 import { endpointsOf, json, type Endpoint } from '../endpoint.ts'
 import { compressed, encodedFor, type Compressed } from '../../http/compressed.ts'

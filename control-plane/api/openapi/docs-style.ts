@@ -1,7 +1,7 @@
 /** How the page of the API looks: one column on a phone, its groups beside it at a desk. */
-import { LOOK } from '../../pages/look.ts'
+import { THEME } from '../../pages/theme.ts'
 
-export const DOCS_STYLE = `${LOOK}
+export const DOCS_STYLE = `${THEME}
 html { scroll-padding-top: 1rem }
 body { max-width: 70rem; margin: 0 auto; padding: 2rem 1rem 4rem }
 h1 { margin: 0; font-size: 1.8rem; line-height: 1.25; letter-spacing: -.015em }

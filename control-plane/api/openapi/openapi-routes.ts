@@ -1,6 +1,6 @@
 /** The API tells of itself: to programs as OpenAPI, to people as a page. */
 import * as v from 'valibot'
-import { styledPageHeaders } from '../../pages/look.ts'
+import { styledPageHeaders } from '../../pages/theme.ts'
 import { described } from '../../requests/described.ts'
 import { endpointsOf, file, json, type Declaration, type Endpoint } from '../endpoint.ts'
 import { compressed, encodedFor, type Compressed } from '../../http/compressed.ts'

@@ -36,11 +36,11 @@ export function chart(view: ChartView): Html {
   )
   return html`<figure class="chart">
     <figcaption>${title}</figcaption>
-    ${isEmpty ? html`<p class="hint">${nothing}</p>` : drawn(view)}
+    ${isEmpty ? html`<p class="hint">${nothing}</p>` : plot(view)}
   </figure>`
 }
 
-function drawn({ title, times, lines, stepMs = 0, summary = 'sum', ...view }: ChartView): Html {
+function plot({ title, times, lines, stepMs = 0, summary = 'sum', ...view }: ChartView): Html {
   const isByDay = stepMs >= DAY_MS
   const timeZone = isByDay ? 'UTC' : view.timeZone
   const plotted = JSON.stringify({

@@ -81,8 +81,8 @@ const LABEL =
 
 /** What the fields are called on this very page; as it stands there, so it is escaped already. */
 function labelsIn(content: FormView['content']): ReadonlyMap<string, string> {
-  const drawn = html`${content}`
-  const found = drawn instanceof Promise ? [] : drawn.matchAll(LABEL)
+  const rendered = html`${content}`
+  const found = rendered instanceof Promise ? [] : rendered.matchAll(LABEL)
   return new Map(
     [...found].map(({ groups = {} }) => {
       const { field, group = '', label, legend = '' } = groups

@@ -9,7 +9,7 @@ import type { ChartLine } from '../blocks/chart.ts'
 import { outcomeText, reasonText } from './wording.ts'
 
 /** More lines than that nobody can tell apart. */
-const REASONS_DRAWN_MAX = 5
+const REASONS_NAMED_MAX = 5
 
 const REFUSALS: ReadonlySet<string> = new Set(REFUSAL_OUTCOMES)
 const isRefusal = ({ outcome }: Pick<Line, 'outcome'>) => REFUSALS.has(outcome)
@@ -76,15 +76,15 @@ export function signInLines(series: Series): ChartLine[] {
 /** A line each for the reasons that were given most, and one for all others. */
 export function refusalLines(series: Series): ChartLine[] {
   const reasons = outcomesAndReasons(series).filter(isRefusal)
-  const drawn = reasons.slice(0, REASONS_DRAWN_MAX)
+  const named = reasons.slice(0, REASONS_NAMED_MAX)
   const isSame = (a: Pick<Line, 'outcome' | 'reason'>, b: Pick<Line, 'outcome' | 'reason'>) =>
     a.outcome === b.outcome && a.reason === b.reason
-  const lines = drawn.map((one) => ({
+  const lines = named.map((one) => ({
     label: lineName(one),
     values: added(series, (line) => isSame(line, one)),
   }))
-  if (reasons.length === drawn.length) return lines
-  const isLeft: Which = (line) => isRefusal(line) && !drawn.some((one) => isSame(line, one))
+  if (reasons.length === named.length) return lines
+  const isLeft: Which = (line) => isRefusal(line) && !named.some((one) => isSame(line, one))
   return [...lines, { label: 'Other reasons', values: added(series, isLeft) }]
 }
 

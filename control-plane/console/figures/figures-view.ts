@@ -24,11 +24,11 @@ export function tiles(pairs: readonly (readonly [string, number | string | Html]
 export function seriesCharts(series: Series, stepWords: string, timeZone?: string): Html {
   const times = series.times.map((ms) => ms / 1000)
   const step = series.times.length > 1 ? (series.times[1] ?? 0) - (series.times[0] ?? 0) : 0
-  const drawn = (title: string, lines: ReturnType<typeof requestLines>, nothing: string) =>
+  const chartCard = (title: string, lines: ReturnType<typeof requestLines>, nothing: string) =>
     html`<div class="card">${chart({ title: `${title}, ${stepWords}`, times, lines, nothing, stepMs: step, timeZone })}</div>`
-  return html`${drawn('Requests', requestLines(series), 'No requests in this period.')}
-  ${drawn('Refusals by reason', refusalLines(series), 'No refusals in this period.')}
-  ${drawn('Sign-ins', signInLines(series), 'No sign-ins in this period.')}`
+  return html`${chartCard('Requests', requestLines(series), 'No requests in this period.')}
+  ${chartCard('Refusals by reason', refusalLines(series), 'No refusals in this period.')}
+  ${chartCard('Sign-ins', signInLines(series), 'No sign-ins in this period.')}`
 }
 
 export const STEP_WORDS = { minute: 'per minute', hour: 'per hour', day: 'per day' } as const

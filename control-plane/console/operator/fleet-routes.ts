@@ -37,7 +37,7 @@ export function fleetRoutes({
       title: 'Fleet',
       here: 'fleet',
       intro: `Latest revision: ${revision.toLocaleString('en')}`,
-      content: html`${freshSignInNotice(visit)} ${standing(all, refused)} ${sharing(all)} ${listOf(all, visit.nowMs)}
+      content: html`${freshSignInNotice(visit)} ${stateNotice(all, refused)} ${sharing(all)} ${listOf(all, visit.nowMs)}
       ${refused.length === 0 ? '' : card('Rejected states', rejections(refused))}
       ${keysCard(all, visit.nowMs)} ${newKeyCard(visit, attempt)}`,
       calls: [
@@ -69,7 +69,7 @@ function sharing(all: readonly ListedGateway[]) {
 }
 
 /** One sentence for whoever looks for a second. */
-function standing(listed: readonly ListedGateway[], refused: readonly Refused[]) {
+function stateNotice(listed: readonly ListedGateway[], refused: readonly Refused[]) {
   const all = listed.filter(({ last_seen_at: at }) => at !== null) // others serve nothing yet
   if (all.length === 0) return ''
   const away = all.filter(({ connected }) => !connected).length

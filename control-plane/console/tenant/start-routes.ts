@@ -42,7 +42,7 @@ export function startRoutes(world: StartWorld): readonly ConsoleRoute[] {
       heading: tenant.name,
       here: 'start',
       intro: html`${protectionBadge(tenant)} ${tenant.tenantId}`,
-      content: html`${standing(tenant)} ${card('Setup checklist', checklist(visit, steps, code))}
+      content: html`${stateNotice(tenant)} ${card('Setup checklist', checklist(visit, steps, code))}
       ${card('Details', glance(tenant, world))}`,
       calls: [
         { method: 'GET', path: api, label: 'Everything on this page' },
@@ -88,7 +88,7 @@ export function startRoutes(world: StartWorld): readonly ConsoleRoute[] {
   ]
 }
 
-function standing({ status, protection }: Tenant) {
+function stateNotice({ status, protection }: Tenant) {
   if (status === 'suspended')
     return notice(
       'problem',

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import t from 'tap'
-import { openFleetDoor } from '../../../control-plane/fleet/upgrade.ts'
+import { acceptGateways } from '../../../control-plane/fleet/accept-gateways.ts'
 import { answerAndEnd } from '../../../control-plane/listener/early-answers.ts'
 import { startListener } from './served.ts'
 
@@ -26,15 +26,15 @@ async function openTo(t: Scope, server: Server, text: string) {
 async function startFleet(t: Scope) {
   const server = createServer()
   const log = { error: () => undefined } as never
-  const door = openFleetDoor(
+  const accepting = acceptGateways(
     async () => undefined,
     () => undefined,
     log,
   )
-  door.attach(server)
+  accepting.attach(server)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   t.teardown(() => {
-    door.close()
+    accepting.close()
     server.close()
   })
   return server

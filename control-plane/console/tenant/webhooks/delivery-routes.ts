@@ -79,7 +79,7 @@ export function deliveryRoutes(world: Pick<ConsoleWorld, 'webhooks' | 'deliverie
         here: 'webhooks',
         intro: html`${deliveryBadge(delivery)} ${delivery.isTest ? badge('Test') : ''}`,
         buttons: [linkButton(webhookAt(tenant.tenantId, webhookId), 'All deliveries', 'quiet')],
-        content: html`${standing(delivery, address)}
+        content: html`${stateNotice(delivery, address)}
         ${card('Details', glance(delivery, url, tenant.tenantId))}
         <h2>Attempts</h2>
         ${attempts(delivery.tries)} ${card('Request body', copyable(body, 'Request body'))}
@@ -101,7 +101,7 @@ export function deliveryRoutes(world: Pick<ConsoleWorld, 'webhooks' | 'deliverie
   ]
 }
 
-function standing(delivery: Delivery, address: string): Html | string {
+function stateNotice(delivery: Delivery, address: string): Html | string {
   const { state, problem, tries } = delivery
   const last = tries.at(-1)
   switch (state) {

@@ -104,7 +104,7 @@ export async function webhookPage(
     here: 'webhooks',
     intro: html`${stateBadge(webhook)} ${webhook.description}`,
     buttons: buttonsOf(webhook, at),
-    content: html`${isOffered ? '' : planNotice(visit)} ${standing(visit, webhook, at)} ${lost(webhook)}
+    content: html`${isOffered ? '' : planNotice(visit)} ${stateNotice(visit, webhook, at)} ${lost(webhook)}
     ${card('Details', glance(webhook, webhooks.isOverlapping(webhook)))}
     ${card('Subscribed events', toldOf(webhook))}
     ${isOffered ? card('Test', testForm(visit, webhook, at, sent.test), 'test') : ''}
@@ -136,7 +136,11 @@ function buttonsOf({ state }: Webhook, at: string) {
 }
 
 /** Why it is told nothing, and what to do about it. */
-function standing(visit: TenantVisit, { state, pausedReason, failingSince }: Webhook, at: string) {
+function stateNotice(
+  visit: TenantVisit,
+  { state, pausedReason, failingSince }: Webhook,
+  at: string,
+) {
   if (state === 'active')
     return failingSince === null
       ? ''

@@ -3,7 +3,7 @@ import { resultsOf, type CheckResult } from '../../../../shared/integration/chec
 import { isNode } from '../edits/notes.ts'
 import { unguardedIn, type Unguarded } from '../edits/unguarded.ts'
 import type { LocalCheck } from './looked-at.ts'
-import { leftOpen, OR_LEAVE_OPEN } from './left-open.ts'
+import { unguardedOnPurpose, OR_LEAVE_OPEN } from './unguarded.ts'
 import { lineFor } from './line-for.ts'
 
 const { fail, pass, skip, warn } = resultsOf('listeners_guarded')
@@ -16,7 +16,7 @@ export const listenersGuarded: LocalCheck = async (at) => {
   const found = await unguardedIn(project, application)
   // that the application itself has no middleware is for another check to say
   const beside = found.filter(({ path, line }) => path !== mount?.path || line !== mount.line)
-  const left = leftOpen(beside)
+  const left = unguardedOnPurpose(beside)
   const open = beside.filter(({ reason }) => reason === null)
   const [first] = [...open].sort((a, b) => Number(b.isStarted) - Number(a.isStarted))
   if (first === undefined) return pass(`No other listener goes past the middleware.${left}`)

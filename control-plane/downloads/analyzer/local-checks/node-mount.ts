@@ -17,7 +17,7 @@ import { ancestorsOf } from '../syntax/walk.ts'
 import { carriedRoutes, type CarriesRoutes } from './carried-routes.ts'
 import { earlierThan, type Earlier } from './earlier-answers.ts'
 import { mountsIn, type Mount } from './found-mounts.ts'
-import { leftOpen } from './left-open.ts'
+import { unguardedOnPurpose } from './unguarded.ts'
 import { lineFor } from './line-for.ts'
 import { packageFolder, type LookedAt } from './looked-at.ts'
 import { makingsBehind } from './made-here.ts'
@@ -105,7 +105,9 @@ async function judgeMounts(
   const left = earlier.flatMap(({ one: { source }, before }) =>
     before.map(({ line, reason }) => ({ path: source.path, line, reason })),
   )
-  return pass(`${place(mount)} mounts ${guard}() before anything else answers.${leftOpen(left)}`)
+  return pass(
+    `${place(mount)} mounts ${guard}() before anything else answers.${unguardedOnPurpose(left)}`,
+  )
 }
 
 /** None of them is of the whole application. */

@@ -3,7 +3,7 @@ import { resultsOf } from '../../../../shared/integration/check-result.ts'
 import { isNode } from '../edits/notes.ts'
 import { packageOf } from '../edits/node-sources.ts'
 import { openWebsockets } from '../edits/websockets.ts'
-import { leftOpen, OR_LEAVE_OPEN } from './left-open.ts'
+import { unguardedOnPurpose, OR_LEAVE_OPEN } from './unguarded.ts'
 import { packageFolder, type LocalCheck } from './looked-at.ts'
 
 const { fail, pass, skip } = resultsOf('websockets_guarded')
@@ -17,7 +17,9 @@ export const websocketsGuarded: LocalCheck = async (at) => {
   const { baseUrl, tenant } = world
   const wishes = { mode: tenant.mode, baseUrl, tenantId: tenant.tenant_id }
   const found = await openWebsockets({ project, folder, pack, wishes }, new Map())
-  const left = leftOpen(found.map(({ step: { path, line }, reason }) => ({ path, line, reason })))
+  const left = unguardedOnPurpose(
+    found.map(({ step: { path, line }, reason }) => ({ path, line, reason })),
+  )
   const steps = found.flatMap(({ step, reason }) => (reason === null ? [step] : []))
   const [first] = steps
   if (first === undefined) return pass(`No WebSocket bypasses the middleware.${left}`)

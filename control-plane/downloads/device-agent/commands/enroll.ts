@@ -57,7 +57,7 @@ export const enroll: Command = {
       ...{ device_id, tenant_id, origin, confirm, challenge_jwks, poll_s },
       key: made.key,
       link: { prev: next, ctr: 0, boot_id: null, is_sent: false, is_lost: false },
-      standing: 'fine',
+      state: 'fine',
       posture_hash: null,
       checked_in_at: null,
       update: null,
@@ -81,8 +81,8 @@ const STORAGES = { tpm: 'the TPM', file: 'a file that only its owner can read' }
 
 /** One that does not work any more is replaced without a further word. */
 async function works(before: Device, { userId, root, tpm }: ProgramWorld): Promise<boolean> {
-  const { standing, key } = await newestOf(before, userId, root)
-  if (standing !== 'fine') return false
+  const { state, key } = await newestOf(before, userId, root)
+  if (state !== 'fine') return false
   try {
     await openKey(key, tpm).sign(Buffer.from('a look at the key'))
     return true

@@ -4,7 +4,7 @@ import { EXIT } from '../../resident/exit.ts'
 import { factsFile, runningFolder } from '../places.ts'
 import { readFacts } from '../running/facts-file.ts'
 import { toldOf } from '../running/posture.ts'
-import { createDeviceFolder, type Standing } from '../state/device-state.ts'
+import { createDeviceFolder, type DeviceState } from '../state/device-state.ts'
 import { newestOf } from '../state/running-state.ts'
 import type { Command } from './command.ts'
 
@@ -22,9 +22,9 @@ export const status: Command = {
       (await running.readListening().catch(() => null)) ?? (await state.readListening())
     const collected = await readFacts(given.values.get('facts') ?? factsFile(world), world)
     const { posture, ageS } = toldOf(collected, upS(), platform)
-    const { device_id, tenant_id, standing, checked_in_at, update } = device
+    const { device_id, tenant_id, checked_in_at, update } = device
     const view = {
-      ...{ device_id, tenant_id, standing, checked_in_at, update },
+      ...{ device_id, tenant_id, state: device.state, checked_in_at, update },
       key_storage: device.key.storage,
       agent: VERSION,
       port: listening?.port ?? null,
@@ -33,11 +33,11 @@ export const status: Command = {
       facts_age_s: collected === null ? null : ageS,
     }
     print(given.values.has('json') ? JSON.stringify(view, undefined, 2) : forPeople(view))
-    return standing === 'fine' ? EXIT.done : EXIT.notSo
+    return device.state === 'fine' ? EXIT.done : EXIT.notSo
   },
 }
 
-const STANDINGS: Readonly<Record<Standing, string>> = {
+const STATES: Readonly<Record<DeviceState, string>> = {
   fine: 'enrolled',
   refused: 'removed or revoked: enroll it again with a new ticket',
   suspect_clone: 'taken for a copy of another device: an administrator can clear that',
@@ -47,7 +47,7 @@ const STANDINGS: Readonly<Record<Standing, string>> = {
 interface View {
   readonly device_id: string
   readonly tenant_id: string
-  readonly standing: Standing
+  readonly state: DeviceState
   readonly checked_in_at: string | null
   readonly update: string | null
   readonly key_storage: 'tpm' | 'file'
@@ -63,7 +63,7 @@ interface View {
 function forPeople(view: View): string {
   const rows: readonly (readonly [string, string])[] = [
     ['Device', `${view.device_id} of ${view.tenant_id}`],
-    ['State', STANDINGS[view.standing]],
+    ['State', STATES[view.state]],
     ['Key', view.key_storage === 'tpm' ? 'in the TPM' : 'in a file, not in a TPM'],
     ['Last check-in', view.checked_in_at ?? 'none yet'],
     [

@@ -64,17 +64,17 @@ export function createChain(world: ChainWorld) {
       is_sent: false,
       is_lost: false,
     },
-    standing: 'fine' as const,
+    state: 'fine' as const,
     checked_in_at: new Date(nowMs()).toISOString(),
   })
 
   /** Remembers how it stands, and says the same to who has asked. */
   async function failed(error: unknown): Promise<never> {
-    if (error instanceof KeyLost) await keep({ standing: 'key_lost' })
+    if (error instanceof KeyLost) await keep({ state: 'key_lost' })
     if (error instanceof Refused && error.code === 'device_refused')
-      await keep({ standing: 'refused' })
+      await keep({ state: 'refused' })
     if (error instanceof Refused && error.code === 'device_suspect_clone')
-      await keep({ standing: 'suspect_clone', link: { ...device.link, is_lost: true } })
+      await keep({ state: 'suspect_clone', link: { ...device.link, is_lost: true } })
     throw error
   }
 

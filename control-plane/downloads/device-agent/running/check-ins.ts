@@ -5,7 +5,7 @@
 import type { Log } from '../../resident/log.ts'
 import { createSleeper } from '../../resident/sleeper.ts'
 import { Refused } from '../service/agent-service.ts'
-import type { Standing } from '../state/device-state.ts'
+import type { DeviceState } from '../state/device-state.ts'
 import type { Chain } from './chain.ts'
 
 /** Between two tries while the service cannot be reached. It never gives up. */
@@ -37,7 +37,7 @@ export function createCheckIns({ chain, hashNow, log, random, collectMs }: Check
   const sleeper = createSleeper(stopped.signal)
   let failures = 0
   /** Said once, not every hour. */
-  let told: Standing | 'unreachable' = 'fine'
+  let told: DeviceState | 'unreachable' = 'fine'
 
   async function once(): Promise<number> {
     try {
@@ -52,13 +52,13 @@ export function createCheckIns({ chain, hashNow, log, random, collectMs }: Check
   }
 
   function pauseMs(error: unknown): number {
-    const { standing, poll_s: pollS } = chain.device()
+    const { state, poll_s: pollS } = chain.device()
     if (error instanceof Refused && error.retryAfterS !== undefined)
       return laterMs(error.retryAfterS, random)
     const isRefused = error instanceof Refused && error.code === 'device_refused'
     const isSuspect = error instanceof Refused && error.code === 'device_suspect_clone'
-    if (isRefused || isSuspect || standing === 'key_lost') {
-      say(standing)
+    if (isRefused || isSuspect || state === 'key_lost') {
+      say(state)
       return isSuspect ? pollMs(pollS, random) : REFUSED_MS
     }
     failures++
@@ -68,17 +68,17 @@ export function createCheckIns({ chain, hashNow, log, random, collectMs }: Check
     return backoffMs(failures, random)
   }
 
-  function say(standing: Standing): void {
-    if (told !== standing) log.warn({ standing }, SAID[standing])
-    told = standing
+  function say(state: DeviceState): void {
+    if (told !== state) log.warn({ state }, SAID[state])
+    told = state
   }
 
   /** Until then, or until the facts are others than the service knows. */
   async function wait(forMs: number): Promise<void> {
     for (let left = forMs; left > 0 && !stopped.signal.aborted; left -= collectMs) {
       await sleeper.sleep(Math.min(left, collectMs))
-      const { standing, posture_hash: known } = chain.device()
-      const isHeard = standing === 'fine' && failures === 0 && known !== null
+      const { state, posture_hash: known } = chain.device()
+      const isHeard = state === 'fine' && failures === 0 && known !== null
       if (isHeard && (await hashNow()) !== known) return
     }
   }
@@ -94,7 +94,7 @@ export function createCheckIns({ chain, hashNow, log, random, collectMs }: Check
   }
 }
 
-const SAID: Readonly<Record<Standing, string>> = {
+const SAID: Readonly<Record<DeviceState, string>> = {
   fine: 'checked in',
   refused: 'this device was removed or revoked: enroll it again with a new ticket',
   suspect_clone: 'the service takes this device for a copy: an administrator can clear that',

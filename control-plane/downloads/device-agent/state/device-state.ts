@@ -20,8 +20,8 @@ const JwksSchema = v.object({
 })
 
 /** What the service has made of it. */
-const STANDINGS = ['fine', 'refused', 'suspect_clone', 'key_lost'] as const
-export type Standing = (typeof STANDINGS)[number]
+const STATES = ['fine', 'refused', 'suspect_clone', 'key_lost'] as const
+export type DeviceState = (typeof STATES)[number]
 
 const DeviceSchema = v.object({
   version: v.literal(1),
@@ -42,7 +42,7 @@ const DeviceSchema = v.object({
     /** Somebody else may have gone on from here: a nonce takes its place. */
     is_lost: v.boolean(),
   }),
-  standing: v.picklist(STANDINGS),
+  state: v.picklist(STATES),
   /** Of the facts that the service has. */
   posture_hash: v.nullable(random32),
   /** For people; nothing is decided by it. */

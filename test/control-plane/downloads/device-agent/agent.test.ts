@@ -188,9 +188,9 @@ void t.test('it checks in with its facts, and again when they change', async (t)
 void t.test('an end at any moment is no copy, and a lost answer is none', async (t) => {
   const { call, ticket, device, baseUrl, operator } = await start(t)
   await call(['enroll'], { ticket: await ticket() })
-  const standing = async () =>
+  const state = async () =>
     String((await operator('GET', `${DEVICES}/${device().device_id}`)).body['state'])
-  const before = await standing()
+  const before = await state()
   // killed before anything was sent, and started again
   let { chain, kept } = chainOf(device(), baseUrl)
   await chain.checkIn()
@@ -201,17 +201,17 @@ void t.test('an end at any moment is no copy, and a lost answer is none', async 
   ;({ chain, kept } = chainOf(lost.kept.device, baseUrl))
   await chain.checkIn()
   await chain.checkIn()
-  t.equal(await standing(), before)
-  t.equal(kept.device.standing, 'fine')
+  t.equal(await state(), before)
+  t.equal(kept.device.state, 'fine')
 
   // two machines with one state: whichever comes second is told, and then both
   const original = chainOf(kept.device, baseUrl)
   const copy = chainOf(kept.device, baseUrl)
   await original.chain.checkIn()
   await t.rejects(copy.chain.checkIn(), { code: 'device_suspect_clone' })
-  t.equal(copy.kept.device.standing, 'suspect_clone')
+  t.equal(copy.kept.device.state, 'suspect_clone')
   await t.rejects(original.chain.checkIn(), { code: 'device_suspect_clone' })
-  t.equal(await standing(), 'suspect_clone')
+  t.equal(await state(), 'suspect_clone')
 })
 
 void t.test('a state that was lost is mended by a nonce', async (t) => {
@@ -223,7 +223,7 @@ void t.test('a state that was lost is mended by a nonce', async (t) => {
   const adopted = chainOf({ ...device(), link: { ...device().link, is_lost: true } }, baseUrl)
   await adopted.chain.checkIn()
   await adopted.chain.checkIn()
-  t.equal(adopted.kept.device.standing, 'fine')
+  t.equal(adopted.kept.device.state, 'fine')
   const path = `${DEVICES}/${device().device_id}`
   t.not((await operator('GET', path)).body['state'], 'suspect_clone')
 })

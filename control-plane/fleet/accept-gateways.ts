@@ -1,4 +1,4 @@
-/** The door of the fleet listener: one path, who has a key, everything else is turned away. */
+/** Who gets to the fleet listener: one path, who has a key, everything else is turned away. */
 import type { IncomingMessage, Server } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { Logger } from 'pino'
@@ -15,16 +15,16 @@ const GOODBYE_MS = 1000
 /** What a proxy says of itself that ends TLS on this machine for gateways of others. */
 const FORWARDED = ['forwarded', 'via', 'x-forwarded-for', 'x-real-ip'] as const
 
-interface FleetDoor {
+interface GatewayListener {
   attach(server: Server): void
   close(): void
 }
 
-export function openFleetDoor(
+export function acceptGateways(
   authenticate: Admission['authenticate'],
   enter: (socket: WebSocket, address: string, credential: Credential) => void,
   log: Logger,
-): FleetDoor {
+): GatewayListener {
   const sockets = new WebSocketServer({
     noServer: true,
     perMessageDeflate: false,

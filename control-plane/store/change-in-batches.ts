@@ -6,7 +6,7 @@ import type { Change, Store } from './store.ts'
  * So many in a change, and the next are asked for when those are written: whoever has come meanwhile
  * goes first. Gateways are told of the next ones while they enforce these; it settles when all have.
  */
-export async function changeInTurns<One>(
+export async function changeInBatches<One>(
   store: Pick<Store, 'change'>,
   all: readonly One[],
   work: (change: Change, one: One) => Promise<unknown>,

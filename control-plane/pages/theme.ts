@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { palette } from './palette.ts'
 
-export const LOOK = `${palette()}* { box-sizing: border-box }
+export const THEME = `${palette()}* { box-sizing: border-box }
 body { margin: 0; background: var(--ground); color: var(--text); font: 1rem/1.6 system-ui, sans-serif }
 a { color: var(--accent); text-underline-offset: .25em; overflow-wrap: anywhere }
 :focus-visible { outline: 2px solid var(--accent); outline-offset: 2px }

@@ -10,7 +10,7 @@ interface Place {
 }
 
 /** Said each time: what was right once need not stay so. The end of a detail. */
-export function leftOpen(places: readonly Place[]): string {
+export function unguardedOnPurpose(places: readonly Place[]): string {
   return places
     .filter(({ reason }) => reason !== null)
     .map(({ path, line, reason }) => ` Open on purpose: ${path}:${line ?? 1} (${reason ?? ''}).`)

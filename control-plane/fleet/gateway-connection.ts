@@ -25,7 +25,7 @@ export interface Hello {
   readonly connect: GatewayDoor | undefined
 }
 
-interface ConversationOptions {
+interface ConnectionOptions {
   readonly socket: WebSocket
   readonly log: Logger
   readonly timing: Pick<FleetTiming, 'helloMsMax' | 'heartbeatMs' | 'silenceMsMax'>
@@ -37,7 +37,7 @@ interface ConversationOptions {
   readonly onMessage: (gatewayId: string, link: GatewayLink, message: UpMessage) => Promise<void>
 }
 
-export function converse(options: ConversationOptions): void {
+export function serveConnection(options: ConnectionOptions): void {
   const { socket, timing, refusalOf, welcome, onSeen, onMessage } = options
   let log = options.log
   let gatewayId: string | null = null
