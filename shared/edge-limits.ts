@@ -31,11 +31,11 @@ export const EDGE_LIMITS = {
   /** Of TLS, that one address begins with one worker, and a site at most: an office whose lines all come back. */
   handshakesPerAddress: { burst: 400, perSecond: 100 },
   /**
-   * Visits over HTTP/2 that take less than this are short. Where a site has spent half of what it may
+   * Connections of HTTP/2 that last less than this are short. Where a site has spent half of what it may
    * have of them, its handshakes begin so many a second.
    */
-  shortVisitMsMax: 2000,
-  shortVisits: { burst: 400, perSecond: 25 },
+  shortConnectionMsMax: 2000,
+  shortConnections: { burst: 400, perSecond: 25 },
   /** Those of browsers have at most 2 KiB. */
   clientHelloBytesMax: 16 * 1024,
   clientHelloRecordsMax: 64,

@@ -348,7 +348,7 @@ export class Http2Connection implements Deadlined, Idling {
     this.world.deadlines.delete(this)
     this.#small.leave()
     const { nowMs } = this.world.deadlines
-    if (!this.#isExempt()) this.#use.site.noteVisit(nowMs - this.#begunMs, nowMs)
+    if (!this.#isExempt()) this.#use.site.noteEnded(nowMs - this.#begunMs, nowMs)
     this.world.forget(this)
   }
 

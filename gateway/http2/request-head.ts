@@ -1,6 +1,6 @@
 /**
  * A head as HTTP/2 delivers it, read by the very parser that reads HTTP/1: it is written down as a
- * head of HTTP/1.1, which is also how it goes on to the application. So both wires share one
+ * head of HTTP/1.1, which is also how it goes on to the application. So both protocols share one
  * grammar, one table of names and one set of limits, and nothing can be meant in two ways.
  */
 import { LIMITS } from '../../shared/limits.ts'

@@ -1,4 +1,4 @@
-/** What the wires answer by themselves: a head that is no head, an application that is not there. */
+/** What the protocols answer by themselves: a head that is no head, an application that is not there. */
 import { isNavigation } from '../../shared/enforcement/navigation.ts'
 import type { OwnAnswer } from '../wire/exchange.ts'
 import { plainAnswer } from '../wire/answer.ts'

@@ -1,6 +1,6 @@
 /**
  * What was allowed once is asked again while it lasts: WebSockets, event streams and downloads end
- * when a request like theirs would be refused. Nothing is registered for that: the wires know what
+ * when a request like theirs would be refused. Nothing is registered for that: the protocols know what
  * is in flight, and one sweep visits it, so a short request costs nothing.
  */
 import type { Clock } from '../../shared/clock.ts'
@@ -21,7 +21,7 @@ interface OpenStreamsWorld {
   readonly clock: Clock
   byHost(host: string): HostLookup<CompiledTenant>
   webSockets(): Iterable<OpenWebSocket>
-  /** Every request whose answer has not been finished, over all wires. */
+  /** Every request whose answer has not been finished, over all protocols. */
   eachInFlight(callback: (exchange: Exchange) => void): void
   /** It was forwarded and is refused now: instead of its answer, or by cutting what has begun. */
   takeBack(context: RequestContext, refusal: Outcome<never>): void

@@ -1,15 +1,15 @@
 /**
  * Handshakes that are to be begun: sites in rotation, and within a site its networks. A site begins so
  * many a second and waits beyond that; it is not refused, or one phone of a carrier would keep all the
- * others of its /48 out. One whose visits are over as soon as they have begun begins them one at a
+ * others of its /48 out. One whose connections are over as soon as they have begun begins them one at a
  * time: eight in a row are what everybody else's requests wait for.
  */
 import { LIMITS } from '../../shared/limits.ts'
 import { FairQueue } from '../wire/fair-queue.ts'
 import type { SiteUse } from '../wire/site-use.ts'
 
-const GAP_MS = 1000 / LIMITS.shortVisits.perSecond
-const HURRIED_BELOW = LIMITS.shortVisits.burst / 2
+const GAP_MS = 1000 / LIMITS.shortConnections.perSecond
+const HURRIED_BELOW = LIMITS.shortConnections.burst / 2
 
 export interface Queued {
   /** Whom it is counted for within its site. */
@@ -71,8 +71,9 @@ export class HandshakeQueue<Item extends Queued> {
   }
 }
 
-function isToWait({ shortVisits, nextHandshakeMs }: SiteUse, nowMs: number): boolean {
-  if (shortVisits === undefined || shortVisits.leftAt(nowMs) >= HURRIED_BELOW) return false
+function isToWait({ shortConnections, nextHandshakeMs }: SiteUse, nowMs: number): boolean {
+  if (shortConnections === undefined || shortConnections.leftAt(nowMs) >= HURRIED_BELOW)
+    return false
   const waitMs = nextHandshakeMs - nowMs
   return waitMs > 0 && waitMs <= GAP_MS // a clock that was set back has nobody wait for it
 }

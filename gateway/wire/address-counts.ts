@@ -1,4 +1,4 @@
-/** Open connections per client address, counted together over all wires of a worker. */
+/** Open connections per client address, counted together over all protocols of a worker. */
 import { countedAs, countedWidelyAs } from '../../shared/client-address.ts'
 import { systemClock, type Clock } from '../../shared/clock.ts'
 import { LIMITS } from '../../shared/limits.ts'
@@ -14,7 +14,7 @@ export interface Idling {
 
 export interface AddressUse {
   connections: number
-  /** Unfinished ones over HTTP/2; on the other wires there is one at most to a connection. */
+  /** Unfinished ones over HTTP/2; on the other protocols there is one at most to a connection. */
   streams: number
   /** Of them those whose body is under way to an application. */
   uploads: number
@@ -33,7 +33,7 @@ const newUse = (site: SiteUse): AddressUse => ({
   site,
 })
 
-export interface AddressCountOptions {
+interface AddressCountOptions {
   readonly connectionsMax: number
   /** Addresses that the limit does not hold for: balancers in front. */
   readonly isExempt?: ((address: string) => boolean) | undefined

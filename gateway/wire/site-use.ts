@@ -26,15 +26,15 @@ export class SiteUse {
   /** The pace of a site with many networks: those beyond it wait. */
   handshakes: Spending | undefined
   /** Connections of HTTP/2 that were over as soon as they had begun. */
-  shortVisits: Spending | undefined
+  shortConnections: Spending | undefined
   /** Where they are many its handshakes come one at a time. */
   nextHandshakeMs = 0
 
-  /** A visit costs a whole handshake, and what belongs to its connection is garbage at once. */
-  noteVisit(tookMs: number, nowMs: number): void {
-    if (tookMs >= LIMITS.shortVisitMsMax) return
-    this.shortVisits ??= new Spending(LIMITS.shortVisits, nowMs)
-    this.shortVisits.spend(nowMs)
+  /** A short one costs a whole handshake, and what belongs to it is garbage at once. */
+  noteEnded(tookMs: number, nowMs: number): void {
+    if (tookMs >= LIMITS.shortConnectionMsMax) return
+    this.shortConnections ??= new Spending(LIMITS.shortConnections, nowMs)
+    this.shortConnections.spend(nowMs)
   }
 
   owes(nowMs: number): boolean {

@@ -1,4 +1,4 @@
-/** One request to an upstream and the answer to it: the words between the pool and the wires. */
+/** One request to an upstream and the answer to it: the words between the pool and the protocols. */
 import type { Socket } from 'node:net'
 import type { ResponseHead } from './response-head.ts'
 

@@ -1,6 +1,6 @@
 /**
  * Answers that have no content whatever they bring along (RFC 9110 sections 9.3.2, 15.2, 15.3.5,
- * 15.3.6 and 15.4.5), on both wires. What a client takes for the next answer must not begin here.
+ * 15.3.6 and 15.4.5), on both protocols. What a client takes for the next answer must not begin here.
  */
 import t from 'tap'
 import { ask, startSecureWire } from '../support/secure-wire.ts'

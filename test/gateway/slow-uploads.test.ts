@@ -1,6 +1,6 @@
 /**
  * A body that trickles holds a place at the application: it has to come at the least pace of any
- * line, over each idle time, on both wires.
+ * line, over each idle time, on both protocols.
  */
 import type { Socket } from 'node:net'
 import t, { type Test } from 'tap'

@@ -1,6 +1,6 @@
 /**
  * Whoever is not read for a while, because its site has spent what it may, is not late with what it
- * sends; and an application does not wait for it for ever. On both wires.
+ * sends; and an application does not wait for it for ever. On both protocols.
  */
 import type { Socket } from 'node:net'
 import { duplexPair } from 'node:stream'

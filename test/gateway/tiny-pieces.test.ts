@@ -1,4 +1,4 @@
-/** Bodies that come a byte at a time cost what they hold, wherever they wait, on both wires. */
+/** Bodies that come a byte at a time cost what they hold, wherever they wait, on both protocols. */
 // apart: measures the heap of its process
 import { duplexPair } from 'node:stream'
 import type { Socket } from 'node:net'

@@ -40,8 +40,8 @@ for (const [way, hangUp] of Object.entries(WAYS)) {
     hangUp(visitor)
     while (wire.http2.connections() > 0) await tick()
     t.equal(wire.addresses.of(ADDRESS), 0)
-    const left = wire.addresses.siteOf(ADDRESS).shortVisits?.leftAt(clock.nowMs())
-    t.equal(left, LIMITS.shortVisits.burst - 1, 'what it cost is known of its site')
+    const left = wire.addresses.siteOf(ADDRESS).shortConnections?.leftAt(clock.nowMs())
+    t.equal(left, LIMITS.shortConnections.burst - 1, 'what it cost is known of its site')
   })
 
   t.test(`${way}, in the middle of requests: what the application does ends as well`, async (t) => {

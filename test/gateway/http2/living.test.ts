@@ -274,7 +274,7 @@ t.test('a body that stops is 408, an answer that nobody takes is cut', async (t)
   t.match(wire.outcomes.at(-1), { status: 200, isCut: true })
 })
 
-t.test('connections of both wires and handshakes count together per address', async (t) => {
+t.test('connections of both protocols and handshakes count together per address', async (t) => {
   const origin = await startOrigin(t)
   const wire = await startSecureWire(t, origin.url, { connectionsMax: 3 })
   const client = wire.http2Client()

@@ -84,7 +84,7 @@ t.test('what failed or was cut is told whatever the sample, and how', async (t) 
   t.equal(answered, 2, 'two had a first byte')
 })
 
-t.test('what was no request is counted by its reason, on both wires', async (t) => {
+t.test('what was no request is counted by its reason, on both protocols', async (t) => {
   const origin = await startOrigin(t)
   const edge = await startSecureEdge(t, origin.url)
   await ask(edge, 'GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n')

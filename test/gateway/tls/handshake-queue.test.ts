@@ -3,7 +3,7 @@ import { HandshakeQueue } from '../../../gateway/tls/handshake-queue.ts'
 import { SiteUse } from '../../../gateway/wire/site-use.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 
-const { burst, perSecond } = LIMITS.shortVisits
+const { burst, perSecond } = LIMITS.shortConnections
 const GAP_MS = 1000 / perSecond
 
 function waiting(site: SiteUse, count: number) {
@@ -16,10 +16,10 @@ function waiting(site: SiteUse, count: number) {
 }
 
 const visit = (site: SiteUse, times: number, tookMs = 0) => {
-  for (let at = 0; at < times; at++) site.noteVisit(tookMs, 0)
+  for (let at = 0; at < times; at++) site.noteEnded(tookMs, 0)
 }
 
-t.test('whose visits are short and many begins one at a time, and nobody else waits', (t) => {
+t.test('whose connections are short and many begins one at a time, and nobody else waits', (t) => {
   const [hurried, calm] = [new SiteUse(), new SiteUse()]
   visit(hurried, burst / 2)
   const { begun } = waiting(hurried, 3)
@@ -39,12 +39,12 @@ t.test('whose visits are short and many begins one at a time, and nobody else wa
   t.end()
 })
 
-t.test('who stays a while is no short visit', (t) => {
+t.test('who stays a while is no short connection', (t) => {
   const site = new SiteUse()
-  visit(site, burst, LIMITS.shortVisitMsMax)
-  t.equal(site.shortVisits, undefined)
+  visit(site, burst, LIMITS.shortConnectionMsMax)
+  t.equal(site.shortConnections, undefined)
   t.notOk(site.owes(0))
-  visit(site, 2 * burst, LIMITS.shortVisitMsMax - 1)
+  visit(site, 2 * burst, LIMITS.shortConnectionMsMax - 1)
   t.ok(site.owes(0), 'it is not forgotten with its last connection')
   t.equal(waiting(site, 2).begun(0), 1)
   t.end()
