@@ -13,7 +13,7 @@ import {
 import { pruneWith } from '../store/statements.ts'
 import type { Actor, Store } from '../store/store.ts'
 
-export type AddressBlock = Readonly<AddressBlockRow>
+type AddressBlock = Readonly<AddressBlockRow>
 export type AddressBlocks = ReturnType<typeof createAddressBlocks>
 
 export function createAddressBlocks({ store, clock }: { store: Store; clock: Clock }) {

@@ -7,8 +7,6 @@ import type { Clock } from '../../shared/clock.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import { isSameSecret, type Vault } from '../keys/vault.ts'
 
-export type Challenges = ReturnType<typeof createChallenges>
-
 export function createChallenges({ vault, clock }: { vault: Vault; clock: Clock }) {
   const key = vault.deriveKey('connector challenges')
   const macOf = (body: string, connectorId: string) =>

@@ -41,7 +41,7 @@ interface Joining {
   readonly requestId: string
 }
 
-export interface Signed {
+interface Signed {
   readonly connectorId: string
   readonly keyId: string
   readonly challenge: string

@@ -25,7 +25,7 @@ import type { Store } from '../store/store.ts'
 
 const FACT = 'connector_gateways'
 
-export type ListedGateways = Pick<GatewayList, 'gateways' | 'sequence'>
+type ListedGateways = Pick<GatewayList, 'gateways' | 'sequence'>
 
 interface Listed extends FleetGateway {
   /** Not long before the one that was heard of last: as far as we know it is there. */

@@ -21,7 +21,7 @@ import { found } from '../tenants/alter.ts'
 
 export type JoinToken = Readonly<Omit<ConnectorTokenRow, 'tokenHash' | 'madeBy'>>
 
-export interface NewJoinToken {
+interface NewJoinToken {
   readonly name: string
   readonly uses: number
   readonly expiresIn: number

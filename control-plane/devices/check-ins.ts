@@ -52,7 +52,7 @@ interface CheckInsWorld {
 export type OnChanged = (change: Change, device: EnrolledDevice) => Promise<void>
 
 /** Answers the one-time code of a sign-in that waits for this proof; part of the same change. */
-export type Redeem = (
+type Redeem = (
   change: Change,
   proof: { readonly tenantId: string; readonly deviceId: string; readonly cid: string },
 ) => Promise<string>

@@ -7,8 +7,6 @@ import type { Clock } from '../../shared/clock.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import { isSameSecret, type Vault } from '../keys/vault.ts'
 
-export type Nonces = ReturnType<typeof createNonces>
-
 export function createNonces({ vault, clock }: { vault: Vault; clock: Clock }) {
   const key = vault.deriveKey('device nonces')
   const macOf = (body: string, deviceId: string, chainHash: string) =>

@@ -6,7 +6,7 @@
  */
 import { LIMITS } from '../../shared/limits.ts'
 
-export interface Chain {
+interface Chain {
   readonly currentHash: string
   /** Given in answer to a message that came once more. Which of both arrived, the next one shows. */
   readonly otherHash: string | null
@@ -26,7 +26,7 @@ interface Shown {
 }
 
 type Suspicion = 'chain' | 'boot_returned'
-export type Turn =
+type Turn =
   | { readonly kind: 'accepted'; readonly chain: Chain }
   /** Nobody's fault: it takes a nonce. */
   | { readonly kind: 'lost' }

@@ -24,7 +24,7 @@ import { found } from '../tenants/alter.ts'
 
 export type DeviceTicket = Readonly<Omit<DeviceTicketRow, 'ticketHash' | 'madeBy'>>
 
-export interface NewDeviceTicket {
+interface NewDeviceTicket {
   readonly platform: DevicePlatform
   readonly uses: number
   readonly expiresIn: number

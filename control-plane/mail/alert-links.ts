@@ -17,7 +17,7 @@ export const withoutStopToken = (path: string): string =>
 
 type Consent = Pick<AlertRecipientRow, 'tenantId' | 'email' | 'confirmedAt'>
 
-export interface AlertLinksWorld {
+interface AlertLinksWorld {
   readonly vault: Pick<Vault, 'hash' | 'deriveKey'>
   readonly baseUrl: string
 }

@@ -46,8 +46,6 @@ interface RecipientsWorld {
   readonly links: AlertLinks
 }
 
-export type AlertRecipients = ReturnType<typeof createAlertRecipients>
-
 export function createAlertRecipients({ store, clock, mails, links }: RecipientsWorld) {
   async function find(queries: Queries, token: string): Promise<Found | undefined> {
     const tenantId = links.tenantOfStopToken(token)

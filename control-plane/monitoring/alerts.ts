@@ -33,7 +33,7 @@ export type NewAlert = Pick<
   'metric' | 'threshold' | 'windowSeconds' | 'coolDownSeconds' | 'isEnabled'
 > &
   Partial<Pick<Alert, 'emailLanguage' | 'emailRecipients'>>
-export type AlertPatch = Partial<NewAlert>
+type AlertPatch = Partial<NewAlert>
 
 export type Alerts = ReturnType<typeof createAlerts>
 

@@ -74,7 +74,7 @@ export interface Compliance {
   readonly graceUntil?: number
 }
 
-export interface ComplianceAsked {
+interface ComplianceAsked {
   /** Who signs in; null: nobody does, so that whose the machine is does not matter. */
   readonly userId: string | null
   readonly nowMs: number

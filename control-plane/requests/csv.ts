@@ -6,7 +6,7 @@ export interface CsvLine {
   readonly cells: readonly string[]
 }
 
-export type CsvResult =
+type CsvResult =
   | { readonly kind: 'read'; readonly lines: readonly CsvLine[] }
   | { readonly kind: 'wrong'; readonly line: number; readonly problem: string }
 

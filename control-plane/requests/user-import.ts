@@ -12,14 +12,14 @@ import { checkUsername } from '../accounts/users.ts'
 const COLUMNS = ['email', 'name', 'username'] as const
 type ColumnName = (typeof COLUMNS)[number]
 
-export interface ImportedUser {
+interface ImportedUser {
   readonly line: number
   readonly email: string
   readonly name: string
   readonly username: string
 }
 
-export interface ImportProblem {
+interface ImportProblem {
   readonly line: number
   /** What stands there, as far as it tells whom it is about. */
   readonly about: string

@@ -20,7 +20,7 @@ export const STEPS = [
 ] as const
 export type Step = (typeof STEPS)[number]
 
-export interface StepResult {
+interface StepResult {
   readonly step: Step
   /** `skip`: not reached, or nobody to try it with. */
   readonly status: 'pass' | 'fail' | 'skip'

@@ -27,7 +27,7 @@ type Dialled = Duplex & Exporting & { destroySoon(): void }
 
 const HelloSchema = v.union([ConnectorHelloSchema, HopHelloSchema])
 
-export interface AdmissionWorld {
+interface AdmissionWorld {
   readonly gatewayId: string
   readonly worker: number
   readonly workers: number

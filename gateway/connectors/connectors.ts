@@ -46,8 +46,6 @@ interface ConnectorsWorld {
 /** Until what nobody needs is given back, and other gateways are pinged: in looks. */
 const TIDY_TICKS = LIMITS.hopPingMs / Pings.tickMs
 
-export type Connectors = ReturnType<typeof createConnectors>
-
 export function createConnectors(world: ConnectorsWorld) {
   const { clock, log, connectMs, awaitedMs = LIMITS.connectorsAwaitedMsMax } = world
   const { tickMs = Pings.tickMs } = world

@@ -21,8 +21,6 @@ interface HopsWorld {
   readonly expectedAt: (tenantId: string, gatewayIds: readonly string[]) => readonly string[]
 }
 
-export type Hops = ReturnType<typeof createHops>
-
 export function createHops({ gatewayId, key, connectMs, nowMs, log, expectedAt }: HopsWorld) {
   let gateways = new Map<string, FleetGateway>()
   const holders = new Map<string, readonly string[]>()

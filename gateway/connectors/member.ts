@@ -16,7 +16,7 @@ import { readInto } from '../wire/borrowed-reads.ts'
 import { Spending } from '../wire/budget.ts'
 import type { InUse } from '../wire/upstream-call.ts'
 
-export interface MemberEvents {
+interface MemberEvents {
   /** A connection waits to be used. */
   onSpare(): void
   onWord(word: ConnectorWord): void
@@ -29,7 +29,7 @@ export interface MemberEvents {
 }
 
 /** What ends a connector that keeps to nothing. */
-export type CutOff = 'malformed' | 'reads_nothing' | 'too_many_words'
+type CutOff = 'malformed' | 'reads_nothing' | 'too_many_words'
 
 /** `lost`: the connection has broken before it was opened; nothing has been sent on it. */
 export type OpenAnswer = 'opened' | OpenFailure | 'lost'

@@ -5,7 +5,7 @@
  */
 import { createPrivateKey, createPublicKey, hkdfSync, sign } from 'node:crypto'
 
-export interface OwnCertificate {
+interface OwnCertificate {
   readonly certificatePem: string
   readonly privateKeyPem: string
   /** The certificate in base64url: connectors trust this one and no other. */

@@ -47,8 +47,6 @@ export function createRefusals(log: Pick<Logger, 'warn'>, gatherMs = GATHER_MS) 
   }
 }
 
-export type Refusals = ReturnType<typeof createRefusals>
-
 export function claimOf(hello: ConnectorHello | HopHello): Claim {
   if ('link' in hello) return { gateway_id: hello.gateway_id }
   const { tenant_id, connector_id, key_id } = hello

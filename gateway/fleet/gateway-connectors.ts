@@ -5,8 +5,6 @@
 import type { ConnectorNews } from '../../shared/fleet/connector-presence.ts'
 import type { RelayChange } from './relay-messages.ts'
 
-export type GatewayConnectors = ReturnType<typeof createGatewayConnectors>
-
 export function createGatewayConnectors(relay: (change: RelayChange) => void) {
   /** By tenant; of each, its connectors that take requests, by worker. */
   const byTenant = new Map<string, Map<object, Set<string>>>()

@@ -24,7 +24,7 @@ import type { Http1World } from './world.ts'
 import { framingLine, responseLines, STRICT_TRANSPORT_LINE } from '../wire/response-lines.ts'
 
 /** What an exchange has of its connection. */
-export interface ExchangeConnection {
+interface ExchangeConnection {
   readonly world: Http1World
   readonly peerAddress: string
   readonly isSecure: boolean

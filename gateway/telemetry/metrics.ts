@@ -176,7 +176,6 @@ export function createMetrics({ id, version, nowMs }: MetricsOptions) {
       hops.inc({ result: 'failed' }, counts.hopsFailed)
       hopsServed.inc(counts.hopsServed)
     },
-    forgetWorker: (slot: number): void => void gaugesBySlot.delete(slot),
     restarted: (cause: 'crash' | 'rolling'): void => restarts.inc({ cause }),
     text(state: GatewayState): Promise<string> {
       setGateway(state)

@@ -15,7 +15,7 @@ import type { PublicKey, TenantSnapshot } from '../../shared/fleet/snapshot.ts'
 import { checkCertificate, keepCertificates, type HostCertificates } from '../tls/certificates.ts'
 import type { Upstream } from '../wire/upstream-call.ts'
 
-export type ConnectorKeys = ReadonlyMap<string, ReadonlyMap<string, KeyObject>>
+type ConnectorKeys = ReadonlyMap<string, ReadonlyMap<string, KeyObject>>
 
 export interface CompiledTenant extends TenantRules, SignInTenant {
   readonly revision: number
@@ -36,7 +36,7 @@ export interface CompiledTenant extends TenantRules, SignInTenant {
 const RSA_BITS_MIN = 2048
 
 /** Which application a pool is for. */
-export type UpstreamWanted = Pick<TenantSnapshot, 'tenant_id' | 'mode' | 'origin'>
+type UpstreamWanted = Pick<TenantSnapshot, 'tenant_id' | 'mode' | 'origin'>
 
 export function createTenantCompiler(world: {
   openUpstream: (wanted: UpstreamWanted) => Upstream

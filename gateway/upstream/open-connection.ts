@@ -5,7 +5,7 @@ import { readInto } from '../wire/borrowed-reads.ts'
 import type { UpstreamRuntime } from './runtime.ts'
 
 /** What becomes of it, told to whoever wanted it. */
-export interface OpenedConnection {
+interface OpenedConnection {
   /** From now on it takes bytes. Never within the call that opens it. */
   onReady(): void
   /** The bytes are only there during the call. False: no more until it is resumed. */

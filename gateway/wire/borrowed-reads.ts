@@ -7,7 +7,7 @@
 import type { Socket } from 'node:net'
 
 /** Returns whether to go on reading. The bytes are only there during the call. */
-export type OnRead = (bytes: number, buffer: Buffer) => boolean
+type OnRead = (bytes: number, buffer: Buffer) => boolean
 
 interface Handle {
   useUserBuffer?: (buffer: Buffer) => void

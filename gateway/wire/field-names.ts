@@ -44,7 +44,7 @@ export const FIELD = {
   requestId: 27,
   targetedCache: 29,
 } as const
-export type Field = (typeof FIELD)[keyof typeof FIELD]
+type Field = (typeof FIELD)[keyof typeof FIELD]
 
 /** RFC 9110 section 7.6.1, and what is older than it. */
 const HOP_BY_HOP = [

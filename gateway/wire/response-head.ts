@@ -1,7 +1,7 @@
 /** The head of an application's answer, as it goes on to whoever asked. */
 
 export const BODY = { none: 0, length: 1, chunked: 2, untilClose: 3 } as const
-export type BodyFraming = (typeof BODY)[keyof typeof BODY]
+type BodyFraming = (typeof BODY)[keyof typeof BODY]
 
 export class ResponseHead {
   status = 0

@@ -4,7 +4,7 @@ import type { DeviceState } from '../device/messages.ts'
 import type { Language } from '../sign-in/language.ts'
 import { sayReason, type SaidReason } from './say-reason.ts'
 
-export interface ReportedMachine {
+interface ReportedMachine {
   readonly state: DeviceState
   readonly platform: DevicePlatform
   /** null: it has not reported yet. */

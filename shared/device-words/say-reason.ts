@@ -17,7 +17,7 @@ export interface SaidReason {
   readonly mend?: string
 }
 
-export interface ReasonAsked {
+interface ReasonAsked {
   /** A fact, or another demand of the policy. */
   readonly what: keyof DeviceWords['titles']
   readonly reason: string

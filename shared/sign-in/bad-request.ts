@@ -6,7 +6,7 @@ import { pageHtml, type Page } from './pages.ts'
 import type { Texts } from './texts/english.ts'
 import { TEXTS } from './texts/languages.ts'
 
-export interface Problem {
+interface Problem {
   readonly status: number
   readonly code: string
   readonly detail: string

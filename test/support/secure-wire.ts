@@ -1,4 +1,4 @@
-/** Real TLS around the wires: two hosts with certificates, a trivial decision, clients for both. */
+/** Real TLS around the protocols: two hosts with certificates, a trivial decision, clients for both. */
 import { once } from 'node:events'
 import { connect as connectHttp2, constants } from 'node:http2'
 import type { ClientHttp2Session, ClientSessionOptions, OutgoingHttpHeaders } from 'node:http2'

@@ -240,7 +240,7 @@ t.test('what is exported is imported by somebody', async (t) => {
   const unused = sources
     .filter((file) => !isElsewhere(file) && !isText(file) && !importedFrom(file).has('*'))
     .flatMap((file) =>
-      [...read(file).matchAll(/^export (?:async )?(?:const|function|class) (\w+)/gm)]
+      [...read(file).matchAll(/^export (?:async )?(?:const|function|class|interface|type) (\w+)/gm)]
         .filter(([, name = '']) => !importedFrom(file).has(name))
         .map(([, name = '']) => `${file}: ${name}`),
     )

@@ -43,7 +43,7 @@ export const PINNED_RUNTIMES: Pins = {
   },
 }
 
-export interface Runtime {
+interface Runtime {
   readonly path: string
   /** Hexadecimal, for whoever checks what arrived. */
   readonly sha256: string

@@ -19,7 +19,7 @@ export async function signedAs(
 const encoded = (text: string) => Buffer.from(text).toString('base64url')
 
 /** By key id. A key of another kind is none of ours. */
-export type PinnedKeys = ReadonlyMap<string, KeyObject>
+type PinnedKeys = ReadonlyMap<string, KeyObject>
 
 export function pinnedKeys(jwks: {
   readonly keys: readonly Readonly<Record<string, unknown>>[]

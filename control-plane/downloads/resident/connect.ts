@@ -14,7 +14,7 @@ export class ConnectError extends Error {
   }
 }
 
-export interface Destination {
+interface Destination {
   /** Without brackets. */
   readonly host: string
   readonly port: number

@@ -196,8 +196,6 @@ export function createPrivateFolder(
   }
 }
 
-export type PrivateFolder = ReturnType<typeof createPrivateFolder>
-
 function unreadable(path: string, why: string, words: FolderWords): Problem {
   return new Problem(
     'state_unreadable',

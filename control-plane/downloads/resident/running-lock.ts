@@ -6,7 +6,7 @@ import { chmod, rm } from 'node:fs/promises'
 import { connect, createServer, type Server } from 'node:net'
 import { join } from 'node:path'
 
-export interface RunningLock {
+interface RunningLock {
   release(): Promise<void>
 }
 

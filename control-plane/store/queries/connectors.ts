@@ -17,7 +17,6 @@ const { gatewayDoors: doors } = schema
 export type ConnectorTokenRow = typeof tokens.$inferSelect
 export type ConnectorRow = typeof table.$inferSelect
 export type ConnectorKeyRow = typeof keys.$inferSelect
-export type GatewayDoorRow = typeof doors.$inferSelect
 
 export const insertConnectorToken = insertInto(tokens)
 export const findConnectorToken = findBy(tokens, 'tokenHash')

@@ -149,7 +149,7 @@ export interface Network {
   readonly has: (ip: string) => boolean
 }
 
-export interface AliveSessions {
+interface AliveSessions {
   readonly rows: SessionRow[]
   /** The last one that was looked at, where there was no time for those behind it. */
   readonly cutAt?: SessionRow | undefined

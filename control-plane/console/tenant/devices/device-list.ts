@@ -40,7 +40,7 @@ export const filterOf = ({ q, state, platform, duplicates, user_id: userId }: De
   userId: userId === '' ? undefined : userId,
 })
 
-export interface ListView {
+interface ListView {
   /** By id: what the person is called. */
   readonly names: ReadonlyMap<string, string>
   /** By device: what the policy says; undefined where it asks for no device. */

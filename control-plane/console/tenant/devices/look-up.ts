@@ -5,7 +5,7 @@ import type { ConsoleWorld } from '../../world.ts'
 
 export type DeviceLookUpWorld = Pick<ConsoleWorld, 'enrolledDevices' | 'users' | 'policies'>
 
-export interface Known {
+interface Known {
   readonly names: ReadonlyMap<string, string>
   /** undefined: the policy asks for no device. */
   readonly judged: ReadonlyMap<string, Compliance> | undefined

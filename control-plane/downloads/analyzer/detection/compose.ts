@@ -8,7 +8,7 @@ import { substituted } from './image.ts'
 import { parsedYaml, tableIn, textIn, textsOf, type Table } from './manifests/tables.ts'
 import { healthAsked, portAsked, portOf, type StartCommand } from './start-commands.ts'
 
-export interface Composed {
+interface Composed {
   readonly commands: readonly StartCommand[]
   readonly port: Clue<number> | null
   readonly health: Clue<string> | null

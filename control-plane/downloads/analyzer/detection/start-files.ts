@@ -18,7 +18,7 @@ const NAMED = /(?<![\w$])((?:[\w.-]*\/)*[\w.-]+)(?=["'\s;,]|$)/g
 const READ =
   /(?:\.(?:sh|bash|ini|conf)|config[\w.-]*\.(?:ya?ml|toml)|gunicorn\w*(?:[.-]conf(?:ig)?)?\.py|(?:^|[-_])(?:entrypoint|start|run|init|boot|launch|server?)(?:[-_]\w+)*)$/i
 
-export interface Started {
+interface Started {
   readonly commands: readonly StartCommand[]
   /** What the settings of a server say. */
   readonly port: Clue<number> | null

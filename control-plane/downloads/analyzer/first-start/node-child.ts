@@ -11,7 +11,7 @@ interface ChildWish {
   readonly input?: string
 }
 
-export interface ChildEnded {
+interface ChildEnded {
   /** null: it was stopped, or never began. */
   readonly code: number | null
   readonly out: string

@@ -33,7 +33,7 @@ interface EnvWorld {
 }
 
 /** impossible: it is no plain file of text, or cannot be written. */
-export type EnvLineAdded = 'added' | 'readable_by_others' | 'impossible'
+type EnvLineAdded = 'added' | 'readable_by_others' | 'impossible'
 
 const OTHERS = 0o077
 

@@ -6,7 +6,7 @@ import type { Source } from './parse.ts'
 import { literal } from './texts.ts'
 import { isFunction } from './walk.ts'
 
-export type Export =
+type Export =
   /** `=` is all of `module.exports`, which to an importer is the default too. */
   | { readonly name: string; readonly value: Node }
   /** Of another module; the name `*` passes everything on. */

@@ -6,9 +6,9 @@ import { LIMITS } from '../../../../shared/limits.ts'
 import type { LinkStatus } from '../tunnel/tunnel.ts'
 
 export const LINK_STATES = ['checked', 'checking', 'failing', 'silent', 'disconnected'] as const
-export type LinkState = (typeof LINK_STATES)[number]
+type LinkState = (typeof LINK_STATES)[number]
 
-export interface LinkHealth {
+interface LinkHealth {
   readonly worker: number
   readonly state: LinkState
   /** '' where all is well. */
@@ -34,7 +34,7 @@ const NOT_READY = {
   application: 'A gateway is connected and cannot reach the application.',
   no_answer: 'A gateway is connected, and no check has come through it recently.',
 } as const
-export type NotReadyReason = keyof typeof NOT_READY
+type NotReadyReason = keyof typeof NOT_READY
 
 export interface Health {
   readonly is_ready: boolean

@@ -14,7 +14,7 @@ import {
 /** Below those that systems give to outgoing connections. */
 export const LOCAL_PORT = 20317
 
-export interface LocalAnswers {
+interface LocalAnswers {
   /** What is told is to be known first. */
   look(): Promise<void>
   ready(): { readonly isReady: boolean; readonly body: unknown }

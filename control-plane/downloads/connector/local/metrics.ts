@@ -2,7 +2,7 @@
 import type { Counts } from './counts.ts'
 import { LINK_STATES, type Health } from './health.ts'
 
-export interface MetricsView {
+interface MetricsView {
   readonly program: string
   readonly health: Health
   readonly counts: Counts

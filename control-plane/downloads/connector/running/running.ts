@@ -37,8 +37,6 @@ interface RunningWorld {
   readonly onEvent: (event: TunnelEvent) => void
 }
 
-export type Running = ReturnType<typeof createRunning>
-
 export function createRunning(world: RunningWorld) {
   const { joined, state, proxies, log, upMs, random } = world
   const stopping = new AbortController()

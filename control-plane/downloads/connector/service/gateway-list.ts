@@ -11,7 +11,7 @@ import {
   type GatewayList,
 } from '../../../../shared/connector/requests.ts'
 
-export interface ListOwner {
+interface ListOwner {
   readonly authority: string
   readonly tenant_id: string
   readonly connector_id: string

@@ -17,7 +17,7 @@ import { IDENTITY, newestOf, runningFolder } from './running-state.ts'
 import type { Systemctl } from '../../resident/systemctl.ts'
 import { RUNNING_STATE, UNIT_MARK, UNIT_NAME, unitText } from './unit.ts'
 
-export interface InstallationWorld extends ServiceMachine {
+interface InstallationWorld extends ServiceMachine {
   readonly systemctl: Systemctl
 }
 

@@ -6,7 +6,7 @@ export const UNIT_NAME = 'service-connector.service'
 /** The state while it runs: of a user that exists for it alone, below `/var/lib/private`. */
 export const RUNNING_STATE = 'service-connector-running'
 
-export interface UnitWish {
+interface UnitWish {
   readonly nodeFile: string
   readonly programFile: string
   /** Read by systemd itself, before it gives up its rights. By name, as files. */

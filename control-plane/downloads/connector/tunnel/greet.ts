@@ -21,7 +21,7 @@ export interface ConnectorIdentity {
   readonly program: string
 }
 
-export interface Greeted {
+interface Greeted {
   readonly hello: GatewayHello
   readonly left: Buffer
 }

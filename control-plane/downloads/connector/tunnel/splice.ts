@@ -38,7 +38,7 @@ export function applicationAddress(origin: string, ca?: string): ApplicationAddr
   return { isSecure, host, port: Number(port) || (isSecure ? 443 : 80), ca }
 }
 
-export interface Opened {
+interface Opened {
   /** From here on its bytes go to the gateway, and back. */
   spliceWith(tunnel: TLSSocket): void
   /** Nobody wants it any more. */

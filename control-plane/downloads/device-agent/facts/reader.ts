@@ -5,7 +5,7 @@ import { open, readdir, realpath, stat } from 'node:fs/promises'
 import { LIMITS } from '../../../../shared/limits.ts'
 import type { Command, CommandResult, Machine } from './machine.ts'
 
-export interface ReaderWorld {
+interface ReaderWorld {
   readonly platform: string
   /** `SystemRoot` on Windows: where PowerShell is. */
   readonly systemRoot?: string | undefined

@@ -5,7 +5,7 @@ import { FileKeySchema, makeFileKey, openFileKey } from './file-key.ts'
 import { makeTpmKey, openTpmKey, TpmKeySchema, type TpmWorld } from './tpm-key.ts'
 
 export const StoredKeySchema = v.variant('storage', [FileKeySchema, TpmKeySchema])
-export type StoredKey = v.InferOutput<typeof StoredKeySchema>
+type StoredKey = v.InferOutput<typeof StoredKeySchema>
 
 export const openKey = (stored: StoredKey, tpm: TpmWorld): OpenKey =>
   stored.storage === 'file' ? openFileKey(stored) : openTpmKey(stored, tpm)

@@ -4,7 +4,7 @@ import * as v from 'valibot'
 import type { OpenKey } from './open-key.ts'
 
 export const FileKeySchema = v.object({ storage: v.literal('file'), pem: v.string() })
-export type FileKey = v.InferOutput<typeof FileKeySchema>
+type FileKey = v.InferOutput<typeof FileKeySchema>
 
 export function makeFileKey(): FileKey {
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })

@@ -11,7 +11,7 @@ import { challengeIn } from './judge-request.ts'
 import { PAGE_POLICY, unreachablePage } from './page.ts'
 
 /** Where the browser goes next; null: the service could not be asked. */
-export type Prove = (challenge: string) => Promise<URL | 'not_ours' | null>
+type Prove = (challenge: string) => Promise<URL | 'not_ours' | null>
 
 const NOT_FOUND = 'Not found.\n'
 const NOT_FOUND_LINES = [

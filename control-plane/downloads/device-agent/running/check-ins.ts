@@ -30,8 +30,6 @@ interface CheckInsWorld {
   readonly collectMs: number
 }
 
-export type CheckIns = ReturnType<typeof createCheckIns>
-
 export function createCheckIns({ chain, hashNow, log, random, collectMs }: CheckInsWorld) {
   const stopped = new AbortController()
   const sleeper = createSleeper(stopped.signal)

@@ -54,14 +54,14 @@ export type Device = v.InferOutput<typeof DeviceSchema>
 
 /** A key whose enrolment has not been answered: asked again with it, it is the same device. */
 const EnrollingSchema = v.object({ version: v.literal(1), key: StoredKeySchema })
-export type Enrolling = v.InferOutput<typeof EnrollingSchema>
+type Enrolling = v.InferOutput<typeof EnrollingSchema>
 
 /** What root believes updates by, and what it has asked for last: no business of the listener. */
 const UpdatesSchema = v.object({ version: v.literal(1), keys: JwksSchema })
 export type Updates = v.InferOutput<typeof UpdatesSchema>
 
 const ListeningSchema = v.object({ version: v.literal(1), port: count, problem: v.string() })
-export type Listening = v.InferOutput<typeof ListeningSchema>
+type Listening = v.InferOutput<typeof ListeningSchema>
 
 export const FILES = {
   device: 'device.json',

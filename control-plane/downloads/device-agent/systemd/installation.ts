@@ -18,7 +18,7 @@ import { OWN_STATE, RUNNING_STATE, runningFolder } from '../places.ts'
 import { FILES, type DeviceFolder } from '../state/device-state.ts'
 import { COLLECTOR, LISTENER, TIMER, UNIT_MARK, unitTexts } from './units.ts'
 
-export interface InstallationWorld extends ServiceMachine {
+interface InstallationWorld extends ServiceMachine {
   readonly systemctl: Systemctl
 }
 

@@ -14,7 +14,7 @@ export const TIMER = 'service-device-collector.timer'
 /** `service uninstall` removes only what begins like this. */
 export const UNIT_MARK = '# Written by service-device-agent'
 
-export interface UnitsWish {
+interface UnitsWish {
   readonly nodeFile: string
   readonly programFile: string
   /** Where the program is, and a newer one may be put by the collector. */

@@ -4,7 +4,7 @@ import { DEVICE_MESSAGES, UpdateSchema } from '../../../../shared/device/message
 import { pinnedKeys, verifiedAs } from '../signed.ts'
 import type { Updates } from '../state/device-state.ts'
 
-export type Manifest = v.InferOutput<typeof UpdateSchema>
+type Manifest = v.InferOutput<typeof UpdateSchema>
 
 /** null: nobody whom this machine believes has signed it. */
 export function manifestIn(text: string, { keys }: Pick<Updates, 'keys'>): Manifest | null {

@@ -22,7 +22,7 @@ interface UpdateWorld {
 }
 
 /** Refused: nothing was changed. */
-export type Updated =
+type Updated =
   | { readonly kind: 'updated'; readonly version: string }
   | { readonly kind: 'current' }
   | { readonly kind: 'refused'; readonly why: string }

@@ -14,7 +14,7 @@ const TITLES = {
   go_live: 'Go live',
   complete: 'Test one sign-in',
 } as const
-export type StepName = keyof typeof TITLES
+type StepName = keyof typeof TITLES
 const ALL = Object.keys(TITLES) as StepName[]
 
 type State = 'done' | 'failed' | 'open'

@@ -10,7 +10,7 @@ import type { Making } from './makings.ts'
 import { propertyOf } from './serving.ts'
 import type { Tracer } from './trace.ts'
 
-export interface Decorators {
+interface Decorators {
   readonly module: string
   /** What a class of routes is decorated with. */
   readonly controllers: readonly string[]

@@ -18,7 +18,7 @@ const ErrorSchema = v.object({
     reason: v.nullable(v.string()),
   }),
 })
-export type ScriptError = v.InferOutput<typeof ErrorSchema>['error']
+type ScriptError = v.InferOutput<typeof ErrorSchema>['error']
 
 type Answer<Output> =
   | { readonly kind: 'answer'; readonly output: Output }
