@@ -9,7 +9,7 @@ export const DEVICE_LIMITS = {
   // tickets
   deviceTicketsPerTenantMax: 200,
   deviceTicketUsesMax: 10_000,
-  deviceTicketSecondsMin: 60,
+  deviceTicketSecondsMin: 1,
   deviceTicketSecondsDefault: 86_400,
   deviceTicketSecondsMax: 30 * 86_400,
   /** Whose answer to an enrolment was lost gets the same device again. */

@@ -57,6 +57,10 @@ type Redeem = (
   proof: { readonly tenantId: string; readonly deviceId: string; readonly cid: string },
 ) => Promise<string>
 
+/** A proof is a check-in with two members more, and none is taken for the other without them. */
+const { checkIn, prove, leave } = DEVICE_MESSAGES
+const TYPES = { checkIn: [checkIn], prove: [prove, checkIn], leave: [leave] } as const
+
 interface Message {
   readonly ctr: number
   readonly prev: string
@@ -81,7 +85,7 @@ export function createCheckIns(world: CheckInsWorld) {
     kind: 'checkIn' | 'prove' | 'leave',
     schema: Schema,
   ) {
-    const read = readSigned(jws, DEVICE_MESSAGES[kind], schema)
+    const read = readSigned(jws, TYPES[kind], schema)
     const row = read && (await findDeviceRow(store.read, read.deviceId))
     const content = row?.revokedAt === null ? read?.open(row.publicKey) : undefined
     if (row === undefined || content === undefined) throw new Refusal('device_refused')
@@ -132,19 +136,20 @@ export function createCheckIns(world: CheckInsWorld) {
     const { queries, nowMs } = change
     const { posture, posture_hash: hash, age_s: ageS } = report
     const { row, next } = advanced
-    const times = { seenAt: nowMs, collectedAt: nowMs - ageS * SECOND_MS }
-    const isNew = posture !== undefined && hash !== row.postureHash
-    const said = isNew ? { postureHash: hash, agent: posture.agent } : {}
+    const times = { seenAt: nowMs, collectedAt: Math.max(0, nowMs - ageS * SECOND_MS) }
+    const said = posture && { postureHash: hash, agent: posture.agent }
     const after = { ...row, ...times, ...said }
     await rewriteChain(queries, after)
-    if (isNew) await keep(change, after, posture)
+    if (posture !== undefined) await keep(change, after, posture)
     return { next, row: after }
   }
 
+  /** The agent's word that nothing has changed is not asked where the facts themselves are here. */
   async function keep(change: Change, row: DeviceRow, posture: Posture) {
     const { queries, nowMs } = change
     const { deviceId, tenantId } = row
     const before = await findPosture(queries, deviceId)
+    if (before !== undefined && postureHash(before.posture) === postureHash(posture)) return
     const kept = { posture, ...factTimes(before, posture, nowMs) }
     await upsertPosture(queries, { deviceId, tenantId, ...kept })
     await onChanged(change, deviceOf(row, kept))
@@ -152,11 +157,7 @@ export function createCheckIns(world: CheckInsWorld) {
 
   return {
     async checkIn(jws: string, from: From): Promise<v.InferOutput<typeof CheckInAnswer>> {
-      const show = async () => {
-        const shown = await requireSigned(jws, 'checkIn', CheckInSchema)
-        requireOwnHash(shown.content)
-        return shown
-      }
+      const show = () => requireSigned(jws, 'checkIn', CheckInSchema)
       return checkInRoom.enter(show, async ({ deviceId, content }) => {
         const done = await shared.enter((change) => record(change, deviceId, content, from))
         const { row, next } = accepted(done)
@@ -178,7 +179,6 @@ export function createCheckIns(world: CheckInsWorld) {
       redeem: Redeem,
     ): Promise<v.InferOutput<typeof ProveAnswer>> {
       const { deviceId, content } = await requireSigned(jws, 'prove', ProveSchema)
-      requireOwnHash(content)
       const done = await store.change(async (change) => {
         const recorded = await record(change, deviceId, content, from)
         if (recorded instanceof Refusal) return recorded
@@ -223,12 +223,6 @@ async function findLive(queries: Queries, deviceId: string): Promise<DeviceRow |
 function accepted<Done extends object>(done: Done | Refusal): Done {
   if (done instanceof Refusal) throw done
   return done
-}
-
-/** What is compared later is what we make of the facts, not what somebody says that it is. */
-function requireOwnHash({ posture, posture_hash: hash }: Report) {
-  if (posture !== undefined && postureHash(posture) !== hash)
-    throw new Refusal('field_invalid', { field: 'posture_hash' })
 }
 
 /** Since when each is what it is, and since when those that are not true are not. */

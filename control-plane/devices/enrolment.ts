@@ -110,7 +110,7 @@ export function createEnrolment(world: EnrolmentWorld) {
     if (userId !== null) await requireRoom(queries, tenantId, userId)
     await deviceTickets.spend(change, ticket)
     const { platform, arch, hostname, agent } = said
-    const { key_storage: keyStorage, machine_hash: machineHash } = said
+    const { key_storage: keyStorage, machine_hash: machineHash, rid } = said
     const deviceId = `dev_${randomBytes(8).toString('hex')}`
     const row: DeviceRow = {
       ...{ deviceId, tenantId, ticketId, userId, publicKey, network },
@@ -124,6 +124,7 @@ export function createEnrolment(world: EnrolmentWorld) {
     const content = {
       ...{ device_id: deviceId, hostname, platform, ticket_id: ticketId },
       ...(userId !== null && { user_id: userId }),
+      ...(rid !== undefined && { rid }),
     }
     await change.audit(actorOf(deviceId, from), { action: 'device.enrolled', tenantId, content })
     return row

@@ -4,6 +4,7 @@
  * are hashes: the current number, and the one before with who turned it into the current one, since
  * an answer that was lost is asked for once more (.docs/decisions/0049-how-a-device-is-known.md).
  */
+import { RANDOM_32 } from '../../shared/device/messages.ts'
 import { LIMITS } from '../../shared/limits.ts'
 
 interface Chain {
@@ -53,7 +54,8 @@ export const cleared = (chain: Chain): Chain => ({ ...chain, turnedBy: ANYBODY, 
 export function turn(chain: Chain, shown: Shown, nextHash: string): Turn {
   const { currentHash, otherHash, previousHash, turnedBy } = chain
   const { prevHash, isNonceGood, ctr } = shown
-  const bootId = shown.bootId.slice(0, 22) // 128 bits of it
+  // 128 bits of a random number of ours; others are told apart by all of theirs
+  const bootId = RANDOM_32.test(shown.bootId) ? shown.bootId.slice(0, 22) : shown.bootId
   const boots = bootsWith(chain.boots, bootId)
   if (boots === undefined) return { kind: 'suspect', suspicion: 'boot_returned' }
   const by = `${bootId}.${ctr}`

@@ -12,10 +12,10 @@ type Typ = (typeof DEVICE_MESSAGES)[Kind]
 
 const SIGNATURE_BYTES = 64
 const coordinate = v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{43}$/))
-const kidHeader = (typ: Typ) =>
+const kidHeader = (types: readonly Typ[]) =>
   v.strictObject({
     alg: v.literal('ES256'),
-    typ: v.literal(typ),
+    typ: v.picklist(types),
     kid: v.pipe(v.string(), v.regex(DEVICE_ID)),
   })
 const jwkHeader = (typ: Typ) =>
@@ -86,9 +86,13 @@ export function readSelfSigned<Schema extends v.GenericSchema>(
 }
 
 /** Of whom it says it is; whether that is so, `open` tells with that device's key. */
-export function readSigned<Schema extends v.GenericSchema>(jws: string, typ: Typ, schema: Schema) {
+export function readSigned<Schema extends v.GenericSchema>(
+  jws: string,
+  types: readonly Typ[],
+  schema: Schema,
+) {
   const message = split(jws)
-  const header = message && v.safeParse(kidHeader(typ), message.header)
+  const header = message && v.safeParse(kidHeader(types), message.header)
   if (header?.success !== true) return undefined
   return {
     deviceId: header.output.kid,

@@ -23,7 +23,8 @@ export const DEVICE_ID = /^dev_[0-9a-f]{16}$/
 export const RANDOM_32 = /^[A-Za-z0-9_-]{43}$/
 
 const random32 = v.pipe(v.string(), v.regex(RANDOM_32))
-const machineHash = random32
+/** What an agent makes by itself and we only compare: its spelling is its own. */
+const opaque = (max: number) => v.pipe(v.string(), v.maxLength(max), v.regex(/^[\w+/=:.-]+$/))
 const printable = (max: number) =>
   v.pipe(v.string(), v.minLength(1), v.maxLength(max), v.regex(/^[^\p{C}]+$/u))
 const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
@@ -36,7 +37,9 @@ export const EnrolSchema = v.strictObject({
   agent: v.pipe(v.string(), v.regex(/^[0-9A-Za-z.+-]{1,64}$/)),
   key_storage: v.picklist(KEY_STORAGES),
   /** SHA-256 of the machine's own id with a name of ours: shows one hardware that is enrolled twice. */
-  machine_hash: machineHash,
+  machine_hash: opaque(128),
+  /** A random number of this request: in the audit trail, one that came twice is told from two. */
+  rid: v.optional(opaque(64)),
 })
 export type Enrol = v.InferOutput<typeof EnrolSchema>
 
@@ -47,26 +50,22 @@ const chain = {
   /** `next` of the last answer; or, where that was lost, a nonce of `/agent/v1/nonce`. */
   prev: v.pipe(v.string(), v.regex(/^[A-Za-z0-9._-]{1,200}$/)),
   /** A random number of each start of the machine. */
-  boot_id: random32,
+  boot_id: opaque(64),
 }
 
-export const CheckInSchema = v.strictObject({
+const report = {
   ...chain,
-  posture_hash: random32,
+  /** By which the agent calls these facts, and we ask for them where we have others. */
+  posture_hash: opaque(128),
   /** Seconds since the facts were collected, by the machine's uptime. */
-  age_s: count,
-  posture: v.optional(PostureSchema),
-})
+  age_s: v.optional(count, 0),
+}
+
+export const CheckInSchema = v.strictObject({ ...report, posture: v.optional(PostureSchema) })
 export type CheckIn = v.InferOutput<typeof CheckInSchema>
 
 /** A check-in that also answers a challenge: the facts come with it in any case. */
-export const ProveSchema = v.strictObject({
-  ...chain,
-  posture_hash: random32,
-  age_s: count,
-  posture: PostureSchema,
-  cid: random32,
-})
+export const ProveSchema = v.strictObject({ ...report, posture: PostureSchema, cid: random32 })
 export type Prove = v.InferOutput<typeof ProveSchema>
 
 export const LeaveSchema = v.strictObject(chain)

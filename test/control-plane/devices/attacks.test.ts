@@ -119,7 +119,8 @@ void t.test('what is signed is read as strictly, and bounded', async (t) => {
     ['ctr', { ctr: -1 }],
     ['ctr', { ctr: 2 ** 60 }],
     ['prev', { prev: 'a b' }],
-    ['boot_id', { boot_id: 'x' }],
+    ['boot_id', { boot_id: 'x'.repeat(65) }],
+    ['boot_id', { boot_id: '' }],
     ['age_s', { age_s: 'old' }],
     ['posture', { posture: { ...one.posture, more: 1 } }],
     ['payload', { is_admin: true }],
@@ -158,16 +159,6 @@ void t.test('what is signed is read as strictly, and bounded', async (t) => {
     })
   const hostname = '<script>alert(1)</script>'.padEnd(LIMITS.deviceHostnameCharactersMax, '"')
   t.match(await enrol(secret, makeDeviceKey(), { hostname }), { status: 201 })
-})
-
-void t.test('a message of another type of body is not read', async (t) => {
-  const { machine, call } = await startDevices(t)
-  const raw = machineJws(await machine(), 'checkIn')
-  for (const type of ['application/json', 'text/plain', '', 'application/jose+json'])
-    t.match(await call('POST', '/agent/v1/checkin', undefined, { key: null, type, raw }), {
-      status: 415,
-      body: { error: 'media_type_unsupported', detail: /application\/jose/ },
-    })
 })
 
 void t.test('a proof is for a challenge of its own tenant, once and in time', async (t) => {

@@ -1,4 +1,5 @@
 /** Enrolls once: a key is made here, in the TPM where that works, and its public half is known to the service from then on. */
+import { randomBytes } from 'node:crypto'
 import { LIMITS } from '../../../../shared/limits.ts'
 import { VERSION } from '../../../../shared/version.ts'
 import { ask } from '../../analyzer/terminal/prompt.ts'
@@ -44,6 +45,7 @@ export const enroll: Command = {
       agent: VERSION,
       key_storage: key.storage,
       machine_hash: await machineHash({ ...world, tool: world.tpm.tool }),
+      rid: randomBytes(16).toString('base64url'),
     }
     const answer = await service.enrol(ticket, wish, key).catch(async (error: unknown) => {
       await giveUp(error, before, state)
