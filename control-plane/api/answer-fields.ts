@@ -172,6 +172,17 @@ export const ChangedTenantAnswer = v.strictObject({ ...Tenant.entries, enforced:
 
 export const RemovedTenantAnswer = v.strictObject({ tenant_id: v.string(), enforced: Enforced })
 
+export const RemovedConnectorAnswer = v.strictObject({
+  connector_id: v.string(),
+  enforced: Enforced,
+})
+
+/** What is published by now, and who no longer takes what was deleted. */
+export const RotatedKeysAnswer = v.strictObject({
+  ...KeysAnswer.entries,
+  enforced: v.optional(described(Enforced, 'If keys were deleted.')),
+})
+
 export const RemovedUserAnswer = v.strictObject({ user_id: v.string(), enforced: Enforced })
 
 export const AddressBlock = v.strictObject({

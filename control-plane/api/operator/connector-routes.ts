@@ -12,9 +12,11 @@ import {
 } from '../../requests/connector-fields.ts'
 import { fromOutside, viewOf } from '../../requests/field-names.ts'
 import { pageOf } from '../../requests/paging.ts'
+import { RemovedConnectorAnswer } from '../answer-fields.ts'
 import { endpointsOf, json, nothing, type Endpoint } from '../endpoint.ts'
+import { enforcedAnswers, WAITS, type EnforcedAnswersWorld } from './enforced-answers.ts'
 
-export interface OperatorConnectorEndpointsWorld {
+export interface OperatorConnectorEndpointsWorld extends EnforcedAnswersWorld {
   readonly joinTokens: JoinTokens
   readonly connectors: Pick<Connectors, 'list' | 'revoke'>
 }
@@ -28,6 +30,7 @@ export function operatorConnectorEndpoints(
   world: OperatorConnectorEndpointsWorld,
 ): readonly Endpoint[] {
   const { joinTokens, connectors } = world
+  const enforcement = enforcedAnswers(world)
   return [
     operator.post(TOKENS, {
       summary: 'Creates a join token for connectors: for one of them and 24 hours by default.',
@@ -70,11 +73,19 @@ export function operatorConnectorEndpoints(
     }),
     operator.delete(`${CONNECTORS}/{connector_id}`, {
       summary: 'Revokes a connector: all of its connections are closed.',
-      answers: { 204: nothing('The connector is revoked.') },
+      description: WAITS,
+      answers: {
+        202: json(
+          RemovedConnectorAnswer,
+          'The connector is revoked, but a gateway has not confirmed it yet.',
+        ),
+        204: nothing('The connector is revoked, and no gateway has a connection to it.'),
+      },
       refusals: ['connector_not_found'],
-      handle: async (c, { path }) => {
-        await connectors.revoke(path.tenant_id, path.connector_id, c.var.actor)
-        return c.body(null, 204)
+      handle: async (c, { path: { tenant_id: tenantId, connector_id: connectorId } }) => {
+        await connectors.revoke(tenantId, connectorId, c.var.actor)
+        const enforced = await world.changeEnforced(tenantId)
+        return enforcement.gone(c, tenantId, enforced, { connector_id: connectorId })
       },
     }),
   ]

@@ -13,6 +13,9 @@ export interface EnforcedAnswersWorld {
   readonly changeEnforced: (tenantId: string) => Promise<Enforced>
 }
 
+export const WAITS =
+  'Waits up to a second for every connected gateway to apply it; `enforced` counts those that did and names the others.'
+
 export function enforcedAnswers({ tenants, instances, changeEnforced }: EnforcedAnswersWorld) {
   async function view(tenantId: string, enforced: Enforced) {
     const { applied, pending, notDurable, unreachable } = enforced

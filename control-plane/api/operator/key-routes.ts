@@ -9,8 +9,10 @@ import {
   CertificateAnswer,
   ClientSecretAnswer,
   KeysAnswer,
+  RotatedKeysAnswer,
 } from '../answer-fields.ts'
 import { endpointsOf, json, type Endpoint } from '../endpoint.ts'
+import { enforcedAnswers, type EnforcedAnswersWorld } from './enforced-answers.ts'
 import { NothingBody } from '../../requests/fields.ts'
 import {
   AnalyzerKeyRotationBody,
@@ -20,11 +22,12 @@ import {
 } from '../../requests/key-fields.ts'
 import { fromOutside, viewOf } from '../../requests/field-names.ts'
 
-export interface KeyEndpointsWorld {
-  readonly tenants: Pick<
-    Tenants,
-    'rotateAnalyzerKey' | 'rotateClientSecret' | 'showAnalyzerKey' | 'showClientSecret'
-  >
+export interface KeyEndpointsWorld extends EnforcedAnswersWorld {
+  readonly tenants: EnforcedAnswersWorld['tenants'] &
+    Pick<
+      Tenants,
+      'rotateAnalyzerKey' | 'rotateClientSecret' | 'showAnalyzerKey' | 'showClientSecret'
+    >
   readonly keys: Pick<SigningKeys, 'rotate' | 'publicKeys'>
   readonly certificates: Pick<Certificates, 'put'>
 }
@@ -35,19 +38,22 @@ const CONSOLE_KEYS = '/api/v1/operator/console/keys'
 
 export function keyEndpoints(world: KeyEndpointsWorld): readonly Endpoint[] {
   const { tenants, keys, certificates } = world
+  const enforcement = enforcedAnswers(world)
   return [
     operator.post(`${ONE}/keys/rotate`, {
       summary: 'Rotates the signing keys by one step: prepare, promote or retire.',
       description:
         'With `prepare` you can bring your own RSA key. `retire` is refused while ' +
-        'sessions signed with that key may still be active, unless forced.',
+        'sessions signed with that key may still be active, unless forced; it waits up to a ' +
+        'second for every connected gateway, and `enforced` says which no longer take the key.',
       body: RotationBody,
       example: { phase: 'prepare' },
-      answers: { 200: json(KeysAnswer, 'All keys published now.') },
+      answers: { 200: json(RotatedKeysAnswer, 'All keys published now.') },
       refusals: ['tenant_draft', 'rotation_state', 'key_still_used', 'key_taken'],
-      handle: async (c, { path, body }) => {
-        const wish = fromOutside(body)
-        return c.json({ keys: await keys.rotate(path.tenant_id, wish, c.var.actor) })
+      handle: async (c, { path: { tenant_id: tenantId }, body }) => {
+        const rotated = { keys: await keys.rotate(tenantId, fromOutside(body), c.var.actor) }
+        if (body.phase !== 'retire') return c.json(rotated)
+        return c.json({ ...rotated, enforced: await enforcement.change(tenantId) })
       },
     }),
     operator.get(CONSOLE_KEYS, {

@@ -11,7 +11,7 @@ import {
 } from '../answer-fields.ts'
 import { endpointsOf, json, nothing, type Endpoint } from '../endpoint.ts'
 import { mapPage, PAGE_QUERY, pageOf } from '../../requests/paging.ts'
-import { enforcedAnswers, type EnforcedAnswersWorld } from './enforced-answers.ts'
+import { enforcedAnswers, WAITS, type EnforcedAnswersWorld } from './enforced-answers.ts'
 import { NothingBody } from '../../requests/fields.ts'
 import { GoLiveBody } from '../../requests/key-fields.ts'
 import {
@@ -35,8 +35,6 @@ const theTenant = { 200: json(Tenant, 'The updated tenant.') }
 const changedTenant = {
   200: json(ChangedTenantAnswer, 'The tenant, and which gateways apply the change.'),
 }
-const WAITS =
-  'Waits up to a second for every connected gateway to apply it; `enforced` counts those that did and names the others.'
 const ChangedProtection = v.strictObject({ ...ProtectionAnswer.entries, enforced: Enforced })
 
 const STATES = {

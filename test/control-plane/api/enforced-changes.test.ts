@@ -4,15 +4,16 @@ import { apiEndpoints } from '../../../control-plane/api/endpoints.ts'
 import { systemClock } from '../../../shared/clock.ts'
 import { createRateLimits } from '../../../shared/rate-limits.ts'
 import { startApi } from '../../support/api.ts'
+import { makeKey } from '../../support/connectors.ts'
 import { FLEET_KEY } from '../../support/control-plane.ts'
 import { until } from '../../support/fleet.ts'
 import { fleetPortOf } from '../../support/fleet-port.ts'
 import { connectRaw } from '../../support/raw-gateway.ts'
 
 /** How fast a gateway answers here is not the subject; one that does not is waited for so long. */
-async function startWorld(t: Test, enforceMsMax = 60_000) {
+async function startWorld(t: Test, enforceMsMax = 60_000, mode = 'gateway') {
   const { services, operator, tenant } = await startApi(t, { clock: systemClock, enforceMsMax })
-  await tenant('acme')
+  await tenant('acme', { mode })
   await operator('POST', '/tenants/acme/publish', {})
   const port = await fleetPortOf(t, services)
   const { epoch } = await services.fleetSource.position()
@@ -46,7 +47,7 @@ async function startWorld(t: Test, enforceMsMax = 60_000) {
     }
     return telling
   }
-  return { asked, serves, rejects, raw, operator, changes }
+  return { asked, serves, rejects, raw, operator, changes, services }
 }
 
 void t.test('whatever gateways enforce is answered once they do', async (t) => {
@@ -65,6 +66,33 @@ void t.test('whatever gateways enforce is answered once they do', async (t) => {
   }
   t.equal((await asked('DELETE', '', undefined, serves)).status, 204, 'it holds everywhere')
 })
+
+void t.test(
+  'who was sent away, and what was deleted, is taken by no gateway by then',
+  async (t) => {
+    const { asked, serves, operator, services } = await startWorld(t, 60_000, 'connector')
+    const join = async () => {
+      const { body } = await operator('POST', '/tenants/acme/connector-tokens', {})
+      const program = { name: 'web-1', program: '1.0.0', requestId: '' }
+      const joining = { ...program, publicKey: makeKey().publicKey }
+      return (await services.connectors.join(String(body['token']), joining)).connectorId
+    }
+    const [first, second] = [await join(), await join()]
+    const enforced = { gateways: 1, of: 1 }
+    for (const phase of ['prepare', 'promote'])
+      await operator('POST', '/tenants/acme/keys/rotate', { phase, force: true })
+    const retire = { phase: 'retire', force: true }
+    t.match(await asked('POST', '/keys/rotate', retire, serves), {
+      status: 200,
+      body: { enforced },
+    })
+    const revoked = await asked('DELETE', `/connectors/${first}`, undefined, serves)
+    t.equal(revoked.status, 204, 'it holds everywhere')
+    const forgotten = await asked('DELETE', `/connectors/${second}`, undefined, () => serves(false))
+    const left = { connector_id: second, enforced: { ...enforced, not_durable: ['edge-1'] } }
+    t.match(forgotten, { status: 202, body: left })
+  },
+)
 
 void t.test(
   'who does not go by it is named: a gateway that has rejected it above all',
@@ -103,6 +131,8 @@ const CALLS: Readonly<Record<string, readonly string[]>> = {
     'POST /tenants/{tenant_id}/go-live',
     'POST /tenants/{tenant_id}/go-back',
     'PUT /tenants/{tenant_id}/policies/session',
+    'POST /tenants/{tenant_id}/keys/rotate', // retire; a new key waits until gateways have it
+    'DELETE /tenants/{tenant_id}/connectors/{connector_id}',
   ],
   sessions: [
     'PATCH /tenants/{tenant_id}/users/{user_id}',
@@ -115,7 +145,6 @@ const CALLS: Readonly<Record<string, readonly string[]>> = {
   soon: [
     'PUT /tenants/{tenant_id}/licence', // running sessions go on in every state
     'PUT /tenants/{tenant_id}/plan',
-    'POST /tenants/{tenant_id}/keys/rotate', // a new key waits until gateways have it
     'PUT /tenants/{tenant_id}/certificates/{hostname}',
     'POST /tenants/{tenant_id}/client-secret/rotate',
   ],
