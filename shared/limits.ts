@@ -82,6 +82,8 @@ export const LIMITS = {
   storeBusyMsMax: 5000,
   // the API
   jsonBodyBytesMax: 1024 * 1024,
+  /** Of those who have not shown who they are. */
+  strangersBodyBytesMax: 16 * 1024,
   /** Of all objects and lists in a body: each costs far more than the bytes that it is sent in. */
   jsonValuesMax: 20_000,
   pageItemsMax: 200,

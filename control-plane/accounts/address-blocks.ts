@@ -27,6 +27,8 @@ export function createAddressBlocks({ store, clock }: { store: Store; clock: Clo
 
     /** `address` as the list names it, or any address of that network, or else of that site. */
     async lift(tenantId: string, address: string, actor: Actor): Promise<void> {
+      // asked for in an UPDATE, and Postgres takes none with a NUL
+      if (address.includes('\0')) throw new Refusal('address_block_not_found')
       await store.change(async (change) => {
         const { queries, nowMs } = change
         const lifted =

@@ -24,6 +24,7 @@
  */
 import type * as v from 'valibot'
 import { Refusal, type ErrorCode } from '../../shared/errors.ts'
+import { LIMITS } from '../../shared/limits.ts'
 import { isReserved } from '../store/reserved.ts'
 import type { ApiContext } from '../http/context.ts'
 import { readJson } from '../http/body.ts'
@@ -81,7 +82,7 @@ export interface Declaration {
   readonly headers?: Readonly<Record<string, string>>
   /** Without one, nothing of a body is read. */
   readonly body?: v.GenericSchema
-  readonly bodyBytesMax?: number
+  readonly bodyBytesMax: number
   /** The body is one compact JWS (`application/jose`); what it says. */
   readonly jose?: string
   /** Of one tenant, for what holds much or takes long; further ones are told to wait (429). */
@@ -118,8 +119,9 @@ type Method = Declaration['method']
 /** What an endpoint says of itself, and what it does. */
 type Described<Path extends string, Body extends v.GenericSchema, Query extends QueryFields> = Omit<
   Declaration,
-  'method' | 'path' | 'group' | 'caller' | 'body' | 'query'
+  'method' | 'path' | 'group' | 'caller' | 'body' | 'bodyBytesMax' | 'query'
 > & {
+  readonly bodyBytesMax?: number
   readonly body?: Body
   readonly query?: Query
   readonly handle: (c: ApiContext, sent: Sent<Path, Body, Query>) => Response | Promise<Response>
@@ -141,9 +143,12 @@ export function endpointsOf(
       path: Path,
       { handle, ...described }: Described<Path, Body, Query>,
     ): Endpoint => {
-      const { query = {}, body, bodyBytesMax, elements } = described
+      const { query = {}, body, elements } = described
+      // whoever has shown nothing has little to say: a megabyte of JSON takes a tenth of a second
+      const ofCaller = caller === 'anyone' ? LIMITS.strangersBodyBytesMax : LIMITS.jsonBodyBytesMax
+      const { bodyBytesMax = ofCaller } = described
       return {
-        declaration: { method, path, group, caller, isUnlimited, ...described },
+        declaration: { method, path, group, caller, isUnlimited, ...described, bodyBytesMax },
         async handle(c) {
           const { tenant_id: tenantId } = c.req.param() as { tenant_id?: string }
           if (tenantId !== undefined && isReserved(tenantId)) throw new Refusal('tenant_not_found')

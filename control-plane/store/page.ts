@@ -43,10 +43,14 @@ export function decodeCursor<Shape extends readonly ('string' | 'number')[]>(
     const isOfShape =
       Array.isArray(key) &&
       key.length === shape.length &&
-      shape.every((type, place) => typeof key[place] === type)
+      shape.every((type, place) => isOf(type, key[place]))
     if (isOfShape) return key as never
   } catch {
     // not a cursor of ours: refused below
   }
   throw new Refusal('query_invalid', { field: 'cursor' })
 }
+
+/** Numbers are times and places in a row: others are none of ours, and one database refuses them. */
+const isOf = (type: 'string' | 'number', value: unknown) =>
+  type === 'number' ? Number.isSafeInteger(value) : typeof value === 'string'

@@ -1,6 +1,5 @@
 /** The OpenAPI 3.1 document, made of what the endpoints declare. */
 import { ERRORS, type ErrorCode } from '../../../shared/errors.ts'
-import { LIMITS } from '../../../shared/limits.ts'
 import { VERSION } from '../../../shared/version.ts'
 import { GROUPS, type Answer, type Caller, type Declaration } from '../endpoint.ts'
 import { refusalsOf } from '../refusals.ts'
@@ -151,7 +150,7 @@ function parameters({ path, query = {}, headers = {} }: Declaration) {
 function requestBody({ example, bodyBytesMax }: Declaration, schema: JsonSchema): object {
   return {
     required: (schema.required ?? []).length > 0,
-    description: `At most ${bodyBytesMax ?? LIMITS.jsonBodyBytesMax} bytes.`,
+    description: `At most ${bodyBytesMax} bytes.`,
     content: { [JSON_TYPE]: { schema, ...(example === undefined ? {} : { example }) } },
   }
 }

@@ -133,6 +133,21 @@ void t.test('a body of one long text costs no more than its length', (t) => {
   t.end()
 })
 
+void t.test('who has shown nothing has little to say', async (t) => {
+  const { call } = await startApi(t)
+  const most = LIMITS.strangersBodyBytesMax
+  for (const [path, body] of [
+    ['/agent/v1/nonce', '{"device_id":"dev_0123456789abcdef"}'],
+    ['/api/v1/connector/challenge', '{"connector_id":"con_0123456789abcdef"}'],
+    ['/api/v1/cli/device-codes', '{"machine":"kims-laptop"}'],
+  ] as const) {
+    const sent = async (bytes: number) =>
+      (await call('POST', path, undefined, { key: null, raw: body.padEnd(bytes) })).status
+    t.match(await sent(most), /^20[01]$/, path)
+    t.equal(await sent(most + 1), 413, path)
+  }
+})
+
 void t.test('an origin, a key and a cursor are read to their limits', async (t) => {
   const { operator, tenant, call } = await startApi(t)
   await tenant('acme')

@@ -199,7 +199,7 @@ void t.test('a body of exactly the limit is read', async (t) => {
 void t.test('wrong pages are refused, of every list', async (t) => {
   const { operator, tenant } = await startApi(t)
   await tenant('acme')
-  const foreign = Buffer.from('[1,2,3]').toString('base64url')
+  const cursor = (text: string) => `cursor=${Buffer.from(text).toString('base64url')}`
   for (const list of ['/tenants', '/tenants/acme/users', '/tenants/acme/sessions', '/audit'])
     for (const query of [
       'limit=0',
@@ -211,7 +211,7 @@ void t.test('wrong pages are refused, of every list', async (t) => {
       'limit=1&limit=2',
       'cursor=x',
       'cursor=',
-      `cursor=${foreign}`,
+      cursor('[1,2,3]'),
       'cursor=a&cursor=b',
       `cursor=${'x'.repeat(LIMITS.cursorCharactersMax + 1)}`,
     ]) {
@@ -219,4 +219,25 @@ void t.test('wrong pages are refused, of every list', async (t) => {
       t.match(answer, { status: 400, body: { error: 'query_invalid' } }, `${list}?${query}`)
     }
   t.equal((await operator('GET', `/tenants?limit=${LIMITS.pageItemsMax}`)).status, 200)
+  for (const list of ['/audit', '/audit?tenant_id=acme', '/tenants/acme/enforcement-events'])
+    for (const key of ['[1.5]', '[-1e308]', '[9007199254740993]']) {
+      const query = `${list.includes('?') ? '&' : '?'}${cursor(key)}`
+      const answer = await operator('GET', `${list}${query}`)
+      t.match(answer, { status: 400, body: { field: 'cursor' } }, `${list} behind ${key}`)
+    }
+})
+
+void t.test('what is named in a path and holds a NUL is not there', async (t) => {
+  const { operator, tenant } = await startApi(t)
+  await tenant('acme')
+  for (const [method, path, body] of [
+    ['DELETE', 'address-blocks/%00'],
+    ['DELETE', 'users/%00'],
+    ['PATCH', 'users/a%00b', { disabled: true }],
+    ['DELETE', 'webhooks/%00'],
+    ['POST', 'devices/%00/revoke', {}],
+    ['DELETE', 'device-tickets/%00'],
+    ['DELETE', 'connectors/%00'],
+  ] as const)
+    t.match(await operator(method, `/tenants/acme/${path}`, body), { status: 404 }, path)
 })
