@@ -151,7 +151,7 @@ input[type='checkbox'] { flex: none; width: 1.125rem; height: 1.125rem; min-heig
 .card .table-frame { border: 0; box-shadow: none; margin: 0; border-radius: 0 }
 table { width: 100%; border-collapse: collapse }
 th, td { padding: .625rem .75rem; text-align: left; vertical-align: top; overflow-wrap: break-word }
-time { white-space: nowrap }
+time, .whole { white-space: nowrap }
 th.number, td.number { text-align: right }
 thead th { color: var(--quiet); font-size: .8125rem; font-weight: 600; white-space: nowrap; border-bottom: 1px solid var(--line) }
 tbody th { font-weight: 600 }

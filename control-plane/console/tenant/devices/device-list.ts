@@ -75,7 +75,8 @@ export function deviceTable(
         isName: true,
         cell: (device) =>
           html`<a href="${devicePath(tenantId, device.deviceId)}">${device.hostname}</a>
-            <span class="hint">${systemText(device)} · ${device.deviceId}</span>
+            <div class="hint">${systemText(device)}</div>
+            <div class="hint whole">${device.deviceId}</div>
             ${sameMachineHint(device)}`,
       },
       { label: 'State', cell: stateBadge },
