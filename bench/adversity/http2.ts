@@ -1,5 +1,6 @@
 /** One address that speaks HTTP/2 to hold as much as it can, beside everybody else of its tenant. */
 import { fork } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
@@ -51,6 +52,19 @@ function startHostile(port: number, kind: Kind, fields: readonly (readonly [stri
     },
   }
 }
+
+/** What the kernel has of a port whose clients have ended and that nobody has closed since. */
+function closeWaitOf(port: number): number {
+  const local = `:${port.toString(16).padStart(4, '0').toUpperCase()} `
+  return ['/proc/net/tcp', '/proc/net/tcp6']
+    .flatMap((table) => readFileSync(table, 'latin1').split('\n'))
+    .map((line) => line.trim().split(/\s+/))
+    .filter(([, from = '', , state]) => `${from} `.endsWith(local) && state === CLOSE_WAIT).length
+}
+const CLOSE_WAIT = '08'
+
+const verdict = (value: number, max: number): string =>
+  `at most ${max}${value > max ? ', which is OVER' : ''}`
 
 /** The least over a moment: between two collections of garbage. */
 async function heldBytes(pid: number): Promise<number> {
@@ -110,12 +124,13 @@ export const http2Case =
       const healthy = await measureHealthy(gateway.port, head, seconds())
       const held = (await heldBytes(pid)) - before
       const metrics = await gateway.metrics()
+      const closeWait = closeWaitOf(tlsPort)
       const { sentBytes, begun, open, failed } = hostile.state()
       await hostile.stop()
       await sleep(SETTLE_MS)
       const gauge = (name: string) => metrics.get(`gateway_${name}{worker="1"}`) ?? NaN
       const connections = gauge('connections')
-      return { healthy, held, sentBytes, begun, open, failed, connections }
+      return { healthy, held, sentBytes, begun, open, failed, connections, closeWait }
     }
 
     await measureHealthy(gateway.port, head, 3) // warm
@@ -134,12 +149,15 @@ export const http2Case =
         .reduce((one, two) => (one.held / one.sentBytes > two.held / two.sentBytes ? one : two))
       const { held, sentBytes, begun, failed, connections } = worst
       const ratio = healthy.p99Ms / without.p99Ms
+      const times = Math.max(0, held / sentBytes)
+      const closeWait = Math.max(...found.map((round) => round.with.closeWait))
       console.log(`  clients ${KINDS[kind]}: ${begun} connections begun, ${failed} refused`)
       console.log(`    others without: ${healthText(without)}`)
       console.log(`    others beside:  ${healthText(healthy)}`)
       console.log(
-        `    p99 ratio ${ratio.toFixed(2)} (at most ${P99_RATIO_MAX}); ${connections} connections at the gateway; ` +
-          `held ${mib(held)} for ${mib(sentBytes)} sent: ${Math.max(0, held / sentBytes).toFixed(1)} times (at most ${MEMORY_RATIO_MAX})`,
+        `    p99 ratio ${ratio.toFixed(2)} (${verdict(ratio, P99_RATIO_MAX)}); ` +
+          `${connections} connections at the gateway, ${closeWait} in CLOSE-WAIT; ` +
+          `held ${mib(held)} for ${mib(sentBytes)} sent: ${times.toFixed(1)} times (${verdict(times, MEMORY_RATIO_MAX)})`,
       )
     }
   }
