@@ -158,6 +158,9 @@ export function createTlsListener(options: TlsListenerOptions) {
     let isJudged = false
     options.connectors!.accept(socket, peerAddress, (isAdmitted) => {
       if (isAdmitted) connectorsWaiting.know(client)
+      // Whoever only says to be one has cost a handshake, and is no better than a visitor that hangs up.
+      else if (!isJudged && !isBalancer(peerAddress))
+        addresses.siteOf(peerAddress).noteEnded(0, clock.nowMs())
       if (!isJudged) addresses.leave(peerAddress)
       isJudged = true
     })
@@ -259,18 +262,19 @@ export function createTlsListener(options: TlsListenerOptions) {
     socket.destroy()
   }
 
+  const isBalancer = (address: string) => options.isExempt?.(address) === true
+
   /** To ask for a handshake costs a client nothing, and us as much as thirty requests. */
   const mayBegin = (address: string): boolean =>
-    options.isExempt?.(address) === true ||
+    isBalancer(address) ||
     begun.waitSeconds('handshake', countedAs(address), handshakesPerAddress) === undefined
 
   /** Known before it says anything: whoever comes again and again costs as little as may be. */
   const hasSpentAll = (address: string): boolean =>
-    options.isExempt?.(address) !== true &&
-    begun.isEmpty('handshake', countedAs(address), handshakesPerAddress)
+    !isBalancer(address) && begun.isEmpty('handshake', countedAs(address), handshakesPerAddress)
 
   function siteOf(address: string): SiteUse {
-    if (options.isExempt?.(address) === true) return balancers
+    if (isBalancer(address)) return balancers
     const site = addresses.siteOf(address)
     // A site with many networks has one pace for all of them.
     if (countedWidelyAs(address) !== countedAs(address))

@@ -223,3 +223,50 @@ t.test('connectors wait behind visitors, and what a request waits for does not',
   await isSecure
   t.equal(wire.front.handshakes(), 1)
 })
+
+t.test('who only says to be a connector has had a short connection', async (t) => {
+  const own = deriveCertificate('a fleet key that is only good for tests')
+  const judged: ((isAdmitted: boolean) => void)[] = []
+  const [known, stranger, balancer] = ['192.0.2.1', '192.0.2.2', '192.0.2.3']
+  const wire = await startSecureWire(t, 'http://127.0.0.1:1', {
+    clock: { nowMs: () => 0 },
+    front: {
+      isExempt: (address) => address === balancer,
+      connectors: {
+        worker: 1,
+        ...own,
+        accept: (_socket, _peerAddress, onJudged) => void judged.push(onJudged),
+        onCrowded: () => undefined,
+        passOn: (socket) => void socket.destroy(),
+      },
+    },
+  })
+  const holder = createServer()
+  const port = await listening(holder)
+  t.teardown(() => holder.close())
+  const { burst } = LIMITS.shortConnections
+  const counted = (address: string) =>
+    burst - (wire.addresses.siteOf(address).shortConnections?.leftAt(0) ?? burst)
+  for (const [address, isAdmitted] of [
+    [known, true],
+    [stranger, false],
+    [balancer, false],
+  ] as const) {
+    const client = connect({
+      port,
+      host: '127.0.0.1',
+      ALPNProtocols: alpnFor({ worker: 1, use: 'asked' }),
+      rejectUnauthorized: false,
+    })
+    client.on('error', () => undefined)
+    t.teardown(() => client.destroy())
+    const [accepted] = (await once(holder, 'connection')) as [Socket]
+    wire.front.accept(accepted, address)
+    await once(client, 'secureConnect')
+    while (judged.length === 0) await turn()
+    const onJudged = judged.pop()!
+    onJudged(isAdmitted)
+    onJudged(false) // it has left
+  }
+  t.same([known, stranger, balancer].map(counted), [0, 1, 0])
+})
