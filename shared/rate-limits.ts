@@ -94,9 +94,9 @@ export function createRateLimits(clock: Clock, bucketsMax: number = LIMITS.rateB
       const bucket = bucketOf(tableOf(name), key, rate, clock.nowMs())
       bucket.tokens = Math.min(rate.burst, bucket.tokens + 1)
     },
-    /** Whether there is no more to take for now. */
-    isEmpty: (name: string, key: string, rate: Rate) =>
-      bucketOf(tableOf(name), key, rate, clock.nowMs()).tokens < 1,
+    /** How often there is something to take for now. */
+    left: (name: string, key: string, rate: Rate) =>
+      Math.floor(bucketOf(tableOf(name), key, rate, clock.nowMs()).tokens),
     /** As `waitSeconds`, for those who answer with a refusal: throws `rate_limited`. */
     take(...asked: Parameters<typeof waitSeconds>) {
       const retryAfter = waitSeconds(...asked)

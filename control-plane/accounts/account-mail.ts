@@ -91,7 +91,7 @@ export function createAccountMail(world: AccountMailWorld) {
       if (rates.waitSeconds(...asked) !== undefined) return
       change.ifUndone(() => rates.giveBack(...asked))
     }
-    const isLast = isCounted && rates.isEmpty(...asked)
+    const isLast = isCounted && rates.left(...asked) < 1
     const application = await applicationOf(change, tenantId)
     const text = write({ application, isLast })
     await mails.queue(change, tenantId, letter(email, text))
@@ -153,6 +153,8 @@ export function createAccountMail(world: AccountMailWorld) {
     tellEmailChanged,
     tellPasswordChanged,
     inviteIn,
+    /** How many a tenant can send for now. */
+    invitationsLeft: (tenantId: string) => rates.left('tenant', tenantId, LIMITS.rateInvitations),
 
     /** A first password is the person's own to choose. `alongside` holds if the mail goes out. */
     async invite(

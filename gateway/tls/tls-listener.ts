@@ -271,7 +271,7 @@ export function createTlsListener(options: TlsListenerOptions) {
 
   /** Known before it says anything: whoever comes again and again costs as little as may be. */
   const hasSpentAll = (address: string): boolean =>
-    !isBalancer(address) && begun.isEmpty('handshake', countedAs(address), handshakesPerAddress)
+    !isBalancer(address) && begun.left('handshake', countedAs(address), handshakesPerAddress) < 1
 
   function siteOf(address: string): SiteUse {
     if (isBalancer(address)) return balancers

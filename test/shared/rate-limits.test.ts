@@ -42,7 +42,7 @@ t.test('to look whether there is more takes nothing', (t) => {
   const seen: boolean[] = []
   for (let count = 0; count < 2; count++) {
     rates.take('notice', 'ada', rate)
-    seen.push(rates.isEmpty('notice', 'ada', rate))
+    seen.push(rates.left('notice', 'ada', rate) < 1)
   }
   t.same(seen, [false, true])
   t.end()

@@ -179,7 +179,23 @@ void t.test(
       if (bob !== undefined) await services.users.remove('acme', bob.userId, ACTOR)
     }
     t.match(said[0], /1 user imported and invited\. </)
-    t.match(said.at(-1), /0 users imported and invited\. 1 over the hourly limit of invitations/)
+    t.match(said.at(-1), /0 users imported and invited\. 1 not imported, over the hourly limit/)
+  },
+)
+
+void t.test(
+  'a dry run tells how many of all it shows, and that not all can be invited',
+  async (t) => {
+    const { admin } = await startImport(t)
+    const lines = (from: number, count: number) =>
+      ['email', ...Array.from({ length: count }, (_, at) => `u${from + at}@acme.test`)].join('\n')
+    const most = LIMITS.rateInvitations.burst
+    const first = await admin.post(IMPORT, { csv: lines(0, most) })
+    t.match(first.text, `The first ${LIMITS.pageItemsDefault} of ${most} users.`)
+    t.notMatch(first.text, 'can be sent right now')
+    await admin.post(`${IMPORT}/confirm`, { csv: lines(0, 3) })
+    const later = await admin.post(IMPORT, { csv: lines(most, most) })
+    t.match(later.text, `only ${most - 3} can be sent right now`)
   },
 )
 

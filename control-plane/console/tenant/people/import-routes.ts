@@ -6,6 +6,7 @@ import { LIMITS } from '../../../../shared/limits.ts'
 import { planImport, type ImportPlan } from '../../../requests/user-import.ts'
 import { mailLanguage } from '../../../http/mail-language.ts'
 import { linesField, type Attempt } from '../../../pages/blocks/field.ts'
+import { notice } from '../../../pages/blocks/notice.ts'
 import { form } from '../../blocks/form.ts'
 import { table } from '../../blocks/table.ts'
 import { card } from '../../blocks/text.ts'
@@ -16,6 +17,8 @@ import { apiOf, USERS } from './paths.ts'
 import { countOfUsers } from './selected-routes.ts'
 
 const KILOBYTE = 1024
+/** Of those who are ready: enough to see that columns are where they belong. */
+const SHOWN = LIMITS.pageItemsDefault
 const WISH = `a file of at most ${LIMITS.userImportBytesMax / KILOBYTE} KB`
 const csv = v.pipe(v.string(), v.maxBytes(LIMITS.userImportBytesMax, WISH))
 const EXAMPLE = 'email,name,username\r\nada@acme.example,Ada Lovelace,ada'
@@ -59,6 +62,7 @@ export function importRoutes({ users, accountMail, store }: ImportWorld): readon
   async function checkedView(visit: TenantVisit, text: string): Promise<View> {
     const plan = await planImport(store.read, visit.tenant.tenantId, text)
     const count = plan.users.length
+    const left = accountMail.invitationsLeft(visit.tenant.tenantId)
     return {
       title: 'Import users',
       here: 'users',
@@ -69,7 +73,8 @@ export function importRoutes({ users, accountMail, store }: ImportWorld): readon
           ? ''
           : card(
               'Ready to import',
-              html`${userTable(plan)}
+              html`${count > SHOWN ? html`<p class="hint">The first ${SHOWN} of ${countOfUsers(count)}.</p>` : ''}
+              ${userTable(plan)} ${left < count ? overTheLimit(left) : ''}
               ${form(visit, {
                 action: `${pathOf(visit)}/confirm`,
                 submit: `Import ${countOfUsers(count)}`,
@@ -148,7 +153,7 @@ export function importRoutes({ users, accountMail, store }: ImportWorld): readon
             ...(late === 0
               ? []
               : [
-                  `${late} over the hourly limit of invitations: import the same file again in an hour.`,
+                  `${late} not imported, over the hourly limit of invitations: import the same file again in an hour.`,
                 ]),
           ].join(' '),
         )
@@ -157,6 +162,12 @@ export function importRoutes({ users, accountMail, store }: ImportWorld): readon
     ),
   ]
 }
+
+const overTheLimit = (left: number) =>
+  notice(
+    'info',
+    `Each user gets an invitation, and ${left === 0 ? 'none' : `only ${left}`} can be sent right now: at most ${LIMITS.rateInvitations.burst} an hour. Import the same file again later for the rest; who is already here is skipped.`,
+  )
 
 const linesWrong = ({ problems }: ImportPlan) =>
   problems.length === 0
@@ -171,7 +182,7 @@ const problemTable = ({ problems }: ImportPlan) =>
     rows: problems,
     columns: [
       { label: 'Line', isNumber: true, cell: ({ line }) => line },
-      { label: 'Email address', isName: true, cell: ({ about }) => about || 'none' },
+      { label: 'Email address', isName: true, cell: ({ about }) => about || '—' },
       { label: 'Problem', cell: ({ problem }) => problem },
     ],
     empty: html``,
@@ -180,7 +191,7 @@ const problemTable = ({ problems }: ImportPlan) =>
 const userTable = ({ users }: ImportPlan) =>
   table({
     caption: 'Users to import',
-    rows: users.slice(0, LIMITS.pageItemsDefault),
+    rows: users.slice(0, SHOWN),
     columns: [
       { label: 'Line', isNumber: true, cell: ({ line }) => line },
       { label: 'Email address', isName: true, cell: ({ email }) => email },
