@@ -12,17 +12,16 @@ import type { AuditRow } from '../../store/queries/audit.ts'
 import { selectField, textField } from '../../pages/blocks/field.ts'
 import { linkButton } from '../../pages/blocks/form.ts'
 import { notice } from '../../pages/blocks/notice.ts'
-import { differences, type Difference } from '../blocks/diff.ts'
-import { personLink } from '../blocks/person.ts'
+import { differences } from '../blocks/diff.ts'
 import { emptyState, pager, table, type Column } from '../blocks/table.ts'
 import { tabs } from '../blocks/tabs.ts'
 import { logMoment } from '../blocks/text.ts'
 import type { Html } from '../../pages/html.ts'
-import { sessionsFrom } from '../tenant/people/paths.ts'
 import { OPERATOR_ENTRIES, TENANT_PATH, tenantPath } from '../navigation.ts'
 import { page, type ConsoleRoute } from '../route.ts'
 import type { ConsoleWorld } from '../world.ts'
-import { ACTION_NAMES, actionText, actorText, differencesOf, shortId } from './entry.ts'
+import { actorCell, isOfConsole, targetCell, toldOf, type Names } from './cells.ts'
+import { ACTION_NAMES, actionText } from './entry.ts'
 import { inWords } from './field-words.ts'
 import { AUDIT_FORMATS, auditFile } from './export.ts'
 
@@ -113,10 +112,6 @@ async function found(
   ${exports(path, query)}`
 }
 
-type Names = ReadonlyMap<string, string>
-
-const isOfConsole = ({ action }: AuditRow) => action.startsWith('console.')
-
 async function entries(
   items: readonly AuditRow[],
   { names, ofConsole }: { readonly names: Names; readonly ofConsole: Names },
@@ -156,43 +151,6 @@ async function entries(
         )
       : emptyState('No changes yet', 'Changes to settings, users, policies and keys appear here.'),
   })
-}
-
-const PERSON: readonly string[] = ['user_id', 'subject']
-
-/** Without the id that the column of targets has already. */
-const toldOf = (entry: AuditRow): Difference[] =>
-  differencesOf(entry)
-    .filter(({ name, about }) => !PERSON.includes(name) || about !== entry.userId)
-    .map((one) => withSessions(entry, one))
-
-/** From an address on to who is signed in from there. */
-function withSessions({ tenantId }: AuditRow, difference: Difference): Difference {
-  const { name, about } = difference
-  if (!['address', 'ip'].includes(name) || typeof about !== 'string') return difference
-  if (tenantId === null || isReserved(tenantId)) return difference
-  return { ...difference, href: sessionsFrom(tenantId, about) }
-}
-
-/** With the account beside the address, which somebody else may have had before, or has by now. */
-function actorCell({ actor, actorId, tenantId }: AuditRow, names: Names) {
-  const name = names.get(actor)
-  if (name !== undefined)
-    return tenantId === null || isReserved(tenantId)
-      ? html`<span title="${actor}">${name}</span>`
-      : personLink(tenantId, actor, names)
-  const text = actorText(actor)
-  return actorId === null
-    ? text
-    : html`<span>${text} <span class="hint" title="${actorId}">${shortId(actorId)}</span></span>`
-}
-
-function targetCell(entry: AuditRow, names: Names) {
-  const { userId, tenantId } = entry
-  if (userId === null) return '—'
-  if (tenantId === null || isReserved(tenantId) || isOfConsole(entry))
-    return html`<span title="${userId}">${names.get(userId) ?? shortId(userId)}</span>`
-  return personLink(tenantId, userId, names)
 }
 
 const isFiltered = ({ actor, action, target, from, to }: AuditWish) =>

@@ -18,7 +18,7 @@ const FIELDS: Readonly<Record<string, string>> = {
   email_recipients: 'Other addresses',
   excluded: 'Public paths',
   expires_in: 'Valid for',
-  force: 'Without the checks',
+  force: 'Forced',
   health: 'Health path',
   idle_seconds: 'Idle timeout',
   ignored: 'Failed checks ignored',

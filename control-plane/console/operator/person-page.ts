@@ -1,7 +1,8 @@
 /** One person of the console, for operators: what they may do, what they did, what can be done. Pure. */
 import { html } from 'hono/html'
 import type { ConsolePersonView } from '../../console-access/person.ts'
-import { actionText, actorText, differencesOf } from '../audit/entry.ts'
+import { targetCell, toldOf, type Names } from '../audit/cells.ts'
+import { actionText, actorText } from '../audit/entry.ts'
 import { inWords } from '../audit/field-words.ts'
 import { differences } from '../blocks/diff.ts'
 import { form } from '../blocks/form.ts'
@@ -21,7 +22,7 @@ export const PEOPLE_API = '/api/v1/operator/console/people'
 
 export const personPath = (userId: string) => `${PEOPLE_PATH}/${encodeURIComponent(userId)}`
 
-export function personPage(visit: ViewerVisit, view: ConsolePersonView): View {
+export function personPage(visit: ViewerVisit, view: ConsolePersonView, names: Names): View {
   const { user, factors, attempts } = view
   const { userId } = user
   const path = personPath(userId)
@@ -40,7 +41,7 @@ export function personPage(visit: ViewerVisit, view: ConsolePersonView): View {
       ${card('Second factors', factorTable(factors), 'factors')}
       ${card('Invitations', invitations(view), 'invitations')}
       ${card('Recent sign-ins', attemptTable(attempts), 'sign-ins')}
-      ${card('Audit', auditTable(view), 'audit')}`,
+      ${card('Audit', auditTable(view, names), 'audit')}`,
     calls: [
       { method: 'GET', path: api, label: 'Everything on this page' },
       { method: 'POST', path: `${api}/sign-out`, label: 'Sign out everywhere' },
@@ -198,7 +199,7 @@ function invitations({ links, invitations: waiting }: ConsolePersonView) {
   })
 }
 
-const auditTable = ({ audit }: ConsolePersonView) =>
+const auditTable = ({ audit }: ConsolePersonView, names: Names) =>
   table({
     caption: 'Changes by this person, and about them',
     rows: audit,
@@ -206,8 +207,9 @@ const auditTable = ({ audit }: ConsolePersonView) =>
       { label: 'When', cell: ({ at }) => moment(at) },
       { label: 'Who', cell: ({ actor }) => actorText(actor) },
       { label: 'What', isName: true, cell: ({ action }) => actionText(action) },
+      { label: 'Target', cell: (entry) => targetCell(entry, names) },
       { label: 'Tenant', cell: ({ tenantId }) => tenantId },
-      { label: 'Details', cell: (entry) => differences(inWords(differencesOf(entry))) },
+      { label: 'Details', cell: (entry) => differences(inWords(toldOf(entry))) },
     ],
     empty: nothing('Changes by this person, and changes to their account, are listed here.'),
   })

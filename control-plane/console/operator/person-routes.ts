@@ -13,7 +13,9 @@ const ONE = `${PEOPLE_PATH}/{user_id}` as const
 
 type PersonVisit = ViewerVisit & { readonly path: { readonly user_id: string } }
 
-export function personRoutes({ consoleAccess }: Pick<ConsoleWorld, 'consoleAccess'>) {
+type PersonWorld = Pick<ConsoleWorld, 'consoleAccess' | 'userNames'>
+
+export function personRoutes({ consoleAccess, userNames }: PersonWorld) {
   const { persons, people } = consoleAccess
 
   const askingOf = (
@@ -35,9 +37,11 @@ export function personRoutes({ consoleAccess }: Pick<ConsoleWorld, 'consoleAcces
     )
 
   return [
-    page({ path: ONE, role: 'operator' }, async (visit) =>
-      personPage(visit, await persons.view(visit.path.user_id)),
-    ),
+    page({ path: ONE, role: 'operator' }, async (visit) => {
+      const view = await persons.view(visit.path.user_id)
+      const names = await userNames.ofAll(view.audit.map(({ userId }) => userId))
+      return personPage(visit, view, names)
+    }),
     action(
       { path: `${ONE}/resend-invitation`, role: 'operator', body: NothingBody, isOnce: true },
       async (visit) => {

@@ -49,6 +49,14 @@ void t.test('a page says what a person may do, has, and did', async (t) => {
   t.notMatch(own.text, 'Reset second factors</a>')
   await grace.post('/console/people', { email: 'bob@example.test', name: '', tenant_id: '' })
   t.match((await grace.get(at(grace))).text, /id="audit".*Sent an invitation/s, 'what they did')
+  const dan = { email: 'dan@acme.test', name: 'Dan Danger', username: 'dan' }
+  await grace.post('/console/tenants/acme/users/new', { ...dan, password: CONSOLE_PASSWORD })
+  const { userId } = (await users.byLogin('acme', 'dan'))!
+  t.match(
+    (await grace.get(at(grace))).text,
+    new RegExp(`id="audit".*title="${userId}">Dan Danger<`, 's'),
+    'by name, whom it was done to',
+  )
 })
 
 void t.test('a lockout of a person of the console is recorded and shown', async (t) => {
