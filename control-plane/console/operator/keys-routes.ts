@@ -81,7 +81,7 @@ export function keysRoutes(world: Pick<ConsoleWorld, 'tenants' | 'keys' | 'certi
           ? emptyState(
               'No keys yet',
               'Publish the tenant to create the first key.',
-              linkButton(tenantPath(tenantId), 'Open Start'),
+              linkButton(tenantPath(tenantId), 'Open setup checklist'),
             )
           : html`${isReserved(tenantId) ? freshSignInNotice(visit) : ''} ${keysPicture(bars, visit.nowMs)} ${keysTable(bars)}
             ${card('Rotation', nextStep(visit, tenant, bars, attempt))}

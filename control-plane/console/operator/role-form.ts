@@ -26,7 +26,8 @@ export function roleQuestion({ user, role }: ConsolePerson, of: string) {
     title: `Change the role of ${user.name}?`,
     effects: [
       `${user.name} is ${article(role)} of ${of === '' ? 'all tenants' : of} now.`,
-      'The new role applies from their next request. Invitations, join tokens and tickets from a viewer stop working.',
+      'The new role applies from their next request.',
+      'If it is read-only, invitations they sent, and join tokens and tickets they created, stop working.',
     ],
     submit: 'Change role',
     hidden: { tenant_id: of },

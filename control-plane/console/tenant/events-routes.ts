@@ -79,7 +79,7 @@ export function eventsRoutes({
               path,
               isFiltered(query),
               'No events yet',
-              `Requests for sealed paths, refused requests, sessions that moved or ended, ${tenant.mode === 'connector' ? 'sign-outs, and connectors that come and go' : 'and sign-outs'} appear here.`,
+              `Requests for sealed paths, refused requests, ended sessions, ${tenant.mode === 'connector' ? 'sign-outs, and connectors that come and go' : 'and sign-outs'} appear here.`,
             ),
           })}
           ${pager(address, { next, isFirst: cursor === undefined })}`,

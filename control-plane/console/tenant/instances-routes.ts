@@ -119,13 +119,13 @@ function emptyOf({ tenantId, mode, status, hostnames }: Tenant, isBehindFirstPag
     return emptyState(
       'No instances in this mode',
       `In ${mode} mode the gateway enforces sign-in in front of the application${hostnames[0] === undefined ? '' : ` at ${hostnames[0]}`}. Its middleware verifies signatures and does not poll.`,
-      linkButton(tenantPath(tenantId), 'Open Start', 'quiet'),
+      linkButton(tenantPath(tenantId), 'Open setup checklist', 'quiet'),
     )
   if (status === 'draft')
     return emptyState(
       'Publish the tenant first',
       'Instances can connect with the client secret once the tenant is published.',
-      linkButton(tenantPath(tenantId), 'Open Start'),
+      linkButton(tenantPath(tenantId), 'Open setup checklist'),
     )
   return emptyState(
     'No instance has polled yet',

@@ -13,7 +13,7 @@ void t.test('without instances the page says why, and what to do', async (t) => 
   const ada = await person('acme')
   t.match((await ada.get(PAGE)).text, /In gateway mode the gateway enforces.*acme\.localhost/s)
   await services.tenants.patch('acme', SDK, ACTOR)
-  t.match((await ada.get(PAGE)).text, /Publish the tenant first.*Open Start/s)
+  t.match((await ada.get(PAGE)).text, /Publish the tenant first.*Open setup checklist/s)
   await services.tenants.publish('acme', ACTOR)
   t.match((await ada.get(PAGE)).text, /No instance has polled yet.*place=sdk#code/s)
 })

@@ -133,6 +133,7 @@ void t.test('disabling says whose sessions end, ends them, and can be taken back
   const { services, admin, create, session } = await startPeople(t)
   const ada = await create('ada', 'Ada')
   const path = `${USERS}/${ada.userId}`
+  t.match((await admin.get(`${path}/disable`)).text, 'There are no active sessions to end.')
   await session(ada.userId, 'one')
   await session(ada.userId, 'two')
   t.match(

@@ -155,7 +155,7 @@ function inAnotherMode({ tenant: { tenantId, mode, origin }, viewer }: TenantVis
       : `In gateway mode the gateways reach the application at ${origin}. If it has no open port, ${viewer.isOperator ? 'change the mode to connector' : 'ask an operator to change the mode to connector'}.`,
     viewer.isOperator
       ? linkButton(tenantPath(tenantId, 'settings'), 'Open Settings', 'quiet')
-      : linkButton(tenantPath(tenantId), 'Open Start', 'quiet'),
+      : linkButton(tenantPath(tenantId), 'Open setup checklist', 'quiet'),
   )
 }
 
@@ -163,7 +163,7 @@ const publishFirst = (tenantId: string): Html =>
   notice(
     'info',
     'Publish the tenant first. Connectors can join before, but no gateway lets them in.',
-    html`<p><a href="${tenantPath(tenantId)}">Open Start</a></p>`,
+    html`<p><a href="${tenantPath(tenantId)}">Open setup checklist</a></p>`,
   )
 
 function noGateway(isOperator: boolean): Html {

@@ -95,7 +95,7 @@ export function sessionsRoutes(world: SessionsWorld): readonly ConsoleRoute[] {
         return {
           title: `End all sessions of ${name}?`,
           effects: [
-            `${countOf(count)} immediately, on every gateway. Other tenants are not affected.`,
+            `${endingText(count)} Other tenants are not affected.`,
             'Everyone has to sign in again on their next request. Unsaved work may be lost.',
             'Accounts, passwords and second factors are not affected.',
           ],
@@ -165,9 +165,15 @@ const backTo = (tenantId: string, { userId }: Session, from: 'user' | 'sessions'
   from === 'user' ? userPath(tenantId, userId) : tenantPath(tenantId, 'sessions')
 
 /** «3 sessions end»; whoever has very many of them is not made to wait for the count. */
-export function countOf(count: number): string {
-  if (count >= LIMITS.sessionsCountedMax) return `More than ${count - 1} active sessions end`
-  return count === 1 ? '1 active session ends' : `${count === 0 ? 'No' : count} active sessions end`
+export function endingText(count: number): string {
+  if (count === 0) return 'There are no active sessions to end.'
+  const some =
+    count >= LIMITS.sessionsCountedMax
+      ? `More than ${count - 1} active sessions end`
+      : count === 1
+        ? '1 active session ends'
+        : `${count} active sessions end`
+  return `${some} immediately, on every gateway.`
 }
 
 export const endedText = (count: number) =>

@@ -5,7 +5,7 @@ import { tenantPath } from '../../navigation.ts'
 import { done, type ConsoleRoute } from '../../route.ts'
 import type { ConsoleWorld } from '../../world.ts'
 import { apiOf, USER, userPath } from './paths.ts'
-import { countOf, endedText } from './sessions-routes.ts'
+import { endedText, endingText } from './sessions-routes.ts'
 import { userOf, type UserVisit } from './user-routes.ts'
 
 type EndingsWorld = Pick<
@@ -21,20 +21,20 @@ export function userEndingsRoutes(world: EndingsWorld): readonly ConsoleRoute[] 
   async function about(visit: UserVisit) {
     const user = await userOf(world, visit)
     const { tenantId, userId } = user
-    const running = countOf(await sessions.countAlive(tenantId, userId))
+    const ending = endingText(await sessions.countAlive(tenantId, userId))
     const path = userPath(tenantId, userId)
-    return { user, running, path, api: `${apiOf(tenantId)}/users/${userId}` }
+    return { user, ending, path, api: `${apiOf(tenantId)}/users/${userId}` }
   }
 
   return [
     ...asking(
       { path: `${USER}/end-sessions`, role: 'tenant', here: 'users' },
       async (visit) => {
-        const { user, running, path } = await about(visit)
+        const { user, ending, path } = await about(visit)
         return {
           title: `End all sessions of ${user.name}?`,
           effects: [
-            `${running} immediately, on every gateway.`,
+            ending,
             `${user.name} has to sign in again on their next request.`,
             'If someone else used this account, also disable it or send a password reset link.',
           ],
@@ -59,11 +59,11 @@ export function userEndingsRoutes(world: EndingsWorld): readonly ConsoleRoute[] 
     ...asking(
       { path: `${USER}/disable`, role: 'tenant', needsFreshSignIn: true, here: 'users' },
       async (visit) => {
-        const { user, running, path, api } = await about(visit)
+        const { user, ending, path, api } = await about(visit)
         return {
           title: `Disable ${user.name}?`,
           effects: [
-            `${running} immediately, on every gateway.`,
+            ending,
             `${user.name} can't sign in, by password or by email link, until you enable the account again.`,
             'The account, its password and its second factors are kept.',
           ],
@@ -82,11 +82,11 @@ export function userEndingsRoutes(world: EndingsWorld): readonly ConsoleRoute[] 
     ...asking(
       { path: `${USER}/remove`, role: 'tenant', needsFreshSignIn: true, here: 'users' },
       async (visit) => {
-        const { user, running, path, api } = await about(visit)
+        const { user, ending, path, api } = await about(visit)
         return {
           title: `Delete ${user.name}?`,
           effects: [
-            `${running} immediately, on every gateway.`,
+            ending,
             `The account of ${user.email} is permanently deleted, with its password, second factors and known browsers.`,
             user.source === 'directory'
               ? 'Your own database is not changed: the next sign-in from there creates the account again.'
