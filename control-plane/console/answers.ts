@@ -147,10 +147,10 @@ function refusalView(c: ApiContext, refusal: Refusal, keptAt: string | undefined
   const { status, code } = refusal
   const known = status in TITLES ? status : 400
   return {
-    title: TITLES[known] ?? '',
+    title: code === 'fresh_sign_in_needed' ? 'Confirm it’s you' : (TITLES[known] ?? ''),
     status: (known === 415 ? 400 : known) as NonNullable<View['status']>,
     content: html`<div class="card narrow">
-      <p>${sentenceOf(refusal)}</p>
+      <p>${sentenceOf(refusal, keptAt !== undefined)}</p>
       ${keptAt === undefined ? '' : html`<p>What you typed is kept for an hour, and comes back after you sign in. Passwords and keys are not.</p>`}
       <p class="hint">${code} · request ${c.get('requestId')}</p>
       ${wayOn(c, code, keptAt)}
@@ -158,7 +158,9 @@ function refusalView(c: ApiContext, refusal: Refusal, keptAt: string | undefined
   }
 }
 
-function sentenceOf({ status, detail }: Refusal): string {
+function sentenceOf({ status, code, detail }: Refusal, isKept: boolean): string {
+  if (code === 'fresh_sign_in_needed')
+    return `This needs a recent sign-in. Sign in again, and ${isKept ? 'go on with the form' : 'repeat this action'}.`
   return status === 404
     ? 'It does not exist, or you don’t have access. An administrator can give you access.'
     : detail

@@ -175,7 +175,10 @@ void t.test('who has to prove it again finds the form as it was', async (t) => {
   const open = proofsIn((await ada.get(USERS)).text)
   clock.advance(LIMITS.consoleFreshMs + 1)
   const asked = await ada.post(USERS, { ...BOB, ...open })
-  t.match(asked, { status: 403, text: /What you typed is kept/ })
+  t.match(asked, {
+    status: 403,
+    text: /<h1[^>]*>Confirm it’s you.*go on with the form.*What you typed is kept/s,
+  })
   t.match(asked.text, /fresh=yes/)
   const at = returnIn(asked.text)
   t.match(await ada.get(at), { status: 303, location: /fresh=yes/ }, 'nor shown before that')
