@@ -3,10 +3,14 @@ import * as v from 'valibot'
 import { Refusal } from '../../shared/errors.ts'
 import {
   CheckInAnswer,
+  CheckInSchema,
   DEVICE_ID,
   EnrolAnswer,
+  EnrolSchema,
+  LeaveSchema,
   NonceAnswer,
   ProveAnswer,
+  ProveSchema,
 } from '../../shared/device/messages.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import type { RateLimits } from '../../shared/rate-limits.ts'
@@ -35,6 +39,14 @@ const NonceBody = v.strictObject({
   device_id: v.pipe(v.string(ID_WISH), v.regex(DEVICE_ID, ID_WISH)),
 })
 
+/** Whoever writes an agent needs to know what it says. */
+function payloadOf({ entries }: { readonly entries: Readonly<Record<string, v.GenericSchema>> }) {
+  const members = Object.entries(entries).map(
+    ([name, { type }]) => `\`${name}\`${type === 'optional' ? ' (optional)' : ''}`,
+  )
+  return `Its payload: ${members.join(', ')}.`
+}
+
 export function agentEndpoints({
   enrolledDevices,
   deviceProofs,
@@ -56,7 +68,7 @@ export function agentEndpoints({
       description:
         'Repeating it with the same key, because the response was lost, returns the same device.',
       headers: { Authorization: '`Bearer` with the ticket.' },
-      jose: 'ES256, `typ` `dev-enroll+jwt`, with the public key as `jwk`.',
+      jose: `ES256, \`typ\` \`dev-enroll+jwt\`, with the public key as \`jwk\`. ${payloadOf(EnrolSchema)}`,
       answers: { 201: json(EnrolAnswer, 'Which device it is now, and what it needs to know.') },
       refusals: ['device_ticket_invalid', 'devices_full', 'rate_limited'],
       handle: async (c) => {
@@ -71,7 +83,7 @@ export function agentEndpoints({
       summary: 'Takes the check-in of a device.',
       description:
         'The next message gives `next` back as `prev`. With 503, come again after `Retry-After`.',
-      jose: 'ES256, `typ` `dev-checkin+jwt`, with the device as `kid`.',
+      jose: `ES256, \`typ\` \`dev-checkin+jwt\`, with the device as \`kid\`. ${payloadOf(CheckInSchema)}`,
       answers: { 200: json(CheckInAnswer, 'What the device needs to know.') },
       refusals: [...OF_DEVICE, 'unavailable'],
       handle: async (c) => {
@@ -82,7 +94,7 @@ export function agentEndpoints({
     anyone.post('/agent/v1/prove', {
       summary: 'Takes a check-in that answers the challenge of a sign-in.',
       description: 'The browser brings the code back to the sign-in, within a minute.',
-      jose: 'ES256, `typ` `dev-prove+jwt` (or that of a check-in), with the device as `kid`.',
+      jose: `ES256, \`typ\` \`dev-prove+jwt\` (or that of a check-in), with the device as \`kid\`. ${payloadOf(ProveSchema)}`,
       answers: { 200: json(ProveAnswer, 'The code.') },
       refusals: [...OF_DEVICE, 'device_challenge_invalid'],
       handle: async (c) => {
@@ -104,7 +116,7 @@ export function agentEndpoints({
     }),
     anyone.post('/agent/v1/leave', {
       summary: 'Removes a device, at its own wish, and ends the sessions started on it.',
-      jose: 'ES256, `typ` `dev-leave+jwt`, with the device as `kid`.',
+      jose: `ES256, \`typ\` \`dev-leave+jwt\`, with the device as \`kid\`. ${payloadOf(LeaveSchema)}`,
       answers: { 204: nothing('It is gone.') },
       refusals: OF_DEVICE,
       handle: async (c) => {

@@ -72,3 +72,14 @@ void t.test('facts that are older than time are shown as old, and break no list'
   const { body } = await operator('GET', '/tenants/acme/devices')
   t.match(body['items'], [{ collected_at: '1970-01-01T00:00:00.000Z' }])
 })
+
+void t.test('what it has to say stands in the API reference', async (t) => {
+  const { call } = await startDevices(t)
+  const { body } = await call('GET', '/api/v1/openapi.json', undefined, { key: null })
+  const paths = body['paths'] as Record<string, { post: { requestBody: { description: string } } }>
+  t.match(
+    paths['/agent/v1/checkin']?.post.requestBody.description,
+    '`ctr`, `prev`, `boot_id`, `posture_hash`, `age_s` (optional), `posture` (optional).',
+  )
+  t.match(paths['/agent/v1/enroll']?.post.requestBody.description, '`rid` (optional).')
+})
