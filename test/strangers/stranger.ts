@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import * as tar from 'tar'
 import type { Application } from '../../control-plane/downloads/analyzer/detection/application.ts'
-import { detectNode } from '../../control-plane/downloads/analyzer/detection/node/detect-node.ts'
+import { detect } from '../../control-plane/downloads/analyzer/detection/detect.ts'
 import { planFor } from '../../control-plane/downloads/analyzer/edits/plan-for.ts'
 import type { Wishes } from '../../control-plane/downloads/analyzer/edits/wishes.ts'
 import type { Plan } from '../../control-plane/downloads/analyzer/plan.ts'
@@ -65,7 +65,7 @@ export interface Looked {
 /** What is found in it, and what would be done. */
 export async function lookAt(folder: string, wishes: Wishes): Promise<Looked[]> {
   const project = await openProject(folder)
-  const { applications } = await detectNode(project)
+  const { applications } = await detect(project)
   const plans = applications.map(async (application) => ({
     application,
     plan: await planFor(project, application, wishes),

@@ -69,6 +69,16 @@ function ofService(text: string, path: string, folder: string, isAlone: boolean)
   }
 }
 
+/** Health checks of services that are not other people's, by what runs them. */
+export function checksIn(text: string, path: string): StartCommand[] {
+  return Object.entries(tableIn(parsedYaml(text), 'services')).flatMap(([name, value]) => {
+    const table = tableIn({ value }, 'value')
+    const check = wordsOf(tableIn(table, 'healthcheck')['test'])
+    const isBeside = BESIDE.test(textIn(table, 'image') ?? '')
+    return check === '' || isBeside ? [] : [{ text: check, at: { path, line: lineOf(text, name) } }]
+  })
+}
+
 /** `build: .`, or a folder that the application lies in. */
 function isBuiltHere(table: Table, path: string, folder: string): boolean {
   const context = textIn(table, 'build') ?? textIn(tableIn(table, 'build'), 'context')

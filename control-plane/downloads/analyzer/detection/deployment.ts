@@ -48,6 +48,7 @@ export async function readDeployment(
       started.port,
       ...images.map(({ port }) => port),
       composed.port,
+      checked.asked,
     ]),
     health: first([...images.map(({ health }) => health), checked.health, composed.health]),
   }
@@ -55,7 +56,8 @@ export async function readDeployment(
 
 const IMAGES_MAX = 5
 const ELSEWHERE = /(?:^|\/)(?:(?:Docker|Container)file(?:\.\w+)?|\w+\.Dockerfile)$/
-const FOR_DEVELOPERS = /(?:^|[/.])(?:dev(?:el(?:opment)?)?|tests?|ci|local|debug|\.\w+)(?:[/.]|$)/i
+export const FOR_DEVELOPERS =
+  /(?:^|[/.])(?:dev(?:el(?:opment)?)?|tests?|ci|local|debug|\.\w+)(?:[/.]|$)/i
 
 /** Beside other folders, or called after what they are for: `docker/Dockerfile`, `alpine.Dockerfile`. */
 async function imagesElsewhere(project: Project, folder: string): Promise<Image[]> {

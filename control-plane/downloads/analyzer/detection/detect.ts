@@ -1,6 +1,8 @@
 /** All applications of a project, of every ecosystem, and what a person should know beside. */
 import type { Project } from '../project/project.ts'
-import type { Application, Detection } from './application.ts'
+import type { Detection } from './application.ts'
+import { foremostFirst } from './foremost.ts'
+import { checksOf, withHealthChecks } from './health-checks.ts'
 import { DOTNET } from './languages/dotnet.ts'
 import { GO } from './languages/go.ts'
 import { JAVA } from './languages/java.ts'
@@ -22,19 +24,16 @@ export async function detect(project: Project): Promise<Detection> {
     readLanguage(project, DOTNET),
     readLanguage(project, GO),
   ])
+  const all = found.flatMap(({ applications }) => applications)
+  const checks = await checksOf(project)
   return {
-    applications: found.flatMap(({ applications }) => applications).sort(byPlace),
+    applications: withHealthChecks(checks, await foremostFirst(project, checks, all)),
     remarks: [
       ...found.flatMap(({ remarks }) => remarks),
-      ...(await namedOnly(project)),
+      ...(await namedOnly(project, all)),
       ...remarksOf(project),
     ],
   }
-}
-
-function byPlace(a: Application, b: Application): number {
-  const [left, right] = [a, b].map(({ folder, entry }) => `${folder}\0${entry?.path ?? ''}`)
-  return left === right ? 0 : (left ?? '') < (right ?? '') ? -1 : 1
 }
 
 function remarksOf({ isCut, unread, files }: Project): string[] {

@@ -1,7 +1,7 @@
 /** Frameworks and platforms that are recognised, so that people hear why nothing is edited for them. */
 import type { Project } from '../project/project.ts'
 import type { Application } from './application.ts'
-import { folderOf, isUnder } from './folders.ts'
+import { folderOf, isAside, isUnder } from './folders.ts'
 
 interface Known {
   readonly title: string
@@ -16,15 +16,43 @@ const FRAMEWORKS: readonly Known[] = [
     text: /"symfony\/framework-bundle"\s*:/,
   },
   { title: 'Phoenix', manifest: /(?:^|\/)mix\.exs$/, text: /\{\s*:phoenix\s*,/ },
+  ...onNode({
+    Nuxt: 'nuxt',
+    SvelteKit: '@sveltejs/kit',
+    Astro: '@astrojs/node',
+    Remix: '@remix-run/serve',
+    'React Router': '@react-router/serve',
+    AdonisJS: '@adonisjs/core',
+    Sails: 'sails',
+    hapi: '@hapi/hapi',
+    Egg: 'egg',
+    LoopBack: '@loopback/rest',
+    Restify: 'restify',
+    Nitro: 'nitropack',
+  }),
 ]
+
+/** By the package that serves it. */
+function onNode(packages: Readonly<Record<string, string>>): Known[] {
+  return Object.entries(packages).map(([title, name]) => ({
+    title,
+    manifest: /(?:^|\/)package\.json$/,
+    text: new RegExp(`"${name}"\\s*:\\s*"`),
+  }))
+}
 
 const MANIFESTS_MAX = 50
 
-export async function namedOnly(project: Project): Promise<string[]> {
+/** Not where an application was found: the framework serves its pages then. */
+export async function namedOnly(
+  project: Project,
+  applications: readonly Application[],
+): Promise<string[]> {
   const remarks: string[] = []
   for (const { title, manifest, text } of FRAMEWORKS)
     for (const { path } of project.files
-      .filter(({ path }) => manifest.test(path))
+      .filter(({ path }) => manifest.test(path) && !isAside(path))
+      .filter(({ path }) => !applications.some(({ folder }) => folder === folderOf(path)))
       .slice(0, MANIFESTS_MAX))
       if (text.test((await project.read(path)) ?? ''))
         remarks.push(

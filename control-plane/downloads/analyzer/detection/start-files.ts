@@ -5,7 +5,7 @@ import { clue, type Clue } from './assemble.ts'
 import { isCustomaryElsewhere } from './node/foreign-ports.ts'
 import { folderOf, nameOf } from './folders.ts'
 import { substituted } from './image.ts'
-import { healthAsked, logicalLines, type StartCommand } from './start-commands.ts'
+import { healthAsked, logicalLines, portAsked, type StartCommand } from './start-commands.ts'
 
 const FILES_MAX = 8
 const SERVERS =
@@ -23,6 +23,8 @@ interface Started {
   /** What the settings of a server say. */
   readonly port: Clue<number> | null
   readonly health: Clue<string> | null
+  /** Where what asks for it asks. */
+  readonly asked: Clue<number> | null
 }
 
 export async function startedBy(
@@ -36,6 +38,7 @@ export async function startedBy(
   const found: StartCommand[] = []
   let port: Clue<number> | null = null
   let health: Clue<string> | null = null
+  let asked: Clue<number> | null = null
   for (const { text, at } of queue) {
     for (const path of filesNamed(project, text, folderOf(at.path))) {
       if (seen.has(path) || seen.size >= FILES_MAX) continue
@@ -46,9 +49,10 @@ export async function startedBy(
         const at = { path, line }
         assign(said, values)
         const command = substituted(said, values)
-        health ??= /\b(?:curl|wget)\b/.test(command)
-          ? healthAsked(command, at, 'The health check of the image asks for it.')
-          : null
+        if (/\b(?:curl|wget)\b/.test(command)) {
+          health ??= healthAsked(command, at)
+          asked ??= portAsked(command, at)
+        }
         const isOfSupervisor = /^\s*command\s*=/.test(command)
         if (
           !isOfSupervisor &&
@@ -62,7 +66,7 @@ export async function startedBy(
     }
   }
   const serving = found.filter(({ text }) => SERVES.test(text))
-  return { commands: serving.length > 0 ? serving : found, port, health }
+  return { commands: serving.length > 0 ? serving : found, port, health, asked }
 }
 
 /** By its name alone: where an image copies it to is not where it lies. The nearest counts. */

@@ -82,7 +82,7 @@ export async function ${isProxy ? 'proxy' : 'middleware'}(request) {
   const where = isProxy
     ? ''
     : " It must run on Node.js: export const config = { runtime: 'nodejs' }."
-  const ask = `Call the guard before anything else in this file, for every path: a matcher would leave the rest open.${where} A custom server protects more: it guards each request before Next.js reads it.`
+  const ask = `Call the guard before anything else in this file, for every path: a matcher would leave the rest open.${where} A custom server protects more: it guards each request before Next.js reads it. Not done automatically because this file answers requests already.`
   return shown(path, Math.max(line, 1), ask, code)
 }
 

@@ -8,6 +8,7 @@ import type { Codebase, Reach } from './codebase.ts'
 import type { Entry } from './entries.ts'
 import { healthFinding, healthOf, integrationOf, webSocketsOf } from './facts.ts'
 import { asideConfidence, dependencyOf, entryConfidence, nameOf } from './frameworks.ts'
+import { fileRouteHealth } from './file-routes.ts'
 import { nestPlatform } from './nest.ts'
 import { nextOf, type NextFound } from './next.ts'
 import { manifestPlace, packageManagerOf, type NodePackage } from './packages.ts'
@@ -37,7 +38,9 @@ export async function describe(
   const unseen = 'Another server is created here. The middleware does not see its requests.'
   const first = `${nameOf(framework)} serves Next.js. Its middleware runs before the pages.`
   const health =
-    healthOf(reach, served) ?? (next && healthFinding((await nextOf(codebase, one))?.health))
+    healthOf(reach, served) ??
+    (next && healthFinding((await nextOf(codebase, one))?.health)) ??
+    healthFinding(await fileRouteHealth(codebase, one))
   return whole(codebase, one, entry, reach, {
     framework,
     mount,

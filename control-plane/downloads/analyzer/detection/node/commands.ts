@@ -66,7 +66,10 @@ function runsOfWords(words: readonly string[], depth: number): Run[] {
     )
   if (MANAGERS.test(name)) {
     const script = scriptOf(name, rest)
-    if (script !== null) return [{ kind: 'script', name: script }]
+    // npm run with:env -- node server.js
+    const dashes = rest.indexOf('--')
+    const behind = dashes < 0 ? [] : runsOfWords(rest.slice(dashes + 1), depth + 1)
+    if (script !== null) return [{ kind: 'script', name: script }, ...behind]
     if (name !== 'bun') return rest[0] === 'exec' ? runsOfWords(rest.slice(1), depth + 1) : []
   }
   if (name === 'next')

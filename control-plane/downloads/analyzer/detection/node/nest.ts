@@ -1,12 +1,13 @@
 /** NestJS: on which platform, and a route for health in its controllers. */
 import type { Node } from '@babel/types'
-import { methodCall } from '../../syntax/bindings.ts'
+import { keyOf, methodCall } from '../../syntax/bindings.ts'
 import { referenceOf } from '../../syntax/references.ts'
-import type { HealthPath } from '../health.ts'
-import { spotsIn, type Reach } from './codebase.ts'
+import { routePath, type HealthPath } from '../health.ts'
+import { spotsIn, type Reach, type Spot } from './codebase.ts'
 import { controllerHealth } from './controllers.ts'
 import { textAt } from './literals.ts'
 import type { Making } from './makings.ts'
+import { propertyOf } from './serving.ts'
 import type { Tracer } from './trace.ts'
 
 export function nestPlatform({ source, node }: Making): 'express' | 'fastify' {
@@ -17,21 +18,90 @@ export function nestPlatform({ source, node }: Making): 'express' | 'fastify' {
 }
 
 export function nestHealth(reach: Reach, tracer: Tracer): HealthPath {
-  const prefix = globalPrefix(reach, tracer)
-  if (prefix === null) return null
-  return controllerHealth(reach, tracer, prefix, {
-    module: '@nestjs/common',
-    controllers: ['Controller'],
-  })
+  const spots = [...spotsIn(reach)]
+  const isExcluded = globalPrefix(spots, tracer)
+  const ofModules = modulePrefixes(spots, tracer)
+  const versioned = versioning(spots, tracer)
+  return controllerHealth(
+    reach,
+    tracer,
+    (controller, path, own) => {
+      const name = 'id' in controller ? keyOf(controller.id ?? controller) : null
+      const inner = routePath((name === null ? null : ofModules.get(name)) ?? '', path)
+      const prefix = isExcluded(inner)
+      const version = versioned === null ? null : (own ?? versioned)
+      return prefix === null
+        ? null
+        : routePath(
+            prefix,
+            version === null || version === '' ? '' : `v${version}`,
+            (name === null ? null : ofModules.get(name)) ?? '',
+          )
+    },
+    { module: '@nestjs/common', controllers: ['Controller'] },
+  )
 }
 
-/** '' where there is none; null: more than a text says what it is. */
-function globalPrefix(reach: Reach, tracer: Tracer): string | null {
-  for (const { source, node } of spotsIn(reach)) {
+/** What stands before all paths, but for those that are left out of it; null: nobody can tell. */
+function globalPrefix(spots: readonly Spot[], tracer: Tracer): (path: string) => string | null {
+  for (const { source, node } of spots) {
     const called = methodCall(node)
     if (called?.name !== 'setGlobalPrefix') continue
     const [prefix, options] = called.given
-    return prefix && !options ? textAt({ source, node: prefix }, tracer) : null
+    const text = prefix ? textAt({ source, node: prefix }, tracer) : null
+    const left = options ? source.text.slice(options.start ?? 0, options.end ?? 0) : ''
+    return (path) => {
+      const [first = ''] = path.split('/').filter((segment) => segment !== '')
+      return options && left.includes(first) ? null : text
+    }
   }
-  return ''
+  return () => ''
+}
+
+/** `app.enableVersioning({ type: VersioningType.URI, defaultVersion: '1' })`; '' for no default, null for none in paths. */
+function versioning(spots: readonly Spot[], tracer: Tracer): string | null {
+  for (const { source, node } of spots) {
+    const called = methodCall(node)
+    if (called?.name !== 'enableVersioning') continue
+    const [options] = called.given
+    if (options === undefined) return ''
+    const [type] = propertyOf({ source, node: options }, 'type')
+    if (type !== undefined && keyOf(lastOf(type.node)) !== 'URI') return null
+    const [custom] = propertyOf({ source, node: options }, 'defaultVersion')
+    return custom === undefined ? '' : (textAt(custom, tracer) ?? '')
+  }
+  return null
+}
+
+const lastOf = (node: Node) => (node.type === 'MemberExpression' ? node.property : node)
+
+/** `RouterModule.register([{ path: '/api/v2', module: PublicModule }])`: of each controller what its module lies under. */
+function modulePrefixes(spots: readonly Spot[], tracer: Tracer): ReadonlyMap<string, string> {
+  const byModule = new Map<string, string>()
+  for (const { source, node } of spots) {
+    if (node.type !== 'ObjectExpression' || !/\bRouterModule\b/.test(source.text)) continue
+    const [path] = propertyOf({ source, node }, 'path')
+    const [module] = propertyOf({ source, node }, 'module')
+    const text = path && module?.node.type === 'Identifier' ? textAt(path, tracer) : null
+    if (text !== null) byModule.set(keyOf(module?.node ?? node) ?? '', text)
+  }
+  if (byModule.size === 0) return byModule
+  const found = new Map<string, string>()
+  for (const { source, node } of spots) {
+    if (node.type !== 'ClassDeclaration') continue
+    const prefix = byModule.get(keyOf(node.id ?? node) ?? '')
+    if (prefix === undefined) continue
+    for (const decorator of node.decorators ?? [])
+      for (const given of argumentsOf(decorator))
+        for (const list of propertyOf({ source, node: given }, 'controllers'))
+          if (list.node.type === 'ArrayExpression')
+            for (const one of list.node.elements)
+              if (one?.type === 'Identifier') found.set(one.name, prefix)
+  }
+  return found
+}
+
+function argumentsOf(decorator: Node): readonly Node[] {
+  const call = decorator.type === 'Decorator' ? decorator.expression : decorator
+  return call.type === 'CallExpression' ? call.arguments : []
 }

@@ -1,7 +1,7 @@
 /** Next.js as it lies there: its routers, the proxy in front of them, and a route for health. */
 import type { Place } from '../application.ts'
 import { under, within } from '../folders.ts'
-import { healthRank, type HealthPath } from '../health.ts'
+import { bestHealth, type HealthPath } from '../health.ts'
 import { packageFiles, type Codebase } from './codebase.ts'
 import type { NodePackage } from './packages.ts'
 
@@ -24,14 +24,14 @@ export async function nextOf(
 ): Promise<NextFound | null> {
   const { project } = codebase
   const routers = new Set<string>()
-  let health: NextFound['health'] = null
+  const urls: { path: string; at: Place }[] = []
   for (const path of packageFiles(codebase, one.folder)) {
     const [, router = '', page = ''] = PAGE.exec(within(one.folder, path)) ?? []
     if (router === 'app' && !/(?:^|\/)(?:page|layout|route)$/.test(page)) continue
     if (router === '') continue
     routers.add(router)
     const url = urlOf(router, page)
-    if (url !== null && healthRank(url) !== null) health ??= { path: url, at: { path, line: 1 } }
+    if (url !== null) urls.push({ path: url, at: { path, line: 1 } })
   }
   const named = (names: readonly string[]) =>
     names
@@ -48,7 +48,7 @@ export async function nextOf(
     routers: [...routers].sort(),
     proxy: proxy === null ? null : { path: proxy, line: await lineOfExport(codebase, proxy) },
     config,
-    health,
+    health: bestHealth(urls),
   }
 }
 

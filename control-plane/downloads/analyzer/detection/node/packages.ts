@@ -72,7 +72,8 @@ export async function packagesOf(project: Project): Promise<Packages> {
 
 function isCopied(before: readonly NodePackage[], folder: string, { name }: Manifest): boolean {
   const around = before.findLast((one) => one.folder !== folder && isWithin(one.folder, folder))
-  return name !== null && around?.manifest.name === name
+  // a member of a workspace may be called like the whole
+  return name !== null && around?.manifest.name === name && !isMember(around, folder)
 }
 
 /** The innermost package that a file lies in. */

@@ -1,6 +1,6 @@
 /** From what an import says to the file of the project that it means: endings, aliases, workspaces, builds. */
 import type { Project } from '../../project/project.ts'
-import { folderOf, under, upwards, within } from '../folders.ts'
+import { folderOf, nameOf, under, upwards, within } from '../folders.ts'
 import { parsedJsonc, tableIn, textIn, textsIn, textsOf } from '../manifests/tables.ts'
 import { innermost, type NodePackage, type Packages } from './packages.ts'
 import { isWithin, joined } from './paths.ts'
@@ -50,7 +50,9 @@ export function createResolver(project: Project, packages: Packages): Resolver {
     if (project.has(path) && ENDINGS.some((ending) => path.endsWith(ending))) return path
     if (project.has(path) && !/\.\w+$/.test(path)) return path // bin/www
     const written = /^(.*)\.([cm]?)jsx?$/.exec(path)
-    const asTypeScript = written ? [`${written[1]}.${written[2]}ts`, `${written[1]}.tsx`] : []
+    const asTypeScript = written
+      ? [`${written[1]}.${written[2]}ts`, `${written[1]}.ts`, `${written[1]}.tsx`]
+      : []
     const inside = path === '' ? '' : `${path}/`
     const tried = [
       ...asTypeScript,
@@ -155,6 +157,17 @@ export function createResolver(project: Project, packages: Packages): Resolver {
     return isInto ? sourceOf(one, within(one.folder, path)) : null
   }
 
+  /** `./hono/server/router.js` of a file that is copied beside its build, where server/router.ts lies here. */
+  function byTail(from: string, module: string): string | null {
+    const one = innermost(packages, from)
+    const [, ...segments] = module.split('/')
+    for (; one && segments.length > 1; segments.shift()) {
+      const found = fileAt(joined(one.folder, segments.join('/')))
+      if (found !== null && found !== from) return found
+    }
+    return null
+  }
+
   return {
     sourceOf,
     async resolve(from, module) {
@@ -165,7 +178,8 @@ export function createResolver(project: Project, packages: Packages): Resolver {
         const one = packages.all.find(({ folder, manifest }) => folder === path && manifest.main)
         const main = one && (await sourceOf(one, one.manifest.main ?? ''))
         const code = main ?? (await compiledFrom(from, path)) ?? fileAt(path)
-        return code ?? settingsAt(project, path)
+        // what lies beside the project on each machine is shown at its root
+        return code ?? settingsAt(project, path ?? nameOf(module)) ?? byTail(from, module)
       }
       return (await byAlias(from, module)) ?? byName(module)
     },
@@ -182,6 +196,7 @@ function settingsAt(project: Project, path: string | null): string | null {
     ['js', 'cjs', 'ts', 'json'].flatMap((ending) => [
       `${stem}.${name}.${ending}`,
       `${stem}-${name}.${ending}`,
+      `${stem}_${name}.${ending}`,
       `${stem}.${ending}.${name}`,
     ]),
   )

@@ -16,6 +16,7 @@ import { exported, ofOwnExports } from './given-away.ts'
 import { EACH, elementsAt, listIn, loopedOver } from './loops.ts'
 import { classAround, isClass, makingAt, type Making } from './makings.ts'
 import { classMembers, objectMember, returnsOf, writes } from './members.ts'
+import { ofGlobal } from './globals.ts'
 import { callersIn, isConstructor } from './reach-index.ts'
 
 export interface Tracer {
@@ -126,7 +127,11 @@ export function createTracer(reach: Reach): Tracer {
 
   function followName({ source, members }: Step, use: Identifier): Step[] {
     const binding = source.bindings.resolve(use)
-    if (binding === undefined) return ofOwnExports(reach, source, use.name, members)
+    if (binding === undefined)
+      return [
+        ...ofOwnExports(reach, source, use.name, members),
+        ...ofGlobal(reach, use.name, members),
+      ]
     if (binding.kind === 'import') {
       const { module, imported } = specifiedBy(source, binding.node) ?? {}
       if (module === undefined || imported === undefined) return []
@@ -189,6 +194,10 @@ export function createTracer(reach: Reach): Tracer {
       )
       if (of.length > 0) return of.map((spot) => ({ ...spot, members: [] }))
     }
+    // const app = websockify(new Koa()): a package gives back what it adds to
+    const [first] = node.arguments
+    if (callee.type === 'Identifier' && first && makingAt(source, first)?.kind === 'application')
+      return [{ source, node: first, members }]
     return members.length === 0 ? null : []
   }
 
