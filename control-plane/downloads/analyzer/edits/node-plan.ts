@@ -1,6 +1,7 @@
 /** What an application on Node takes: the middleware, its package and the keys. */
 import type { Application } from '../detection/application.ts'
 import { folderOf } from '../detection/folders.ts'
+import { buildFirst, builtStart } from '../detection/node/built-start.ts'
 import { NO_PARTS, shown, together, type FileEdit, type ManualStep, type Parts } from '../plan.ts'
 import type { Project } from '../project/project.ts'
 import type { Source } from '../syntax/parse.ts'
@@ -39,8 +40,10 @@ export async function nodeParts(
     ...(await openSteps(at, mounted, edited, others)),
     ...(await websocketSteps({ project, folder: application.folder, pack, wishes }, edited)),
   ]
+  const built = await builtStart(project, application)
   return together(
     notes,
+    { ...NO_PARTS, notes: built === null ? [] : [buildFirst(built)] },
     mounted,
     await manifestPart(at),
     { ...NO_PARTS, manual },

@@ -10,10 +10,16 @@ const ANSWER_BYTES_MAX = 64 * 1024
 interface LocalAnswer {
   readonly status: number
   readonly url: string
+  /** The middleware answered, or stands there without its keys. */
+  readonly isGuarded: boolean
 }
 
 /** null: nobody listens there, or nobody answers in time. */
-export async function askApplication(at: LookedAt, path: string): Promise<LocalAnswer | null> {
+export async function askApplication(
+  at: LookedAt,
+  path: string,
+  more: Readonly<Record<string, string>> = {},
+): Promise<LocalAnswer | null> {
   const port = portOf(at)
   if (port === null) return null
   // by name some listen on one of the two only
@@ -21,12 +27,13 @@ export async function askApplication(at: LookedAt, path: string): Promise<LocalA
     const url = `http://${host}:${port}${path}`
     try {
       const answer = await at.world.fetch(url, {
-        headers: { accept: '*/*', 'user-agent': 'service-analyzer' },
+        headers: { accept: '*/*', 'user-agent': 'service-analyzer', ...more },
         redirect: 'manual',
         signal: AbortSignal.timeout(TIMEOUT_MS),
       })
       await answer.body?.cancel()
-      return { status: answer.status, url }
+      const isGuarded = answer.headers.has('x-service-probe-reply') || answer.status === 503
+      return { status: answer.status, url, isGuarded }
     } catch {
       // the other one
     }

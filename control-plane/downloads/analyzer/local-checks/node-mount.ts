@@ -5,6 +5,7 @@
  */
 import type { Node } from '@babel/types'
 import { type CheckResult, resultsOf } from '../../../../shared/integration/check-result.ts'
+import { builtStart } from '../detection/node/built-start.ts'
 import { PACKAGE } from '../edits/import-line.ts'
 import { guardOf } from '../edits/wishes.ts'
 import { isGuardCall } from '../edits/mounted-already.ts'
@@ -14,6 +15,7 @@ import type { Source } from '../syntax/parse.ts'
 import { lineOf, textOf } from '../syntax/places.ts'
 import { referenceOf } from '../syntax/references.ts'
 import { ancestorsOf } from '../syntax/walk.ts'
+import { askApplication } from './asked-locally.ts'
 import { carriedRoutes, type CarriesRoutes } from './carried-routes.ts'
 import { earlierThan, type Earlier } from './earlier-answers.ts'
 import { mountsIn, type Mount } from './found-mounts.ts'
@@ -54,8 +56,23 @@ export async function nodeMount(at: LookedAt): Promise<CheckResult> {
       `${placeOf(first)} creates the middleware, but nothing mounts it.`,
       `${lineFor(at.world.tenant, at.application.framework)} // right after the line that creates the application`,
     )
-  return judgeMounts(at, mounts, first.name)
+  const judged = await judgeMounts(at, mounts, first.name)
+  return judged.status === 'pass' ? ((await oldBuild(at)) ?? judged) : judged
 }
+
+/** The code is right, and what runs on this machine was built of older code. */
+async function oldBuild(at: LookedAt): Promise<CheckResult | null> {
+  const built = await builtStart(at.project, at.application)
+  const answer = built === null ? null : await askApplication(at, at.world.tenant.health, PROBE)
+  if (built === null || answer === null || answer.isGuarded) return null
+  return fail(
+    `The code mounts the middleware, but ${answer.url} answers without it: ${built.file} was built before.`,
+    `${built.build ?? 'Build the application'}, restart it, and run: service-analyzer verify`,
+  )
+}
+
+/** Unsigned: the middleware says who it is, and refuses it. */
+const PROBE = { 'x-service-probe': 'verify' }
 
 function notCalled(at: LookedAt, importing: readonly Source[], guard: string): CheckResult {
   const [source] = importing

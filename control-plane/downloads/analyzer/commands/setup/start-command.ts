@@ -1,5 +1,6 @@
 /** What starts an application, as its own package.json has it. */
 import { under, upwards } from '../../detection/folders.ts'
+import { builtStart } from '../../detection/node/built-start.ts'
 import { readManifest } from '../../detection/node/manifest.ts'
 import type { Application } from '../../detection/application.ts'
 import { isNode } from '../../edits/notes.ts'
@@ -14,7 +15,9 @@ export async function startCommand(project: Project, application: Application): 
   const scripts = (await readManifest(project, under(at, 'package.json')))?.scripts
   const runner = packageManager ?? 'npm'
   const where = at === '' ? '' : ` (in ${visibleText(at)})`
-  if (scripts?.has('start')) return `${runner} start${where}`
+  const built = await builtStart(project, application)
+  if (scripts?.has('start'))
+    return `${built?.build ? `${built.build} && ` : ''}${runner} start${where}`
   const [script] = ['dev', 'serve', 'server'].filter((name) => scripts?.has(name))
   if (script !== undefined) return `${runner} run ${script}${where}`
   return entry === null ? `${runner} start${where}` : `node ${visibleText(entry.path)}`

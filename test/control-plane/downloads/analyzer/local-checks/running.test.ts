@@ -109,3 +109,30 @@ t.test('sealed paths are named in the code, and closed once protection is on', a
   t.match(await look({}, world(null)), { status: 'skip', nextAction: /npm start/ })
   t.match(await look({ sealed: [] }), { status: 'skip', detail: /no sealed paths/ })
 })
+
+t.test('an older build that answers without the middleware fails the mount', async (t) => {
+  let headers: Record<string, string> = {}
+  const port = await listenHere(t, (_, response) => response.writeHead(200, headers).end('hello'))
+  const code = `import express from 'express'
+import { verifyClaims } from 'service-node'
+
+const service = verifyClaims()
+const app = express()
+app.use(service.express())
+app.get('/', (_, response) => response.send('hello'))
+app.listen(${port})
+`
+  const look = (start: string) => {
+    const scripts = { start, build: 'tsc' }
+    const files = { 'package.json': JSON.stringify({ scripts }), 'src/server.ts': code }
+    const entry = { path: 'src/server.ts', line: 1 }
+    const application = { entry, mount: { ...entry, line: 5 }, port }
+    return check(t, 'middleware_mounted', files, { application, world: world(port) })
+  }
+  const found = await look('node dist/server.js')
+  t.match(found, { status: 'fail', detail: /answers without it: dist\/server\.js was built/ })
+  t.match(found.nextAction, /npm run build/)
+  t.match(await look('tsx src/server.ts'), { status: 'pass' })
+  headers = { 'x-service-probe-reply': 'refused' }
+  t.match(await look('node dist/server.js'), { status: 'pass' })
+})
