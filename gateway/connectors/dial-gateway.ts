@@ -8,6 +8,7 @@ import {
 } from '../../shared/connector/handshake.ts'
 import { readLines } from '../../shared/connector/lines.ts'
 import { readWord } from '../../shared/connector/messages.ts'
+import { isPinned, PINNED_TLS } from '../../shared/connector/pinned-tls.ts'
 import type { FleetGateway } from '../../shared/fleet/snapshot.ts'
 import { LIMITS } from '../../shared/limits.ts'
 
@@ -23,14 +24,10 @@ export function dialGateway(
   onDone: (dialled: Dialled | undefined) => void,
 ): () => void {
   const [, host = '', port = ''] = /^\[?([^\]]*)\]?:(\d+)$/.exec(address) ?? []
-  const socket = connect({
-    host,
-    port: Number(port),
-    ALPNProtocols: alpnFor({ worker, use: 'asked' }),
-    minVersion: 'TLSv1.3',
-    // This one certificate and no other: neither an authority nor a name has a say in it.
-    ca: certificatePem(certificate),
-    checkServerIdentity: () => undefined,
+  const ALPNProtocols = alpnFor({ worker, use: 'asked' })
+  const socket = connect({ ...PINNED_TLS, host, port: Number(port), ALPNProtocols })
+  socket.once('secureConnect', () => {
+    if (!isPinned(socket, certificate)) socket.destroy()
   })
   socket.setNoDelay(true)
   socket.on('error', () => socket.destroy())
@@ -61,9 +58,4 @@ export function dialGateway(
   }
 
   return () => socket.destroy()
-}
-
-function certificatePem(der: string): string {
-  const text = Buffer.from(der, 'base64url').toString('base64')
-  return `-----BEGIN CERTIFICATE-----\n${text.replace(/.{64}/g, '$&\n')}\n-----END CERTIFICATE-----\n`
 }

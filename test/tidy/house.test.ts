@@ -140,12 +140,14 @@ const BANNED: readonly (readonly [RegExp, string])[] = [
 const isBreachList = (file: string) => file === 'control-plane/accounts/passwords/breach-list.ts'
 
 /**
- * Who has issued a certificate that is not trusted is asked before it is refused, and nothing is sent
- * to it; and an operator may ask for `sslmode=require` by that name.
+ * Who has issued a certificate that is not trusted is asked before it is refused, and is told nothing
+ * of ours; an operator may ask for `sslmode=require` by that name; and a certificate that is known
+ * beforehand is compared byte by byte.
  */
 const LOOKS_AT_STRANGERS = [
   'control-plane/downloads/connector/diagnosis/tls.ts',
   'control-plane/store/engines/postgres-address.ts',
+  'shared/connector/pinned-tls.ts',
 ]
 const looksAtStrangers = (file: string, pattern: RegExp) =>
   LOOKS_AT_STRANGERS.includes(file) && pattern.source.startsWith('rejectUnauthorized')

@@ -1,10 +1,10 @@
 /** Whether the control plane answers from here; and what its clock says beside ours. */
 import { connectStraight, proxyCredentials } from '../../resident/connect.ts'
 import type { Proxies, Target } from '../../resident/proxies.ts'
-import { failed, found, noted, type Fault, type Finding } from './finding.ts'
+import { failed, found, noted, skipped, type Fault, type Finding } from './finding.ts'
 import { speakHttp, type HttpAnswer } from './http.ts'
 import { hostOf, reach, unresolved } from './reach.ts'
-import { distrustFault, speakTls } from './tls.ts'
+import { distrustFault, isOfTime, speakTls, type Spoken } from './tls.ts'
 
 interface Asking {
   readonly baseUrl: string
@@ -20,6 +20,8 @@ export async function lookAtControlPlane(asking: Asking): Promise<Finding[]> {
   const { baseUrl, nowMs } = asking
   const about = { subject: 'control_plane', name: `control plane ${baseUrl}` } as const
   const answer = await answerOf(asking)
+  if ('cause' in answer && answer.cause === 'clock')
+    return [skipped(about, 'The clock has to be right first.'), failed(CLOCK, answer)]
   if ('cause' in answer) return [failed(about, answer)]
   const clock = clockFinding(answer.headers.date, nowMs())
   const fault = answerFault(baseUrl, answer)
@@ -52,14 +54,38 @@ async function answerOf(asking: Asking): Promise<HttpAnswer | Fault> {
     const spoken = await speakTls(socket, url.host, { host: to.host }, signal)
     if ('cause' in spoken) return spoken
     const fault = distrustFault(spoken, url.host, nowMs())
-    if (fault !== undefined) {
-      spoken.socket.destroy()
-      return fault
-    }
+    if (fault !== undefined) return (await clockFault(spoken, { url, nowMs, signal })) ?? fault
     socket = spoken.socket
   }
   const wish = { method: 'POST', path: url.pathname, headers, body } as const
   return (await speakHttp(socket, wish, signal)) ?? noAnswer(url.host)
+}
+
+interface Untimely {
+  readonly url: URL
+  readonly nowMs: () => number
+  readonly signal: AbortSignal
+}
+
+/**
+ * A certificate that is over, or not yet valid, by this clock: the other end is asked for its own. Whoever
+ * that is, it is told nothing, and what it says is believed no further than as a hint.
+ */
+async function clockFault(
+  { socket, distrust, validFrom, validTo }: Spoken,
+  { url, nowMs, signal }: Untimely,
+): Promise<Fault | undefined> {
+  if (!isOfTime(distrust)) return void socket.destroy()
+  const headers = { host: url.host, connection: 'close' }
+  const answer = await speakHttp(socket, { method: 'HEAD', path: '/', headers }, signal)
+  const theirs = Date.parse(answer?.headers.date ?? '')
+  // By their time it would be good: then one of the two clocks is wrong, and theirs has a certificate.
+  if (!(theirs >= Date.parse(validFrom) && theirs <= Date.parse(validTo))) return undefined
+  return {
+    cause: 'clock',
+    detail: `It is ${aside(nowMs() - theirs)} ${url.host}, so the certificate there, valid from ${validFrom} to ${validTo}, seems invalid.`,
+    advice: 'Set it, or have it set: timedatectl set-ntp true',
+  }
 }
 
 interface PlainAsking {
@@ -117,20 +143,30 @@ function answerFault(baseUrl: string, { status, text }: HttpAnswer): Fault | und
 /** What nobody would look for: certificates fail long before this is a trouble of ours. */
 const SKEW_MS_NOTED = 60_000
 
+const CLOCK = { subject: 'clock', name: 'clock of this machine' } as const
+
 /** No decision depends on it; logs and certificates do. */
 function clockFinding(date: string | undefined, nowMs: number): Finding[] {
   const theirs = Date.parse(date ?? '')
   if (Number.isNaN(theirs)) return []
-  const about = { subject: 'clock', name: 'clock of this machine' } as const
   const skewMs = nowMs - theirs
-  if (Math.abs(skewMs) < SKEW_MS_NOTED) return [found(about, 'It agrees with the control plane.')]
-  const seconds = Math.round(Math.abs(skewMs) / 1000)
-  const span =
-    seconds < 7200 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3600)} h`
+  if (Math.abs(skewMs) < SKEW_MS_NOTED) return [found(CLOCK, 'It agrees with the control plane.')]
   return [
     noted(
-      about,
-      `It is ${span} ${skewMs > 0 ? 'ahead of' : 'behind'} the control plane. The connector does not depend on it, but times in its log are wrong, and TLS certificates of the control plane can seem invalid.`,
+      CLOCK,
+      `It is ${aside(skewMs)} the control plane. The connector does not depend on it, but times in its log are wrong, and TLS certificates of the control plane can seem invalid.`,
     ),
   ]
+}
+
+/** As in `3 h ahead of`. */
+function aside(skewMs: number): string {
+  const minutes = Math.abs(skewMs) / 60_000
+  const span =
+    minutes < 120
+      ? `${Math.round(minutes)} min`
+      : minutes < 2880
+        ? `${Math.round(minutes / 60)} h`
+        : `${Math.round(minutes / 1440)} days`
+  return `${span} ${skewMs > 0 ? 'ahead of' : 'behind'}`
 }

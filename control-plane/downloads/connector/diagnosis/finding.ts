@@ -30,6 +30,7 @@ type FaultCause =
   | 'tls'
   | 'interception'
   | 'certificate'
+  | 'clock'
   | 'answer'
   | 'refused'
   | 'no_gateway'

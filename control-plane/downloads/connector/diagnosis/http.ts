@@ -3,7 +3,7 @@ import { request, type IncomingHttpHeaders } from 'node:http'
 import type { Socket } from 'node:net'
 
 interface HttpWish {
-  readonly method: 'GET' | 'POST'
+  readonly method: 'GET' | 'HEAD' | 'POST'
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string

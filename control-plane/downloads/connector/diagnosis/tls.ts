@@ -68,11 +68,14 @@ function distrustOf(error: string | (Error & { code?: string }) | null): string 
   return typeof error === 'string' ? error : (error.code ?? error.message)
 }
 
+/** It would be trusted at another time. */
+export const isOfTime = (distrust: string): boolean => /EXPIRED|NOT_YET_VALID/.test(distrust)
+
 /** Undefined: it is trusted. */
 export function distrustFault(spoken: Spoken, to: string, nowMs: number): Fault | undefined {
   const { distrust, issuer, validFrom, validTo } = spoken
   if (distrust === '') return undefined
-  if (/EXPIRED|NOT_YET_VALID/.test(distrust))
+  if (isOfTime(distrust))
     return {
       cause: 'certificate',
       detail: `The certificate of ${to} is valid from ${validFrom} to ${validTo}; the clock of this machine says ${new Date(nowMs).toUTCString()}.`,

@@ -2,6 +2,7 @@
 import { connect as connectTls, type TLSSocket } from 'node:tls'
 import { carriedBy } from '../../../../shared/connector/break-off.ts'
 import { alpnFor, CONNECTOR_ALPN, type DialledFor } from '../../../../shared/connector/handshake.ts'
+import { isPinned, PINNED_TLS } from '../../../../shared/connector/pinned-tls.ts'
 import { connectStraight, connectThrough } from '../../resident/connect.ts'
 import type { Proxies } from '../../resident/proxies.ts'
 
@@ -43,14 +44,7 @@ export async function dial(
     ? connectStraight(destination, deadline)
     : connectThrough(proxy, destination, deadline))
   return new Promise((resolve, reject) => {
-    const socket = connectTls({
-      socket: raw,
-      ALPNProtocols: alpnFor(dialled),
-      minVersion: 'TLSv1.3',
-      // This one certificate and no other: neither an authority nor a name has a say in it.
-      ca: certificatePem(to.certificate),
-      checkServerIdentity: () => undefined,
-    })
+    const socket = connectTls({ ...PINNED_TLS, socket: raw, ALPNProtocols: alpnFor(dialled) })
     const fail = (error: DialError) => {
       deadline.removeEventListener('abort', expire)
       socket.destroy()
@@ -61,6 +55,7 @@ export async function dial(
     deadline.addEventListener('abort', expire)
     socket.once('error', (error: NodeJS.ErrnoException) => fail(dialErrorOf(error, to)))
     socket.once('secureConnect', () => {
+      if (!isPinned(socket, to.certificate)) return fail(notTheGateway(to))
       if (socket.alpnProtocol !== CONNECTOR_ALPN)
         return fail(new DialError('tls', `${to.address} does not take connectors`))
       deadline.removeEventListener('abort', expire)
@@ -77,22 +72,14 @@ export async function dial(
 
 const KEEP_ALIVE_MS = 60_000
 
-const NOT_TRUSTED = /^(?:DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|CERT_)/
+const notTheGateway = ({ address, gateway_id: gatewayId }: GatewayAddress) =>
+  new DialError(
+    'certificate',
+    `what answers at ${address} is not gateway ${gatewayId}: it has another certificate. Something on the way may be opening TLS connections; it must let these through.`,
+  )
 
-function dialErrorOf(error: NodeJS.ErrnoException, to: GatewayAddress): DialError {
-  const { code = 'unknown' } = error
-  const { address, gateway_id: gatewayId } = to
-  if (NOT_TRUSTED.test(code))
-    return new DialError(
-      'certificate',
-      `what answers at ${address} is not gateway ${gatewayId}: it has another certificate. Something on the way may be opening TLS connections; it must let these through.`,
-    )
+function dialErrorOf({ code = 'unknown' }: NodeJS.ErrnoException, to: GatewayAddress): DialError {
   return /^(?:ERR_|EPROTO)/.test(code)
-    ? new DialError('tls', `TLS with ${address} failed: ${code}`)
-    : new DialError('unreachable', `${address} cannot be reached: ${code}`)
-}
-
-function certificatePem(der: string): string {
-  const text = Buffer.from(der, 'base64url').toString('base64')
-  return `-----BEGIN CERTIFICATE-----\n${text.replace(/.{64}/g, '$&\n')}\n-----END CERTIFICATE-----\n`
+    ? new DialError('tls', `TLS with ${to.address} failed: ${code}`)
+    : new DialError('unreachable', `${to.address} cannot be reached: ${code}`)
 }

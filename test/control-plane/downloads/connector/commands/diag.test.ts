@@ -182,12 +182,34 @@ t.test('TLS that somebody opens on the way', async (t) => {
   })
 })
 
-t.test('a certificate that is over, or seems so', async (t) => {
-  const baseUrl = `https://127.0.0.1:${await tls(t, expired)}`
-  const { shown } = await connectorWith(t, { baseUrl })
-  t.match(await shown(), {
-    at_fault: { cause: 'certificate', detail: /valid from .* to .*clock of this machine says/ },
+t.test('a certificate that is over, or seems so by this clock', async (t) => {
+  const { certificatePem: cert, privateKeyPem: key } = expired
+  let date = new Date().toUTCString()
+  const server = createHttps({ cert, key }, (_request, response) => {
+    response.setHeader('date', date)
+    response.end()
   })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => server.close())
+  const baseUrl = `https://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const { shown, diag } = await connectorWith(t, { baseUrl })
+  t.match(await shown(), {
+    at_fault: {
+      subject: 'control_plane',
+      cause: 'certificate',
+      detail: /valid from .* to .*clock of this machine says/,
+    },
+  })
+  for (date of ['Mon, 01 Jun 2020 00:00:00 GMT', 'Thu, 01 Jan 2099 00:00:00 GMT']) {
+    const { at_fault: fault } = await shown()
+    const isClock = date.includes('2020')
+    t.equal(fault.cause, isClock ? 'clock' : 'certificate', date)
+    if (!isClock) continue
+    t.match(fault, { subject: 'clock', detail: /^It is \d+ days ahead of 127\.0\.0\.1:/ })
+    const { out } = await diag()
+    t.match(out, /At fault: clock of this machine.*timedatectl.*Requests go on meanwhile/s)
+    t.match(out, /skipped control plane .*: The clock has to be right first\./)
+  }
 })
 
 t.test('a proxy that wants a password, or does not allow it', async (t) => {
