@@ -25,8 +25,10 @@ export class ConnectorHandshakes<Item extends Queued> {
   readonly #waitingMax: number
   readonly #known = new Waiting<Item>()
   readonly #strangers = new Waiting<Item>()
-  /** From where connectors have proven to come, the latest last. */
-  readonly #clients = new Set<string>()
+  /** From where connectors have proven to come, the latest last, and the site of each. */
+  readonly #clients = new Map<string, string>()
+  /** How many of a site. */
+  readonly #knownOf = new Map<string, number>()
   #turns = 0
 
   constructor({ pace, waitingMsMax, nowMs }: ConnectorHandshakesOptions) {
@@ -38,13 +40,28 @@ export class ConnectorHandshakes<Item extends Queued> {
     return this.#known.size + this.#strangers.size
   }
 
-  /** It has proven to be a connector. */
-  know(client: string): void {
+  /** It has proven to be a connector. No site can have all others forgotten. */
+  know(client: string, site: string): void {
+    this.#forget(client)
+    this.#clients.set(client, site)
+    const ofSite = (this.#knownOf.get(site) ?? 0) + 1
+    this.#knownOf.set(site, ofSite)
+    if (ofSite > LIMITS.connectorClientsKnownOfSiteMax) this.#forgetOldest(site)
+    else if (this.#clients.size > LIMITS.connectorClientsKnownMax) this.#forgetOldest()
+  }
+
+  #forgetOldest(ofSite?: string): void {
+    for (const [client, site] of this.#clients)
+      if (ofSite === undefined || site === ofSite) return this.#forget(client)
+  }
+
+  #forget(client: string): void {
+    const site = this.#clients.get(client)
+    if (site === undefined) return
     this.#clients.delete(client)
-    this.#clients.add(client)
-    if (this.#clients.size <= LIMITS.connectorClientsKnownMax) return
-    const [oldest = client] = this.#clients
-    this.#clients.delete(oldest)
+    const left = this.#knownOf.get(site)! - 1
+    if (left === 0) this.#knownOf.delete(site)
+    else this.#knownOf.set(site, left)
   }
 
   /** As many wait as can have their turn in time: gives back who has no place, it or another. */

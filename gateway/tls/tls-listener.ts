@@ -157,7 +157,7 @@ export function createTlsListener(options: TlsListenerOptions) {
     if (!addresses.enter(peerAddress)) return void socket.destroy()
     let isJudged = false
     options.connectors!.accept(socket, peerAddress, (isAdmitted) => {
-      if (isAdmitted) connectorsWaiting.know(client)
+      if (isAdmitted) connectorsWaiting.know(client, countedWidelyAs(peerAddress))
       // Whoever only says to be one has cost a handshake, and is no better than a visitor that hangs up.
       else if (!isJudged && !isBalancer(peerAddress))
         addresses.siteOf(peerAddress).noteEnded(0, clock.nowMs())

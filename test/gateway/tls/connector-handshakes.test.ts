@@ -99,7 +99,7 @@ t.test(
     const strange = () => newcomer(`stranger ${Math.random()}`)
     for (let count = 0; count < most; count++) queue.add(strange(), false)
     const known = Array.from({ length: most }, (_, at) => newcomer(`${at}`))
-    for (const { client } of known) queue.know(client)
+    for (const { client } of known) queue.know(client, client)
     const out = known.map((one) => queue.add(one, false))
     const hadPlace = out.filter((gone, at) => gone !== known[at]).length
     t.equal(hadPlace, (most * 3) / 4, 'strangers keep a quarter of the places')
@@ -119,13 +119,31 @@ t.test('so many addresses are remembered, those of the latest', (t) => {
     nowMs: 0,
   })
   for (let at = 0; at <= LIMITS.connectorClientsKnownMax; at++) {
-    queue.know(`${at}`)
-    queue.know('1')
+    queue.know(`${at}`, `${at}`)
+    queue.know('1', '1')
   }
   const [forgotten, kept, stranger] = [newcomer('0'), newcomer('1'), newcomer('a')]
   for (const one of [stranger, forgotten, kept]) queue.add(one, false)
   t.same([queue.next(0), queue.next(0), queue.next(0)], [kept, stranger, forgotten])
   t.end()
+})
+
+t.test('a connector with a whole site of networks has nobody else forgotten', async (t) => {
+  t.equal(LIMITS.connectorClientsKnownOfSiteMax, 250)
+  const queue = new ConnectorHandshakes({
+    pace: { burst: 4, perSecond: 1 },
+    waitingMsMax,
+    nowMs: 0,
+  })
+  queue.know('192.0.2.1', '192.0.2.1')
+  for (let at = 0; at <= LIMITS.connectorClientsKnownMax; at++)
+    queue.know(`2001:db8:1:${at}::/64`, '2001:db8:1::/48')
+  const [known, stranger] = [newcomer('192.0.2.1'), newcomer('192.0.2.2')]
+  const ofSite = (at: number) => newcomer(`2001:db8:1:${LIMITS.connectorClientsKnownMax - at}::/64`)
+  const [last, forgotten] = [ofSite(249), ofSite(250)]
+  for (const one of [forgotten, stranger, last, known]) queue.add(one, false)
+  const turns = [queue.next(0), queue.next(0), queue.next(0), queue.next(0)]
+  t.same(turns, [last, known, forgotten, stranger])
 })
 
 t.test('connections ahead of demand come after those without which nobody is served', async (t) => {
