@@ -238,7 +238,7 @@ export function createConnectors(world: ConnectorsWorld) {
       for (const member of byTenant.get(tenantId)?.members() ?? [])
         if (allowed?.get(member.connectorId)?.has(member.keyId) !== true) {
           member.tell({ say: 'refused', reason: 'revoked' })
-          member.end()
+          member.end('revoked')
         }
     },
     /** How many are here of a tenant, for people. */

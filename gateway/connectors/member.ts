@@ -28,8 +28,8 @@ interface MemberEvents {
   onGone(cutOff: CutOff | undefined): void
 }
 
-/** What ends a connector that keeps to nothing. */
-type CutOff = 'malformed' | 'reads_nothing' | 'too_many_words'
+/** What ends a connector: that it keeps to nothing, or that its tenant does not want it any more. */
+type CutOff = 'malformed' | 'reads_nothing' | 'too_many_words' | 'revoked'
 
 /** `lost`: the connection has broken before it was opened; nothing has been sent on it. */
 export type OpenAnswer = 'opened' | OpenFailure | 'lost'

@@ -125,6 +125,13 @@ t.test('who has been revoked and comes back', async (t) => {
   door.allow({ con_1: stays })
   await revoked.gone
   t.same(JSON.parse(revoked.said.at(-1)!), { say: 'refused', reason: 'revoked' })
+  t.match(
+    door.logged
+      .filter(({ connector_id: id }) => id === 'con_2')
+      .map(({ msg, reason }) => [msg, reason]),
+    [['a connector is here'], ['a connector was cut off', 'revoked']],
+    'and in the log it has not just left',
+  )
   const back = await knock(t, door)
   const logged = isLogged({ reason: 'unknown', connector_id: 'con_2' }, 'is back')
   back.socket.write(answer(back, goes, { connector_id: 'con_2' }))
