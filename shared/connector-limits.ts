@@ -11,10 +11,10 @@ export const CONNECTOR_LIMITS = {
   connectorHandshakeWaitMsMax: 5000,
   /** Addresses that connectors have come from, at one worker: who comes back goes before strangers. */
   connectorClientsKnownMax: 5000,
-  /** For their turn in the channel between two processes of a gateway, on the way to the worker that they want. */
-  connectorsPassedWaitingMax: 16,
   /** Of them networks of one site: anybody can have 65,536, and have joined with one connector. */
   connectorClientsKnownOfSiteMax: 250,
+  /** For their turn in the channel between two processes of a gateway, on the way to the worker that they want. */
+  connectorsPassedWaitingMax: 16,
   /** One message of a control connection, and what is kept for a connector that reads none of ours. */
   connectorMessageBytesMax: 64 * 1024,
   /** Reads that one line comes in: a record of TLS has up to 16 KiB, and is read at once. */

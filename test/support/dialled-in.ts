@@ -37,6 +37,8 @@ export function newConnectorKeys(): ConnectorKeyPair {
 interface Logged {
   readonly msg: string
   readonly reason?: string
+  /** Whose it is, by its own word. */
+  readonly connector_id?: string
   /** Of refusals: how many there were. */
   readonly refused?: number
 }
