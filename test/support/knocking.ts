@@ -13,6 +13,7 @@ export interface Stranger {
   readonly gone: Promise<void>
 }
 
+/** Rejects where the gateway closes the connection without a word. */
 export async function knock(t: Test, door: Pick<Door, 'port'>): Promise<Stranger> {
   const socket = connectTls({
     port: door.port,
@@ -30,6 +31,7 @@ export async function knock(t: Test, door: Pick<Door, 'port'>): Promise<Stranger
     onLine: (line) => (said.length === 0 ? first.resolve(line) : undefined, said.push(line)),
     onTooLong: () => undefined,
   })
+  void gone.then(() => first.reject(new Error('the gateway has closed it without a word')))
   const hello = JSON.parse(await first.promise) as GatewayHello
   return { socket, hello, said, gone }
 }

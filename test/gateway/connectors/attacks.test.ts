@@ -204,9 +204,10 @@ t.test('who says nothing has five seconds', async (t) => {
   t.teardown(() => (globalThis.setTimeout = setTimeoutReal))
   globalThis.setTimeout = ((work: () => void, ms: number) =>
     setTimeoutReal(work, ms === LIMITS.connectorHandshakeMsMax ? 50 : ms)) as typeof setTimeout
+  // its time may be over before it has heard a word
+  const logged = isLogged({ reason: 'timeout' }, 'no word')
   const stranger = await knock(t, door)
   globalThis.setTimeout = setTimeoutReal
-  const logged = isLogged({ reason: 'timeout' }, 'no word')
   await stranger.gone
   t.equal(stranger.said.length, 1)
   await logged()
@@ -313,7 +314,9 @@ t.test('who has not said who it is holds a place of its address, and no more', a
   t.match(await ask(door.upstream), { status: 200 }, 'who is known goes on')
   for (const socket of flood) socket.destroy()
   while (closed < 40) await new Promise((next) => setTimeout(next, 5))
-  const later = await knock(t, door)
+  // what is closed here is not closed at the gateway yet
+  let later: Stranger | undefined
+  while (later === undefined) later = await knock(t, door).catch(() => undefined)
   later.socket.write(answer(later, keys))
   while (later.said.length < 2) await new Promise((next) => setTimeout(next, 5))
   t.match(later.said[1], /welcome/, 'and the places are free again')
