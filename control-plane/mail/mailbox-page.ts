@@ -50,7 +50,7 @@ export function mailboxRoutes(mailbox: Mailbox, key: string) {
     ${shown.map(
       ({ to, subject, text, at }) => html`<article>
         <h2>${subject}</h2>
-        <p class="meta">To ${to}, ${new Date(at).toISOString()}</p>
+        <p class="meta">To ${to}, ${new Date(at).toISOString().slice(0, 19).replace('T', ' ')} UTC</p>
         ${text.split('\n\n').map((line) => html`<p>${linked(line)}</p>`)}
       </article>`,
     )}`

@@ -36,6 +36,7 @@ void t.test('the mailbox opens with its password only, and shows text as text', 
   const page = await answer.text()
   t.match(page, /<a href="https:\/\/id\.example\/\?ticket=s3cret"/)
   t.match(page, /Hello &lt;b&gt;/)
+  t.match(page, '1970-01-01 00:00:00 UTC')
 })
 
 void t.test('with a mail server there is no mailbox', async (t) => {
