@@ -49,7 +49,7 @@ interface CheckInsWorld {
   readonly onChanged: OnChanged
 }
 
-export type OnChanged = (change: Change, device: EnrolledDevice) => Promise<void>
+export type OnChanged = (change: Change, device: EnrolledDevice) => Promise<number>
 
 /** Answers the one-time code of a sign-in that waits for this proof; part of the same change. */
 type Redeem = (

@@ -45,6 +45,12 @@ export interface EndedDevices {
   readonly enforced: Promise<Enforced>
 }
 
+export interface PatchedDevice {
+  readonly device: ListedDevice
+  /** Where sessions end with it, since it is out of the policy by that. */
+  readonly enforced?: Promise<Enforced>
+}
+
 /** What an administrator decides of one device. */
 export interface DevicePatch {
   readonly isApproved?: boolean | undefined
@@ -176,17 +182,19 @@ export function createManagement({ store, onChanged }: ManagementWorld) {
       deviceId: string,
       { isApproved, userId, isCleared }: DevicePatch,
       actor: Actor,
-    ): Promise<ListedDevice> {
-      await store.change(async (change) => {
+    ): Promise<PatchedDevice> {
+      const { sessions, enforced } = await store.change(async (change) => {
         const row = await require(change.queries, tenantId, deviceId)
         if (row.revokedAt !== null) throw new Refusal('device_revoked')
         if (isCleared === true) await clear(change, row, actor)
         if (userId !== undefined) await give(change, row, userId, actor)
         if (isApproved !== undefined) await approve(change, row, isApproved, actor)
         const after = (await findDeviceRow(change.queries, deviceId)) ?? row
-        await onChanged(change, deviceOf(after, await findPosture(change.queries, deviceId)))
+        const device = deviceOf(after, await findPosture(change.queries, deviceId))
+        return { sessions: await onChanged(change, device), enforced: change.enforced }
       })
-      return find(tenantId, deviceId)
+      const device = await find(tenantId, deviceId)
+      return sessions === 0 ? { device } : { device, enforced }
     },
 
     /** Nobody's becomes the one's who first signs in with it, in that change; where they have room. */

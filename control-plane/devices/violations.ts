@@ -27,16 +27,17 @@ interface ActedOn {
   readonly demanded: readonly Demanded[]
 }
 
-export async function endIfViolating(change: Change, device: EnrolledDevice): Promise<void> {
+/** Answers how many sessions end. */
+export async function endIfViolating(change: Change, device: EnrolledDevice): Promise<number> {
   const { queries, nowMs } = change
   const { tenantId, deviceId } = device
   const demanded = await actedOn(queries, tenantId)
-  if (demanded === undefined) return
+  if (demanded === undefined) return 0
   const { on_violation: wanted } = demanded.decided
   const isAskedAgain = wanted === 'ask_again' && device.state !== 'suspect_clone'
   const reason = isAskedAgain ? SESSION_ASKED_AGAIN : 'device_violation'
   const isOut = (userId: string) => isViolating(device, userId, demanded, nowMs)
-  await endSessionsOn(change, tenantId, [deviceId], reason, isOut)
+  return endSessionsOn(change, tenantId, [deviceId], reason, isOut)
 }
 
 /** undefined: what a device falls out of ends nothing. */

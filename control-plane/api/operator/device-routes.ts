@@ -2,7 +2,7 @@
 import * as v from 'valibot'
 import type { ChallengeKeys } from '../../devices/challenge-keys.ts'
 import type { Devices } from '../../devices/devices.ts'
-import type { EndedDevices, ListedDevice } from '../../devices/management.ts'
+import type { EndedDevices, ListedDevice, PatchedDevice } from '../../devices/management.ts'
 import type { DeviceTickets } from '../../devices/tickets.ts'
 import { count, described } from '../../requests/described.ts'
 import { deviceCsv } from '../../requests/device-csv.ts'
@@ -44,6 +44,10 @@ const RevokedDevicesAnswer = v.strictObject({
 })
 const DeviceKeyRotationBody = v.strictObject({ force: v.optional(flag, false) })
 const DeviceKeysAnswer = v.strictObject({ current: v.string(), next: v.string() })
+const PatchedDeviceAnswer = v.strictObject({
+  ...DeviceAnswer.entries,
+  enforced: v.optional(described(Enforced, 'If the change ended sessions.')),
+})
 const RemovedDeviceAnswer = v.strictObject({ device_id: v.string(), enforced: Enforced })
 
 export function operatorDeviceEndpoints(world: OperatorDeviceEndpointsWorld): readonly Endpoint[] {
@@ -53,6 +57,12 @@ export function operatorDeviceEndpoints(world: OperatorDeviceEndpointsWorld): re
   async function revokedView(tenantId: string, { deviceIds, sessions, ...ended }: EndedDevices) {
     const enforced = await enforcement.view(tenantId, await ended.enforced)
     return { device_ids: deviceIds, sessions, enforced }
+  }
+
+  async function patchedView(tenantId: string, { device, ...ended }: PatchedDevice) {
+    const shown = deviceView(device)
+    if (ended.enforced === undefined) return shown
+    return { ...shown, enforced: await enforcement.view(tenantId, await ended.enforced) }
   }
 
   return [
@@ -145,26 +155,24 @@ export function operatorDeviceEndpoints(world: OperatorDeviceEndpointsWorld): re
       summary: 'Approves a device, changes its owner, or clears it of being a copy.',
       body: DevicePatchBody,
       example: { approved: true },
-      answers: { 200: json(DeviceAnswer, 'The device.') },
+      answers: { 200: json(PatchedDeviceAnswer, 'The device.') },
       refusals: ['device_not_found', 'device_revoked', 'user_not_found', 'devices_full'],
       handle: async (c, { path, body: { approved, owner, cleared } }) => {
         const patch = { isApproved: approved, userId: owner, isCleared: cleared }
         const { tenant_id: tenantId, device_id: deviceId } = path
-        return c.json(
-          deviceView(await enrolledDevices.patch(tenantId, deviceId, patch, c.var.actor)),
-        )
+        const done = await enrolledDevices.patch(tenantId, deviceId, patch, c.var.actor)
+        return c.json(await patchedView(tenantId, done))
       },
     }),
     operator.post(`${DEVICE}/approve`, {
       summary: 'Approves a device.',
       body: NothingBody,
-      answers: { 200: json(DeviceAnswer, 'The device.') },
+      answers: { 200: json(PatchedDeviceAnswer, 'The device.') },
       refusals: ['device_not_found', 'device_revoked'],
       handle: async (c, { path: { tenant_id: tenantId, device_id: deviceId } }) => {
         const patch = { isApproved: true }
-        return c.json(
-          deviceView(await enrolledDevices.patch(tenantId, deviceId, patch, c.var.actor)),
-        )
+        const done = await enrolledDevices.patch(tenantId, deviceId, patch, c.var.actor)
+        return c.json(await patchedView(tenantId, done))
       },
     }),
     operator.post(`${DEVICE}/revoke`, {

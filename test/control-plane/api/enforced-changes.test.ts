@@ -141,6 +141,8 @@ const CALLS: Readonly<Record<string, readonly string[]>> = {
     'POST /tenants/{tenant_id}/device-revocations',
     'POST /tenants/{tenant_id}/devices/{device_id}/revoke',
     'DELETE /tenants/{tenant_id}/devices/{device_id}',
+    'PATCH /tenants/{tenant_id}/devices/{device_id}',
+    'POST /tenants/{tenant_id}/devices/{device_id}/approve',
   ],
   soon: [
     'PUT /tenants/{tenant_id}/licence', // running sessions go on in every state

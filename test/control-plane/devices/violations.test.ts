@@ -165,8 +165,10 @@ void t.test('a policy saved before its demands were dated counts from then', asy
 void t.test('what an administrator decides of a device counts at once', async (t) => {
   const { ended, one, operator, ada, eve } = await start(t, { facts: [], owner: 'own' })
   const path = `/tenants/acme/devices/${one.deviceId}`
-  await operator('PATCH', path, { owner: ada })
+  const toAda = await operator('PATCH', path, { owner: ada })
+  t.match(toAda.body, { enforced: { gateways: 0, of: 0 } }, 'as of every other end')
   t.strictSame(await ended(), ['of-eve'], 'it is not hers')
+  t.notMatch((await operator('PATCH', path, { owner: ada })).body, { enforced: {} }, 'none ended')
   await operator('PATCH', path, { owner: eve })
   t.strictSame(await ended(), ['on-one', 'of-eve'])
 

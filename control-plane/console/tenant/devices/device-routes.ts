@@ -32,8 +32,8 @@ export function deviceRoutes(world: DeviceLookUpWorld): readonly ConsoleRoute[] 
 
   async function patched(visit: DeviceVisit, patch: DevicePatch, said: string) {
     const { tenant, path, actor } = visit
-    await enrolledDevices.patch(tenant.tenantId, path.device_id, patch, actor)
-    return done(at(visit), said)
+    const { enforced } = await enrolledDevices.patch(tenant.tenantId, path.device_id, patch, actor)
+    return done(at(visit), said, { enforced })
   }
 
   async function ownerView(visit: DeviceVisit, attempt?: Attempt): Promise<View> {
