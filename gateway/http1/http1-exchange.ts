@@ -11,6 +11,7 @@ import { BODY } from '../wire/response-head.ts'
 import type { ResponseHead } from '../wire/response-head.ts'
 import { answerText, isSafe, plainAnswer, withLines } from '../wire/answer.ts'
 import { BodyCollector } from '../wire/body-collector.ts'
+import { ExchangeRecord } from '../wire/exchange-record.ts'
 import { BODY_USE } from '../wire/body-use.ts'
 import type { ChunkedSink } from '../wire/chunked.ts'
 import { askerOfHead } from '../wire/asker.ts'
@@ -49,6 +50,7 @@ export class Http1Exchange implements Exchange, ResponseSink, ChunkedSink {
   readonly startedMs: number
   context: unknown = undefined
   readonly #connection: ExchangeConnection
+  readonly #record = new ExchangeRecord()
   #bodyUse: number = BODY_USE.held
   #gathered: GatheredBytes | null = null
   #collector: BodyCollector | null = null
@@ -64,10 +66,6 @@ export class Http1Exchange implements Exchange, ResponseSink, ChunkedSink {
   /** The response has no length and the client takes chunks: each piece becomes one. */
   #makesChunks = false
   #isOpenEnded = false
-  #status = 0
-  #failure: UpstreamFailure | null = null
-  #sentAtMs = 0
-  #upstreamMs = -1
   #isOver = false
 
   constructor(connection: ExchangeConnection, head: ParsedHead, startedMs: number) {
@@ -187,7 +185,7 @@ export class Http1Exchange implements Exchange, ResponseSink, ChunkedSink {
   #answer(asked: OwnAnswer, staysOpen: boolean): void {
     const answer = isSafe(asked) ? asked : plainAnswer(REFUSALS.internal)
     this.#staysOpen = staysOpen
-    this.#status = answer.status
+    this.#record.status = answer.status
     this.#isOnTheWire = true
     const { writer, world } = this.#connection
     writer.utf8(answerText(answer, this.head.method, world.dateLine(), this.#lastLines()))
@@ -206,7 +204,7 @@ export class Http1Exchange implements Exchange, ResponseSink, ChunkedSink {
     const isBodyWhole = this.#connection.body.isDone && this.#gathered === null
     const request = upstreamRequest(this.head, this.#plan!, firstBody, isBodyWhole, true)
     this.#bodyUse = BODY_USE.forwarded
-    this.#sentAtMs = performance.now()
+    this.#record.sent()
     this.#call = this.#plan!.upstream.request(request, this)
   }
 
@@ -287,13 +285,13 @@ export class Http1Exchange implements Exchange, ResponseSink, ChunkedSink {
   }
 
   onHead(head: ResponseHead): void {
-    this.#upstreamMs = performance.now() - this.#sentAtMs
+    this.#record.headCame()
     const { body, writer, world } = this.#connection
     const isOpenEnded = head.framing === BODY.chunked || head.framing === BODY.untilClose
     this.#isOpenEnded = isOpenEnded
     this.#makesChunks = head.framing === BODY.untilClose && !this.head.isHttp10
     this.#staysOpen = this.#mayStayOpen() && body.isDone && !(isOpenEnded && this.head.isHttp10)
-    this.#status = head.status
+    this.#record.status = head.status
     const framing = framingLine(head, this.head.isHttp10)
     const lines = responseLines(head, this.#plan!, this.isSecure, world.dateLine)
     const start = `HTTP/1.1 ${head.status} ${head.reason}\r\n`
@@ -332,7 +330,7 @@ export class Http1Exchange implements Exchange, ResponseSink, ChunkedSink {
   }
 
   onError(failure: UpstreamFailure): void {
-    this.#failure = failure
+    this.#record.failure = failure
     const { world, writer } = this.#connection
     if (this.#isOnTheWire) return this.#connection.abort(!this.#makesChunks && this.head.isHttp10)
     writer.discard()
@@ -362,13 +360,13 @@ export class Http1Exchange implements Exchange, ResponseSink, ChunkedSink {
     this.#isOver = true
     this.#isDecided = true
     const { world, writer } = this.#connection
-    const status = this.#isOnTheWire ? this.#status : 0
+    const status = this.#isOnTheWire ? this.#record.status : 0
     world.tellEnd(this, {
       status,
       bytes: writer.bytes,
       isCut,
-      failure: this.#failure,
-      upstreamMs: this.#upstreamMs,
+      failure: this.#record.failure,
+      upstreamMs: this.#record.upstreamMs,
     })
   }
 }

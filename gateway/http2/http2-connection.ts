@@ -115,7 +115,7 @@ export class Http2Connection implements Deadlined, Idling {
     if (this.#use.headBytes + head.end > this.world.limits.http2HeadBytesPerAddressMax)
       if (!this.#isExempt()) return this.#turnAway(stream)
     const exchange = new Http2Exchange(this, stream, head, this.world.clock.nowMs())
-    if (body !== null) body.turn = exchange.turn
+    if (body !== null) body.turn = exchange.body.turn
     this.#exchanges.add(exchange)
     this.#use.streams++
     this.#use.headBytes += head.end
@@ -337,7 +337,7 @@ export class Http2Connection implements Deadlined, Idling {
     if (this.isClosing || this.#isGone) return
     this.isClosing = true
     this.deadlineMs = this.#exchanges.size > 0 ? 0 : this.world.deadlines.nowMs + LIMITS.lingerMsMax
-    for (const exchange of this.#exchanges) exchange.unwanted?.stop()
+    for (const exchange of this.#exchanges) exchange.body.unwanted?.stop()
     this.#session.close()
   }
 

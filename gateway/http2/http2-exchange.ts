@@ -7,9 +7,8 @@ import { constants } from 'node:http2'
 import type { ServerHttp2Stream, ServerStreamResponseOptions } from 'node:http2'
 import { BodyTooLarge, BodyUnreadable, upstreamRequest } from '../wire/exchange.ts'
 import type { Exchange, ForwardPlan, OwnAnswer } from '../wire/exchange.ts'
-import { GatheredBytes } from '../wire/gathered-bytes.ts'
 import { withLines } from '../wire/answer.ts'
-import { BodyCollector } from '../wire/body-collector.ts'
+import { ExchangeRecord } from '../wire/exchange-record.ts'
 import { BODY_USE } from '../wire/body-use.ts'
 import { askerOfHead } from '../wire/asker.ts'
 import { REFUSALS } from '../wire/refusals.ts'
@@ -19,7 +18,7 @@ import type { ResponseSink, UpstreamCall, UpstreamFailure } from '../wire/upstre
 import { BODY } from '../wire/response-head.ts'
 import type { ResponseHead } from '../wire/response-head.ts'
 import { AnswerProgress } from './answer-progress.ts'
-import { BodyTurn } from './body-turn.ts'
+import { RequestBody } from './request-body.ts'
 import { fieldsObject, trailerLines } from './field-lists.ts'
 import { answerFields, isSmall, noteEmptyBody } from './forwarded.ts'
 import type { ExchangeConnection } from './world.ts'
@@ -32,17 +31,11 @@ export class Http2Exchange implements Exchange, ResponseSink {
   readonly wantsRawChunks = false
   readonly startedMs: number
   context: unknown = undefined
-  readonly turn = new BodyTurn()
+  readonly body: RequestBody
   readonly #progress: AnswerProgress
   readonly #connection: ExchangeConnection<Http2Exchange>
   readonly #stream: ServerHttp2Stream
-  #bodyUse: number = BODY_USE.held
-  #isBodyDone: boolean
-  #bodyBytes = 0
-  #trailers = ''
-  #gathered: GatheredBytes | null = null
-  #collector: BodyCollector | null = null
-  unwanted: UnwantedBody | null = null
+  readonly #record = new ExchangeRecord()
   #plan: ForwardPlan | null = null
   #call: UpstreamCall | null = null
   #response: ResponseHead | null = null
@@ -54,10 +47,6 @@ export class Http2Exchange implements Exchange, ResponseSink {
   #isDecided = false
   #isHeadSent = false
   #isAnswered = false
-  #status = 0
-  #failure: UpstreamFailure | null = null
-  #sentAtMs = 0
-  #upstreamMs = -1
   #isOver = false
 
   constructor(
@@ -71,7 +60,7 @@ export class Http2Exchange implements Exchange, ResponseSink {
     this.#stream = stream
     this.head = head
     this.startedMs = startedMs
-    this.#isBodyDone = stream.endAfterHeaders
+    this.body = new RequestBody(head.bodyLength, stream.endAfterHeaders)
     stream.on('close', () => this.#onClose())
   }
 
@@ -96,7 +85,7 @@ export class Http2Exchange implements Exchange, ResponseSink {
   }
 
   #carryOn(): void {
-    if (this.#isBodyDone) return this.#startCall('', true)
+    if (this.body.isDone) return this.#startCall('', true)
     // A small body is waited for, so that a slow client does not hold an upstream connection.
     if (!isSmall(this.head)) this.#startCall('', false)
     this.#readBody(isSmall(this.head) ? BODY_USE.gathered : BODY_USE.forwarded)
@@ -106,16 +95,15 @@ export class Http2Exchange implements Exchange, ResponseSink {
     if (this.#isOver) return Promise.reject(new BodyUnreadable('the client is gone'))
     if (this.head.bodyLength > bytesMax)
       return Promise.reject(new BodyTooLarge('the body is too large'))
-    const collector = new BodyCollector(bytesMax)
-    this.#collector = collector
-    if (this.#isBodyDone) collector.end()
+    const collector = this.body.collect(bytesMax)
+    if (this.body.isDone) collector.end()
     else this.#readBody(BODY_USE.collected)
     return collector.body
   }
 
   get isOpenEnded(): boolean {
     const framing = this.#response?.framing
-    return (framing === BODY.chunked || framing === BODY.untilClose) && this.#isBodyDone
+    return (framing === BODY.chunked || framing === BODY.untilClose) && this.body.isDone
   }
 
   recall(): boolean {
@@ -126,8 +114,8 @@ export class Http2Exchange implements Exchange, ResponseSink {
       return false
     }
     this.#progress.drop()
-    this.#gathered = null
-    if (!this.#isHeld) this.#bodyUse = BODY_USE.discarded // else nobody reads it yet
+    this.body.forget()
+    if (!this.#isHeld) this.body.use = BODY_USE.discarded // else nobody reads it yet
     this.#isHeld = false
     this.#isDecided = false
     return true
@@ -138,7 +126,7 @@ export class Http2Exchange implements Exchange, ResponseSink {
     this.#isAnswered = true
     this.#progress.bytes = answer.body.length
     this.#attempt((stream) => {
-      this.#status = sendAnswer(stream, answer, this.#connection.world.dateLine())
+      this.#record.status = sendAnswer(stream, answer, this.#connection.world.dateLine())
     })
     this.#connection.onWritten(this.unsentBytes)
     this.#leaveBody()
@@ -147,10 +135,10 @@ export class Http2Exchange implements Exchange, ResponseSink {
   // The body of the request
 
   #readBody(use: number): void {
-    this.#bodyUse = use
+    this.body.use = use
     if (this.head.expectsContinue)
       this.#attempt((stream) => stream.additionalHeaders({ ':status': 100 }))
-    this.turn.begin(this.#connection.world)
+    this.body.turn.begin(this.#connection.world)
     this.#hearBody()
   }
 
@@ -162,70 +150,59 @@ export class Http2Exchange implements Exchange, ResponseSink {
   }
 
   #onBodyData(chunk: Buffer): void {
-    if (this.#bodyUse === BODY_USE.discarded) return this.unwanted?.onData(chunk.length)
+    const { body } = this
+    if (body.use === BODY_USE.discarded) return body.unwanted?.onData(chunk.length)
     // From the head of an answer on the two talk at the pace that they like.
-    if (!this.turn.goesOn(chunk.length, this.#connection.world) && this.#response === null)
+    if (!body.turn.goesOn(chunk.length, this.#connection.world) && this.#response === null)
       return this.fail(REFUSALS.bodyTimeout)
-    // nghttp2 has compared both already; one byte too many would be the start of a request of its
-    // own for the application.
-    this.#bodyBytes += chunk.length
-    if (this.head.bodyLength >= 0 && this.#bodyBytes > this.head.bodyLength)
-      return this.fail(REFUSALS.framing)
-    switch (this.#bodyUse) {
-      case BODY_USE.forwarded:
-        if (this.#call!.write(chunk)) return
-        this.#stream.pause()
-        this.turn.deadlineMs = Infinity
-        return
-      case BODY_USE.gathered:
-        return (this.#gathered ??= new GatheredBytes(this.head.bodyLength)).give(chunk)
-      default:
-        this.#collector!.add(chunk)
-    }
+    if (!body.count(chunk.length)) return this.fail(REFUSALS.framing)
+    if (body.use !== BODY_USE.forwarded) return body.keep(chunk)
+    if (this.#call!.write(chunk)) return
+    this.#stream.pause()
+    body.turn.deadlineMs = Infinity
   }
 
   onDrain(): void {
-    if (this.#isBodyDone || this.#bodyUse !== BODY_USE.forwarded) return
-    this.turn.begin(this.#connection.world)
+    if (this.body.isDone || this.body.use !== BODY_USE.forwarded) return
+    this.body.turn.begin(this.#connection.world)
     this.#stream.resume()
   }
 
   #onTrailers(fields: readonly string[]): void {
     const lines = trailerLines(fields)
-    if (this.#bodyUse === BODY_USE.discarded) return
+    if (this.body.use === BODY_USE.discarded) return
     if (lines === null) this.fail(REFUSALS.body)
-    else this.#trailers = lines
+    else this.body.trailers = lines
   }
 
   #onBodyEnd(): void {
     // For Node a stream that was reset ends as well: closed before our answer, whatever its code.
     if (this.#isOver || (this.#stream.closed && !this.#isAnswered)) return
     if (this.#stream.rstCode !== constants.NGHTTP2_NO_ERROR) return
-    this.#isBodyDone = true
-    this.unwanted = null
+    const { body } = this
+    body.end()
     this.#connection.endUpload(this)
-    this.turn.deadlineMs = Infinity
-    if (this.#bodyUse === BODY_USE.discarded) return
-    if (this.head.bodyLength >= 0 && this.#bodyBytes !== this.head.bodyLength)
-      return this.fail(REFUSALS.framing)
-    if (this.#bodyUse === BODY_USE.forwarded) this.#call!.end(this.#trailers)
-    else if (this.#bodyUse === BODY_USE.collected) this.#collector!.end()
-    else this.#startCall(this.#gathered?.take().toString('latin1') ?? '', true)
+    if (body.use === BODY_USE.discarded) return
+    if (!body.isWhole) return this.fail(REFUSALS.framing)
+    if (body.use === BODY_USE.forwarded) this.#call!.end(body.trailers)
+    else if (body.use === BODY_USE.collected) body.handOver()
+    else this.#startCall(body.takeText(), true)
   }
 
   /** We have said what we have to say: what is still to come of the body is nobody's. */
   #leaveBody(): void {
     this.#awaitTaking()
-    if (this.#isBodyDone) return
-    this.turn.deadlineMs = Infinity
+    const { body } = this
+    if (body.isDone) return
+    body.turn.deadlineMs = Infinity
     const connection = this.#connection
     connection.endUpload(this) // no application waits for it
-    const isNew = this.#bodyUse === BODY_USE.held
-    this.#bodyUse = BODY_USE.discarded
+    const isNew = body.use === BODY_USE.held
+    body.use = BODY_USE.discarded
     const isUnsent = isNew && this.head.expectsContinue
     if (isUnsent || connection.isClosing) return closeWhenSent(this.#stream)
     if (isNew) this.#hearBody()
-    this.unwanted = new UnwantedBody(this.#stream, connection.world.deadlines)
+    body.unwanted = new UnwantedBody(this.#stream, connection.world.deadlines)
   }
 
   // The response
@@ -233,7 +210,7 @@ export class Http2Exchange implements Exchange, ResponseSink {
   #startCall(firstBody: string, isBodyWhole: boolean): void {
     if (isBodyWhole && firstBody === '') noteEmptyBody(this.head)
     const request = upstreamRequest(this.head, this.#plan!, firstBody, isBodyWhole, false)
-    this.#sentAtMs = performance.now()
+    this.#record.sent()
     this.#call = this.#plan!.upstream.request(request, this)
   }
 
@@ -242,7 +219,7 @@ export class Http2Exchange implements Exchange, ResponseSink {
   }
 
   onHead(head: ResponseHead): void {
-    this.#upstreamMs = performance.now() - this.#sentAtMs
+    this.#record.headCame()
     this.#response = head
   }
 
@@ -318,7 +295,7 @@ export class Http2Exchange implements Exchange, ResponseSink {
   #sendHead(options: ServerStreamResponseOptions): void {
     const response = this.#response!
     this.#isHeadSent = true
-    this.#status = response.status
+    this.#record.status = response.status
     const fields = answerFields(response, this.#plan!, this.#connection.world.dateLine)
     this.#attempt((stream) => stream.respond(fields, options))
   }
@@ -336,7 +313,7 @@ export class Http2Exchange implements Exchange, ResponseSink {
   }
 
   onError(failure: UpstreamFailure): void {
-    this.#failure = failure
+    this.#record.failure = failure
     if (this.#isHeadSent) return this.#cut()
     this.#progress.drop()
     const answer = this.#connection.world.failureAnswer(failure, this)
@@ -346,11 +323,11 @@ export class Http2Exchange implements Exchange, ResponseSink {
   /** Ends the exchange from our side: with an answer if there is still room for one. */
   fail(refusal: Refusal): void {
     this.#call?.abort()
-    this.#collector?.fail(new BodyUnreadable(refusal.detail))
+    this.body.fail(refusal.detail)
     this.#isDecided = true
     if (this.#isHeadSent) return this.#cut()
     this.#answer(this.#connection.world.refusalAnswer(refusal, askerOfHead(this.head)))
-    this.unwanted?.stop()
+    this.body.unwanted?.stop()
   }
 
   /**
@@ -363,15 +340,14 @@ export class Http2Exchange implements Exchange, ResponseSink {
 
   onDeadline(nowMs: number): void {
     if (this.#progress.deadlineMs <= nowMs) this.#checkTaking(nowMs)
-    if (this.unwanted !== null && this.unwanted.deadlineMs <= nowMs) this.unwanted.stop()
-    if (this.turn.deadlineMs > nowMs || this.#isOver) return
-    this.turn.deadlineMs = Infinity
+    this.body.unwanted?.onDeadline(nowMs)
+    if (this.body.turn.deadlineMs > nowMs || this.#isOver) return
+    this.body.turn.deadlineMs = Infinity
     this.fail(REFUSALS.bodyTimeout)
   }
 
   get deadlineMs(): number {
-    const untilMs = Math.min(this.turn.deadlineMs, this.#progress.deadlineMs)
-    return this.unwanted === null ? untilMs : Math.min(untilMs, this.unwanted.deadlineMs)
+    return Math.min(this.body.deadlineMs, this.#progress.deadlineMs)
   }
 
   #onClose(): void {
@@ -379,16 +355,16 @@ export class Http2Exchange implements Exchange, ResponseSink {
     this.#isOver = true
     this.#isDecided = true
     this.#call?.abort()
-    this.#collector?.fail(new BodyUnreadable('the client is gone'))
+    this.body.fail('the client is gone')
     const isCut = !this.#isAnswered || this.#stream.rstCode !== constants.NGHTTP2_NO_ERROR
     this.#connection.world.tellEnd(this, {
-      status: this.#status,
+      status: this.#record.status,
       bytes: this.#progress.bytes,
       isCut,
-      failure: this.#failure,
-      upstreamMs: this.#upstreamMs,
+      failure: this.#record.failure,
+      upstreamMs: this.#record.upstreamMs,
     })
     // What the application has broken is not the client's doing.
-    this.#connection.forget(this, isCut && this.#failure === null, this.#stream.rstCode)
+    this.#connection.forget(this, isCut && this.#record.failure === null, this.#stream.rstCode)
   }
 }

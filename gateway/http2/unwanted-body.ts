@@ -28,6 +28,10 @@ export class UnwantedBody {
     if (!this.#lingering.discard(bytes)) this.stop()
   }
 
+  onDeadline(nowMs: number): void {
+    if (this.deadlineMs <= nowMs) this.stop()
+  }
+
   /** Too much of it, or too long, or nobody has the time: now it is reset, behind the answer. */
   stop(): void {
     if (this.#isOver) return
