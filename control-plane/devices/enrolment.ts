@@ -9,6 +9,7 @@ import {
   type EnrolAnswer,
 } from '../../shared/device/messages.ts'
 import { Refusal } from '../../shared/errors.ts'
+import { issuerOf } from '../../shared/issuer.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import {
   countDevices,
@@ -155,7 +156,7 @@ export function createEnrolment(world: EnrolmentWorld) {
       tenant_id: row.tenantId,
       state: stateOf(row),
       origin: new URL(baseUrl).origin,
-      confirm: `${baseUrl}/auth/realms/${row.tenantId}/device/confirm`,
+      confirm: `${issuerOf(baseUrl, row.tenantId)}/device/confirm`,
       challenge_jwks: await challengeKeys.jwks(),
       poll_s: LIMITS.deviceCheckInSeconds,
       next,
