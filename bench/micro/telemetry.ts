@@ -57,7 +57,8 @@ for (const sample of [1, 0.01]) {
     startTrace: telemetry.startTrace,
   } as unknown as Edge
   const exchange = { head, peerAddress: '192.0.2.7', startedMs: 0 } as unknown as Exchange
-  const served = { tenant: { tenantId: 'acme' }, revoked: {} } as never
+  const tenant = { tenantId: 'acme', edgeUrls: new Map() }
+  const served = { tenant, revoked: {} } as never
   const context = new RequestContext(exchange, edge, served)
   context.decision = 'forward'
   context.reason = 'session'

@@ -1,5 +1,5 @@
 /**
- * node bench/micro/tls-exchange.ts [rounds]
+ * npm run bench:tls -- [rounds]
  *
  * What an exchange of the size of `connector GET 1 KB` costs who asks, over TCP and over TLS: one write,
  * one read into a buffer that is there, and nothing else. The difference is Node's and OpenSSL's part of

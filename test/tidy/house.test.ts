@@ -287,6 +287,7 @@ t.test('what a newcomer is told to run or to open is there', async (t) => {
       [],
       `${page}: commands`,
     )
+    t.notMatch(text, /^\s*node \S+\.ts\b/m, `${page}: the machine's Node may be too old for that`)
     t.same(
       [...linked, ...named].filter((path) => !existsSync(join(ROOT, path))),
       [],
