@@ -146,7 +146,7 @@ function linkText(link: RunningStatus['gateways'][number]['links'][number]): str
     problem === '' ? '' : `${state}: ${problem}`,
     checked,
     roundTrip === null ? '' : `round trip ${roundTrip} ms`,
-    `${connections} connections, ${inUse} in use`,
+    `${connections} ${connections === 1 ? 'connection' : 'connections'}, ${inUse} in use`,
   ]
   return parts.filter((part) => part !== '').join(', ')
 }
