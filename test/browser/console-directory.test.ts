@@ -1,3 +1,4 @@
+// long: a browser, and a database of an application
 /** A user directory in Chromium: a table of an application's own, tried, saved, used, removed. */
 import t from 'tap'
 import { WITHOUT_CHROMIUM } from '../support/chromium.ts'

@@ -1,3 +1,4 @@
+// long: types every command of two pages into a shell, with all programs
 /** What README.md and the tool's own README have somebody type is typed, in its order, into one shell. */
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'

@@ -1,3 +1,4 @@
+// long: starts and ends all programs again and again
 import { createServer, type ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { writeFileSync } from 'node:fs'

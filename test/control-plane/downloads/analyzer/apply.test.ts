@@ -1,3 +1,4 @@
+// long: the whole way of the downloaded program, and back
 /** From a stranger's project to protected and back, with the program as it is downloaded. */
 import { appendFileSync, chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

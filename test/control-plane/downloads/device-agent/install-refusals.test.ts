@@ -1,3 +1,4 @@
+// long: installs and removes in namespaces of its own
 /**
  * What the installer does where something is missing, wrong or refused, with an agent that only takes
  * notes: it stops with words, and leaves the machine as it was. As root in a namespace of its own.

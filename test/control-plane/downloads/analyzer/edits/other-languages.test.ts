@@ -1,3 +1,4 @@
+// long: starts programs in other languages
 /**
  * Files that are taken out of the contract's programs keep the promises of those programs, mounted by
  * the very lines that are shown to a person.

@@ -1,3 +1,4 @@
+// long: kills a program at each of its steps
 /** A real process and a real SIGKILL: the way back is found by another process, with its lock there. */
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
