@@ -28,7 +28,13 @@ const LONG_FILES_MAX = 7
 const TAKES_LONG = ['test/browser', 'test/flows', 'test/flows/one-fleet']
 
 /** Begun first, since they take longest; the small ones fill the gaps at the end. */
-const LONGEST = [...TAKES_LONG, 'test/conformance', 'test/control-plane', 'test/gateway']
+const LONGEST = [
+  'test/strangers/corpus',
+  ...TAKES_LONG,
+  'test/conformance',
+  'test/control-plane',
+  'test/gateway',
+]
 
 /** Rooms with programs of their own, which their files share. */
 const BY_THEMSELVES = [...TAKES_LONG, 'test/conformance']
