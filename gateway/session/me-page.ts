@@ -6,6 +6,7 @@ import { DEVICE_WORDS } from '../../shared/device-words/say-reason.ts'
 import type { Language } from '../../shared/sign-in/language.ts'
 import { frame, readable, type Html } from '../../shared/sign-in/pages.ts'
 import { TEXTS } from '../../shared/sign-in/texts/languages.ts'
+import { localTimesScript } from './local-times.ts'
 import type { Listed } from './own-sessions.ts'
 
 export interface MePage {
@@ -58,7 +59,8 @@ export function mePageHtml(me: MePage, language: Language): string {
       <div class="row">
         <form method="post" action="/service/logout"><button>${signOut}</button></form>
         <a class="small" href="${me.accountUrl}">${said.account}</a>
-      </div>`,
+      </div>
+      ${localTimesScript}`,
   )
 }
 

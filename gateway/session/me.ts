@@ -7,13 +7,13 @@ import { LIMITS } from '../../shared/limits.ts'
 import { jsonAnswer, pageAnswer, redirection, type Answer } from '../../shared/sign-in/answer.ts'
 import { methodRefused } from '../../shared/sign-in/bad-request.ts'
 import { logout } from '../../shared/sign-in/logout.ts'
-import { FORM_PAGE_HEADER_LINES } from '../../shared/sign-in/pages.ts'
 import { ownSessionOf, wantsPage } from '../../shared/sign-in/own-session.ts'
 import { isRead, onlyParameter, type SignInWorld } from '../../shared/sign-in/service-request.ts'
 import { english } from '../../shared/sign-in/texts/english.ts'
 import { spokenBy, TEXTS } from '../../shared/sign-in/texts/languages.ts'
 import { BodyTooLarge } from '../wire/exchange.ts'
 import type { RequestContext } from '../request/context.ts'
+import { LOCAL_TIMES_HEADER_LINES } from './local-times.ts'
 import { mePageHtml, type MePage } from './me-page.ts'
 import type { Ending, OwnSessions } from './own-sessions.ts'
 import type { ProvenSession } from '../request/sessions.ts'
@@ -65,7 +65,7 @@ async function show(
     accountUrl: facts.account_url,
   }
   const body = mePageHtml({ ...about, csrf, listed, done }, spokenBy(context))
-  return { status: 200, headerLines: FORM_PAGE_HEADER_LINES, body }
+  return { status: 200, headerLines: LOCAL_TIMES_HEADER_LINES, body }
 }
 
 async function end(

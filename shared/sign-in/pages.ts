@@ -1,5 +1,6 @@
 /**
- * The few pages that the service shows on a tenant's own hostname. No scripts, no foreign content, readable on a phone.
+ * The few pages that the service shows on a tenant's own hostname. No scripts (but one on `/service/me`, which tells
+ * times), no foreign content, readable on a phone.
  */
 import { createHash } from 'node:crypto'
 import { html, raw } from 'hono/html'

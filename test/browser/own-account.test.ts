@@ -24,6 +24,21 @@ async function violations(page: Page): Promise<string[]> {
   )
 }
 
+/** On the page the reader's own zone, UTC when pointed at. */
+async function tellsOwnTime(page: Page, timeZone: string) {
+  const time = page.locator('time').first()
+  const at = Date.parse((await time.getAttribute('datetime')) ?? '')
+  const lang = (await page.getAttribute('html', 'lang')) ?? ''
+  const inZone = (zone: string) =>
+    new Intl.DateTimeFormat(lang, {
+      dateStyle: 'medium',
+      timeStyle: 'short',
+      timeZone: zone,
+    }).format(at)
+  t.equal(await time.textContent(), inZone(timeZone), 'the reader’s own time')
+  t.equal(await time.getAttribute('title'), `${inZone('UTC')} UTC`, 'with UTC at hand')
+}
+
 async function signIn(page: Page, url: string) {
   await page.goto(url)
   await page.fill('[name=username]', 'ada')
@@ -47,6 +62,8 @@ t.test('sessions, and a passkey, by buttons', { skip: WITHOUT_CHROMIUM }, async 
   await keep(phone.page, 'me-phone')
   await keep(desk.page, 'me-desk-dark')
   t.same(await violations(desk.page), [])
+  await tellsOwnTime(desk.page, 'Asia/Kolkata')
+  t.match(await phone.page.locator('time').first().textContent(), / UTC$/, 'without scripts UTC')
   await phone.page.locator('[name=sid] ~ button').click()
   t.match(await phone.page.textContent('[role=status]'), /Session ended/)
   await desk.page.goto(me)
@@ -62,12 +79,7 @@ t.test('sessions, and a passkey, by buttons', { skip: WITHOUT_CHROMIUM }, async 
   await signIn(page, me)
   await page.getByRole('link', { name: 'Password and account' }).click()
   await page.getByRole('heading', { name: 'Your account' }).waitFor()
-  const time = page.locator('time').first()
-  const at = Date.parse((await time.getAttribute('datetime')) ?? '')
-  const inZone = (timeZone: string) =>
-    new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'short', timeZone }).format(at)
-  t.equal(await time.textContent(), inZone('Asia/Kolkata'), 'the reader’s own time')
-  t.equal(await time.getAttribute('title'), `${inZone('UTC')} UTC`, 'with UTC at hand')
+  await tellsOwnTime(page, 'Asia/Kolkata')
   const cdp = await context.newCDPSession(page)
   await cdp.send('WebAuthn.enable')
   await cdp.send('WebAuthn.addVirtualAuthenticator', {
