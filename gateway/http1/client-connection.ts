@@ -13,7 +13,7 @@ import type { AddressTurn } from '../wire/address-turn.ts'
 import { answerText } from '../wire/answer.ts'
 import { askerOfHead, askerOfText } from '../wire/asker.ts'
 import { AnswerStall } from './answer-stall.ts'
-import { BegunHead } from './begun-head.ts'
+import { BegunHead } from '../wire/begun-head.ts'
 import { BodyPace } from '../wire/body-pace.ts'
 import type { Deadlined } from '../wire/deadlines.ts'
 import { HeldBytes } from './held-bytes.ts'
@@ -47,7 +47,7 @@ export class ClientConnection implements Deadlined, Idling {
   #exchange: Http1Exchange | null = null
   #previousHead: ParsedHead | null = null
   /** What has arrived of a head. */
-  readonly #begun = new BegunHead(() => this.#lookAtHead())
+  readonly #begun = new BegunHead(LIMITS.headBytesMax, () => this.#lookAtHead())
   readonly #small: SmallReads
   /** Arrived and not yet looked at: nobody wants the body yet, or a request before it runs. */
   readonly #held = new HeldBytes()

@@ -5,6 +5,7 @@
 import type { Socket } from 'node:net'
 import { LIMITS } from '../../shared/limits.ts'
 import { readBeforeEnd, readLeft } from '../../shared/read-before-end.ts'
+import { BegunHead } from '../wire/begun-head.ts'
 import { ChunkedReader, type ChunkedSink } from '../wire/chunked.ts'
 import type { Deadlined } from '../wire/deadlines.ts'
 import { BODY, ResponseHead } from '../wire/response-head.ts'
@@ -29,8 +30,10 @@ export class UpstreamConnection implements Deadlined, ChunkedSink {
   #call: PooledCall | null = null
   /** Null while the head of the response is awaited. */
   #head: ResponseHead | null = null
-  /** What has arrived of it. */
-  #headBytes: Buffer | null = null
+  readonly #begun = new BegunHead(LIMITS.upstreamHeadBytesMax, () => {
+    const bytes = this.#begun.take()
+    this.#onRead(bytes.length, bytes)
+  })
   #bodyLeft = 0
   #informational = 0
   #served = 0
@@ -40,6 +43,7 @@ export class UpstreamConnection implements Deadlined, ChunkedSink {
   /** The origin takes no more of the body, and what it has answered has not been read yet. */
   #isDeaf = false
   #isGathering = false
+  #isReadEndDue = false
   #isRetiring = false
   #isClosed = false
 
@@ -202,49 +206,43 @@ export class UpstreamConnection implements Deadlined, ChunkedSink {
       this.destroy()
       return false
     }
-    let at = 0
-    while (at < bytes && this.#call === call) {
-      at =
-        this.#head === null
-          ? this.#readHead(call, buffer, at, bytes)
-          : this.#readBody(call, buffer, at, bytes)
-    }
-    if (this.#call !== call) return !this.#isClosed
-    if (this.#head !== null) {
-      this.#setDeadline(this.#upstream.timeouts.idleMs)
-      call.sink.onReadEnd()
-    }
+    if (this.#begun.isEmpty) this.#read(call, buffer, bytes)
+    else this.#begun.add(buffer, bytes)
     return !this.#isPaused && !this.#isClosed
   }
 
+  #read(call: PooledCall, buffer: Buffer, to: number): void {
+    for (let at = 0; at < to && this.#call === call;)
+      at =
+        this.#head === null
+          ? this.#readHead(call, buffer, at, to)
+          : this.#readBody(call, buffer, at, to)
+    if (this.#call !== call || this.#head === null) return
+    this.#setDeadline(this.#upstream.timeouts.idleMs)
+    this.#tellReadEnd(call, to)
+  }
+
+  /** The same for what comes: over TLS that may be a record for each byte. */
+  #tellReadEnd(call: PooledCall, bytes: number): void {
+    if (bytes > GATHERED_BYTES_MAX) return call.sink.onReadEnd()
+    if (this.#isReadEndDue) return
+    this.#isReadEndDue = true
+    setImmediate(this.#onReadEnd)
+  }
+
+  readonly #onReadEnd = (): void => {
+    this.#isReadEndDue = false
+    if (this.#head !== null) this.#call?.sink.onReadEnd()
+  }
+
   #readHead(call: PooledCall, buffer: Buffer, at: number, to: number): number {
-    const before = this.#headBytes
-    if (before !== null) return this.#readRestOfHead(call, before, buffer, at, to)
     const parsed = parseResponseHead(buffer, at, to, call.request.method)
     if (parsed instanceof ResponseHead) {
+      this.#begun.isBegun = false
       this.#takeHead(call, parsed, to)
       return parsed.end
     }
-    if (parsed === null) this.#headBytes = Buffer.from(buffer.subarray(at, to))
-    else this.#fail(failure('upstream_invalid', parsed))
-    return to
-  }
-
-  #readRestOfHead(
-    call: PooledCall,
-    before: Buffer,
-    buffer: Buffer,
-    at: number,
-    to: number,
-  ): number {
-    const bytes = Buffer.concat([before, buffer.subarray(at, to)])
-    const parsed = parseResponseHead(bytes, 0, bytes.length, call.request.method)
-    if (parsed instanceof ResponseHead) {
-      this.#headBytes = null
-      this.#takeHead(call, parsed, bytes.length)
-      return at + parsed.end - before.length
-    }
-    if (parsed === null) this.#headBytes = bytes
+    if (parsed === null) this.#begun.keep(buffer, at, to)
     else this.#fail(failure('upstream_invalid', parsed))
     return to
   }
@@ -342,8 +340,7 @@ export class UpstreamConnection implements Deadlined, ChunkedSink {
   #onClosed(reason: UpstreamFailure): void {
     if (this.#isClosed) return
     const call = this.#call
-    const wasUntouched =
-      this.#head === null && this.#headBytes === null && this.#informational === 0
+    const wasUntouched = this.#head === null && !this.#begun.isBegun && this.#informational === 0
     this.destroy()
     if (call === null || call.isOver) return
     this.#call = null

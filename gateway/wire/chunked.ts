@@ -47,7 +47,9 @@ export class ChunkedReader {
   #left = 0
   #held = ''
   #extensionBytes = 0
-  /** Of the trailers, the last byte was one of a name or a value. */
+  /** Of the trailers that are here, behind the last whole line. */
+  #linesEnd = 0
+  /** Of them, the last byte was one of a name or a value. */
   #isInLine = false
 
   get isDone(): boolean {
@@ -64,6 +66,7 @@ export class ChunkedReader {
     this.#state = SIZE_LINE
     this.#left = 0
     this.#held = ''
+    this.#linesEnd = 0
     this.#isInLine = false
     this.#extensionBytes = 0
   }
@@ -133,12 +136,13 @@ export class ChunkedReader {
 
   /** In pieces, with extensions or with leading zeros: understood, and written anew. */
   #readOddLine(buffer: Buffer, at: number, to: number, sink: ChunkedSink): number {
-    const lineFeed = buffer.indexOf(LF, at)
-    const isWhole = lineFeed !== -1 && lineFeed < to
-    const next = isWhole ? lineFeed + 1 : to
-    if (this.#held.length + next - at > LIMITS.chunkLineBytesMax) return this.#broken(next)
-    this.#held += buffer.toString('latin1', at, next)
-    if (!isWhole) return OPEN_LINE.test(this.#held) ? next : this.#broken(next)
+    const piece = buffer.toString('latin1', at, Math.min(to, at + LIMITS.chunkLineBytesMax + 1))
+    const lineFeed = piece.indexOf('\n')
+    const taken = lineFeed === -1 ? piece : piece.slice(0, lineFeed + 1)
+    const next = at + taken.length
+    this.#held += taken
+    if (this.#held.length > LIMITS.chunkLineBytesMax) return this.#broken(next)
+    if (lineFeed === -1) return OPEN_LINE.test(this.#held) ? next : this.#broken(next)
     const digits = FULL_LINE.exec(this.#held)?.[1]?.replace(/^0+(?=.)/, '')
     if (digits === undefined || digits.length > LIMITS.chunkSizeDigitsMax) return this.#broken(next)
     // RFC 9112 section 7.1.1: extensions are ignored, but not without end (CVE-2024-22019).
@@ -158,18 +162,15 @@ export class ChunkedReader {
   /** Behind the last chunk: field lines, then a blank line. They go on as trailers or not at all. */
   #readTrailers(buffer: Buffer, at: number, to: number, sink: ChunkedSink): number {
     const before = this.#held.length
+    const piece = buffer.toString('latin1', at, Math.min(to, at + LIMITS.trailerBytesMax + 2))
+    const text = this.#held + piece
     // Nothing is to be seen in the middle of a line, and a piece may be a byte.
-    if (
-      this.#isInLine &&
-      before + to - at <= LIMITS.trailerBytesMax &&
-      areVisible(buffer, at, to)
-    ) {
-      this.#held += buffer.toString('latin1', at, to)
+    if (this.#isInLine && text.length <= LIMITS.trailerBytesMax && isPartialLine(piece, 0)) {
+      this.#held = text
+      this.#isInLine = !piece.endsWith('\r')
       return to
     }
-    const text =
-      this.#held + buffer.toString('latin1', at, Math.min(to, at + LIMITS.trailerBytesMax + 2))
-    const linesEnd = endOfLines(text, 0)
+    const linesEnd = endOfLines(text, this.#linesEnd)
     if (linesEnd > LIMITS.trailerBytesMax) return this.#broken(to)
     if (text.startsWith('\r\n', linesEnd)) {
       const kept = keptTrailers(text, linesEnd)
@@ -182,7 +183,8 @@ export class ChunkedReader {
     if (!isPartialLine(text, linesEnd) || text.length > LIMITS.trailerBytesMax)
       return this.#broken(to)
     this.#held = text
-    this.#isInLine = areVisible(buffer, to - 1, to)
+    this.#linesEnd = linesEnd
+    this.#isInLine = !/[\r\n]$/.test(piece)
     return to
   }
 
@@ -202,9 +204,4 @@ function keptTrailers(text: string, to: number): string | null {
     at = next
   }
   return kept
-}
-
-function areVisible(buffer: Buffer, from: number, to: number): boolean {
-  for (let at = from; at < to; at++) if (buffer[at]! < 0x21 || buffer[at] === 0x7f) return false
-  return true
 }

@@ -74,7 +74,7 @@ t.test('all connections of a site have one turn together, and each its share of 
   for (const { target } of clients) t.equal(handled.get(target), EACH)
 })
 
-t.test('a head in reads of one byte is looked at once in a turn, and taken', async (t) => {
+t.test('a head in reads of one byte is looked at a few times, and taken', async (t) => {
   const { server } = await startWire(t, 'http://127.0.0.1:1', {
     decide: (exchange) =>
       exchange.respond({ status: 200, headerLines: [], body: exchange.head.target }),

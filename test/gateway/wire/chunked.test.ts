@@ -147,3 +147,20 @@ t.test('limits hold at N and N + 1', (t) => {
   t.equal(ends(fields(LIMITS.headerCountMax + 1)), 'broken')
   t.end()
 })
+
+t.test('no trailer is read again for each byte that comes behind it', (t) => {
+  const { exec } = RegExp.prototype
+  let characters = 0
+  t.teardown(() => (RegExp.prototype.exec = exec))
+  RegExp.prototype.exec = function (text) {
+    characters += text.length - this.lastIndex
+    return exec.call(this, text)
+  }
+  for (const lines of ['X: y\r\n'.repeat(100), `X:${' y'.repeat(4000)}\r\n`]) {
+    characters = 0
+    const { isDone } = read([...`0\r\n${lines}\r\n`], true)
+    t.equal(isDone, true)
+    t.ok(characters < 20 * lines.length, `${characters} characters read of ${lines.length}`)
+  }
+  t.end()
+})
