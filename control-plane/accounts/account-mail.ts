@@ -3,10 +3,10 @@ import { issuerOf } from '../../shared/issuer.ts'
 import { HOUR_MS, type Clock } from '../../shared/clock.ts'
 import { Refusal } from '../../shared/errors.ts'
 import { LIMITS } from '../../shared/limits.ts'
-import { createRateLimits, type RateLimits } from '../../shared/rate-limits.ts'
 import { letter, mailTextsFor } from '../mail/letters.ts'
 import type { Mails } from '../mail/mails.ts'
 import type { FactorChange, MailText, MailTexts } from '../mail/texts/english.ts'
+import { leftOfRate, takeRate } from '../store/queries/rates.ts'
 import { findTenant } from '../store/queries/tenants.ts'
 import { findUser } from '../store/queries/users.ts'
 import type { Actor, Change, Store, TenantChange } from '../store/store.ts'
@@ -19,6 +19,12 @@ const TENANT_SENT_ENOUGH =
 
 const SENT_ENOUGH =
   'This person has been sent three links within an hour: look into the folder for spam, or try again later.'
+
+const invitationsOf = (tenantId: string) => ({
+  kind: 'invitations',
+  key: tenantId,
+  rate: LIMITS.rateInvitations,
+})
 
 type NoticeKind = keyof Pick<
   MailTexts,
@@ -40,11 +46,10 @@ interface AccountMailWorld {
   readonly users: Pick<Users, 'byLogin'>
   readonly baseUrl: string
   readonly clock: Clock
-  readonly rates?: RateLimits
 }
 
 export function createAccountMail(world: AccountMailWorld) {
-  const { store, tickets, mails, users, baseUrl, clock, rates = createRateLimits(clock) } = world
+  const { store, tickets, mails, users, baseUrl, clock } = world
   const realmUrl = (tenantId: string) => issuerOf(baseUrl, tenantId)
 
   /** Whether a link was written; not where the person has been sent enough of them. */
@@ -74,9 +79,7 @@ export function createAccountMail(world: AccountMailWorld) {
 
   /**
    * What has happened to an account, while the person has not been told enough of its kind: each
-   * kind by itself, so that nobody hides one behind many of another. Only what is sent counts, so
-   * not what a change that came to nothing would have told; and where there is no room to count
-   * what this person is told, they are told.
+   * kind by itself, so that nobody hides one behind many of another.
    */
   async function tell(
     change: TenantChange,
@@ -85,26 +88,25 @@ export function createAccountMail(world: AccountMailWorld) {
     write: (facts: { readonly application: string; readonly isLast: boolean }) => MailText,
   ) {
     const { tenantId, userId, email } = user
-    const asked = [kind, `${tenantId} ${userId}`, LIMITS.rateNoticesOfPerson] as const
-    const isCounted = rates.isOwn(...asked)
-    if (isCounted) {
-      if (rates.waitSeconds(...asked) !== undefined) return
-      change.ifUndone(() => rates.giveBack(...asked))
-    }
-    const isLast = isCounted && rates.left(...asked) < 1
+    const key = `${tenantId} ${userId}`
+    const told = { kind: `mail ${kind}`, key, rate: LIMITS.rateNoticesOfPerson }
+    if ((await takeRate(change, told)) !== undefined) return
+    const isLast = (await leftOfRate(change.queries, told, change.nowMs)) < 1
     const application = await applicationOf(change, tenantId)
     const text = write({ application, isLast })
     await mails.queue(change, tenantId, letter(email, text))
   }
 
   /** To strangers' addresses, as long as nobody has shown that they are not. */
-  function takeInvitation({ tenantId, emailKey }: User) {
-    const { rateInvitations, rateInvitationsOfAddress } = LIMITS
-    const ofAddress = ['address', `${tenantId} ${emailKey}`, rateInvitationsOfAddress] as const
-    const waitAddress = rates.waitSeconds(...ofAddress)
+  async function takeInvitation(change: TenantChange, { tenantId, emailKey }: User) {
+    const waitAddress = await takeRate(change, {
+      kind: 'invitations of address',
+      key: `${tenantId} ${emailKey}`,
+      rate: LIMITS.rateInvitationsOfAddress,
+    })
     if (waitAddress !== undefined)
       throw new Refusal('rate_limited', { retry_after: waitAddress }, SENT_ENOUGH)
-    const waitTenant = rates.waitSeconds('tenant', tenantId, rateInvitations)
+    const waitTenant = await takeRate(change, invitationsOf(tenantId))
     if (waitTenant !== undefined)
       throw new Refusal('rate_limited', { retry_after: waitTenant }, TENANT_SENT_ENOUGH)
   }
@@ -112,7 +114,7 @@ export function createAccountMail(world: AccountMailWorld) {
   /** With the account, or later. */
   async function inviteIn(change: TenantChange, user: User, actor: Actor, language: string) {
     const { tenantId, userId } = user
-    takeInvitation(user)
+    await takeInvitation(change, user)
     if (!(await sendLink(change, user, language, { purpose: 'invite' })))
       throw new Refusal('rate_limited', { retry_after: HOUR_MS / 1000 }, SENT_ENOUGH)
     const content = { user_id: userId }
@@ -154,7 +156,8 @@ export function createAccountMail(world: AccountMailWorld) {
     tellPasswordChanged,
     inviteIn,
     /** How many a tenant can send for now. */
-    invitationsLeft: (tenantId: string) => rates.left('tenant', tenantId, LIMITS.rateInvitations),
+    invitationsLeft: (tenantId: string) =>
+      leftOfRate(store.read, invitationsOf(tenantId), clock.nowMs()),
 
     /** A first password is the person's own to choose. `alongside` holds if the mail goes out. */
     async invite(

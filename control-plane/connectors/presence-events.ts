@@ -6,7 +6,6 @@
 import type { Clock } from '../../shared/clock.ts'
 import { mergeHere, type ConnectorState } from '../../shared/fleet/connector-presence.ts'
 import { LIMITS } from '../../shared/limits.ts'
-import { createRateLimits } from '../../shared/rate-limits.ts'
 import {
   connectorsOf,
   findConnector,
@@ -14,6 +13,7 @@ import {
   updateConnector,
   type ConnectorRow,
 } from '../store/queries/connectors.ts'
+import { takeRate, waitOfRate } from '../store/queries/rates.ts'
 import type { Change, Store } from '../store/store.ts'
 import type { ConnectorAtGateway, ConnectorPresence } from './presence.ts'
 
@@ -51,7 +51,6 @@ interface Move {
 }
 
 export function createPresenceEvents({ store, presence, tell, clock }: PresenceEventsWorld) {
-  const rates = createRateLimits(clock)
   /** Tenants of which there may be news. */
   const due = new Set<string>()
   const absentSinceMs = new Map<string, number>()
@@ -98,8 +97,7 @@ export function createPresenceEvents({ store, presence, tell, clock }: PresenceE
       const move = moveOf(row, here.get(row.connectorId) ?? [])
       if (move === null) continue
       const isTold =
-        move !== 'later' &&
-        rates.waitSeconds('told', row.connectorId, LIMITS.rateConnectorTold) === undefined
+        move !== 'later' && (await waitOfRate(store.read, toldOf(row), clock.nowMs())) === undefined
       if (isTold) moves.push(move)
       else isSettled = false
     }
@@ -110,8 +108,10 @@ export function createPresenceEvents({ store, presence, tell, clock }: PresenceE
   async function write(change: Change, moves: readonly Move[]): Promise<void> {
     for (const { row, to, outcome, reason } of moves) {
       const { connectorId } = row
-      // it may have been revoked meanwhile
-      if ((await findConnector(change.queries, connectorId)) === undefined) continue
+      const now = await findConnector(change.queries, connectorId)
+      // it may have been revoked meanwhile, or told of by another control plane
+      if (now === undefined || now.presence === to) continue
+      if ((await takeRate(change, toldOf(row))) !== undefined) continue // in the next round
       const told = { presence: to, presenceAt: absentSinceMs.get(connectorId) ?? change.nowMs }
       await updateConnector(change.queries, connectorId, told)
       await tell(change, row, outcome, reason)
@@ -140,3 +140,9 @@ export function createPresenceEvents({ store, presence, tell, clock }: PresenceE
     },
   }
 }
+
+const toldOf = ({ connectorId }: ConnectorRow) => ({
+  kind: 'connector told',
+  key: connectorId,
+  rate: LIMITS.rateConnectorTold,
+})

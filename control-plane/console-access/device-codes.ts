@@ -22,6 +22,7 @@ import {
   updateDeviceCode,
   type DeviceCodeRow,
 } from '../store/queries/device-codes.ts'
+import { takeRate, waitOfRate } from '../store/queries/rates.ts'
 import { findUser } from '../store/queries/users.ts'
 import { CONSOLE_REALM } from '../store/reserved.ts'
 import type { Queries } from '../store/engine.ts'
@@ -174,9 +175,21 @@ export function createDeviceCodes(world: ConsoleAccessWorld) {
       throw new Refusal(code, interval === undefined ? {} : { interval })
     },
 
-    /** One that waits for an answer, and nothing of any other. */
-    async look(typed: string): Promise<DeviceRequest | undefined> {
-      const found = await waiting(store.read, typed, clock.nowMs())
+    /**
+     * One that waits for an answer, and nothing of any other. Only a code that nobody has costs one
+     * of the guesses that the person has, one after the other, however many they send at once.
+     */
+    async look(typed: string, userId: string): Promise<DeviceRequest | undefined> {
+      const found = await store.changeOf(CONSOLE_REALM, async (change) => {
+        const { queries, nowMs } = change
+        const guesses = { kind: 'device codes', key: userId, rate: LIMITS.rateDeviceCodeGuesses }
+        const wait = await waitOfRate(queries, guesses, nowMs)
+        if (wait !== undefined) throw tooManyGuesses(wait)
+        const found = await waiting(queries, typed, nowMs)
+        if (found === undefined && readUserCode(typed) !== undefined)
+          await takeRate(change, guesses)
+        return found
+      })
       if (found === undefined) return undefined
       const { userCode, row } = found
       const { machine, application, address, createdAt, expiresAt } = row
@@ -211,6 +224,12 @@ export function createDeviceCodes(world: ConsoleAccessWorld) {
     prune: (limit: number): Promise<number> =>
       store.change(({ queries, nowMs }) => deleteDeviceCodesBefore(queries, nowMs, limit)),
   }
+}
+
+function tooManyGuesses(wait: number): Refusal {
+  const when = wait === 1 ? 'a second' : `${wait} seconds`
+  const detail = `That was too many wrong codes. Wait ${when}, then enter the code from your terminal.`
+  return new Refusal('rate_limited', { retry_after: wait }, detail)
 }
 
 const refused = (code: ErrorCode) => ({ kind: 'refused', code }) as const

@@ -7,7 +7,6 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { Refusal } from '../../shared/errors.ts'
 import { LIMITS } from '../../shared/limits.ts'
-import { createRateLimits } from '../../shared/rate-limits.ts'
 import { fold } from '../accounts/login-keys.ts'
 import type { User } from '../accounts/users.ts'
 import { ALL_TENANTS, rolesOf } from '../store/queries/console.ts'
@@ -22,6 +21,7 @@ import {
   upsertInvitation,
   type InvitationRow,
 } from '../store/queries/console-invitations.ts'
+import { takeRate } from '../store/queries/rates.ts'
 import { findTenant } from '../store/queries/tenants.ts'
 import { findUser, findUserByKey, updateUser } from '../store/queries/users.ts'
 import { CONSOLE_REALM } from '../store/reserved.ts'
@@ -50,13 +50,13 @@ export type OpenedInvitation = NonNullable<Awaited<ReturnType<ConsoleInvitations
 
 export function createConsoleInvitations(world: ConsoleAccessWorld) {
   const { store, vault, users, accountMail, baseUrl, clock } = world
-  const rates = createRateLimits(clock)
   const linkHash = (secret: string) => vault.hash(`console_invitations/${secret}`)
 
   /** A new link; the one before it is void. */
   async function send(change: Change, row: InvitationRow, { actor, language, userId }: Inviter) {
     const { queries, nowMs } = change
     const { tenantId, email, invitationId } = row
+    await take(change, row)
     const secret = randomBytes(24).toString('base64url')
     const expiresAt = nowMs + LIMITS.consoleInvitationMs
     const invitedBy = userId ?? ''
@@ -71,9 +71,20 @@ export function createConsoleInvitations(world: ConsoleAccessWorld) {
     await change.audit(actor, { action: 'console.invited', tenantId, content })
   }
 
-  function take(tenantId: string, emailKey: string) {
-    rates.take('tenant', tenantId, LIMITS.rateConsoleInvitations)
-    rates.take('address', `${tenantId} ${emailKey}`, LIMITS.rateConsoleInvitationsOfAddress)
+  async function take(change: Change, { tenantId, emailKey }: InvitationRow) {
+    const { rateConsoleInvitations, rateConsoleInvitationsOfAddress } = LIMITS
+    const wait =
+      (await takeRate(change, {
+        kind: 'console invitations',
+        key: tenantId,
+        rate: rateConsoleInvitations,
+      })) ??
+      (await takeRate(change, {
+        kind: 'console invitations of address',
+        key: `${tenantId} ${emailKey}`,
+        rate: rateConsoleInvitationsOfAddress,
+      }))
+    if (wait !== undefined) throw new Refusal('rate_limited', { retry_after: wait })
   }
 
   /** The invitation of a link that is still good, with its tenant. */
@@ -114,7 +125,6 @@ export function createConsoleInvitations(world: ConsoleAccessWorld) {
       isReadOnly = false,
     ): Promise<Invitation> {
       const emailKey = fold(email)
-      take(tenantId, emailKey)
       const invitation = await store.change(async (change) => {
         const { queries, nowMs } = change
         await requireMay(queries, tenantId, inviter)
@@ -149,7 +159,6 @@ export function createConsoleInvitations(world: ConsoleAccessWorld) {
     async resend(tenantId: string, invitationId: string, inviter: Inviter): Promise<Invitation> {
       const known = await findInvitation(store.read, tenantId, invitationId)
       if (known === undefined) throw new Refusal('invitation_not_found')
-      take(tenantId, known.emailKey)
       await store.change(async (change) => {
         await requireMay(change.queries, tenantId, inviter)
         const row = await findInvitation(change.queries, tenantId, invitationId)

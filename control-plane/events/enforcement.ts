@@ -20,6 +20,7 @@ import {
   type NewEnforcementEvent,
 } from '../store/queries/enforcement-events.ts'
 import { addFigures } from '../store/queries/figures.ts'
+import { takeRate } from '../store/queries/rates.ts'
 import { isSidRevoked } from '../store/queries/revocations.ts'
 import { findSession, usersOfSessions } from '../store/queries/sessions.ts'
 import { findTenant } from '../store/queries/tenants.ts'
@@ -65,9 +66,16 @@ export function createEnforcement({ store, clock }: { store: Store; clock: Clock
     return rates.waitSeconds(kind, tenantId, rate, events.filter(isOfPerson).length + rejected)
   }
   /** What stands for no session of ours costs nothing to invent: it is told of now and then. */
-  const isWorthTelling = (tenantId: string, { outcome, subject = '' }: OwnEvent) =>
-    rates.waitSeconds(outcome, `${tenantId} ${subject}`, LIMITS.rateToldOfPerson) === undefined &&
-    rates.waitSeconds('told', tenantId, LIMITS.rateTold) === undefined
+  async function isWorthTelling(change: Change, tenantId: string, event: OwnEvent) {
+    const { outcome, subject = '' } = event
+    const ofPerson = `${tenantId} ${subject.slice(0, LIMITS.eventTextCharactersMax)}`
+    const asked = [
+      { kind: `told ${outcome}`, key: ofPerson, rate: LIMITS.rateToldOfPerson },
+      { kind: 'told', key: tenantId, rate: LIMITS.rateTold },
+    ]
+    for (const bucket of asked) if ((await takeRate(change, bucket)) !== undefined) return false
+    return true
+  }
 
   async function enforce(change: Change, tenantId: string, events: readonly OwnEvent[]) {
     for (const event of events) {
@@ -77,11 +85,11 @@ export function createEnforcement({ store, clock }: { store: Store; clock: Clock
       if (outcome === 'terminate') {
         const hasEnded =
           sid === undefined // from a middleware that knows only whose session it was
-            ? isWorthTelling(tenantId, event)
+            ? await isWorthTelling(change, tenantId, event)
             : await end(change, tenantId, { ...event, sid }, 'terminated')
         if (hasEnded) await change.emit('session.terminated', tenantId, dataOf(event))
       }
-      if (outcome === 'step_up' && isWorthTelling(tenantId, event))
+      if (outcome === 'step_up' && (await isWorthTelling(change, tenantId, event)))
         await change.emit('signin.step_up', tenantId, dataOf(event))
     }
   }

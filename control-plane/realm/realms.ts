@@ -56,7 +56,7 @@ export function createRealms(world: RealmWorld, changedRates: Partial<RealmRates
   const rateLimits = addressRates(createRateLimits(world.clock))
   const counts: RealmCounts = {
     tokenLimits: createRateLimits(world.clock), // strangers push nobody else out of it
-    personRate: personRate(createRateLimits(world.clock), rates.signInOfPerson),
+    personRate: personRate(rates.signInOfPerson),
   }
   const limits = {
     concurrency: LIMITS.strangersAtOnceMax,

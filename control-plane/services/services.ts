@@ -1,6 +1,7 @@
 /** The control plane put together, without sockets: what `app.ts` and the realms stand on. */
 import { createConsoleAccess } from '../console-access/console-access.ts'
 import { createRealms } from '../realm/realms.ts'
+import { deleteFullRates } from '../store/queries/rates.ts'
 import { deleteRealmRecordsExpiredBefore } from '../store/queries/revocations.ts'
 import { pruneWith } from '../store/statements.ts'
 import { createConnectorServices } from './connectors.ts'
@@ -29,6 +30,7 @@ export async function createServices(world: ServicesWorld) {
   const realms = createRealms({ ...below, ...ofDevices })
   const { store, directories } = below
   jobs.tidies('realmRecords', pruneWith(store, deleteRealmRecordsExpiredBefore, 0))
+  jobs.tidies('rates', pruneWith(store, deleteFullRates, 0))
 
   return {
     ...below,

@@ -13,6 +13,23 @@ export const facts = table('facts', {
   value: text('value').notNull(),
 })
 
+/**
+ * How often something was done lately, over all control planes: until when what was taken of a
+ * bucket is given back, in `queries/rates.ts`.
+ */
+export const rates = table(
+  'rates',
+  {
+    kind: text('kind').notNull(),
+    key: text('key').notNull(),
+    fullAt: whole('full_at').notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.kind, table.key] }),
+    index('rates_full').on(table.fullAt),
+  ],
+)
+
 export const tenants = table(
   'tenants',
   {

@@ -4,10 +4,7 @@
  */
 import * as v from 'valibot'
 import { Refusal } from '../../../shared/errors.ts'
-import { LIMITS } from '../../../shared/limits.ts'
-import type { RateLimits } from '../../../shared/rate-limits.ts'
 import { DEVICE_PATH, type DeviceRequest } from '../../console-access/device-codes.ts'
-import { readUserCode } from '../../console-access/user-code.ts'
 import type { Attempt } from '../../pages/blocks/field.ts'
 import { searched } from '../filters.ts'
 import { tenantPath } from '../navigation.ts'
@@ -16,9 +13,7 @@ import type { ConsoleWorld } from '../world.ts'
 import { offeredTenants } from './device-tenants.ts'
 import { allowedView, deniedView, enterCodeView, requestView } from './device-views.ts'
 
-interface DeviceWorld extends Pick<ConsoleWorld, 'consoleAccess' | 'tenants' | 'clientsHidden'> {
-  readonly rates: RateLimits
-}
+type DeviceWorld = Pick<ConsoleWorld, 'consoleAccess' | 'tenants' | 'clientsHidden'>
 
 const typed = v.optional(v.pipe(v.string(), v.maxLength(40, 'a code like BCDF-GHJK')), '')
 const tenantId = v.pipe(v.string(), v.regex(/^[a-z0-9-]{1,63}$/, 'one of the list'))
@@ -46,22 +41,11 @@ export const deviceAddress = (code: string, tenantId: string): string =>
   `${DEVICE_PATH}?code=${encodeURIComponent(code)}&tenant_id=${tenantId}`
 
 export function deviceRoutes(world: DeviceWorld): readonly ConsoleRoute[] {
-  const { tenants, rates, clientsHidden } = world
+  const { tenants, clientsHidden } = world
   const { deviceCodes } = world.consoleAccess
 
-  /** Only a code that nobody has costs one of the guesses. */
-  async function find({ userId }: { readonly userId: string }, code: string) {
-    const name = 'device code guesses'
-    const wait = rates.waitSeconds(name, userId, LIMITS.rateDeviceCodeGuesses)
-    if (wait !== undefined) throw tooManyGuesses(wait)
-    const request = await deviceCodes.look(code)
-    const isGuess = request === undefined && readUserCode(code) !== undefined
-    if (!isGuess) rates.giveBack(name, userId, LIMITS.rateDeviceCodeGuesses)
-    return request
-  }
-
   async function findOrRefuse(visit: ViewerVisit, code: string): Promise<DeviceRequest> {
-    const request = await find(visit.viewer, code)
+    const request = await deviceCodes.look(code, visit.viewer.userId)
     if (request === undefined) throw new Refusal('device_code_not_found', { field: 'code' })
     return request
   }
@@ -70,7 +54,7 @@ export function deviceRoutes(world: DeviceWorld): readonly ConsoleRoute[] {
     const { viewer, from } = visit
     if (looked.code === '') return enterCodeView('')
     try {
-      const request = await find(viewer, looked.code)
+      const request = await deviceCodes.look(looked.code, viewer.userId)
       if (request === undefined)
         return enterCodeView(looked.code, new Refusal('device_code_not_found'))
       const chosen = attempt?.values.get('tenant_id') ?? looked.tenant_id
@@ -143,10 +127,4 @@ export function deviceRoutes(world: DeviceWorld): readonly ConsoleRoute[] {
     ),
     page({ path: DENIED_PATH, role: 'viewer' }, () => deniedView()),
   ]
-}
-
-function tooManyGuesses(wait: number): Refusal {
-  const when = wait === 1 ? 'a second' : `${wait} seconds`
-  const detail = `That was too many wrong codes. Wait ${when}, then enter the code from your terminal.`
-  return new Refusal('rate_limited', { retry_after: wait }, detail)
 }

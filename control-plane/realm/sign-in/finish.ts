@@ -66,7 +66,7 @@ export function finishing(realm: Realm, world: RealmWorld) {
       { user, state, facts, policies, signedIn, language }: Finished,
     ): Promise<string> {
       const { userId } = user
-      personRate.takeSignIn(tenantId, userId)
+      await personRate.takeSignIn(change, tenantId, userId)
       const { recoveryCodes: _shown, ...kept } = state
       // More was shown, but no password: a session is not younger for it
       const ts = state.sessionTs ?? Math.floor(change.nowMs / SECOND_MS)

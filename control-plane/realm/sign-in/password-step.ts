@@ -77,12 +77,12 @@ export function passwordStep(realm: Realm, world: RealmWorld) {
 
     /** The password is right: what else is asked for depends on the policies. */
     async function goOn(user: User, own: OwnFacts): Promise<Outcome> {
-      personRate.takePassword(tenantId, user.userId, own.device.isKnown)
       if (!(await finish.untilIssuable(user.userId))) return { kind: 'unavailable' }
       const secret = cookies.mint(signIn.uid)
       const isLost = await isSessionLost(ctx, signIn)
       const judged = await store.changeOf(tenantId, async (change) => {
         const { queries, nowMs } = change
+        await personRate.takePassword(change, tenantId, user.userId, own.device.isKnown)
         const current = await records.signInIn(queries, signIn.uid)
         const interaction = current?.payload ?? signIn.interaction
         const known = stateOf(interaction, signIn.browserHash, nowMs)

@@ -8,7 +8,9 @@
  * and not the second factor, keeps nobody out of them.
  */
 import { LIMITS } from '../../../shared/limits.ts'
-import type { Rate, RateLimits } from '../../../shared/rate-limits.ts'
+import type { Rate } from '../../../shared/rate-limits.ts'
+import { takeRate } from '../../store/queries/rates.ts'
+import type { TenantChange } from '../../store/store.ts'
 import type { Outcome } from './outcome.ts'
 
 export type PersonRate = ReturnType<typeof personRate>
@@ -24,16 +26,17 @@ export class SignsInTooOften extends Error {
   }
 }
 
-export function personRate(rateLimits: RateLimits, rate: Rate = LIMITS.rateSignInOfPerson) {
-  function take(name: 'password' | 'passwordOfKnown' | 'signIn', tenantId: string, userId: string) {
-    const waitSeconds = rateLimits.waitSeconds(name, `${tenantId} ${userId}`, rate)
+export function personRate(rate: Rate = LIMITS.rateSignInOfPerson) {
+  async function take(change: TenantChange, kind: string, tenantId: string, userId: string) {
+    const waitSeconds = await takeRate(change, { kind, key: `${tenantId} ${userId}`, rate })
     if (waitSeconds !== undefined) throw new SignsInTooOften(waitSeconds)
   }
 
   return {
-    takePassword: (tenantId: string, userId: string, isKnownDevice: boolean) =>
-      take(isKnownDevice ? 'passwordOfKnown' : 'password', tenantId, userId),
-    takeSignIn: (tenantId: string, userId: string) => take('signIn', tenantId, userId),
+    takePassword: (change: TenantChange, tenantId: string, userId: string, isKnown: boolean) =>
+      take(change, isKnown ? 'password of known' : 'password', tenantId, userId),
+    takeSignIn: (change: TenantChange, tenantId: string, userId: string) =>
+      take(change, 'sign-in', tenantId, userId),
   }
 }
 

@@ -44,6 +44,7 @@ import { numbers } from './0050-numbers.ts'
 import { demanded } from './0049-demanded.ts'
 import { oneKindOfStopLink } from './0044-one-kind-of-stop-link.ts'
 import { secondDatabase } from './0045-second-database.ts'
+import { rates } from './0055-rates.ts'
 
 export interface Migration {
   readonly name: string
@@ -101,4 +102,5 @@ export const migrations: readonly Migration[] = [
   demanded,
   makers,
   numbers,
+  rates,
 ]

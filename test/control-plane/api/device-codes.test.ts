@@ -172,10 +172,10 @@ void t.test('a request that was denied, has expired or never was', async (t) => 
 
   const late = await open()
   clock.advance(LIMITS.deviceCodeMs - 1)
-  t.ok(await deviceCodes.look(late.user_code))
+  t.ok(await deviceCodes.look(late.user_code, 'ada'))
   t.match(await poll(late), { body: { error: 'authorization_pending' } })
   clock.advance(1)
-  t.equal(await deviceCodes.look(late.user_code), undefined)
+  t.equal(await deviceCodes.look(late.user_code, 'ada'), undefined)
   await t.rejects(kim.allow(late.user_code), { code: 'device_code_not_found' })
   t.match(await poll(late), { status: 400, body: { error: 'expired_token' } })
 
@@ -269,7 +269,7 @@ void t.test('two control planes have the same codes, and no code itself is kept'
   const code = await here.open({ machine: 'kims-laptop' })
   const kim = await here.person('acme')
   const elsewhere = there.services.consoleAccess.deviceCodes
-  t.match(await elsewhere.look(code.user_code), { machine: 'kims-laptop' })
+  t.match(await elsewhere.look(code.user_code, 'ada'), { machine: 'kims-laptop' })
   const database = new Database(file, { readonly: true })
   const rows = JSON.stringify(database.prepare('SELECT * FROM device_codes').all())
   database.close()
@@ -287,7 +287,7 @@ void t.test('names are printable, and of a length that fits a page', async (t) =
   const { ask, open, deviceCodes } = await startTool(t)
   const longest = 'k'.repeat(LIMITS.deviceNameCharactersMax)
   const { user_code } = await open({ machine: longest, application: 'Käsekuchen 🍰' })
-  t.match(await deviceCodes.look(user_code), { machine: longest, application: 'Käsekuchen 🍰' })
+  t.match(await deviceCodes.look(user_code, 'ada'), { machine: longest, application: 'Käsekuchen 🍰' })
   for (const machine of [`${longest}k`, '', 'a\nb', 'a\u202eb', '\u001b[31m', 7])
     t.match(
       await ask('device-codes', { machine }),

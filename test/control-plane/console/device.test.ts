@@ -156,7 +156,7 @@ void t.test('who may not hand out a key is told how to get there', async (t) => 
     t.notMatch((await see(someone, userCode)).text, /device\/allow|New tenant/)
     t.match(await allow(someone, userCode, 'acme'), { status: 403, text: /read-only/ })
   }
-  t.ok(await deviceCodes.look(userCode), 'and it still waits')
+  t.ok(await deviceCodes.look(userCode, 'ada'), 'and it still waits')
 })
 
 void t.test('an operator searches all tenants, or makes the one that is missing', async (t) => {

@@ -1,9 +1,10 @@
 /** How often one person comes in, and that nobody else uses it up. */
 import t from 'tap'
 import { personRate, SignsInTooOften } from '../../../control-plane/realm/sign-in/person-rate.ts'
+import { openStore } from '../../../control-plane/store/store.ts'
 import { LIMITS } from '../../../shared/limits.ts'
-import { createRateLimits } from '../../../shared/rate-limits.ts'
 import { movableClock } from '../../support/control-plane.ts'
+import { openDatabase } from '../../support/databases.ts'
 import { ACTOR, ADA, startWorld, userNamed, type World, type TestTenant } from './realm-world.ts'
 import { begin, enrolApp, eventsOf, isAskingForCode, recordedSignIns } from './steps.ts'
 
@@ -113,18 +114,24 @@ t.test('one password does not open one session after the other', async (t) => {
   t.ok(late.url.startsWith(acme.redirectUri), 'what was shown in vain is not used up')
 })
 
-t.test('as it is, it suffices for a crowd of tests', (t) => {
+t.test('as it is, it suffices for a crowd of tests', async (t) => {
   const clock = movableClock()
-  const rate = personRate(createRateLimits(clock))
+  const store = await openStore(await openDatabase(':memory:'), clock)
+  t.teardown(() => store.close())
+  const rate = personRate()
   const { burst } = LIMITS.rateSignInOfPerson
-  for (let count = 0; count < burst; count++) {
-    rate.takePassword('acme', 'ada', false)
-    rate.takeSignIn('acme', 'ada')
-  }
-  t.throws(() => rate.takePassword('acme', 'ada', false), new SignsInTooOften(60))
-  rate.takePassword('acme', 'ada', true)
-  t.throws(() => rate.takeSignIn('acme', 'ada'), new SignsInTooOften(60))
+  const take = (isKnown = false) =>
+    store.change((change) => rate.takePassword(change, 'acme', 'ada', isKnown))
+  const takeSignIn = () => store.change((change) => rate.takeSignIn(change, 'acme', 'ada'))
+  await store.change(async (change) => {
+    for (let count = 0; count < burst; count++) {
+      await rate.takePassword(change, 'acme', 'ada', false)
+      await rate.takeSignIn(change, 'acme', 'ada')
+    }
+  })
+  await t.rejects(take(), new SignsInTooOften(60))
+  await take(true)
+  await t.rejects(takeSignIn(), new SignsInTooOften(60))
   clock.advance(60_000)
-  rate.takeSignIn('acme', 'ada')
-  t.end()
+  await takeSignIn()
 })

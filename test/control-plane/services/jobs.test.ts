@@ -117,6 +117,7 @@ void t.test('whoever can tidy up is asked to', async (t) => {
     'largestDeliveries',
     'events',
     'licences',
+    'rates',
     'realmRecords',
     'removedTenants',
     'secretOverlaps',

@@ -62,7 +62,7 @@ export function importRoutes({ users, accountMail, store }: ImportWorld): readon
   async function checkedView(visit: TenantVisit, text: string): Promise<View> {
     const plan = await planImport(store.read, visit.tenant.tenantId, text)
     const count = plan.users.length
-    const left = accountMail.invitationsLeft(visit.tenant.tenantId)
+    const left = await accountMail.invitationsLeft(visit.tenant.tenantId)
     return {
       title: 'Import users',
       here: 'users',
