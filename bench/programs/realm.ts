@@ -39,6 +39,6 @@ process.on('message', () => {
   globalThis.gc?.()
   const { user, system } = process.cpuUsage()
   const { rss, heapUsed } = process.memoryUsage()
-  process.send?.({ cpuMs: (user + system) / 1000, rss, heapUsed, cached: world.realms.cachedCount })
+  process.send?.({ cpuMs: (user + system) / 1000, rss, heapUsed })
 })
 process.send?.({ ...acme, baseUrl: world.baseUrl })

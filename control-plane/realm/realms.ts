@@ -164,12 +164,6 @@ export function createRealms(world: RealmWorld, changedRates: Partial<RealmRates
         response.end()
       }
     },
-    /** The tenant has changed: its realm is built anew for the next request. */
-    invalidate: (tenantId: string) => void cache.delete(tenantId),
-    /** How many realms are built at the moment. */
-    get cachedCount(): number {
-      return cache.size
-    },
     close: () => cache.clear(),
   }
 }

@@ -116,7 +116,6 @@ export function createHttp1Server(options: Http1ServerOptions) {
     eachInFlight(callback: (exchange: Exchange) => void) {
       for (const { exchange } of connections) if (exchange !== null) callback(exchange)
     },
-    connectionsOf: addresses.of,
   }
 }
 

@@ -3,13 +3,18 @@ import { globSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import t from 'tap'
 import { pageHeaders } from '../../../control-plane/realm/answers.ts'
-import { ALL_TEXTS } from '../../../control-plane/realm/pages/texts/languages.ts'
+import { textsFor } from '../../../control-plane/realm/pages/texts/languages.ts'
+import { LANGUAGES } from '../../../shared/sign-in/language.ts'
 import type { Page } from '../../../control-plane/realm/pages/layout.ts'
 import { EXAMPLES } from './pages-examples.ts'
 
 const FOLDER = join(import.meta.dirname, '../../../control-plane/realm/pages')
 const EVIL = `"><script>alert(1)</script>'`
-const places = ALL_TEXTS.map((texts) => ({ texts, name: 'Acme & Söhne', host: 'id.example.com' }))
+const places = LANGUAGES.map((language) => ({
+  texts: textsFor({ uiLocales: language }),
+  name: 'Acme & Söhne',
+  host: 'id.example.com',
+}))
 
 t.test('every page there is has an example', async (t) => {
   const shown = new Set(Object.keys(EXAMPLES).map((name) => name.split(',')[0]))

@@ -15,7 +15,13 @@ import { Deadlines } from '../../../gateway/wire/deadlines.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { temporaryFolder, until } from '../../support/fleet.ts'
 import { HOST, startSecureWire } from '../../support/secure-wire.ts'
-import { listening, RawClient, startRawOrigin, startWire } from '../../support/wire.ts'
+import {
+  listening,
+  RawClient,
+  startRawOrigin,
+  startWire,
+  type WireOptions,
+} from '../../support/wire.ts'
 
 const MIB = 1 << 20
 const LARGE = Buffer.alloc(30 * MIB, ' ')
@@ -155,7 +161,7 @@ t.test('nor is the refusal of a head lost, whose body is on its way', async (t) 
 })
 
 /** With a clock that the test holds, and the server's ends of its connections. */
-async function startTimed(t: Test) {
+async function startTimed(t: Test, limits: WireOptions['limits'] = {}) {
   let nowMs = 1_000_000
   const clock = { nowMs: () => nowMs }
   const deadlines = new Deadlines(clock, 3_600_000)
@@ -163,6 +169,7 @@ async function startTimed(t: Test) {
     clock,
     deadlines,
     timeouts: PATIENT,
+    limits,
     decide: (exchange) => exchange.respond(REFUSED),
   })
   const accepted: Socket[] = []
@@ -182,6 +189,7 @@ async function startTimed(t: Test) {
   const [socket] = accepted
   return {
     server,
+    port,
     client,
     async sendByte() {
       const { bytesRead } = socket!
@@ -232,8 +240,11 @@ t.test('and for so many bytes', async (t) => {
 })
 
 t.test('it counts among the connections of its address, and no stop waits for it', async (t) => {
-  const { server, sendByte, pass } = await startTimed(t)
-  t.equal(server.connectionsOf('127.0.0.1'), 1)
+  const { server, port, sendByte, pass } = await startTimed(t, { connectionsPerAddressMax: 1 })
+  const another = new RawClient(port)
+  another.send('GET / HTTP/1.1\r\n\r\n')
+  t.equal(await another.answer(), undefined, 'there is no place for another one')
+  t.equal(server.connections(), 1)
   const drained = server.drain(0)
   await sendByte()
   pass(LIMITS.lingerMsMax)

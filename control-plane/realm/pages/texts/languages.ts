@@ -6,6 +6,3 @@ import { german } from './german.ts'
 const TEXTS: Readonly<Record<Language, Texts>> = { en: english, de: german }
 
 export const textsFor = (wish: LanguageWish): Texts => TEXTS[languageFor(wish)]
-
-/** Of every language that there is. */
-export const ALL_TEXTS: readonly Texts[] = Object.values(TEXTS)
