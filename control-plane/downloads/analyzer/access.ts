@@ -1,7 +1,7 @@
 /** The service as one call sees it: where it is, and with which key; asked for when it is needed. */
 import { createApi, type Api } from './api.ts'
 import type { Profile } from './profile.ts'
-import { readBaseUrl, type BaseUrl, type Environment } from '../resident/base-url.ts'
+import { readBaseUrl, type BaseUrl, type Environment } from '../command-line/base-url.ts'
 import { checkedKey, keyMissing } from './key.ts'
 import type { Terminal } from './terminal/terminal.ts'
 

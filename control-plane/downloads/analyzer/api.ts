@@ -2,7 +2,7 @@
 import * as v from 'valibot'
 import { LIMITS } from '../../../shared/limits.ts'
 import { VERSION } from '../../../shared/version.ts'
-import { plainText } from './terminal/words.ts'
+import { plainText } from '../command-line/words.ts'
 import {
   createServiceClient,
   jsonOf,

@@ -1,18 +1,10 @@
 /** What was written behind the program's name, checked word by word. A key is taken from nowhere here. */
-import { parseArgs } from 'node:util'
-import { nearest } from '../../../shared/nearest.ts'
-import { Problem } from '../resident/exit.ts'
-import { visibleText } from './terminal/words.ts'
+import { guess, splitArguments, type OptionHelp, type Words } from '../command-line/arguments.ts'
+import { Problem } from '../command-line/exit.ts'
+import { visibleText } from '../command-line/words.ts'
 
 const MODES = ['gateway', 'connector', 'sdk'] as const
 type Mode = (typeof MODES)[number]
-
-interface OptionHelp {
-  /** What stands behind it, if anything does. */
-  readonly value?: string
-  readonly short?: string
-  readonly text: string
-}
 
 export const OPTIONS = {
   'use-ai': { text: 'asks the AI model of the service for a guide; shows what is sent first' },
@@ -59,35 +51,17 @@ export interface Arguments {
 }
 
 /** Before it is known which command it is. */
-export function splitArguments(args: readonly string[]) {
+export function wordsOf(args: readonly string[]): Words {
   refuseKeys(args)
-  const { tokens } = parseArgs({
-    args: [...args],
-    strict: false,
-    tokens: true,
-    allowPositionals: true,
-    options: Object.fromEntries(
-      Object.entries<OptionHelp>(OPTIONS).map(([name, { value, short }]) => [
-        name,
-        { type: value === undefined ? 'boolean' : 'string', ...(short && { short }) },
-      ]),
-    ),
-  })
-  return {
-    options: tokens.filter((token) => token.kind === 'option'),
-    names: tokens.flatMap((token) => (token.kind === 'positional' ? [token.value] : [])),
-  }
+  return splitArguments(args, OPTIONS)
 }
 
-export function readArguments(
-  { options, names }: ReturnType<typeof splitArguments>,
-  taking: Taking,
-): Arguments {
+export function readArguments({ options, names }: Words, taking: Taking): Arguments {
   const known: readonly OptionName[] = [...taking.options, ...GENERAL_OPTIONS]
   const flags = new Set<OptionName>()
   const values = new Map<OptionName, string>()
   const apps: string[] = []
-  for (const { rawName: raw, name, value } of options) {
+  for (const { name, raw, value } of options) {
     const option = known.find((option) => option === name)
     if (option === undefined) throw unknownOption(raw, taking.name, known)
     const wish = (OPTIONS[option] as OptionHelp).value
@@ -136,12 +110,6 @@ function unknownOption(raw: string, command: string, known: readonly OptionName[
   )
 }
 
-/** The end of a sentence: with the name that was perhaps meant, if there is one. */
-export function guess(word: string, candidates: readonly string[]): string {
-  const near = word.length <= 40 ? nearest(word, candidates) : undefined
-  return near === undefined ? '.' : `; did you mean ${near}?`
-}
-
 function invalid(text: string): Problem {
   return new Problem('option_invalid', text)
 }
@@ -149,7 +117,7 @@ function invalid(text: string): Problem {
 const KEY_OPTION = /^--?(?:analyzer-?key|api-?key|key|token|secret|password)(?:=|$)/i
 const KEY = /(?:^|[=\s])sak_[\w-]{16,}/
 
-function refuseKeys(args: readonly string[]) {
+function refuseKeys(args: readonly string[]): void {
   const isAsking = (arg: string, at: number) =>
     arg === '--key' && args.includes('login') && !/^[^-]/.test(args[at + 1] ?? '')
   if (!args.some((arg, at) => KEY.test(arg) || (KEY_OPTION.test(arg) && !isAsking(arg, at)))) return

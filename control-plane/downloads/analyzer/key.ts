@@ -1,5 +1,5 @@
 /** The key that the service is asked with. It is a secret: no message holds it. */
-import { Problem } from '../resident/exit.ts'
+import { Problem } from '../command-line/exit.ts'
 
 export function checkedKey(key: string, from: string): string {
   if (/^[\x21-\x7e]{1,512}$/.test(key)) return key

@@ -1,6 +1,6 @@
 /** The program `service-analyzer`: the environment in, an exit code out. */
 import { homedir } from 'node:os'
-import { EXIT } from '../resident/exit.ts'
+import { EXIT } from '../command-line/exit.ts'
 import { run } from './program.ts'
 
 const { stdin, stdout, stderr, argv, env } = process

@@ -1,7 +1,7 @@
 /** Why there was no answer, in a sentence, and what a person can do about it. */
-import { Problem } from '../resident/exit.ts'
-import type { Environment } from '../resident/base-url.ts'
-import { plainText } from './terminal/words.ts'
+import { Problem } from '../command-line/exit.ts'
+import type { Environment } from '../command-line/base-url.ts'
+import { plainText } from '../command-line/words.ts'
 
 export interface NetworkPlace {
   readonly baseUrl: string

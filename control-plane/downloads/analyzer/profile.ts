@@ -7,9 +7,9 @@ import type { Stats } from 'node:fs'
 import * as files from 'node:fs/promises'
 import { dirname, isAbsolute, join } from 'node:path'
 import * as v from 'valibot'
-import { Problem } from '../resident/exit.ts'
+import { Problem } from '../command-line/exit.ts'
 import { writeNew } from './journal/record.ts'
-import { visibleText } from './terminal/words.ts'
+import { visibleText } from '../command-line/words.ts'
 
 interface SavedKey {
   readonly key: string

@@ -1,17 +1,19 @@
 /** One call of the command line tool: what was asked for, the answer, and how it ended. */
 import { resolve } from 'node:path'
 import { VERSION } from '../../../shared/version.ts'
+import { unexpected, whatIsAsked, type Program } from '../command-line/asked.ts'
 import { createAccess } from './access.ts'
-import { guess, readArguments, splitArguments, type Arguments } from './arguments.ts'
+import { readArguments, wordsOf, type Arguments } from './arguments.ts'
 import { COMMANDS } from './commands.ts'
 import type { Command, NextStep, Outcome, ProgramWorld, Task } from './commands/command.ts'
 import { commandHelp, helpText } from './commands/help.ts'
-import { EXIT, Problem, type Exit } from '../resident/exit.ts'
+import { EXIT, Problem, type Exit } from '../command-line/exit.ts'
 import { createProfile, quoted } from './profile.ts'
 import { createTerminal, type Terminal } from './terminal/terminal.ts'
-import { plainText, visibleJson, visibleText, wrap } from './terminal/words.ts'
+import { plainText, visibleJson, wrap } from '../command-line/words.ts'
 
 const SCHEMA_VERSION = 1
+const WITH_DOCTOR = 'the command you ran and the output of service-analyzer doctor'
 
 /** Read this first. */
 export async function run(args: readonly string[], world: ProgramWorld): Promise<Exit> {
@@ -33,7 +35,7 @@ export async function run(args: readonly string[], world: ProgramWorld): Promise
 
   let name: string | null = null
   try {
-    const asked = whatIsAsked(args, terminal.columns)
+    const asked = askedBy(args, terminal.columns)
     if ('text' in asked) {
       terminal.print(isJson ? documentOf({ text: asked.text }) : asked.text)
       return EXIT.done
@@ -43,7 +45,7 @@ export async function run(args: readonly string[], world: ProgramWorld): Promise
     tell(outcome)
     return outcome.exit
   } catch (error) {
-    const problem = error instanceof Problem ? error : unexpected(error)
+    const problem = error instanceof Problem ? error : unexpected(error, WITH_DOCTOR)
     tellProblem(problem)
     return problem.exit
   }
@@ -111,44 +113,6 @@ export async function run(args: readonly string[], world: ProgramWorld): Promise
   }
 }
 
-type Asked = { readonly text: string } | { readonly command: Command; readonly given: Arguments }
-
-function whatIsAsked(args: readonly string[], columns: number): Asked {
-  const words = splitArguments(args)
-  const has = (option: string) => words.options.some(({ name }) => name === option)
-  const [name, ...names] = words.names
-  if (name === 'help' || has('help')) {
-    const about = name === 'help' ? names[0] : name
-    const text =
-      about === undefined ? helpText(COMMANDS, columns) : commandHelp(commandNamed(about), columns)
-    return { text }
-  }
-  if (has('version')) return { text: VERSION }
-  if (name === undefined)
-    throw new Problem(
-      'unknown_command',
-      'No command given.',
-      'To start, in the folder of your application: service-analyzer analyze',
-      'All commands: service-analyzer help',
-    )
-  const command = commandNamed(name)
-  return { command, given: readArguments({ ...words, names }, command) }
-}
-
-function commandNamed(name: string): Command {
-  const command = COMMANDS.find((command) => command.name === name)
-  if (command !== undefined) return command
-  const near = guess(
-    name,
-    COMMANDS.map(({ name }) => name),
-  )
-  throw new Problem(
-    'unknown_command',
-    `Unknown command ${JSON.stringify(visibleText(name).slice(0, 60))}${near}`,
-    'All commands: service-analyzer help',
-  )
-}
-
 function lineOf(
   name: string,
   options: readonly string[],
@@ -181,11 +145,16 @@ function withoutSecrets(text: string, secrets: ReadonlySet<string>): string {
   return [...secrets].reduce((shown, secret) => shown.replaceAll(secret, '[analyzer key]'), text)
 }
 
-function unexpected(error: unknown): Problem {
-  const { message = '' } = (error ?? {}) as Partial<Error>
-  return new Problem(
-    'unexpected',
-    `Unexpected error: ${plainText(message).slice(0, 300)}`,
-    'Please report it to the operator of the service, with the command you ran and the output of service-analyzer doctor.',
-  )
+function askedBy(args: readonly string[], columns: number) {
+  const program: Program<Command> = {
+    name: 'service-analyzer',
+    commands: COMMANDS,
+    start: 'To start, in the folder of your application: service-analyzer analyze',
+    help: (about) => (about ? commandHelp(about, columns) : helpText(COMMANDS, columns)),
+  }
+  const words = wordsOf(args)
+  const asked = whatIsAsked(program, words)
+  if ('text' in asked) return asked
+  const { command, names } = asked
+  return { command, given: readArguments({ ...words, names }, command) }
 }

@@ -1,10 +1,10 @@
 /** One question to the service and its answer: bounded, in time, and never followed elsewhere. */
 import { setTimeout as wait } from 'node:timers/promises'
 import { VERSION } from '../../../shared/version.ts'
-import { Problem } from '../resident/exit.ts'
+import { Problem } from '../command-line/exit.ts'
 import { objectIn } from './json.ts'
 import { isTlsProblem, networkProblem, type NetworkPlace } from './network-problem.ts'
-import { plainText } from './terminal/words.ts'
+import { plainText } from '../command-line/words.ts'
 
 export interface Question {
   readonly method?: 'GET' | 'POST'

@@ -1,15 +1,7 @@
 /** What was written behind the program's name, checked word by word. A token is taken from nowhere here. */
-import { parseArgs } from 'node:util'
-import { nearest } from '../../../shared/nearest.ts'
-import { visibleText } from '../analyzer/terminal/words.ts'
-import { Problem } from '../resident/exit.ts'
-
-interface OptionHelp {
-  /** What stands behind it, if anything does. */
-  readonly value?: string
-  readonly short?: string
-  readonly text: string
-}
+import { guess, splitArguments, type OptionHelp, type Words } from '../command-line/arguments.ts'
+import { visibleText } from '../command-line/words.ts'
+import { Problem } from '../command-line/exit.ts'
 
 /** Every option of every command; a command names those that it takes. */
 export const OPTIONS = {
@@ -48,38 +40,10 @@ export interface Arguments {
   readonly action: string | undefined
 }
 
-interface Words {
-  readonly options: readonly {
-    readonly name: string
-    readonly raw: string
-    readonly value: string
-  }[]
-  readonly names: readonly string[]
-}
-
 /** Before it is known which command it is. */
-export function splitArguments(args: readonly string[]): Words {
+export function wordsOf(args: readonly string[]): Words {
   refuseTokens(args)
-  const { tokens } = parseArgs({
-    args: [...args],
-    strict: false,
-    tokens: true,
-    allowPositionals: true,
-    options: Object.fromEntries(
-      Object.entries<OptionHelp>(OPTIONS).map(([name, { value, short }]) => [
-        name,
-        { type: value === undefined ? 'boolean' : 'string', ...(short && { short }) },
-      ]),
-    ),
-  })
-  return {
-    options: tokens.flatMap((token) =>
-      token.kind === 'option'
-        ? [{ name: token.name, raw: token.rawName, value: token.value ?? '' }]
-        : [],
-    ),
-    names: tokens.flatMap((token) => (token.kind === 'positional' ? [token.value] : [])),
-  }
+  return splitArguments(args, OPTIONS)
 }
 
 export function readArguments({ options, names }: Words, taking: Taking): Arguments {
@@ -89,10 +53,11 @@ export function readArguments({ options, names }: Words, taking: Taking): Argume
     const option = known.find((one) => one === name)
     if (option === undefined) throw unknownOption(raw, taking.name, known)
     const { value: wish }: OptionHelp = OPTIONS[option]
-    if (wish === undefined && value !== '') throw invalid(`${raw} takes no value.`)
-    if (wish !== undefined && value === '') throw invalid(`${raw} requires a value: ${wish}.`)
+    if (wish === undefined && value !== undefined) throw invalid(`${raw} takes no value.`)
+    if (wish !== undefined && (value ?? '') === '')
+      throw invalid(`${raw} requires a value: ${wish}.`)
     if (values.has(option)) throw invalid(`${raw} appears twice.`)
-    values.set(option, value)
+    values.set(option, value ?? '')
   }
   const [action, ...more] = names
   const unwanted = taking.actions.length === 0 ? action : more[0]
@@ -103,12 +68,6 @@ export function readArguments({ options, names }: Words, taking: Taking): Argume
       `${taking.name} must be followed by ${taking.actions.join(' or ')}${guess(action ?? '', taking.actions)}`,
     )
   return { options: values, action }
-}
-
-/** The end of a sentence: with the name that was perhaps meant, if there is one. */
-export function guess(word: string, candidates: readonly string[]): string {
-  const near = word !== '' && word.length <= 40 ? nearest(word, candidates) : undefined
-  return near === undefined ? '.' : `; did you mean ${near}?`
 }
 
 function unknownOption(raw: string, command: string, known: readonly OptionName[]): Problem {

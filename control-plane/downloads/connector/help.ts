@@ -1,6 +1,6 @@
 /** What the program says about itself. */
 import { VERSION } from '../../../shared/version.ts'
-import { wrap } from '../analyzer/terminal/words.ts'
+import { wrap } from '../command-line/words.ts'
 import { GENERAL_OPTIONS, OPTIONS, type OptionName } from './arguments.ts'
 import type { Command } from './commands/command.ts'
 

@@ -1,6 +1,6 @@
 /** Where the state lies. */
 import { isAbsolute, join } from 'node:path'
-import type { Environment } from '../resident/base-url.ts'
+import type { Environment } from '../command-line/base-url.ts'
 
 interface Place {
   readonly environment: Environment

@@ -1,7 +1,7 @@
 /** What was written behind the program's name. A ticket is taken from nowhere here. */
 import { parseArgs } from 'node:util'
-import { visibleText } from '../analyzer/terminal/words.ts'
-import { Problem } from '../resident/exit.ts'
+import { visibleText } from '../command-line/words.ts'
+import { Problem } from '../command-line/exit.ts'
 
 /** Every option of every command; a command names those that it takes. */
 export const OPTIONS = {

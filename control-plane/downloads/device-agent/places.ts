@@ -1,6 +1,6 @@
 /** Where things of the agent lie on a machine. */
 import { join } from 'node:path'
-import type { Environment } from '../resident/base-url.ts'
+import type { Environment } from '../command-line/base-url.ts'
 
 /** The state while it runs: of a user that exists for it alone, below `/var/lib/private`. */
 export const RUNNING_STATE = 'service-device-agent-running'

@@ -1,8 +1,9 @@
 /** One call of the agent: what was asked for, and how it ended. */
 import { resolve } from 'node:path'
 import { VERSION } from '../../../shared/version.ts'
-import { plainText, visibleText } from '../analyzer/terminal/words.ts'
-import { EXIT, Problem, type Exit } from '../resident/exit.ts'
+import { unexpected } from '../command-line/asked.ts'
+import { visibleText } from '../command-line/words.ts'
+import { EXIT, Problem, type Exit } from '../command-line/exit.ts'
 import { readProxies } from '../resident/proxies.ts'
 import { invalid, OPTIONS, readArguments, SEE_HELP, type OptionName } from './arguments.ts'
 import { COMMANDS } from './commands.ts'
@@ -99,13 +100,4 @@ function commandHelp({ name, summary, about, options, actions }: Command): strin
     '',
     ...[...options, ...GENERAL_OPTIONS].map((option) => `  ${OPTIONS[option].text}`),
   ].join('\n')
-}
-
-function unexpected(error: unknown): Problem {
-  const { message = '' } = (error ?? {}) as Partial<Error>
-  return new Problem(
-    'unexpected',
-    `Unexpected error: ${plainText(message).slice(0, 300)}`,
-    'Please report it to the operator of the service, with the command you ran.',
-  )
 }

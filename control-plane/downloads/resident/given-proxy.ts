@@ -1,7 +1,7 @@
 /** The way out of a service, where it holds a password: handed over by systemd. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Environment } from './base-url.ts'
+import type { Environment } from '../command-line/base-url.ts'
 import { readProxies, type Proxies } from './proxies.ts'
 
 export const PROXY_CREDENTIAL = 'https-proxy'

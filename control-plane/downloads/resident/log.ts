@@ -1,5 +1,5 @@
 /** One line for each thing that happens: for people at a terminal, JSON for everything else. */
-import { visibleText } from '../analyzer/terminal/words.ts'
+import { visibleText } from '../command-line/words.ts'
 
 type Fields = Readonly<Record<string, string | number | boolean | undefined>>
 

@@ -1,9 +1,9 @@
 /** A machine that systemd runs: what may become a service there, and what a unit can be given. */
 import { realpath, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { visibleText } from '../analyzer/terminal/words.ts'
-import type { Environment } from './base-url.ts'
-import { Problem } from './exit.ts'
+import { visibleText } from '../command-line/words.ts'
+import type { Environment } from '../command-line/base-url.ts'
+import { Problem } from '../command-line/exit.ts'
 
 export interface ServiceMachine {
   /** `/`, but in tests. */

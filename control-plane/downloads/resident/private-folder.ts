@@ -7,8 +7,8 @@ import { constants, type Stats } from 'node:fs'
 import * as fileSystem from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import * as v from 'valibot'
-import { visibleText } from '../analyzer/terminal/words.ts'
-import { Problem } from './exit.ts'
+import { visibleText } from '../command-line/words.ts'
+import { Problem } from '../command-line/exit.ts'
 
 /** A test lets one of them fail. */
 export type FileSystem = Pick<

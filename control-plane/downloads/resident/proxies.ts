@@ -1,7 +1,7 @@
 /** Which way out there is: `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`, as curl reads them. */
 import { BlockList, isIP, isIPv6 } from 'node:net'
-import { Problem } from './exit.ts'
-import type { Environment } from './base-url.ts'
+import { Problem } from '../command-line/exit.ts'
+import type { Environment } from '../command-line/base-url.ts'
 
 export interface Target {
   readonly isSecure: boolean

@@ -1,8 +1,8 @@
 /** What the control plane refuses, or why it could not be asked, as a person is told it. */
 import * as v from 'valibot'
-import { plainText } from '../analyzer/terminal/words.ts'
+import { plainText } from '../command-line/words.ts'
 import type { Answer, ExchangeError } from './exchange.ts'
-import { Problem, type ProblemCode } from './exit.ts'
+import { Problem, type ProblemCode } from '../command-line/exit.ts'
 
 const RefusalAnswer = v.object({ error: v.string(), detail: v.optional(v.string(), '') })
 

@@ -1,6 +1,6 @@
 /** What is asked of systemd, by the program that it comes with. */
 import { execFile } from 'node:child_process'
-import { Problem } from './exit.ts'
+import { Problem } from '../command-line/exit.ts'
 
 /** Settles with what it has printed. */
 export type Systemctl = (...args: readonly string[]) => Promise<string>

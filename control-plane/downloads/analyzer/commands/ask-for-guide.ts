@@ -1,8 +1,8 @@
 /** `analyze --use-ai`: shows what would be sent, asks, sends it, and tells what came back. */
 import type { AnalysisAnswer } from '../api.ts'
-import { Problem } from '../../resident/exit.ts'
+import { Problem } from '../../command-line/exit.ts'
 import { selectFiles, type Selection } from '../files-to-send.ts'
-import { plainText, visibleText, wrap, wrapUnder } from '../terminal/words.ts'
+import { plainText, visibleText, wrap, wrapUnder } from '../../command-line/words.ts'
 import type { Outcome, Task } from './command.ts'
 import { chooseApplication, type LookedAt } from './look-at.ts'
 

@@ -1,8 +1,8 @@
 /** What a command is, and what it is given. One file each; the table of all is `commands.ts`. */
 import type { Access } from '../access.ts'
 import type { Arguments, Taking } from '../arguments.ts'
-import type { Exit } from '../../resident/exit.ts'
-import type { Environment } from '../../resident/base-url.ts'
+import type { Exit } from '../../command-line/exit.ts'
+import type { Environment } from '../../command-line/base-url.ts'
 import type { Profile } from '../profile.ts'
 import type { Terminal, TerminalWorld } from '../terminal/terminal.ts'
 

@@ -1,5 +1,5 @@
-import { EXIT } from '../../resident/exit.ts'
-import { wrap } from '../terminal/words.ts'
+import { EXIT } from '../../command-line/exit.ts'
+import { wrap } from '../../command-line/words.ts'
 import type { Command } from './command.ts'
 import { checkLines, refusedOutcome } from './show-checks.ts'
 

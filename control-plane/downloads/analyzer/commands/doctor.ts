@@ -1,5 +1,5 @@
-import { EXIT } from '../../resident/exit.ts'
-import { plainText } from '../terminal/words.ts'
+import { EXIT } from '../../command-line/exit.ts'
+import { plainText } from '../../command-line/words.ts'
 import type { Command, Task } from './command.ts'
 import { examineMachine } from './doctor/machine.ts'
 import { examineProject } from './doctor/project.ts'

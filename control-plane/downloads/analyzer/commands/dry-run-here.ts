@@ -2,7 +2,7 @@
 import type { Application } from '../detection/application.ts'
 import { isNode } from '../edits/notes.ts'
 import { packageOf } from '../edits/node-sources.ts'
-import { Problem } from '../../resident/exit.ts'
+import { Problem } from '../../command-line/exit.ts'
 import { dryRun, type DryRun } from '../first-start/dry-run.ts'
 import { undo } from '../journal/undo.ts'
 import { journalWorld } from '../journal/world.ts'

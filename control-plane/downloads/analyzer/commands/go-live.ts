@@ -1,7 +1,7 @@
 /** `go-live`, and the way back from it. */
 import type { OrRefused, ProtectionAnswer } from '../api.ts'
-import { EXIT } from '../../resident/exit.ts'
-import { wrap } from '../terminal/words.ts'
+import { EXIT } from '../../command-line/exit.ts'
+import { wrap } from '../../command-line/words.ts'
 import type { Command, Outcome, Task } from './command.ts'
 import { refusedOutcome } from './show-checks.ts'
 

@@ -1,7 +1,7 @@
 /** How to use it, all of it or one command. */
 import { VERSION } from '../../../../shared/version.ts'
 import { GENERAL_OPTIONS, OPTIONS, type OptionName } from '../arguments.ts'
-import { wrap, wrapUnder } from '../terminal/words.ts'
+import { wrap, wrapUnder } from '../../command-line/words.ts'
 import type { Command } from './command.ts'
 
 const EXIT_CODES = [

@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream'
-import { EXIT, Problem } from '../../resident/exit.ts'
+import { EXIT, Problem } from '../../command-line/exit.ts'
 import { checkedKey, keyMissing } from '../key.ts'
 import { signInByCode } from '../sign-in/sign-in-by-code.ts'
-import { visibleText, wrap } from '../terminal/words.ts'
+import { visibleText, wrap } from '../../command-line/words.ts'
 import type { Command, Task } from './command.ts'
 
 const KEY_BYTES_MAX = 4096

@@ -1,5 +1,5 @@
-import { EXIT } from '../../resident/exit.ts'
-import { visibleText, wrap } from '../terminal/words.ts'
+import { EXIT } from '../../command-line/exit.ts'
+import { visibleText, wrap } from '../../command-line/words.ts'
 import type { Command } from './command.ts'
 
 export const logout: Command = {

@@ -2,11 +2,11 @@
 import { sep } from 'node:path'
 import type { Application, Detection } from '../detection/application.ts'
 import { detect } from '../detection/detect.ts'
-import { Problem } from '../../resident/exit.ts'
+import { Problem } from '../../command-line/exit.ts'
 import { nearest } from '../../../../shared/nearest.ts'
 import { openProject, ProjectProblem } from '../project/open-project.ts'
 import type { Project } from '../project/project.ts'
-import { visibleText } from '../terminal/words.ts'
+import { visibleText } from '../../command-line/words.ts'
 import type { Task } from './command.ts'
 import { makeSureOfFolder } from './wide-folder.ts'
 

@@ -4,11 +4,11 @@ import type { Application } from '../detection/application.ts'
 import { connectorNote } from '../edits/notes.ts'
 import { planFor } from '../edits/plan-for.ts'
 import type { Wishes } from '../edits/wishes.ts'
-import { Problem } from '../../resident/exit.ts'
+import { Problem } from '../../command-line/exit.ts'
 import { guideCodeProblems, planFromGuide } from '../guide-plan.ts'
 import { together, type FileEdit, type Plan } from '../plan.ts'
 import type { Project } from '../project/project.ts'
-import { plainText, visibleText } from '../terminal/words.ts'
+import { plainText, visibleText } from '../../command-line/words.ts'
 import type { ServiceAnswer } from './wishes-here.ts'
 
 export async function planHere(

@@ -1,7 +1,7 @@
 /** What a plan does, for people: shortly, and with every line of it. */
 import type { FileEdit, ManualStep, Plan } from '../plan.ts'
 import { diffOf } from '../terminal/diff.ts'
-import { plainText, visibleText, wrapUnder } from '../terminal/words.ts'
+import { plainText, visibleText, wrapUnder } from '../../command-line/words.ts'
 import type { Task } from './command.ts'
 
 const CODE_LINES_MAX = 60

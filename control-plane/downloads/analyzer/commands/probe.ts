@@ -1,6 +1,6 @@
-import { EXIT } from '../../resident/exit.ts'
+import { EXIT } from '../../command-line/exit.ts'
 import type { Api, Facts, VerificationAnswer } from '../api.ts'
-import { wrap } from '../terminal/words.ts'
+import { wrap } from '../../command-line/words.ts'
 import type { Command, Outcome, Task } from './command.ts'
 import { checkLines, nextOf, nothingFails, refusedOutcome } from './show-checks.ts'
 

@@ -1,9 +1,9 @@
 /** Results of checks, whoever made them, as people and as programs read them. */
 import type { Refused } from '../api.ts'
-import { EXIT } from '../../resident/exit.ts'
+import { EXIT } from '../../command-line/exit.ts'
 import type { Style } from '../terminal/paint.ts'
 import type { Terminal } from '../terminal/terminal.ts'
-import { plainText, wrap, wrapUnder } from '../terminal/words.ts'
+import { plainText, wrap, wrapUnder } from '../../command-line/words.ts'
 import type { NextStep, Outcome, Task } from './command.ts'
 
 interface ShownCheck {

@@ -1,6 +1,6 @@
 import * as files from 'node:fs/promises'
 import { readJournal, type FoundJournal } from '../journal/record.ts'
-import { plainText, visibleText, wrap } from '../terminal/words.ts'
+import { plainText, visibleText, wrap } from '../../command-line/words.ts'
 import type { Facts } from '../api.ts'
 import type { Command, Task } from './command.ts'
 import { HELD_BACK, verificationOutcome } from './probe.ts'

@@ -1,9 +1,9 @@
 /** What setup did beside its edits, and what an edit cannot take back: said, and offered. */
 import * as files from 'node:fs/promises'
 import { folderOf, nameOf, under, upwards } from '../detection/folders.ts'
-import { Problem } from '../../resident/exit.ts'
+import { Problem } from '../../command-line/exit.ts'
 import { envLinesOf } from '../journal/env-line.ts'
-import { visibleText, wrap } from '../terminal/words.ts'
+import { visibleText, wrap } from '../../command-line/words.ts'
 import type { NextStep, Task } from './command.ts'
 import { installFor } from './install-packages.ts'
 import { lookAt } from './look-at.ts'

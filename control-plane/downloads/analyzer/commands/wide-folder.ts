@@ -1,9 +1,9 @@
 /** A home folder or a whole disk is rarely the project that somebody meant: they are asked first. */
 import { access, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Problem } from '../../resident/exit.ts'
+import { Problem } from '../../command-line/exit.ts'
 import { isInside } from '../project/read-text.ts'
-import { visibleText } from '../terminal/words.ts'
+import { visibleText } from '../../command-line/words.ts'
 import type { Task } from './command.ts'
 
 export async function makeSureOfFolder({ folder, world, terminal, isAgreed }: Task): Promise<void> {

@@ -1,7 +1,7 @@
 /** What the service wants of an application here: asked of it where a key is known, else by custom. */
 import type { Facts } from '../api.ts'
 import type { Wishes } from '../edits/wishes.ts'
-import { EXIT, Problem } from '../../resident/exit.ts'
+import { EXIT, Problem } from '../../command-line/exit.ts'
 import type { Task } from './command.ts'
 
 export interface ServiceAnswer {

@@ -1,6 +1,6 @@
 /** A plan on its way into a project: shown, agreed to, and written whole or not at all. */
 import type { EditProblem } from '../../../../shared/integration/edit-rules.ts'
-import { Problem } from '../../resident/exit.ts'
+import { Problem } from '../../command-line/exit.ts'
 import { prepare, type Prepared } from '../journal/prepare.ts'
 import { recover, viewUndo } from '../journal/undo.ts'
 import type { JournalWorld } from '../journal/world.ts'

@@ -6,7 +6,7 @@
  */
 import { PACKAGE } from '../edits/import-line.ts'
 import { objectIn } from '../json.ts'
-import { plainText } from '../terminal/words.ts'
+import { plainText } from '../../command-line/words.ts'
 import type { AddedImports } from './added-imports.ts'
 import { runNode, type Environment } from './node-child.ts'
 import { readByLoading } from './read-by-loading.ts'

@@ -1,5 +1,5 @@
 /** Whether Node itself can read a file as it stands now, where it could read it before. */
-import { plainText } from '../terminal/words.ts'
+import { plainText } from '../../command-line/words.ts'
 import type { FileEdit } from '../plan.ts'
 import type { PackageType } from '../syntax/parse.ts'
 import { runNode, type Environment } from './node-child.ts'

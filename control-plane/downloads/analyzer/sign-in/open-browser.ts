@@ -1,6 +1,6 @@
 /** Opens a page of the service in the browser of whoever sits here, and never by a shell. */
 import { spawn } from 'node:child_process'
-import type { Environment } from '../../resident/base-url.ts'
+import type { Environment } from '../../command-line/base-url.ts'
 
 /** null: there is no screen here, or nobody knows how it is done. */
 export function browserCall(

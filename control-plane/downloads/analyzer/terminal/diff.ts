@@ -2,7 +2,7 @@
 import { structuredPatch } from 'diff'
 import type { FileEdit } from '../plan.ts'
 import type { Paint, Style } from './paint.ts'
-import { visibleText } from './words.ts'
+import { visibleText } from '../../command-line/words.ts'
 
 interface DiffWishes {
   readonly paint: Paint

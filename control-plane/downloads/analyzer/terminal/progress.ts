@@ -1,5 +1,5 @@
 /** Long work: a line that is drawn over at a terminal, a few quiet lines anywhere else. */
-import { cutToColumns, plainText } from './words.ts'
+import { cutToColumns, plainText } from '../../command-line/words.ts'
 
 type Tell = (detail: string) => void
 

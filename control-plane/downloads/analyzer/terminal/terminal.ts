@@ -1,8 +1,8 @@
 /** The terminal as commands see it: what was asked for goes to standard output, all else beside it. */
 import { createPaint, wantsColour, type Paint } from './paint.ts'
 import { createProgress, type Progress } from './progress.ts'
-import { ask, isYes } from './prompt.ts'
-import { visibleText, wrap } from './words.ts'
+import { ask, isYes } from '../../command-line/prompt.ts'
+import { visibleText, wrap } from '../../command-line/words.ts'
 
 export interface TerminalWorld {
   readonly environment: Readonly<Record<string, string | undefined>>

@@ -1,8 +1,8 @@
 /** What a command is, and the world that it gets. */
 import type { Arguments, Taking } from '../arguments.ts'
-import type { Exit } from '../../resident/exit.ts'
+import type { Exit } from '../../command-line/exit.ts'
 import type { Proxies } from '../../resident/proxies.ts'
-import type { Environment } from '../../resident/base-url.ts'
+import type { Environment } from '../../command-line/base-url.ts'
 import type { StateFolder } from '../state/state-folder.ts'
 
 /** `stop`: SIGTERM, SIGINT and the like; `rotate`: SIGUSR2. */

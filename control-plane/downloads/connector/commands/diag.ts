@@ -1,11 +1,11 @@
 /** What is at fault, of all that lies between the application and the gateways. */
-import { visibleJson, visibleText } from '../../analyzer/terminal/words.ts'
+import { visibleJson, visibleText } from '../../command-line/words.ts'
 import { atFault, diagnose, isSpared } from '../diagnosis/diagnose.ts'
 import type { Finding } from '../diagnosis/finding.ts'
-import { EXIT, Problem } from '../../resident/exit.ts'
+import { EXIT, Problem } from '../../command-line/exit.ts'
 import { findLocalPort } from '../local/port.ts'
 import { createService } from '../service/service.ts'
-import { baseUrlOf, readBaseUrl, type Environment } from '../../resident/base-url.ts'
+import { baseUrlOf, readBaseUrl, type Environment } from '../../command-line/base-url.ts'
 import { newestOf } from '../systemd/running-state.ts'
 import type { Command } from './command.ts'
 

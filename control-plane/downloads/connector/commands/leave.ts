@@ -1,7 +1,7 @@
 /** Tells the service that this connector is no more, and deletes its key. */
-import { EXIT, Problem } from '../../resident/exit.ts'
+import { EXIT, Problem } from '../../command-line/exit.ts'
 import { createService } from '../service/service.ts'
-import { baseUrlOf } from '../../resident/base-url.ts'
+import { baseUrlOf } from '../../command-line/base-url.ts'
 import type { IdentifiedKey, Joined } from '../state/state-folder.ts'
 import { newestOf } from '../systemd/running-state.ts'
 import type { Command } from './command.ts'

@@ -1,5 +1,5 @@
 /** The connector as a service of this machine, by systemd. */
-import { EXIT } from '../../resident/exit.ts'
+import { EXIT } from '../../command-line/exit.ts'
 import { readLocalPort } from '../local/port.ts'
 import { install, uninstall, unitFor } from '../systemd/installation.ts'
 import { createSystemctl } from '../../resident/systemctl.ts'

@@ -1,6 +1,6 @@
 /** How the connector on this machine is; and what is known of it, where it does not run. */
-import { plainText, visibleJson } from '../../analyzer/terminal/words.ts'
-import { EXIT, type Exit } from '../../resident/exit.ts'
+import { plainText, visibleJson } from '../../command-line/words.ts'
+import { EXIT, type Exit } from '../../command-line/exit.ts'
 import { askRunning, type RunningStatus } from '../local/ask-running.ts'
 import { findLocalPort } from '../local/port.ts'
 import { readGatewayList } from '../service/gateway-list.ts'

@@ -1,6 +1,6 @@
 /** All looks, in the order in which one depends on the other; the first that failed is at fault. */
 import type { GatewayList } from '../../../../shared/connector/requests.ts'
-import { Problem } from '../../resident/exit.ts'
+import { Problem } from '../../command-line/exit.ts'
 import { askRunning } from '../local/ask-running.ts'
 import { readGatewayList } from '../service/gateway-list.ts'
 import type { Proxies } from '../../resident/proxies.ts'

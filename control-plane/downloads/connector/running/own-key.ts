@@ -4,7 +4,7 @@
  * that counts (.docs/decisions/0047-how-a-connector-runs.md).
  */
 import { LIMITS } from '../../../../shared/limits.ts'
-import { Problem } from '../../resident/exit.ts'
+import { Problem } from '../../command-line/exit.ts'
 import type { Service, StateAnswer } from '../service/service.ts'
 import { makeKey, publicKeyOf } from '../state/own-keys.ts'
 import type { IdentifiedKey, Joined, StateFolder } from '../state/state-folder.ts'

@@ -2,7 +2,7 @@
 import * as v from 'valibot'
 import { signRequest } from '../../../../shared/connector/requests.ts'
 import { TENANT_ID } from '../../../../shared/fleet/snapshot.ts'
-import type { ProblemCode } from '../../resident/exit.ts'
+import type { ProblemCode } from '../../command-line/exit.ts'
 import { openKey, type StoredKey } from '../state/own-keys.ts'
 import { exchange, ExchangeError } from '../../resident/exchange.ts'
 import type { Proxies } from '../../resident/proxies.ts'

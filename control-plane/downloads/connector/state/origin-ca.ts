@@ -1,8 +1,8 @@
 /** The certificate authorities that an application's own certificate is trusted by, from a file. */
 import { X509Certificate } from 'node:crypto'
 import { open } from 'node:fs/promises'
-import { visibleText } from '../../analyzer/terminal/words.ts'
-import { Problem } from '../../resident/exit.ts'
+import { visibleText } from '../../command-line/words.ts'
+import { Problem } from '../../command-line/exit.ts'
 
 const BYTES_MAX = 64 * 1024
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g

@@ -1,7 +1,7 @@
 /** All that a connector keeps: its key, who it is, and the last list of gateways that it was given. */
 import * as v from 'valibot'
 import { TENANT_ID } from '../../../../shared/fleet/snapshot.ts'
-import { Problem } from '../../resident/exit.ts'
+import { Problem } from '../../command-line/exit.ts'
 import { openKey, StoredKeySchema } from './own-keys.ts'
 import {
   createPrivateFolder,

@@ -10,8 +10,8 @@ import {
   usableNode,
   type ServiceMachine,
 } from '../../resident/machine.ts'
-import { Problem } from '../../resident/exit.ts'
-import type { Environment } from '../../resident/base-url.ts'
+import { Problem } from '../../command-line/exit.ts'
+import type { Environment } from '../../command-line/base-url.ts'
 import { createStateFolder, type StateFolder } from '../state/state-folder.ts'
 import { IDENTITY, newestOf, runningFolder } from './running-state.ts'
 import type { Systemctl } from '../../resident/systemctl.ts'

@@ -3,7 +3,7 @@
  * a credential. From then on that folder has the newest key.
  */
 import { join } from 'node:path'
-import type { Environment } from '../../resident/base-url.ts'
+import type { Environment } from '../../command-line/base-url.ts'
 import { createStateFolder, type Joined, type StateFolder } from '../state/state-folder.ts'
 import { RUNNING_STATE } from './unit.ts'
 

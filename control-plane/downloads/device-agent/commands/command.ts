@@ -1,6 +1,6 @@
 /** What a command is, and the world that it gets. */
-import type { Environment } from '../../resident/base-url.ts'
-import type { Exit } from '../../resident/exit.ts'
+import type { Environment } from '../../command-line/base-url.ts'
+import type { Exit } from '../../command-line/exit.ts'
 import type { Proxies } from '../../resident/proxies.ts'
 import type { Arguments, OptionName } from '../arguments.ts'
 import type { TpmWorld } from '../key/tpm-key.ts'

@@ -1,8 +1,8 @@
 /** Tells the service that this device is gone, and deletes its key. */
 import { ExchangeError } from '../../resident/exchange.ts'
 import { randomBytes } from 'node:crypto'
-import { baseUrlOf } from '../../resident/base-url.ts'
-import { EXIT } from '../../resident/exit.ts'
+import { baseUrlOf } from '../../command-line/base-url.ts'
+import { EXIT } from '../../command-line/exit.ts'
 import { openKey } from '../key/device-key.ts'
 import { KeyLost } from '../key/open-key.ts'
 import { createChain } from '../running/chain.ts'

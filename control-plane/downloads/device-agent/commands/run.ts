@@ -1,8 +1,8 @@
 /** The listener: checks in, and answers sign-ins on this machine. It has no rights and needs none. */
 import { randomBytes } from 'node:crypto'
 import { LIMITS } from '../../../../shared/limits.ts'
-import { baseUrlOf } from '../../resident/base-url.ts'
-import { EXIT, Problem } from '../../resident/exit.ts'
+import { baseUrlOf } from '../../command-line/base-url.ts'
+import { EXIT, Problem } from '../../command-line/exit.ts'
 import { proxiesOf } from '../../resident/given-proxy.ts'
 import { createLog } from '../../resident/log.ts'
 import { takeRunningLock } from '../../resident/running-lock.ts'

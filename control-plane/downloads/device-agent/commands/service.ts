@@ -1,5 +1,5 @@
 /** The agent as services of this machine, by systemd. */
-import { EXIT } from '../../resident/exit.ts'
+import { EXIT } from '../../command-line/exit.ts'
 import { createSystemctl } from '../../resident/systemctl.ts'
 import { install, uninstall, unitsFor } from '../systemd/installation.ts'
 import type { Command } from './command.ts'

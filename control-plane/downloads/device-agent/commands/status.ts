@@ -1,6 +1,6 @@
 /** How this device is, as far as it knows itself. */
 import { VERSION } from '../../../../shared/version.ts'
-import { EXIT } from '../../resident/exit.ts'
+import { EXIT } from '../../command-line/exit.ts'
 import { factsFile, runningFolder } from '../places.ts'
 import { readFacts } from '../running/facts-file.ts'
 import { toldOf } from '../running/posture.ts'

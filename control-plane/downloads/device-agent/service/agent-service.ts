@@ -11,7 +11,7 @@ import {
   type Prove,
 } from '../../../../shared/device/messages.ts'
 import { exchange, exchangeBytes, ExchangeError, jsonOf } from '../../resident/exchange.ts'
-import type { ProblemCode } from '../../resident/exit.ts'
+import type { ProblemCode } from '../../command-line/exit.ts'
 import type { Proxies } from '../../resident/proxies.ts'
 import { notTheService, refusalOf, unreachable } from '../../resident/refusals.ts'
 import type { OpenKey } from '../key/open-key.ts'

@@ -8,7 +8,7 @@ import {
   type FolderWords,
 } from '../../resident/private-folder.ts'
 import { PROXY_CREDENTIAL } from '../../resident/given-proxy.ts'
-import { Problem } from '../../resident/exit.ts'
+import { Problem } from '../../command-line/exit.ts'
 import { StoredKeySchema } from '../key/device-key.ts'
 
 const url = v.pipe(v.string(), v.url(), v.maxLength(2000))

@@ -2,7 +2,7 @@
  * The listener has a folder of its own and begins there with what root has enrolled, handed over by
  * systemd as a credential. From then on that folder has the newest link of the chain.
  */
-import type { Environment } from '../../resident/base-url.ts'
+import type { Environment } from '../../command-line/base-url.ts'
 import { dataFolder, runningFolder } from '../places.ts'
 import { createDeviceFolder, type Device, type DeviceFolder } from './device-state.ts'
 

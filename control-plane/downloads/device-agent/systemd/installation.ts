@@ -1,8 +1,8 @@
 /** The agent as services of this machine: what is put where, and how it is taken back. */
 import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Environment } from '../../resident/base-url.ts'
-import { Problem } from '../../resident/exit.ts'
+import type { Environment } from '../../command-line/base-url.ts'
+import { Problem } from '../../command-line/exit.ts'
 import { PROXY_CREDENTIAL } from '../../resident/given-proxy.ts'
 import {
   checkPath,

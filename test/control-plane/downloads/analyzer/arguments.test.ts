@@ -1,10 +1,7 @@
 /** What is written behind the program's name: taken word by word, or refused with the right one. */
 import t from 'tap'
-import {
-  readArguments,
-  splitArguments,
-} from '../../../../control-plane/downloads/analyzer/arguments.ts'
-import { EXIT, Problem } from '../../../../control-plane/downloads/resident/exit.ts'
+import { readArguments, wordsOf } from '../../../../control-plane/downloads/analyzer/arguments.ts'
+import { EXIT, Problem } from '../../../../control-plane/downloads/command-line/exit.ts'
 
 const APPLY = {
   name: 'apply',
@@ -13,8 +10,7 @@ const APPLY = {
 } as const
 
 function read(args: readonly string[], takesFolder = true) {
-  const { options, names } = splitArguments(args)
-  return readArguments({ options, names }, { ...APPLY, takesFolder })
+  return readArguments(wordsOf(args), { ...APPLY, takesFolder })
 }
 
 function problemOf(work: () => unknown): Problem {

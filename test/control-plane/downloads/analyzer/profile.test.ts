@@ -13,7 +13,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { Problem } from '../../../../control-plane/downloads/resident/exit.ts'
+import { Problem } from '../../../../control-plane/downloads/command-line/exit.ts'
 import { createProfile } from '../../../../control-plane/downloads/analyzer/profile.ts'
 import { temporaryFolder } from '../../../support/control-plane.ts'
 

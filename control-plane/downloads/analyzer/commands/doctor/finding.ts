@@ -1,4 +1,4 @@
-import { Problem } from '../../../resident/exit.ts'
+import { Problem } from '../../../command-line/exit.ts'
 
 export interface Finding {
   readonly check: string

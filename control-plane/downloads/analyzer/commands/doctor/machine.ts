@@ -4,7 +4,7 @@ import { delimiter, dirname, join } from 'node:path'
 import { VERSION } from '../../../../../shared/version.ts'
 import { proxyState } from '../../network-problem.ts'
 import { quoted } from '../../profile.ts'
-import { visibleText } from '../../terminal/words.ts'
+import { visibleText } from '../../../command-line/words.ts'
 import type { Task } from '../command.ts'
 import { fail, failed, ok, skip, warn, type Finding } from './finding.ts'
 

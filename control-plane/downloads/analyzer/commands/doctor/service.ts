@@ -1,6 +1,6 @@
 /** The service: is it there, is it the same time there, and does it take the key. */
 import type { KnownKey } from '../../access.ts'
-import { visibleText } from '../../terminal/words.ts'
+import { visibleText } from '../../../command-line/words.ts'
 import type { Task } from '../command.ts'
 import { failed, ok, skip, warn, type Finding } from './finding.ts'
 

@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { LIMITS } from '../../../../../shared/limits.ts'
 import type { Api } from '../../api.ts'
 import { connectorCommands, tokenPage } from '../../edits/notes.ts'
-import { Problem } from '../../../resident/exit.ts'
+import { Problem } from '../../../command-line/exit.ts'
 import type { Task } from '../command.ts'
 import type { Steps } from './steps.ts'
 

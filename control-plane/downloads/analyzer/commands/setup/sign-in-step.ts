@@ -1,6 +1,6 @@
 /** A key that works: the one in the environment, the saved one, or one that somebody allows now. */
 import type { Facts } from '../../api.ts'
-import { Problem } from '../../../resident/exit.ts'
+import { Problem } from '../../../command-line/exit.ts'
 import type { Task } from '../command.ts'
 import { signIn } from '../login.ts'
 import type { Steps } from './steps.ts'

@@ -6,7 +6,7 @@ import type { Application } from '../../detection/application.ts'
 import { isNode } from '../../edits/notes.ts'
 import { startOf } from '../../local-checks/asked-locally.ts'
 import type { Project } from '../../project/project.ts'
-import { visibleText } from '../../terminal/words.ts'
+import { visibleText } from '../../../command-line/words.ts'
 
 export async function startCommand(project: Project, application: Application): Promise<string> {
   if (!isNode(application)) return startOf(application)

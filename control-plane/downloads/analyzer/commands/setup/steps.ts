@@ -1,5 +1,5 @@
 /** The way from nothing to live, step by step, and how far it has come. */
-import { plainText, wrapUnder } from '../../terminal/words.ts'
+import { plainText, wrapUnder } from '../../../command-line/words.ts'
 import type { Task } from '../command.ts'
 
 const TITLES = {

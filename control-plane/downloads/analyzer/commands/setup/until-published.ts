@@ -2,7 +2,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { LIMITS } from '../../../../../shared/limits.ts'
 import type { Api, Facts } from '../../api.ts'
-import { Problem } from '../../../resident/exit.ts'
+import { Problem } from '../../../command-line/exit.ts'
 import type { Task } from '../command.ts'
 
 export async function untilPublished(

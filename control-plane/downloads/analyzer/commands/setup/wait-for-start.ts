@@ -4,7 +4,7 @@ import { isThisMachine } from '../../../../../shared/hosts.ts'
 import { LIMITS } from '../../../../../shared/limits.ts'
 import type { Api, Facts, VerificationAnswer } from '../../api.ts'
 import type { Application } from '../../detection/application.ts'
-import { Problem } from '../../../resident/exit.ts'
+import { Problem } from '../../../command-line/exit.ts'
 import type { Task } from '../command.ts'
 
 /** guarded: the middleware answers there; keyless: it does, without keys; open: something else does. */

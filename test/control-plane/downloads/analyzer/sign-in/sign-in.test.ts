@@ -1,7 +1,7 @@
 /** Signing in by a code: what the service says is shown, and leads nowhere else. */
 import t from 'tap'
 import type { Api } from '../../../../../control-plane/downloads/analyzer/api.ts'
-import { Problem } from '../../../../../control-plane/downloads/resident/exit.ts'
+import { Problem } from '../../../../../control-plane/downloads/command-line/exit.ts'
 import { browserCall } from '../../../../../control-plane/downloads/analyzer/sign-in/open-browser.ts'
 import {
   isBelow,

@@ -5,7 +5,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { columnsOf } from '../../../../../control-plane/downloads/analyzer/terminal/words.ts'
+import { columnsOf } from '../../../../../control-plane/downloads/command-line/words.ts'
 import {
   atTerminal,
   plainEnvironment,

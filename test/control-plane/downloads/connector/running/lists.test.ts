@@ -3,7 +3,7 @@ import { generateKeyPairSync } from 'node:crypto'
 import { join } from 'node:path'
 import { CompactSign } from 'jose'
 import t, { type Test } from 'tap'
-import { Problem } from '../../../../../control-plane/downloads/resident/exit.ts'
+import { Problem } from '../../../../../control-plane/downloads/command-line/exit.ts'
 import { createRunning } from '../../../../../control-plane/downloads/connector/running/running.ts'
 import { makeKey } from '../../../../../control-plane/downloads/connector/state/own-keys.ts'
 import {

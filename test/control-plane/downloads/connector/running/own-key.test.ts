@@ -1,7 +1,7 @@
 /** A key is replaced step by step; whichever answer is lost, and whatever cannot be written, one that counts is left. */
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { Problem } from '../../../../../control-plane/downloads/resident/exit.ts'
+import { Problem } from '../../../../../control-plane/downloads/command-line/exit.ts'
 import { createOwnKey } from '../../../../../control-plane/downloads/connector/running/own-key.ts'
 import {
   createService,

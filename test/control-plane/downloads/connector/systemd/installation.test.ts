@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import type { Problem } from '../../../../../control-plane/downloads/resident/exit.ts'
+import type { Problem } from '../../../../../control-plane/downloads/command-line/exit.ts'
 import {
   checkMachine,
   install,

@@ -1,7 +1,7 @@
 /** Questions to the person at the terminal: on standard error, so that answers can be piped away. */
 import { createInterface } from 'node:readline'
 import { Writable } from 'node:stream'
-import { interrupted } from '../../resident/exit.ts'
+import { interrupted } from './exit.ts'
 
 /**
  * One line. Ctrl-C and the end of the input end the program; the terminal is as it was before.

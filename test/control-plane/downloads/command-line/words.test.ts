@@ -8,7 +8,7 @@ import {
   visibleText,
   wrap,
   wrapUnder,
-} from '../../../../../control-plane/downloads/analyzer/terminal/words.ts'
+} from '../../../../control-plane/downloads/command-line/words.ts'
 
 /** Each with what a terminal or a reader would make of it. */
 const HOSTILE: readonly (readonly [name: string, text: string])[] = [
