@@ -61,6 +61,8 @@ export const DEVICE_LIMITS = {
   deviceProofPort: 18_653,
   deviceChallengeMs: 60_000,
   deviceProofCodeMs: 60_000,
+  /** Of a code that people type, where a policy allows that. */
+  deviceTypedCodeSeconds: 60,
   /** Of one address; each sign-in comes twice. */
   rateDeviceProof: { burst: 600, perSecond: 20 },
   /** Tabs of one sign-in that are on their way at once. */

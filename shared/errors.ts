@@ -66,6 +66,8 @@ const DETAILS = {
     method_not_allowed: 'This endpoint does not support that method.',
   },
   409: {
+    device_code_off:
+      'This tenant does not accept typed device codes. An administrator can allow them in the device policy.',
     form_spent:
       'This form was already submitted. Check whether the change was made before you submit it again.',
     form_changed:

@@ -158,6 +158,7 @@ export const EVENTS = {
       min_os: { ubuntu: '24.04' },
       min_agent: null,
       fresh_hours: 24,
+      typed_code: false,
       break_glass: [],
       on_violation: 'end_sessions',
     },

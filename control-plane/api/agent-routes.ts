@@ -4,6 +4,8 @@ import { Refusal } from '../../shared/errors.ts'
 import {
   CheckInAnswer,
   CheckInSchema,
+  CodeAnswer,
+  CodeSchema,
   DEVICE_ID,
   EnrolAnswer,
   EnrolSchema,
@@ -16,6 +18,7 @@ import { LIMITS } from '../../shared/limits.ts'
 import type { RateLimits } from '../../shared/rate-limits.ts'
 import type { Devices } from '../devices/devices.ts'
 import type { DeviceProofs } from '../devices/proofs.ts'
+import type { DeviceTypedCodes } from '../devices/typed-codes.ts'
 import { addressRates } from '../http/address-rates.ts'
 import { readBytes } from '../http/body.ts'
 import { addressOf, type ApiContext } from '../http/context.ts'
@@ -25,9 +28,10 @@ import { endpointsOf, json, nothing, type Endpoint } from './endpoint.ts'
 export interface AgentEndpointsWorld {
   readonly enrolledDevices: Pick<
     Devices,
-    'enroll' | 'checkIn' | 'prove' | 'nonce' | 'leave' | 'again'
+    'enroll' | 'checkIn' | 'prove' | 'code' | 'nonce' | 'leave' | 'again'
   >
   readonly deviceProofs: Pick<DeviceProofs, 'redeem'>
+  readonly deviceTypedCodes: Pick<DeviceTypedCodes, 'make'>
   readonly rates: RateLimits
 }
 
@@ -50,6 +54,7 @@ function payloadOf({ entries }: { readonly entries: Readonly<Record<string, v.Ge
 export function agentEndpoints({
   enrolledDevices,
   deviceProofs,
+  deviceTypedCodes,
   rates,
 }: AgentEndpointsWorld): readonly Endpoint[] {
   const ofStrangers = addressRates(rates)
@@ -101,6 +106,18 @@ export function agentEndpoints({
         take(c)
         const jws = await readJose(c)
         return c.json(await enrolledDevices.prove(jws, fromOf(c), deviceProofs.redeem))
+      },
+    }),
+    anyone.post('/agent/v1/code', {
+      summary: 'Takes a check-in that asks for a code, to be typed into a sign-in.',
+      description: 'For browsers that cannot reach the agent, where the device policy allows it.',
+      jose: `ES256, \`typ\` \`dev-code+jwt\`, with the device as \`kid\`. ${payloadOf(CodeSchema)}`,
+      answers: { 200: json(CodeAnswer, 'The code, and how long it can be typed.') },
+      refusals: [...OF_DEVICE, 'device_code_off'],
+      handle: async (c) => {
+        take(c)
+        const jws = await readJose(c)
+        return c.json(await enrolledDevices.code(jws, fromOf(c), deviceTypedCodes.make))
       },
     }),
     anyone.post('/agent/v1/nonce', {

@@ -29,7 +29,7 @@ import type { Queries } from '../store/engine.ts'
 import type { Actor, Change } from '../store/store.ts'
 import { handOut, type HandedOut } from '../tenants/hand-out.ts'
 import { mayChange, requireListed, rolesFrom } from './roles.ts'
-import { newUserCode, readUserCode } from './user-code.ts'
+import { newUserCode, readUserCode } from '../keys/user-code.ts'
 import type { ConsoleAccessWorld } from './world.ts'
 
 /** Where somebody allows it. */

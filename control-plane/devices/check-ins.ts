@@ -4,11 +4,13 @@ import { SECOND_MS, type Clock } from '../../shared/clock.ts'
 import { DEVICE_FACTS, type DeviceFact, type Posture } from '../../shared/device/facts.ts'
 import {
   CheckInSchema,
+  CodeSchema,
   DEVICE_ID,
   DEVICE_MESSAGES,
   LeaveSchema,
   ProveSchema,
   type CheckInAnswer,
+  type CodeAnswer,
   type ProveAnswer,
 } from '../../shared/device/messages.ts'
 import { postureHash } from '../../shared/device/posture-hash.ts'
@@ -51,15 +53,23 @@ interface CheckInsWorld {
 
 export type OnChanged = (change: Change, device: EnrolledDevice) => Promise<number>
 
+interface Proven {
+  readonly tenantId: string
+  readonly deviceId: string
+}
 /** Answers the one-time code of a sign-in that waits for this proof; part of the same change. */
-type Redeem = (
-  change: Change,
-  proof: { readonly tenantId: string; readonly deviceId: string; readonly cid: string },
-) => Promise<string>
+type Redeem = (change: Change, proof: Proven & { readonly cid: string }) => Promise<string>
+/** As above, for a person to type. */
+type MakeCode = (change: Change, proof: Proven) => Promise<string>
 
 /** A proof is a check-in with two members more, and none is taken for the other without them. */
-const { checkIn, prove, leave } = DEVICE_MESSAGES
-const TYPES = { checkIn: [checkIn], prove: [prove, checkIn], leave: [leave] } as const
+const { checkIn, prove, code, leave } = DEVICE_MESSAGES
+const TYPES = {
+  checkIn: [checkIn],
+  prove: [prove, checkIn],
+  code: [code],
+  leave: [leave],
+} as const
 
 interface Message {
   readonly ctr: number
@@ -82,7 +92,7 @@ export function createCheckIns(world: CheckInsWorld) {
   /** Who is unknown, was revoked or signs with another key is told the same. */
   async function requireSigned<Schema extends v.GenericSchema>(
     jws: string,
-    kind: 'checkIn' | 'prove' | 'leave',
+    kind: keyof typeof TYPES,
     schema: Schema,
   ) {
     const read = readSigned(jws, TYPES[kind], schema)
@@ -155,6 +165,17 @@ export function createCheckIns(world: CheckInsWorld) {
     await onChanged(change, deviceOf(row, kept))
   }
 
+  async function proven(deviceId: string, report: Report, from: From, make: MakeCode) {
+    const done = await store.change(async (change) => {
+      const recorded = await record(change, deviceId, report, from)
+      if (recorded instanceof Refusal) return recorded
+      const { tenantId } = recorded.row
+      return { ...recorded, code: await make(change, { tenantId, deviceId }) }
+    })
+    const { next, code } = accepted(done)
+    return { next, poll_s: LIMITS.deviceCheckInSeconds, code }
+  }
+
   return {
     async checkIn(jws: string, from: From): Promise<v.InferOutput<typeof CheckInAnswer>> {
       const show = () => requireSigned(jws, 'checkIn', CheckInSchema)
@@ -179,14 +200,15 @@ export function createCheckIns(world: CheckInsWorld) {
       redeem: Redeem,
     ): Promise<v.InferOutput<typeof ProveAnswer>> {
       const { deviceId, content } = await requireSigned(jws, 'prove', ProveSchema)
-      const done = await store.change(async (change) => {
-        const recorded = await record(change, deviceId, content, from)
-        if (recorded instanceof Refusal) return recorded
-        const { tenantId } = recorded.row
-        return { ...recorded, code: await redeem(change, { tenantId, deviceId, cid: content.cid }) }
-      })
-      const { next, code } = accepted(done)
-      return { next, poll_s: LIMITS.deviceCheckInSeconds, code }
+      return proven(deviceId, content, from, (change, proof) =>
+        redeem(change, { ...proof, cid: content.cid }),
+      )
+    },
+
+    async code(jws: string, from: From, make: MakeCode): Promise<v.InferOutput<typeof CodeAnswer>> {
+      const { deviceId, content } = await requireSigned(jws, 'code', CodeSchema)
+      const answer = await proven(deviceId, content, from, make)
+      return { ...answer, expires_s: LIMITS.deviceTypedCodeSeconds }
     },
 
     /** Whether there is such a device has no part in it. */

@@ -80,6 +80,8 @@ export interface DevicePolicy {
   readonly min_agent: string | null
   /** How old what the device says of itself may be; null: as old as it is. */
   readonly fresh_hours: number | null
+  /** Where a browser cannot reach the agent a code is typed; people can be talked into giving it away. */
+  readonly typed_code: boolean
   /** People who sign in without a device: the way back in for administrators. */
   readonly break_glass: readonly string[]
   readonly on_violation: (typeof ON_VIOLATION)[number]
@@ -129,6 +131,7 @@ export const DEFAULT_POLICIES: Policies = {
     min_os: {},
     min_agent: null,
     fresh_hours: null,
+    typed_code: false,
     break_glass: [],
     on_violation: 'nothing',
   },

@@ -123,7 +123,7 @@ export function signInPages(realm: Realm, world: RealmWorld) {
 }
 
 function inputOf(fields: ReadonlyMap<string, string>): Input {
-  for (const kind of ['code', 'passkey', 'new_password', 'device'] as const) {
+  for (const kind of ['code', 'passkey', 'new_password', 'device', 'device_code'] as const) {
     const value = fields.get(kind)
     if (value !== undefined && value.trim() !== '') return { kind, value }
   }

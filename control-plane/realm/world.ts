@@ -8,6 +8,7 @@ import type { Attempts } from '../accounts/attempts.ts'
 import type { Devices } from '../accounts/devices.ts'
 import type { Devices as EnrolledDevices } from '../devices/devices.ts'
 import type { DeviceProofs } from '../devices/proofs.ts'
+import type { DeviceTypedCodes } from '../devices/typed-codes.ts'
 import type { Factors } from '../accounts/factors.ts'
 import type { Revocations } from '../sessions/revocations.ts'
 import type { Sessions } from '../sessions/sessions.ts'
@@ -61,6 +62,7 @@ export interface RealmWorld {
   /** Machines with our agent. */
   readonly enrolledDevices: Pick<EnrolledDevices, 'claim' | 'ofPerson' | 'removeOwn'>
   readonly deviceProofs: Pick<DeviceProofs, 'begin' | 'find' | 'take' | 'burn'>
+  readonly deviceTypedCodes: Pick<DeviceTypedCodes, 'take'>
   readonly sessions: Pick<Sessions, 'record' | 'find' | 'aliveOf' | 'listAliveOf'>
   readonly revocations: Pick<Revocations, 'end' | 'endEach'>
   /** `https://id.example.com`: what a realm's addresses are made of, whatever a Host header says. */

@@ -89,6 +89,7 @@ export const POLICY_ANSWERS = {
     min_os: systems,
     min_agent: v.nullable(version),
     fresh_hours: v.nullable(whole(1, LIMITS.deviceFreshHoursMax)),
+    typed_code: flag,
     break_glass: people,
     on_violation: oneOf(ON_VIOLATION),
   }),

@@ -3,6 +3,7 @@ import { createChallengeKeys } from '../devices/challenge-keys.ts'
 import { createDevices } from '../devices/devices.ts'
 import { createDeviceProofs } from '../devices/proofs.ts'
 import { createDeviceTickets } from '../devices/tickets.ts'
+import { createDeviceTypedCodes } from '../devices/typed-codes.ts'
 import { createAgentDownloads } from '../downloads/device-agent/program-download.ts'
 import { openRuntimes, runtimesFolder } from '../downloads/device-agent/runtimes.ts'
 import { createViolationSweep, endIfViolating } from '../devices/violations.ts'
@@ -18,6 +19,7 @@ export function createDeviceServices(
   const deviceTickets = jobs.tidied('deviceTickets', createDeviceTickets(world))
   const challengeKeys = createChallengeKeys(world)
   const deviceProofs = jobs.tidied('deviceProofs', createDeviceProofs({ ...world, challengeKeys }))
+  const deviceTypedCodes = jobs.tidied('deviceTypedCodes', createDeviceTypedCodes(world))
   const ofDevices = { ...world, deviceTickets, challengeKeys, onChanged: endIfViolating }
   const enrolledDevices = jobs.tidied('enrolledDevices', createDevices(ofDevices))
   const violations = createViolationSweep(world)
@@ -26,5 +28,6 @@ export function createDeviceServices(
   const deviceRuntimes = openRuntimes(dataDir === undefined ? undefined : runtimesFolder(dataDir))
   const agentDownloads = createAgentDownloads({ baseUrl, runtimes: deviceRuntimes })
   const programs = { deviceRuntimes, agentDownloads }
-  return { deviceProofs, deviceTickets, challengeKeys, enrolledDevices, ...programs }
+  const proofs = { deviceProofs, deviceTypedCodes }
+  return { ...proofs, deviceTickets, challengeKeys, enrolledDevices, ...programs }
 }

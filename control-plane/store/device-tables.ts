@@ -93,6 +93,22 @@ export const devicePostures = table(
   (table) => [index('device_postures_tenant').on(table.tenantId)],
 )
 
+/** What agents show to people: one at a time, for a minute. */
+export const deviceTypedCodes = table(
+  'device_typed_codes',
+  {
+    deviceId: text('device_id').primaryKey(),
+    tenantId: text('tenant_id').notNull(),
+    codeHash: text('code_hash').notNull(),
+    expiresAt: whole('expires_at').notNull(),
+  },
+  (table) => [
+    uniqueIndex('device_typed_codes_hash').on(table.codeHash),
+    index('device_typed_codes_tenant').on(table.tenantId),
+    index('device_typed_codes_expiry').on(table.expiresAt),
+  ],
+)
+
 /** What browsers bring to agents: each a minute, and then its code another one. */
 export const deviceChallenges = table(
   'device_challenges',

@@ -12,6 +12,7 @@ export const DEVICE_MESSAGES = {
   enrol: 'dev-enroll+jwt',
   checkIn: 'dev-checkin+jwt',
   prove: 'dev-prove+jwt',
+  code: 'dev-code+jwt',
   leave: 'dev-leave+jwt',
   /** From us: what a browser brings to the agent, and the agent's next version. */
   challenge: 'dev-chal+jwt',
@@ -68,6 +69,10 @@ export type CheckIn = v.InferOutput<typeof CheckInSchema>
 export const ProveSchema = v.strictObject({ ...report, posture: PostureSchema, cid: random32 })
 export type Prove = v.InferOutput<typeof ProveSchema>
 
+/** A check-in that asks for a code to be typed into a sign-in; the facts come with it. */
+export const CodeSchema = v.strictObject({ ...report, posture: PostureSchema })
+export type AskCode = v.InferOutput<typeof CodeSchema>
+
 export const LeaveSchema = v.strictObject(chain)
 
 export const DEVICE_STATES = ['pending', 'approved', 'revoked', 'suspect_clone'] as const
@@ -102,6 +107,14 @@ export const CheckInAnswer = v.object({
 
 /** `code` goes to `confirm` with `cid`, by the browser. */
 export const ProveAnswer = v.object({ next, poll_s: pollS, code: random32 })
+
+/** `BCDF-GHJK`, for a person to type. */
+export const CodeAnswer = v.object({
+  next,
+  poll_s: pollS,
+  code: v.pipe(v.string(), v.regex(/^[A-Z]{4}-[A-Z]{4}$/)),
+  expires_s: v.pipe(v.number(), v.safeInteger(), v.minValue(1), v.maxValue(600)),
+})
 
 export const NonceAnswer = v.object({ nonce: v.string() })
 

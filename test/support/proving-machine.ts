@@ -14,10 +14,13 @@ type Facts = Partial<Record<DeviceFact, Fact>>
 export type ProvingMachine = Awaited<ReturnType<typeof provingMachine>>
 
 export async function provingMachine(
-  services: Pick<Services, 'deviceTickets' | 'deviceProofs' | 'enrolledDevices'>,
+  services: Pick<
+    Services,
+    'deviceTickets' | 'deviceProofs' | 'deviceTypedCodes' | 'enrolledDevices'
+  >,
   { tenantId = 'acme', userId }: { tenantId?: string; userId?: string } = {},
 ) {
-  const { deviceTickets, deviceProofs, enrolledDevices } = services
+  const { deviceTickets, deviceProofs, deviceTypedCodes, enrolledDevices } = services
   const asked = { platform: 'linux', uses: 1, expiresIn: 600, ...(userId && { userId }) } as const
   const { ticket } = await deviceTickets.make(tenantId, asked, ACTOR)
   const own = makeDeviceKey()
@@ -46,6 +49,14 @@ export async function provingMachine(
       const jws = signed(DEVICE_MESSAGES.checkIn, report(facts))
       const answer = await enrolledDevices.checkIn(jws, FROM)
       prev = answer.next
+    },
+
+    /** For a person to type. */
+    async code(facts?: Facts): Promise<string> {
+      const jws = signed(DEVICE_MESSAGES.code, report(facts))
+      const answer = await enrolledDevices.code(jws, FROM, deviceTypedCodes.make)
+      prev = answer.next
+      return answer.code
     },
 
     /** Answers where it sends the browser; `at` is where that was sent. */

@@ -70,6 +70,7 @@ const ACTIONS: Readonly<Record<string, string>> = {
   'device.revoked': 'Revoked a device',
   'device.removed': 'Removed a device',
   'device.break_glass_used': 'Signed in without a device check (emergency access)',
+  'device.proof.typed_code': 'Checked a device with a typed code',
   'device.proof.foreign_browser': 'A device check came from another browser',
   'device.forgotten': 'Removed a known browser',
   'email.change_asked': 'Requested an email change',

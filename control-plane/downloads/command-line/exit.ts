@@ -61,6 +61,8 @@ const PROBLEM_EXITS = {
   ticket_malformed: EXIT.misused,
   ticket_refused: EXIT.notSo,
   device_refused: EXIT.notSo,
+  no_code: EXIT.notSo,
+  agent_not_running: EXIT.unavailable,
   update_refused: EXIT.notSo,
   not_joined: EXIT.notSo,
   already_running: EXIT.notSo,

@@ -1,5 +1,6 @@
 /** What was written behind the program's name. A ticket is taken from nowhere here. */
 import { parseArgs } from 'node:util'
+import { LIMITS } from '../../../shared/limits.ts'
 import { visibleText } from '../command-line/words.ts'
 import { Problem } from '../command-line/exit.ts'
 
@@ -62,6 +63,13 @@ export function readArguments(args: readonly string[]): Arguments {
 export const SEE_HELP = 'All commands: service-device-agent help'
 
 export const invalid = (...lines: readonly string[]) => new Problem('option_invalid', ...lines)
+
+/** Any free one, where it is 0: for a test. */
+export function portIn(text: string | undefined): number {
+  if (text === undefined) return LIMITS.deviceProofPort
+  if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text)
+  throw invalid('--port must be a number up to 65535.')
+}
 
 const shown = (text: string) => JSON.stringify(visibleText(text).slice(0, 60))
 

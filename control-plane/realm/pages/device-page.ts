@@ -1,5 +1,6 @@
 /** On which machine somebody signs in: asked for, found wanting, or missing. All of it works without a script. */
 import { html } from 'hono/html'
+import { codeField } from '../../pages/blocks/field.ts'
 import { hiddenFields } from '../../pages/blocks/form.ts'
 import type { Html } from '../../pages/html.ts'
 import { notice } from '../../pages/blocks/notice.ts'
@@ -15,6 +16,9 @@ export interface DevicePageView extends Asked {
   readonly kind: 'asked' | 'warned' | 'failing' | 'missing'
   /** The policy only warns. */
   readonly mayGoOn: boolean
+  /** A code from the agent is accepted. */
+  readonly mayType: boolean
+  readonly typedProblem?: string | undefined
   readonly platform: DevicePlatform
   readonly failing: readonly FailingText[]
   readonly graceUntil?: number | undefined
@@ -32,7 +36,7 @@ interface FailingText {
 }
 
 export function devicePage(view: DevicePageView): Page {
-  const { place, username, kind, problem, scriptUrl, stateUrl, action } = view
+  const { place, username, kind, problem, typedProblem, scriptUrl, stateUrl, action } = view
   const { device, steps } = place.texts
   const { title, intro } = headOf(view)
   const isAsked = kind === 'asked'
@@ -40,7 +44,7 @@ export function devicePage(view: DevicePageView): Page {
     place,
     title,
     intro: isAsked ? `${steps.signingInAs(username)} ${intro}` : intro,
-    problem,
+    problem: problem ?? typedProblem,
     scriptUrl,
     connectUrl: stateUrl,
     content: html`
@@ -88,17 +92,36 @@ function continueForm({ place, action, kind, stateUrl }: DevicePageView): Html {
   </form>`
 }
 
-function withoutAgent({ place, action, mayGoOn }: DevicePageView): Html {
+function withoutAgent(view: DevicePageView): Html {
+  const { place, action, mayGoOn, mayType, typedProblem } = view
   const { device } = place.texts
-  return html`<details>
+  return html`<details ${typedProblem === undefined ? '' : html`open`}>
     <summary>${device.noAgent}</summary>
     <p>${device.noAgentHint}</p>
+    ${mayType ? typedForm(view) : ''}
     ${
       mayGoOn
         ? form({ action, submit: device.goOnUnchecked, hidden: { device: 'go_on' }, isQuiet: true })
         : form({ action, submit: device.hasNone, hidden: { device: 'none' }, isQuiet: true })
     }
   </details>`
+}
+
+function typedForm({ place, action, typedProblem }: DevicePageView): Html {
+  const { device } = place.texts
+  return form({
+    action,
+    submit: device.typedSubmit,
+    isQuiet: true,
+    content: codeField({
+      name: 'device_code',
+      label: device.typedCode,
+      hint: device.typedHint,
+      isDigits: false,
+      problem: typedProblem,
+      hasFocus: typedProblem !== undefined,
+    }),
+  })
 }
 
 function failingList({ place, failing, platform }: DevicePageView): Html {

@@ -4,7 +4,6 @@
  * whether that is done. Everything is for the browser alone that has given the password.
  */
 import { readFileSync } from 'node:fs'
-import { SECOND_MS } from '../../../shared/clock.ts'
 import { addressOf } from '../../listener/client-address.ts'
 import { isProofDemanded } from '../../policy/device.ts'
 import { asKnown } from '../../store/precedence.ts'
@@ -15,6 +14,7 @@ import type { Realm, RealmContext, RealmWorld } from '../world.ts'
 import { attemptCookies } from './attempt-cookie.ts'
 import { isOfBrowser, stateOf, withState } from './attempt-state.ts'
 import { browserSignInOf } from './browser-sign-in.ts'
+import { withShownDevice } from './shown-device.ts'
 
 /** What is counted of a challenge that another browser brings. */
 const FOREIGN = { outcome: 'denied', reason: 'device_other_browser', count: 1 } as const
@@ -31,7 +31,7 @@ export const deviceScriptUrl = ({ issuer }: Pick<Realm, 'issuer'>) => `${issuer}
 export function deviceProofPages(realm: Realm, world: RealmWorld) {
   const { tenant, records, issuer } = realm
   const { tenantId } = tenant
-  const { store, clock, policies, deviceProofs, enrolledDevices } = world
+  const { store, clock, policies, deviceProofs } = world
   const cookies = attemptCookies(realm, world)
 
   return async function deviceProof(ctx: RealmContext, next: () => Promise<unknown>) {
@@ -109,10 +109,8 @@ export function deviceProofPages(realm: Realm, world: RealmWorld) {
       const state = stateOf(record.payload, held, nowMs)
       // a password that was given once more since then has begun anew
       if (state?.userId !== userId || state.browserHash !== browserHash) return false
-      await enrolledDevices.claim(change, tenantId, deviceId, userId, actor)
-      const { isDeviceWarned: _ofBefore, ...rest } = state
-      const device = { id: deviceId, at: Math.floor(nowMs / SECOND_MS) }
-      await records.saveSignIn(queries, uid, withState(record.payload, { ...rest, device }))
+      const next = await withShownDevice(world, change, { tenantId, deviceId }, state, actor)
+      await records.saveSignIn(queries, uid, withState(record.payload, next))
       return true
     })
   }

@@ -107,10 +107,10 @@ export function factsAbout(realm: Realm, world: RealmWorld) {
 /** For the page that asks for it, or says what is wrong with it. */
 export function deviceViewOf(facts: OwnFacts, policies: Policies): DeviceView {
   const { enrolled } = facts.device
-  const mayGoOn = policies.device.mode === 'warn'
-  if (enrolled === undefined) return { failing: [], mayGoOn, platform: 'linux' }
+  const may = { mayGoOn: policies.device.mode === 'warn', mayType: policies.device.typed_code }
+  if (enrolled === undefined) return { failing: [], ...may, platform: 'linux' }
   const { failing, graceUntil } = complianceOf(facts, enrolled, policies)
-  return { failing, graceUntil, mayGoOn, platform: enrolled.platform }
+  return { failing, graceUntil, ...may, platform: enrolled.platform }
 }
 
 /** Nobody knows how old a password in a tenant's own database is. */

@@ -9,6 +9,7 @@ import { Refusal } from '../../../shared/errors.ts'
 import { passkeySite } from '../../accounts/passkeys.ts'
 import type { OwnFacts } from '../../accounts/attempts.ts'
 import type { User } from '../../accounts/users.ts'
+import { isProofDemanded } from '../../policy/device.ts'
 import { judge, type SignInState } from '../../policy/sign-in.ts'
 import { ACR_SECOND_FACTOR, type FactorKind } from '../../policy/verdict.ts'
 import { asKnown } from '../../store/precedence.ts'
@@ -30,6 +31,7 @@ import { finishing } from './finish.ts'
 import { LATER_STEPS, type LaterStep, type Outcome } from './outcome.ts'
 import { unlessTooOften } from './person-rate.ts'
 import { proofs, type Input, type Proof } from './proofs.ts'
+import { withShownDevice } from './shown-device.ts'
 import { usableUser } from './still-good.ts'
 import {
   callerOf,
@@ -45,7 +47,7 @@ export function laterSteps(realm: Realm, world: RealmWorld) {
   const { tenant, records, provider } = realm
   const { tenantId } = tenant
   const { store, vault, users, attempts, policies, factors, clock, baseUrl } = world
-  const { accountMail } = world
+  const { accountMail, deviceTypedCodes } = world
   const { attemptOf, ownFacts, ownSid, withDevice } = factsAbout(realm, world)
   const finish = finishing(realm, world)
   const cookies = attemptCookies(realm, world)
@@ -111,6 +113,8 @@ export function laterSteps(realm: Realm, world: RealmWorld) {
       const judged = judge(await attempts.withFailures(queries, attempt, facts), decided)
       const save = () => records.saveSignIn(queries, signIn.uid, withState(interaction, next))
 
+      // a guess is counted, and a machine that was shown stays shown, whatever the policies say
+      if (input.kind === 'device_code') await save()
       // Whom the last policy refuses has the factor all the same
       const isShowing = judged.kind === 'signed_in' || (judged.kind === 'refused' && isNewFactor)
       if (isShowing && next.recoveryCodes && input.kind !== 'codes_saved') {
@@ -130,7 +134,8 @@ export function laterSteps(realm: Realm, world: RealmWorld) {
       if (isNews) await save()
       const step = stepOf(judged)
       if (step === undefined) return undefined
-      const problem = input.kind === 'none' ? undefined : problemOf(judged, proof)
+      const isMistyped = input.kind === 'device_code' && next.failures > current.failures
+      const problem = input.kind === 'none' ? undefined : problemOf(judged, proof, isMistyped)
       const asked = { step, state: next, user, factors: facts.factors, problem }
       return { kind: 'step', ...asked, device: deviceViewOf(facts, decided) }
 
@@ -138,7 +143,7 @@ export function laterSteps(realm: Realm, world: RealmWorld) {
       async function shown(held: AttemptState) {
         const owner = { tenantId, userId }
         const own = await factors.kindsOf(owner, queries) // another tab may have enrolled one
-        const current = goingOn(held, input)
+        const current = await withTyped(change, goingOn(held, input))
         const shown = await withDevice(known, current, queries)
         const isMissing = input.kind === 'device' && input.value === 'none'
         const device = { ...shown.device, ...(isMissing && { isMissing }) }
@@ -167,6 +172,18 @@ export function laterSteps(realm: Realm, world: RealmWorld) {
     if (begun === undefined && isKept(outcome)) cookies.give(ctx, signIn.uid, secret)
     if (outcome?.kind !== 'signed_in' || decided.session.concurrent_max === null) return outcome
     return { ...outcome, replaced: await ownSid(ctx, userId) }
+
+    /** The machine whose code was typed; a code that nobody has shown counts as a wrong one. */
+    async function withTyped(change: TenantChange, held: AttemptState): Promise<AttemptState> {
+      if (input.kind !== 'device_code' || !decided.device.typed_code) return held
+      if (!isProofDemanded(userId, decided)) return held
+      const deviceId = await deviceTypedCodes.take(change, tenantId, input.value)
+      if (deviceId === undefined) return { ...held, failures: held.failures + 1 }
+      const actor = { name: userId, requestId: requestIdOf(ctx) }
+      const content = { user_id: userId, device_id: deviceId, address: caller.ip }
+      await change.audit(actor, { action: 'device.proof.typed_code', tenantId, content })
+      return withShownDevice(world, change, { tenantId, deviceId }, held, actor)
+    }
 
     /** A session that is asked for more has given its password already. */
     async function stateOfSession(): Promise<AttemptState | undefined> {
@@ -263,7 +280,12 @@ function stepOf(state: SignInState): LaterStep | undefined {
   return state.kind === 'asking' ? LATER_STEPS.find((step) => step === state.step) : undefined
 }
 
-function problemOf(state: SignInState & { kind: 'asking' }, proof: Proof | undefined) {
+function problemOf(
+  state: SignInState & { kind: 'asking' },
+  proof: Proof | undefined,
+  isMistyped: boolean,
+) {
+  if (isMistyped && state.step === 'device') return 'code_wrong'
   const isWrong = proof !== undefined && proof.step === state.step
   return isWrong ? 'code_wrong' : state.reason
 }

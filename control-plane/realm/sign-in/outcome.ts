@@ -56,6 +56,8 @@ export interface DeviceView {
   readonly graceUntil?: number | undefined
   /** The policy only warns. */
   readonly mayGoOn: boolean
+  /** A code from the agent is accepted. */
+  readonly mayType: boolean
 }
 
 interface AskedPerson {

@@ -14,7 +14,10 @@ import type { LaterStep } from './outcome.ts'
 /** What a form carries, or nothing where the page is only looked at. */
 export type Input =
   | { readonly kind: 'none' | 'codes_saved' }
-  | { readonly kind: 'code' | 'passkey' | 'new_password' | 'device'; readonly value: string }
+  | {
+      readonly kind: 'code' | 'passkey' | 'new_password' | 'device' | 'device_code'
+      readonly value: string
+    }
 
 /** `step` is what it was shown for; where the sign-in stands elsewhere by now, it is not taken. */
 export type Proof =

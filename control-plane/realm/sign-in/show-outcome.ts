@@ -197,10 +197,12 @@ export function showingOutcomes(realm: Realm, world: RealmWorld) {
     outcome: Outcome & { kind: 'step' | 'refused' },
   ) {
     const place = placeFor(ctx, signIn)
-    const { failing = [], mayGoOn = false, platform = 'linux', graceUntil } = outcome.device ?? {}
+    const { failing = [], mayGoOn = false, mayType = false, graceUntil } = outcome.device ?? {}
+    const { platform = 'linux' } = outcome.device ?? {}
     const [problem, username] =
       outcome.kind === 'step' ? [outcome.problem, outcome.user.username] : [undefined, '']
     const isUnchecked = problem === 'device_proof_needed'
+    const isWrong = problem === 'code_wrong'
     const checkUrl = `${issuer}/sign-in/${signIn.uid}/device`
     ctx.set(FORM_PAGE_HEADERS)
     const page = devicePage({
@@ -210,14 +212,20 @@ export function showingOutcomes(realm: Realm, world: RealmWorld) {
         username,
         kind,
         mayGoOn,
+        mayType,
         platform,
         failing,
         graceUntil,
       },
       problem: isUnchecked ? place.texts.attempt.device_proof_needed : undefined,
+      typedProblem: isWrong ? place.texts.device.typedWrong : undefined,
       ...{ checkUrl, stateUrl: `${checkUrl}/state`, scriptUrl: deviceScriptUrl(realm) },
     })
-    return showPage(ctx, outcome.kind === 'refused' ? 403 : isUnchecked ? 422 : 200, page)
+    return showPage(
+      ctx,
+      outcome.kind === 'refused' ? 403 : isUnchecked || isWrong ? 422 : 200,
+      page,
+    )
   }
 
   function actionOf(signIn: BrowserSignIn): string {

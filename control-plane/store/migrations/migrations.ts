@@ -41,6 +41,7 @@ import { keptDevices } from './0043-kept-devices.ts'
 import { unmetFacts } from './0047-unmet-facts.ts'
 import { makers } from './0048-makers.ts'
 import { numbers } from './0050-numbers.ts'
+import { deviceTypedCodes } from './0056-device-typed-codes.ts'
 import { demanded } from './0049-demanded.ts'
 import { oneKindOfStopLink } from './0044-one-kind-of-stop-link.ts'
 import { secondDatabase } from './0045-second-database.ts'
@@ -103,4 +104,5 @@ export const migrations: readonly Migration[] = [
   makers,
   numbers,
   rates,
+  deviceTypedCodes,
 ]

@@ -29,6 +29,7 @@ const AT_ONCE = [
   schema.connectorKeys,
   schema.deviceTickets,
   schema.deviceChallenges,
+  schema.deviceTypedCodes,
 ] as const
 
 /** What it has been writing ever since; mails first, as they are still on their way. */

@@ -42,6 +42,7 @@ export async function voidOlder(queries: Queries, nowMs: number): Promise<Voided
   await queries.delete(consoleSessions)
   await queries.delete(schema.deviceCodes)
   await queries.delete(schema.deviceChallenges)
+  await queries.delete(schema.deviceTypedCodes)
   await queries.update(accountTickets).set({ usedAt: nowMs }).where(isUnused(accountTickets))
   await queries.update(consoleLinks).set({ usedAt: nowMs }).where(isUnused(consoleLinks))
   await queries.update(consoleInvitations).set({ expiresAt: nowMs }).where(isInvited)

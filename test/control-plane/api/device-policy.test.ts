@@ -23,6 +23,7 @@ void t.test('the device policy is taken whole, told whole, and answered whole', 
     min_os: systems(LIMITS.deviceSystemsPerPolicyMax),
     min_agent: '1.2.3',
     fresh_hours: LIMITS.deviceFreshHoursMax,
+    typed_code: true,
     break_glass: ['usr_1'],
     on_violation: 'end_sessions',
   }

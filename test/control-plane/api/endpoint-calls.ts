@@ -87,6 +87,7 @@ export const ELSEWHERE: Readonly<Record<string, string>> = {
   'POST /agent/v1/enroll': OF_DEVICE,
   'POST /agent/v1/checkin': 'test/control-plane/devices/ratchet.test.ts',
   'POST /agent/v1/prove': 'test/control-plane/devices/attacks.test.ts',
+  'POST /agent/v1/code': 'test/control-plane/devices/attacks.test.ts',
   'POST /agent/v1/leave': 'test/control-plane/devices/ratchet.test.ts',
   'POST /api/v1/connector/state': 'test/control-plane/connectors/keys.test.ts',
   'POST /api/v1/connector/leave': 'test/control-plane/connectors/keys.test.ts',

@@ -19,6 +19,7 @@ import {
 
 const REFUSED = { status: 401, body: { error: 'device_refused' } }
 const CHECK_IN = 'dev-checkin+jwt'
+const CODE = 'dev-code+jwt'
 
 const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
 /** Half of the number that a signature ends with tells the other half. */
@@ -45,6 +46,7 @@ function badCheckIns(one: Machine, other: Machine): Record<string, string> {
     'an enrolment with a kid': by({ typ: 'dev-enroll+jwt' }),
     'a leave': machineJws(one, 'leave'),
     'a proof': machineJws(one, 'prove', { cid: 'c'.repeat(43) }),
+    'a wish for a code': by({ typ: CODE }),
     'no typ': by({ typ: undefined }),
     crit: by({ crit: ['exp'], exp: 1 }),
     b64: by({ b64: false, crit: ['b64'] }),
@@ -82,6 +84,23 @@ void t.test('whatever is no check-in of a device is one and the same', async (t)
     t.match(await say('checkin', jws), REFUSED, name)
   t.equal(await state(), before)
   t.match(await checkIn(one), { status: 200 })
+})
+
+void t.test('only what asks for a code to be typed gets one', async (t) => {
+  const { machine, say, operator } = await startDevices(t)
+  const policy = { require: 'enrolled', typed_code: true }
+  await operator('PUT', '/tenants/acme/policies/device', policy)
+  const [one, other] = [await machine(), await machine()]
+  const by = (typ: string, key = one.own, content = contentOf(one, 'prove')) =>
+    signJws({ typ, kid: one.deviceId }, content, key)
+  t.match(await say('code', by(CHECK_IN)), REFUSED)
+  t.match(await say('code', by('dev-prove+jwt')), REFUSED)
+  t.match(await say('code', by(CODE, other.own)), REFUSED)
+  const wrong = { status: 400, body: { error: 'field_invalid' } }
+  t.match(await say('code', by(CODE, one.own, contentOf(one, 'checkIn'))), wrong, 'without facts')
+  const withCid = contentOf(one, 'prove', { cid: 'c'.repeat(43) })
+  t.match(await say('code', by(CODE, one.own, withCid)), wrong, 'a proof is for its challenge')
+  t.match(await say('code', by(CODE)), { status: 200, body: { expires_s: 60 } })
 })
 
 void t.test('nor is an enrolment anything but a key that signs for itself', async (t) => {

@@ -345,7 +345,7 @@ const FAILING = [
 
 function device(place: NamedPlace, view: Partial<DevicePageView>): DevicePageView {
   return {
-    ...{ place, action: ACTION, username: 'ada', kind: 'asked', mayGoOn: false },
+    ...{ place, action: ACTION, username: 'ada', kind: 'asked', mayGoOn: false, mayType: false },
     ...{ platform: 'linux', failing: [], checkUrl: `${ACTION}/device` },
     ...{ stateUrl: `${ACTION}/device/state`, scriptUrl: `${ACTION}/device.js` },
     ...view,

@@ -37,6 +37,7 @@ const GROWING = [
   'audit',
   'device_challenges',
   'device_postures',
+  'device_typed_codes',
   'enrolled_devices',
   'figure_batches',
   'known_devices',
@@ -73,6 +74,8 @@ const UNSELECTIVE = new Set([
 const ALLOWED: Readonly<Record<string, string>> = {
   'SEARCH audit USING INDEX audit_at (at<?)': 'all of them go, so many a round',
   'SEARCH device_challenges USING INDEX device_challenges_expiry (expires_at<?)': 'all of them go',
+  'SEARCH device_typed_codes USING INDEX device_typed_codes_expiry (expires_at<?)':
+    'all of them go',
   'SEARCH enrolled_devices USING COVERING INDEX enrolled_devices_kept (tenant_id=? AND revoked_at=?)':
     'how many there are, for one that enrolls',
   'SEARCH enrolled_devices USING INDEX enrolled_devices_revoked (revoked_at<?)': 'all of them go',

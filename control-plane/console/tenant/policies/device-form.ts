@@ -51,6 +51,7 @@ export const deviceForm: PolicyForm<'device'> = {
     min_os: 'lines',
     min_agent: 'nullable',
     fresh_hours: 'hours',
+    typed_code: 'flag',
     break_glass: 'lines',
     on_violation: 'text',
   },
@@ -90,6 +91,7 @@ export const deviceForm: PolicyForm<'device'> = {
     ${linesField({ name: 'min_os', label: LABELS.min_os, hint: 'For example “ubuntu 24.04” or “windows 10.0.26100”, one per line. Systems not listed can have any version.', rows: 3, isOptional: true, value: systemLines(settings.min_os).join('\n'), attempt })}
     ${textField({ name: 'min_agent', label: LABELS.min_agent, isOptional: true, value: settings.min_agent ?? '', attempt })}
     ${textField({ name: 'fresh_hours', label: LABELS.fresh_hours, hint: 'For example 24 h. Leave empty to accept any age.', isOptional: true, value: lengthText(settings.fresh_hours, HOUR_SECONDS), attempt })}
+    ${checkField({ name: 'typed_code', label: LABELS.typed_code, hint: 'For browsers that can’t reach the agent. People can be talked into giving such a code to someone else. Each one is recorded in the audit trail.', isOn: settings.typed_code, attempt })}
     ${linesField({ name: 'break_glass', label: LABELS.break_glass, hint: `Usernames or emails of people who can sign in without a device, one per line, at most ${LIMITS.deviceBreakGlassMax}. Each of these sign-ins is recorded in the audit trail.`, rows: 3, isOptional: true, value: settings.break_glass.join('\n'), attempt })}
     ${selectField({ name: 'on_violation', label: LABELS.on_violation, options: OPTIONS.on_violation, value: settings.on_violation, attempt })}
   `,

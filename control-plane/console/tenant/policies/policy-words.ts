@@ -42,6 +42,7 @@ export const POLICY_LABELS: {
     min_os: 'Minimum operating system versions',
     min_agent: 'Minimum agent version',
     fresh_hours: 'Maximum age of the report',
+    typed_code: 'Accept a code from the agent, typed at sign-in',
     break_glass: 'Emergency access',
     on_violation: 'When a device no longer complies',
   },

@@ -6,7 +6,7 @@ import { EXIT, Problem } from '../../command-line/exit.ts'
 import { proxiesOf } from '../../resident/given-proxy.ts'
 import { createLog } from '../../resident/log.ts'
 import { takeRunningLock } from '../../resident/running-lock.ts'
-import { invalid } from '../arguments.ts'
+import { portIn } from '../arguments.ts'
 import { openKey } from '../key/device-key.ts'
 import { factsFile } from '../places.ts'
 import { createProof } from '../proof/proof.ts'
@@ -29,7 +29,7 @@ export const run: Command = {
   actions: [],
   async run({ given, world, state, proxies: others }) {
     const { environment, nowMs, upS, random, platform, stderr, tpm } = world
-    const port = readPort(given.values.get('port'))
+    const port = portIn(given.values.get('port'))
     const proxies = await proxiesOf(environment, others)
     await adoptIdentity(state, environment)
     const device = await state.require()
@@ -80,11 +80,4 @@ export const run: Command = {
     log.info({}, 'stopped')
     return EXIT.done
   },
-}
-
-/** Any free one, where it is 0: for a test. */
-function readPort(text: string | undefined): number {
-  if (text === undefined) return LIMITS.deviceProofPort
-  if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text)
-  throw invalid('--port must be a number up to 65535.')
 }

@@ -15,11 +15,31 @@ interface RequestSeen {
 
 const PATH = /^\/p\/([\w-]+\.[\w-]+\.[\w-]+)$/
 
+/** A page that has a browser send this header asks us first, and is told 404. */
+export const CODE_REQUEST = {
+  path: '/code',
+  header: 'service-device-agent',
+  value: 'code',
+} as const
+/** What browsers add by themselves. */
+const BY_BROWSERS = /^(?:origin|cookie|referer|sec-.*)$/
+
+/** A program on this machine asks for a code to show. */
+export function isCodeRequest({ method, url, rawHeaders }: RequestSeen, port: number): boolean {
+  const { path, header, value } = CODE_REQUEST
+  if (method !== 'GET' || url !== path) return false
+  if (valuesIn(rawHeaders, 'host').join() !== `${LOOPBACK}:${port}`) return false
+  if (valuesIn(rawHeaders, header).join() !== value) return false
+  return !rawHeaders.some((name, at) => at % 2 === 0 && BY_BROWSERS.test(name.toLowerCase()))
+}
+
+const valuesIn = (rawHeaders: readonly string[], name: string) =>
+  rawHeaders.filter((_, at) => at % 2 === 1 && rawHeaders[at - 1]?.toLowerCase() === name)
+
 /** The challenge; null: not one of these. */
 export function challengeIn(request: RequestSeen, port: number): string | null {
   const { method, url = '', rawHeaders } = request
-  const valuesOf = (name: string) =>
-    rawHeaders.filter((_, at) => at % 2 === 1 && rawHeaders[at - 1]?.toLowerCase() === name)
+  const valuesOf = (name: string) => valuesIn(rawHeaders, name)
   /** Browsers that send it send this; others send nothing. */
   const isWhereSent = (name: string, wanted: string) =>
     valuesOf(name).every((value) => value === wanted)

@@ -7,11 +7,20 @@ import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { LIMITS } from '../../../../shared/limits.ts'
 import { listenOnLoopback, portOf, type LoopbackListener } from '../../resident/loopback.ts'
-import { challengeIn } from './judge-request.ts'
+import { challengeIn, isCodeRequest } from './judge-request.ts'
 import { PAGE_POLICY, unreachablePage } from './page.ts'
 
 /** Where the browser goes next; null: the service could not be asked. */
 type Prove = (challenge: string) => Promise<URL | 'not_ours' | null>
+/** For a person to type, or the word for why there is none. */
+export type CodeOrNot =
+  | { readonly code: string; readonly expires_s: number }
+  | { readonly error: string }
+
+interface Answers {
+  readonly prove: Prove
+  readonly code: () => Promise<CodeOrNot>
+}
 
 const NOT_FOUND = 'Not found.\n'
 const NOT_FOUND_LINES = [
@@ -24,7 +33,10 @@ const NOT_FOUND_LINES = [
 ]
 
 /** Rejects where the port cannot be had. */
-export function openProofListener(port: number, prove: Prove): Promise<LoopbackListener> {
+export function openProofListener(
+  port: number,
+  { prove, code }: Answers,
+): Promise<LoopbackListener> {
   const waiting = new Set<Socket>()
   const server = createServer({
     headersTimeout: LIMITS.deviceProofHeadMsMax,
@@ -53,6 +65,10 @@ export function openProofListener(port: number, prove: Prove): Promise<LoopbackL
     }
   })
   server.on('request', (request, response) => {
+    if (isCodeRequest(request, portOf(server))) {
+      waiting.delete(request.socket)
+      return void answerCode(response)
+    }
     const challenge = challengeIn(request, portOf(server))
     if (challenge === null) return notFound(response)
     waiting.delete(request.socket)
@@ -63,6 +79,16 @@ export function openProofListener(port: number, prove: Prove): Promise<LoopbackL
   for (const event of ['checkContinue', 'checkExpectation', 'upgrade', 'connect'] as const)
     server.on(event, refuseRequest)
   server.on('clientError', (_error, socket) => refuse(socket))
+
+  async function answerCode(response: ServerResponse): Promise<void> {
+    const body = await code()
+    response.sendDate = false
+    response.setHeader('Cache-Control', 'no-store')
+    response.setHeader('X-Content-Type-Options', 'nosniff')
+    response.setHeader('Connection', 'close')
+    const status = 'code' in body ? 200 : 409
+    response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body))
+  }
 
   async function answer(
     { url = '', headers }: IncomingMessage,

@@ -6,11 +6,11 @@ import type { Chain } from '../running/chain.ts'
 import { createSleeper } from '../../resident/sleeper.ts'
 import { cidIn } from './challenge.ts'
 import type { LoopbackListener } from '../../resident/loopback.ts'
-import { openProofListener } from './listener.ts'
+import { openProofListener, type CodeOrNot } from './listener.ts'
 
 interface ProofWorld {
   readonly port: number
-  readonly chain: Pick<Chain, 'prove' | 'device'>
+  readonly chain: Pick<Chain, 'prove' | 'code' | 'device'>
   readonly log: Log
   /** Told when it listens, and when it cannot: '' or why. */
   readonly onListening: (port: number, problem: string) => Promise<void>
@@ -37,16 +37,26 @@ export function createProof({ port, chain, log, onListening, againMs }: ProofWor
       return url
     }
     try {
-      const until = AbortSignal.any([stopped.signal, AbortSignal.timeout(PROVE_MS_MAX)])
-      return back({ code: await chain.prove(cid, until) })
+      return back({ code: await chain.prove(cid, soon()) })
     } catch (error) {
-      if (error instanceof KeyLost) return back({ error: 'device_key_lost' })
-      const isSaid = error instanceof Refused && error.status < 500 && error.status !== 429
-      if (isSaid && error.code !== '') return back({ error: error.code })
+      const said = wordOf(error)
+      if (said !== undefined) return back({ error: said })
       log.warn({ error: String(error) }, 'a sign-in could not be answered')
       return null
     }
   }
+
+  async function code(): Promise<CodeOrNot> {
+    try {
+      const { code, expires_s } = await chain.code(soon())
+      return { code, expires_s }
+    } catch (error) {
+      log.warn({ error: String(error) }, 'a code could not be had')
+      return { error: wordOf(error) ?? 'unreachable' }
+    }
+  }
+
+  const soon = () => AbortSignal.any([stopped.signal, AbortSignal.timeout(PROVE_MS_MAX)])
 
   return {
     /** Settles when it is stopped. A port that is taken is tried again for as long as it runs. */
@@ -54,7 +64,7 @@ export function createProof({ port, chain, log, onListening, againMs }: ProofWor
       let isTold = false
       while (!stopped.signal.aborted) {
         try {
-          listener = await openProofListener(port, prove)
+          listener = await openProofListener(port, { prove, code })
           log.info({ port: listener.port }, 'sign-ins can be answered on 127.0.0.1')
           await onListening(listener.port, '')
           break
@@ -75,6 +85,13 @@ export function createProof({ port, chain, log, onListening, againMs }: ProofWor
     },
     stop: () => stopped.abort(),
   }
+}
+
+/** What the service has said; undefined: it could not be asked. */
+function wordOf(error: unknown): string | undefined {
+  if (error instanceof KeyLost) return 'device_key_lost'
+  const isSaid = error instanceof Refused && error.status < 500 && error.status !== 429
+  return isSaid && error.code !== '' ? error.code : undefined
 }
 
 const problemOf = (code: string, port: number): string =>

@@ -3,7 +3,7 @@
  * before it is sent and sent again as it was, so that neither a lost answer nor an end at any moment
  * looks like a second machine with this key.
  */
-import type { CheckIn } from '../../../../shared/device/messages.ts'
+import type { AskCode, CheckIn } from '../../../../shared/device/messages.ts'
 import type { OpenKey } from '../key/open-key.ts'
 import { KeyLost } from '../key/open-key.ts'
 import { Refused, type AgentService } from '../service/agent-service.ts'
@@ -13,7 +13,7 @@ import type { Told } from './posture.ts'
 interface ChainWorld {
   readonly device: Device
   readonly key: OpenKey
-  readonly service: Pick<AgentService, 'checkIn' | 'prove' | 'leave' | 'nonce'>
+  readonly service: Pick<AgentService, 'checkIn' | 'prove' | 'code' | 'leave' | 'nonce'>
   readonly write: (device: Device) => Promise<void>
   /** Random, of this start of the agent. */
   readonly bootId: string
@@ -98,6 +98,24 @@ export function createChain(world: ChainWorld) {
     return answer.want_posture
   }
 
+  /** The facts go along in any case. */
+  function shown<Answer extends { readonly next: string; readonly poll_s: number }>(
+    show: (report: AskCode) => Promise<Answer>,
+    signal?: AbortSignal,
+  ): Promise<Answer> {
+    return inTurn(async () => {
+      try {
+        const { posture, hash, ageS } = await told()
+        const link = await nextLink(signal)
+        const answer = await show({ ...link, posture_hash: hash, age_s: ageS, posture })
+        await keep({ ...answered(answer.next), poll_s: answer.poll_s, posture_hash: hash })
+        return answer
+      } catch (error) {
+        return failed(error)
+      }
+    })
+  }
+
   return {
     device: () => device,
     checkIn: (signal?: AbortSignal): Promise<void> =>
@@ -109,19 +127,11 @@ export function createChain(world: ChainWorld) {
         }
       }),
     /** The one-time code. */
-    prove: (cid: string, signal?: AbortSignal): Promise<string> =>
-      inTurn(async () => {
-        try {
-          const { posture, hash, ageS } = await told()
-          const link = await nextLink(signal)
-          const payload = { ...link, posture_hash: hash, age_s: ageS, posture, cid }
-          const { next, poll_s, code } = await service.prove(payload, signing(signal))
-          await keep({ ...answered(next), poll_s, posture_hash: hash })
-          return code
-        } catch (error) {
-          return failed(error)
-        }
-      }),
+    prove: async (cid: string, signal?: AbortSignal): Promise<string> =>
+      (await shown((report) => service.prove({ ...report, cid }, signing(signal)), signal)).code,
+    /** A code for a person to type. */
+    code: (signal?: AbortSignal) =>
+      shown((report) => service.code(report, signing(signal)), signal),
     leave: (): Promise<void> =>
       inTurn(async () => {
         await service.leave(await nextLink(), signing())

@@ -3,9 +3,11 @@ import * as v from 'valibot'
 import { DEVICE_MESSAGES } from '../../../../shared/device/messages.ts'
 import {
   CheckInAnswer,
+  CodeAnswer,
   EnrolAnswer,
   NonceAnswer,
   ProveAnswer,
+  type AskCode,
   type CheckIn,
   type Enrol,
   type Prove,
@@ -100,6 +102,8 @@ export function createAgentService({ baseUrl, proxies }: { baseUrl: string; prox
       signed('checkin', DEVICE_MESSAGES.checkIn, payload, signing, CheckInAnswer),
     prove: (payload: Prove, signing: Signing) =>
       signed('prove', DEVICE_MESSAGES.prove, payload, signing, ProveAnswer),
+    code: (payload: AskCode, signing: Signing) =>
+      signed('code', DEVICE_MESSAGES.code, payload, signing, CodeAnswer),
     leave: (payload: Pick<CheckIn, 'prev' | 'ctr' | 'boot_id'>, signing: Signing) =>
       signed('leave', DEVICE_MESSAGES.leave, payload, signing, v.nullable(v.unknown())),
     async nonce(deviceId: string, signal?: AbortSignal): Promise<string> {

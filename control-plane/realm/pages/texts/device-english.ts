@@ -10,6 +10,11 @@ export const deviceEnglish = {
   noAgent: 'Does the new tab show an error?',
   noAgentHint:
     'Then the device agent isn’t installed on this device, isn’t running, or another program has taken its port. Where the agent is installed, an administrator can see which with “service-device-agent status”. If other people use this computer, it must be the agent of this application.',
+  typedHint:
+    'Can’t this browser reach the agent? Run “service-device-agent code” on this device and enter the code within a minute. Never read it to anyone: whoever has it can sign in as you.',
+  typedCode: 'Code from the agent',
+  typedSubmit: 'Check with the code',
+  typedWrong: 'That code is wrong, was already used, or has expired. Run the command again.',
   hasNone: 'This device has no agent',
 
   missingTitle: 'This device isn’t enrolled',

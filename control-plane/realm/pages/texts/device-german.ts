@@ -12,6 +12,12 @@ export const deviceGerman: typeof deviceEnglish = {
   noAgent: 'Zeigt der neue Tab einen Fehler?',
   noAgentHint:
     'Dann ist der Geräteagent auf diesem Gerät nicht installiert, läuft nicht, oder ein anderes Programm belegt seinen Port. Ist er installiert, sieht ein Administrator mit „service-device-agent status“, woran es liegt. Nutzen mehrere Personen diesen Computer, muss es der Agent dieser Anwendung sein.',
+  typedHint:
+    'Erreicht dieser Browser den Agenten nicht? Rufen Sie auf diesem Gerät „service-device-agent code“ auf und geben Sie den Code innerhalb einer Minute ein. Nennen Sie ihn niemandem: Wer ihn hat, kann sich als Sie anmelden.',
+  typedCode: 'Code des Agenten',
+  typedSubmit: 'Mit dem Code prüfen',
+  typedWrong:
+    'Dieser Code ist falsch, wurde schon benutzt oder ist abgelaufen. Rufen Sie den Befehl noch einmal auf.',
   hasNone: 'Dieses Gerät hat keinen Agenten',
 
   missingTitle: 'Dieses Gerät ist nicht registriert',

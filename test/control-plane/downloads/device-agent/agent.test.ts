@@ -185,6 +185,34 @@ void t.test('it checks in with its facts, and again when they change', async (t)
   })
 })
 
+void t.test(
+  'it shows a code to whoever asks on its machine, where the policy allows it',
+  async (t) => {
+    const { call, start: begin, ticket, device, operator } = await start(t)
+    const allow = (typed_code: boolean) =>
+      operator('PUT', '/tenants/acme/policies/device', { require: 'enrolled', typed_code })
+    await call(['enroll'], { ticket: await ticket() })
+    const running = begin(['run', '--port', '0'])
+    const log = await running.logged('sign-ins can be answered')
+    const port = /"port":(\d+)/.exec(log)?.[1] ?? ''
+    const ask = () => call(['code', '--port', port])
+    t.match(await ask(), { code: 1, err: /^Your tenant does not accept codes\./ })
+    await allow(true)
+    const shown = await ask()
+    t.match(shown, { code: 0, err: /within 60 seconds\. Never read it to anyone/ })
+    t.match(shown.out, /^[A-Z]{4}-[A-Z]{4}\n$/)
+    t.not((await ask()).out, shown.out)
+    const path = `${DEVICES}/${device().device_id}`
+    t.match((await operator('GET', path)).body, { state: /approved|pending/ }, 'it is no copy')
+    t.equal((await operator('DELETE', path)).status, 204)
+    t.match(await ask(), { code: 1, err: /no longer enrolled/ })
+    running.stop()
+    await running.ended
+    t.match(await ask(), { code: 3, err: /^No agent answers on 127\.0\.0\.1:/ })
+    t.match(await call(['code', '--port', 'x']), { code: 2 })
+  },
+)
+
 void t.test('an end at any moment is no copy, and a lost answer is none', async (t) => {
   const { call, ticket, device, baseUrl, operator } = await start(t)
   await call(['enroll'], { ticket: await ticket() })

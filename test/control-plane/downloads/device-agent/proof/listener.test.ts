@@ -32,12 +32,17 @@ const head = (
 
 async function start(t: Test) {
   const proven: string[] = []
+  const shown: string[] = []
   const device = enrolledDevice({ keys: [key.jwk] })
   const chain = {
     device: () => device,
     prove: async (cid: string) => {
       proven.push(cid)
       return 'c'.repeat(43)
+    },
+    code: async () => {
+      shown.push('code')
+      return { code: 'BCDF-GHJK', expires_s: 60, next: '', poll_s: 3600 }
     },
   }
   const listening = Promise.withResolvers<number>()
@@ -57,7 +62,15 @@ async function start(t: Test) {
   const host = ['Host', `127.0.0.1:${port}`] as const
   const ask = (path: string, headers: object = {}, method = 'GET') =>
     raw(port, head(method, path, [host, ...Object.entries(headers)]))
-  return { port, host, ask, proven, path: `/p/${await key.sign(CLAIMS)}`, nothing: await ask('/') }
+  return {
+    port,
+    host,
+    ask,
+    proven,
+    shown,
+    path: `/p/${await key.sign(CLAIMS)}`,
+    nothing: await ask('/'),
+  }
 }
 
 t.test('a navigation with a challenge of its own service comes back with a code', async (t) => {
@@ -147,6 +160,39 @@ t.test('whatever else comes gets one and the same 404, and signs nothing', async
   t.strictSame(proven, [], 'nothing was signed')
 })
 
+t.test('a code is for programs of this machine: no browser can have it asked for', async (t) => {
+  const { port, host, ask, shown, nothing } = await start(t)
+  const asking = { 'Service-Device-Agent': 'code' }
+  const answer = await ask('/code', asking)
+  t.match(answer, /^HTTP\/1\.1 200 OK\r\n/)
+  t.match(answer, '\r\nCache-Control: no-store\r\n')
+  t.match(answer, '\r\n{"code":"BCDF-GHJK","expires_s":60}\r\n')
+  t.notMatch(answer, /Access-Control/i)
+  t.strictSame(shown, ['code'])
+  const attacks: Readonly<Record<string, () => Promise<string>>> = {
+    'a navigation': () => ask('/code', NAVIGATION),
+    'a navigation with the header': () => ask('/code', { ...asking, ...NAVIGATION }),
+    'an image': () => ask('/code', { 'Sec-Fetch-Dest': 'image' }),
+    'a fetch of another page': () => ask('/code', { ...asking, Origin: 'https://evil.example' }),
+    'a page that shows where it is': () =>
+      ask('/code', { ...asking, Referer: 'https://a.example' }),
+    'a rebound name': () =>
+      raw(
+        port,
+        head('GET', '/code', [['Host', `evil.example:${port}`], ...Object.entries(asking)]),
+      ),
+    preflight: () =>
+      ask('/code', { 'Access-Control-Request-Headers': 'service-device-agent' }, 'OPTIONS'),
+    'the header twice': () => ask('/code', { ...asking, 'service-device-agent': 'code' }),
+    'another word': () => ask('/code', { 'Service-Device-Agent': 'proof' }),
+    POST: () => ask('/code', { ...asking, 'Content-Length': '0' }, 'POST'),
+    'a query': () => ask('/code?a', asking),
+    'two hosts': () => raw(port, head('GET', '/code', [host, host, ...Object.entries(asking)])),
+  }
+  for (const [name, attack] of Object.entries(attacks)) t.equal(await attack(), nothing, name)
+  t.strictSame(shown, ['code'], 'nothing was asked for')
+})
+
 t.test('a thousand connections that say nothing keep no browser out', async (t) => {
   const { ask, path, port } = await start(t)
   const silent: Socket[] = []
@@ -184,7 +230,7 @@ t.test('a port that is taken is told as such, and had once it is free', async (t
   await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve))
   const { port } = taken.address() as { port: number }
   await t.rejects(
-    openProofListener(port, async () => null),
+    openProofListener(port, { prove: async () => null, code: async () => ({ error: '' }) }),
     { code: 'EADDRINUSE' },
   )
   const told: string[] = []
@@ -192,7 +238,11 @@ t.test('a port that is taken is told as such, and had once it is free', async (t
   const device = enrolledDevice({ keys: [key.jwk] })
   const proof = createProof({
     port,
-    chain: { device: () => device, prove: async () => '' },
+    chain: {
+      device: () => device,
+      prove: async () => '',
+      code: () => Promise.reject(new Error('nobody asks')),
+    },
     log: { info: () => undefined, warn: (_fields, message) => told.push(message) },
     onListening: async (_port, problem) => {
       if (problem === '') listens.resolve()
