@@ -3,6 +3,7 @@ import type { Socket } from 'node:net'
 import { breakOff } from '../../shared/connector/break-off.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import { readLeft } from '../../shared/read-before-end.ts'
+import { gatherInTurn } from '../wire/write-turns.ts'
 
 export function splice(guest: Socket, connector: Socket): void {
   carry(guest, connector)
@@ -14,6 +15,7 @@ function carry(from: Socket, to: Socket): void {
   from.allowHalfOpen = true
   from.on('data', (chunk: Buffer) => {
     if (!to.writable) return // it wants no more, and is still listened to
+    gatherInTurn(to, chunk.length)
     if (!to.write(chunk)) from.pause()
   })
   to.on('drain', () => from.resume())

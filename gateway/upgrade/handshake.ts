@@ -51,6 +51,7 @@ export class Handshake implements UpstreamCall, Deadlined {
   #request: ClientRequest | null = null
   #response: IncomingMessage | null = null
   #isConnected = false
+  #isReadEndDue = false
   #isOver = false
 
   constructor(world: HandshakeWorld, request: UpstreamRequest, sink: ResponseSink) {
@@ -130,13 +131,23 @@ export class Handshake implements UpstreamCall, Deadlined {
         this.#await(this.#world.timeouts.idleMs)
         if (head.framing === BODY.none) return
         this.#sink.onData(chunk, 0, chunk.length)
-        this.#sink.onReadEnd()
+        this.#tellReadEnd()
       })
       .on('end', () => {
         if (this.#end()) this.#sink.onEnd('')
       })
       .on('error', () => this.#fail(CUT_SHORT))
     this.#sink.onHead(head)
+  }
+
+  /** Once a turn: over TLS each record comes by itself, and one may hold a byte. */
+  #tellReadEnd(): void {
+    if (this.#isReadEndDue) return
+    this.#isReadEndDue = true
+    setImmediate(() => {
+      this.#isReadEndDue = false
+      if (!this.#isOver) this.#sink.onReadEnd()
+    })
   }
 
   // What the wire asks for; an upgrade has no body

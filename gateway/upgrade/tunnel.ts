@@ -9,6 +9,7 @@ import { LIMITS } from '../../shared/limits.ts'
 import type { TakenSocket } from '../wire/exchange.ts'
 import { GatheredBytes } from '../wire/gathered-bytes.ts'
 import type { Deadlined, Deadlines } from '../wire/deadlines.ts'
+import { gatherInTurn } from '../wire/write-turns.ts'
 import { FrameTracker, closeFrame, type Ending } from './frames.ts'
 
 type Done = (error?: Error | null) => void
@@ -139,6 +140,7 @@ export class Tunnel extends Duplex implements Deadlined {
 
   #send(client: Socket, chunk: Buffer, done: Done): void {
     this.bytes += chunk.length
+    gatherInTurn(client, chunk.length)
     if (client.write(chunk)) return done()
     this.#awaitingRoom = done
     client.setTimeout(this.#world.idleMs)
@@ -210,6 +212,7 @@ export class Tunnel extends Duplex implements Deadlined {
     this.deadlineMs = Infinity
     this.#world.deadlines.delete(this)
     this.#reads?.leave()
+    this.#client?.uncork()
     this.#client?.destroy()
     // It may still be taking the client's last words.
     this.#upstream?.setTimeout(LIMITS.lingerMsMax)

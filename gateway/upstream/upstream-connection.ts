@@ -10,6 +10,7 @@ import { ChunkedReader, type ChunkedSink } from '../wire/chunked.ts'
 import type { Deadlined } from '../wire/deadlines.ts'
 import { BODY, ResponseHead } from '../wire/response-head.ts'
 import { failure, type UpstreamFailure } from '../wire/upstream-call.ts'
+import { SMALL_PIECE_BYTES, gatherInTurn } from '../wire/write-turns.ts'
 import { failureOf } from './failures.ts'
 import type { PooledCall } from './pooled-call.ts'
 import { parseResponseHead } from './response-head.ts'
@@ -17,8 +18,6 @@ import type { ConnectionPool } from './connection-pool.ts'
 import type { OpenConnection } from './open-connection.ts'
 
 const COPIED_BYTES_MAX = 16 * 1024
-/** A write of its own costs more than so much of a body is worth. */
-const GATHERED_BYTES_MAX = 256
 
 export class UpstreamConnection implements Deadlined, ChunkedSink {
   deadlineMs = Infinity
@@ -42,7 +41,6 @@ export class UpstreamConnection implements Deadlined, ChunkedSink {
   #brokenBy: UpstreamFailure | null = null
   /** The origin takes no more of the body, and what it has answered has not been read yet. */
   #isDeaf = false
-  #isGathering = false
   #isReadEndDue = false
   #isRetiring = false
   #isClosed = false
@@ -123,24 +121,9 @@ export class UpstreamConnection implements Deadlined, ChunkedSink {
     return true
   }
 
-  /** Small pieces of one turn of the event loop go out in one write, however many there are. */
-  #gatherSmall(bytes: number): void {
-    if (bytes > GATHERED_BYTES_MAX) return this.#writeGathered()
-    if (this.#isGathering) return
-    this.#isGathering = true
-    this.#socket.cork()
-    setImmediate(this.#writeGathered)
-  }
-
-  readonly #writeGathered = (): void => {
-    if (!this.#isGathering) return
-    this.#isGathering = false
-    this.#socket.uncork()
-  }
-
   send(piece: Buffer | string): boolean {
     if (this.#isDeaf) return true
-    this.#gatherSmall(piece.length)
+    gatherInTurn(this.#socket, piece.length)
     if (this.#head === null) this.#setDeadline(this.#upstream.timeouts.idleMs)
     return typeof piece === 'string'
       ? this.#socket.write(piece, 'latin1')
@@ -152,7 +135,7 @@ export class UpstreamConnection implements Deadlined, ChunkedSink {
     const bytes = to - from
     if (bytes <= COPIED_BYTES_MAX || this.#isDeaf)
       return this.send(Buffer.from(buffer.subarray(from, to)))
-    this.#writeGathered()
+    this.#socket.uncork()
     if (this.#head === null) this.#setDeadline(this.#upstream.timeouts.idleMs)
     const { spare } = this.#upstream.runtime
     const copy = spare.take(bytes)
@@ -222,9 +205,9 @@ export class UpstreamConnection implements Deadlined, ChunkedSink {
     this.#tellReadEnd(call, to)
   }
 
-  /** The same for what comes: over TLS that may be a record for each byte. */
+  /** What came in small pieces goes on together as well. */
   #tellReadEnd(call: PooledCall, bytes: number): void {
-    if (bytes > GATHERED_BYTES_MAX) return call.sink.onReadEnd()
+    if (bytes > SMALL_PIECE_BYTES) return call.sink.onReadEnd()
     if (this.#isReadEndDue) return
     this.#isReadEndDue = true
     setImmediate(this.#onReadEnd)
