@@ -79,6 +79,8 @@ export function createMails({ store, vault, transport, clock, log }: MailsWorld)
 
   async function deliverOne(row: MailRow) {
     const { mailId, tenantId } = row
+    // a process that stood still has what is another one's by now
+    if (row.nextAt <= clock.nowMs()) return
     try {
       const mail = JSON.parse(vault.open(row.contentSealed, purposeOf(mailId))) as Mail
       await transport.send({ ...mail, at: row.createdAt })

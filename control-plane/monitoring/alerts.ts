@@ -107,9 +107,13 @@ export function createAlerts({ store, clock, mailAlert, alertRecipients }: Alert
     return { value, ...judgeAlert(alert, alert, value, watched) }
   }
 
-  /** Judged again with the writer: whoever else looked meanwhile has told of it. */
-  async function settle({ tenantId, alertId }: Alert, watched: Watch): Promise<void> {
+  /**
+   * Judged again with the writer, and as late as anybody has looked: whoever else did meanwhile has
+   * told of it.
+   */
+  async function settle({ tenantId, alertId }: Alert, looked: Watch): Promise<void> {
     await store.change(async (change) => {
+      const watched = (await findWatch(change.queries)) ?? looked
       const alert = await findAlert(change.queries, tenantId, alertId)
       if (alert?.isEnabled !== true) return
       const { value, isTriggered, state } = await judge(change.queries, alert, watched)

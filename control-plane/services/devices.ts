@@ -13,7 +13,7 @@ import type { ServicesWorld } from './world.ts'
 
 export function createDeviceServices(
   world: Pick<ServicesWorld, 'clock' | 'baseUrl' | 'dataDir'> &
-    Pick<TenantServices, 'store' | 'vault'>,
+    Pick<TenantServices, 'store' | 'vault' | 'leases'>,
   jobs: Jobs,
 ) {
   const deviceTickets = jobs.tidied('deviceTickets', createDeviceTickets(world))
@@ -23,7 +23,8 @@ export function createDeviceServices(
   const ofDevices = { ...world, deviceTickets, challengeKeys, onChanged: endIfViolating }
   const enrolledDevices = jobs.tidied('enrolledDevices', createDevices(ofDevices))
   const violations = createViolationSweep(world)
-  jobs.follows(violations.run, 'devices that fall out of the policy wait for the next round')
+  const failure = 'devices that fall out of the policy wait for the next round'
+  jobs.follows(world.leases.alone('violations', violations.run), failure)
   const { baseUrl, dataDir } = world
   const deviceRuntimes = openRuntimes(dataDir === undefined ? undefined : runtimesFolder(dataDir))
   const agentDownloads = createAgentDownloads({ baseUrl, runtimes: deviceRuntimes })

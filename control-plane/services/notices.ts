@@ -26,7 +26,7 @@ const ALERTS_EVERY_MS = 10 * SECOND_MS
 
 export function createNotices(
   world: ServicesWorld,
-  { store, vault, mails }: TenantServices & Pick<PeopleServices, 'mails'>,
+  { store, vault, leases, mails }: TenantServices & Pick<PeopleServices, 'mails'>,
   jobs: Jobs,
 ) {
   const { receivers = PUBLIC_RECEIVERS, baseUrl, clock, log } = world
@@ -38,12 +38,13 @@ export function createNotices(
   jobs.tidies('endedDeliveries', (limit) => deliveries.writeEndings(limit))
   jobs.tidies('events', (limit) => deliveries.pruneEvents(limit))
   const digests = jobs.tidied('digests', createDigests({ store, clock, log }))
-  jobs.follows(digests.send, 'digests wait for the next round')
+  jobs.follows(leases.alone('digests', digests.send), 'digests wait for the next round')
   const links = createAlertLinks({ vault, baseUrl })
   const mailAlert = createAlertMail({ mails, links, baseUrl })
   const alertRecipients = createAlertRecipients({ store, clock, mails, links })
   const alerts = createAlerts({ store, clock, mailAlert, alertRecipients })
-  jobs.follows(alerts.evaluate, 'looking at alerts failed, trying again later', ALERTS_EVERY_MS)
+  const failure = 'looking at alerts failed, trying again later'
+  jobs.follows(leases.alone('alerts', alerts.evaluate), failure, ALERTS_EVERY_MS)
   return {
     dispatcher,
     webhooks: createWebhooks({ store, vault, checkAddress: createAddressCheck(receivers), clock }),

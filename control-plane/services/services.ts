@@ -58,6 +58,7 @@ export async function createServices(world: ServicesWorld) {
       await notices.dispatcher.close()
       await people.mails.close()
       await people.closePasswords()
+      await below.leases.close()
       await store.close()
     },
   }

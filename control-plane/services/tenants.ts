@@ -12,6 +12,7 @@ import { createPolicies } from '../tenants/policies.ts'
 import { createProtectionStatements } from '../tenants/protection-statements.ts'
 import { createTenants } from '../tenants/tenants.ts'
 import type { Jobs } from './jobs.ts'
+import { createLeases } from './leases.ts'
 import type { ServicesWorld } from './world.ts'
 
 export type TenantServices = Awaited<ReturnType<typeof openTenants>>
@@ -32,6 +33,7 @@ export async function openTenants(world: ServicesWorld, jobs: Jobs) {
   jobs.follows(revocations.finishEndings, failure)
   return {
     store,
+    leases: createLeases({ store, clock }),
     vault,
     keys,
     tenants,

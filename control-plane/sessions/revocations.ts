@@ -46,6 +46,8 @@ export const SESSION_ASKED_AGAIN = 'device_check'
 const RECOVERED = 'recovered'
 
 const DAY_SECONDS = DAY_MS / SECOND_MS
+/** About an hour: what another process left is over at gateways already. */
+export const ROUNDS_PER_READING = 60
 /** Sessions that are ended by the same statements. */
 const TOGETHER_MAX = 100
 
@@ -62,7 +64,7 @@ export type Revocations = ReturnType<typeof createRevocations>
 export function createRevocations({ store }: { store: Store }) {
   /** Tenants whose sessions from before a time are over, and some of them not written down as such. */
   const unfinished = new Map<string, { readonly notBefore: number; readonly reason: string }>()
-  let isRead = false
+  let rounds = 0
 
   /**
    * Gateways are told first, and of all at once, and from then on nothing counts as alive that is
@@ -196,12 +198,12 @@ export function createRevocations({ store }: { store: Store }) {
 
     /** What a request did not come to, or a process that ended. No tenant waits for another one's. */
     async finishEndings(isClosed: () => boolean): Promise<void> {
-      if (!isRead)
+      if (rounds % ROUNDS_PER_READING === 0)
         for (const { tenantId, notBefore } of await store.change(({ queries, nowMs }) =>
           endingsOfAll(queries, nowMs),
         ))
           if (!unfinished.has(tenantId)) unfinished.set(tenantId, { notBefore, reason: 'revoked' })
-      isRead = true
+      rounds++
       const failures: unknown[] = []
       for (const tenantId of [...unfinished.keys()])
         await finish(tenantId, isClosed).catch((error: unknown) => failures.push(error))

@@ -30,6 +30,13 @@ export const rates = table(
   ],
 )
 
+/** Of work that one control plane does for all: whose it is, and until when. */
+export const leases = table('leases', {
+  name: text('name').primaryKey(),
+  owner: text('owner').notNull(),
+  untilAt: whole('until_at').notNull(),
+})
+
 export const tenants = table(
   'tenants',
   {

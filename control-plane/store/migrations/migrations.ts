@@ -46,6 +46,7 @@ import { demanded } from './0049-demanded.ts'
 import { oneKindOfStopLink } from './0044-one-kind-of-stop-link.ts'
 import { secondDatabase } from './0045-second-database.ts'
 import { rates } from './0055-rates.ts'
+import { leases } from './0057-leases.ts'
 
 export interface Migration {
   readonly name: string
@@ -105,4 +106,5 @@ export const migrations: readonly Migration[] = [
   numbers,
   rates,
   deviceTypedCodes,
+  leases,
 ]

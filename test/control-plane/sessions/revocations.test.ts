@@ -1,5 +1,8 @@
 import t from 'tap'
-import { createRevocations } from '../../../control-plane/sessions/revocations.ts'
+import {
+  createRevocations,
+  ROUNDS_PER_READING,
+} from '../../../control-plane/sessions/revocations.ts'
 import { ENFORCED_BY_NOBODY } from '../../../control-plane/store/enforced.ts'
 import { sql } from '../../../control-plane/store/drizzle.ts'
 import { upsertRevocations } from '../../../control-plane/store/queries/revocations.ts'
@@ -284,6 +287,8 @@ void t.test(
       change: (work) =>
         ++changes > 1 ? Promise.reject(new Error('the store is closed')) : store.change(work),
     }
+    const other = createRevocations({ store })
+    await other.finishEndings(isOpen)
     const before = createRevocations({ store: cut })
     const { sessions: ended } = await before.revoke('acme', { all: true }, ACTOR)
     t.equal(ended, 2 * most, 'it holds, whatever becomes of the rest')
@@ -297,6 +302,14 @@ void t.test(
     await t.rejects(before.finishEndings(isOpen), /closed/, 'as long as it cannot')
     await createRevocations({ store }).finishEndings(isOpen)
     t.same(await alive(), ['since'])
+    await issue('left')
+    clock.advance(2000)
+    changes = 0
+    await createRevocations({ store: cut }).revoke('acme', { all: true }, ACTOR)
+    for (let round = 2; round < ROUNDS_PER_READING; round++) await other.finishEndings(isOpen)
+    t.same(await alive(), ['left', 'since'])
+    for (let round = 0; round < 2; round++) await other.finishEndings(isOpen)
+    t.same(await alive(), [], 'also by another one that has run all the while')
     t.same(await records(), [])
   },
 )

@@ -6,3 +6,4 @@ process.env['TEST_DATABASE'] = 'postgres'
 t.teardown(() => delete process.env['TEST_DATABASE'])
 await import('./rates.ts')
 await import('./sign-ins.ts')
+await import('./jobs.ts')
