@@ -57,8 +57,8 @@ export function createLogoutNotices(world: LogoutNoticesWorld) {
     claim,
     onError: (error) => log.error({ error }, 'logout notices wait for the next round'),
   })
-  store.onCommit(({ revoked }) => {
-    if (revoked.size > 0) void rotation.deliver()
+  store.onCommit(({ revoked, isElsewhere }) => {
+    if (revoked.size > 0 && !isElsewhere) void rotation.deliver()
   })
 
   function underWayMaxOf(tenantId: string): number {

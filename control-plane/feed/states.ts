@@ -46,6 +46,7 @@ export function createFeedStates(world: {
     for (const tenantId of tenantIds) states.delete(tenantId)
     for (const [tenantId, news] of revoked) addNews(tenantId, news)
   })
+  store.onRestart(() => states.clear())
 
   /**
    * Sign-outs of a busy tenant come many a second, and it may have ten thousands of them: they are

@@ -6,17 +6,25 @@ interface Acknowledgements {
   applied(revision: number, timeoutMs: number): Promise<Receipt>
   /** The same, by those who have not rejected what it says of this tenant. */
   taken(tenantId: string, revision: number, timeoutMs: number): Promise<Receipt>
-  revoked(sequence: number, timeoutMs: number): Promise<Receipt>
+  revoked(upTo: RevokedUpTo, timeoutMs: number): Promise<Receipt>
+  isWaitedFor(): boolean
   /** Looks again; to be called whenever a gateway has come further or has gone. */
   check(): void
   close(): void
+}
+
+export interface RevokedUpTo {
+  /** For gateways that are connected here. */
+  readonly sequence: number
+  /** For those that are at other control planes; null: there are none. */
+  readonly position: number | null
 }
 
 interface AcknowledgementSources {
   connected(): readonly string[]
   hasApplied(gatewayId: string, revision: number): boolean
   hasRejected(gatewayId: string, tenantId: string, revision: number): boolean
-  hasRevoked(gatewayId: string, sequence: number): boolean
+  hasRevoked(gatewayId: string, upTo: RevokedUpTo): boolean
 }
 
 export function createAcknowledgements(sources: AcknowledgementSources): Acknowledgements {
@@ -65,8 +73,9 @@ export function createAcknowledgements(sources: AcknowledgementSources): Acknowl
           !sources.hasRejected(gatewayId, tenantId, revision),
         timeoutMs,
       ),
-    revoked: (sequence, timeoutMs) =>
-      wait(revocations, (gatewayId) => sources.hasRevoked(gatewayId, sequence), timeoutMs),
+    revoked: (upTo, timeoutMs) =>
+      wait(revocations, (gatewayId) => sources.hasRevoked(gatewayId, upTo), timeoutMs),
+    isWaitedFor: () => revocations.size + changes.size > 0,
     check() {
       for (const waiting of [revocations, changes]) for (const waiter of waiting) waiter.look()
     },

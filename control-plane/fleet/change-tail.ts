@@ -12,6 +12,8 @@ interface ChangeTail {
   position(): FleetPosition
   /** Settles after the first look at the source. */
   readonly started: Promise<void>
+  /** Settles once it has come so far, or the source has been replaced. */
+  reached(position: FleetPosition): Promise<void>
   wake(): void
   close(): Promise<void>
 }
@@ -33,6 +35,7 @@ export function followChanges(options: ChangeTailOptions): ChangeTail {
   let isClosed = false
   let isWoken = false
   let wakeUp = () => {}
+  const waiting = new Set<() => void>()
 
   async function readOn() {
     const newest = await source.position()
@@ -62,6 +65,7 @@ export function followChanges(options: ChangeTailOptions): ChangeTail {
       } catch (error) {
         log.error({ error }, 'the fleet cannot read changes, trying again')
       }
+      for (const look of waiting) look()
       if (isWoken || isClosed) continue
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, pollMs)
@@ -73,19 +77,36 @@ export function followChanges(options: ChangeTailOptions): ChangeTail {
     }
   }
 
+  function wake() {
+    isWoken = true
+    wakeUp()
+  }
+
   const running = run()
   return {
     position: () => known ?? { epoch: '', revision: 0 },
     started: started.promise,
-    wake() {
-      isWoken = true
-      wakeUp()
+    reached({ epoch, revision }) {
+      const isThere = () =>
+        isClosed || known === null || known.epoch !== epoch || known.revision >= revision
+      if (isThere()) return Promise.resolve()
+      return new Promise((resolve) => {
+        const look = () => {
+          if (!isThere()) return
+          waiting.delete(look)
+          resolve()
+        }
+        waiting.add(look)
+        wake()
+      })
     },
+    wake,
     async close() {
       isClosed = true
       started.resolve()
       wakeUp()
       await running
+      for (const look of waiting) look()
     },
   }
 }

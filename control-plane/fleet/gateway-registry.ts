@@ -102,6 +102,7 @@ export function createGatewayRegistry(clock: Clock) {
       const rejection = entries.peek(gatewayId)?.rejections.get(tenantId)
       return rejection !== undefined && rejection.revision >= revision
     },
+    rejectionsOf: (gatewayId: string) => [...(entries.peek(gatewayId)?.rejections.values() ?? [])],
     /** Whether its disk holds what it serves. */
     isDurable: (gatewayId: string) => entries.peek(gatewayId)?.isDurable ?? false,
     /** Known, and not connected now. */

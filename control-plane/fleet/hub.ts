@@ -36,11 +36,11 @@ import {
 } from './gateway-link.ts'
 import { writeChange, writeHolders, writeRevoked, type Outgoing } from './outgoing.ts'
 import { serveConnection, type Hello } from './gateway-connection.ts'
-import { createAcknowledgements } from './acknowledgements.ts'
-import type { Enforced, Receipt } from '../store/enforced.ts'
 import type { FleetSource, TenantChange } from './source.ts'
 import { watchForLostCommits } from './lost-commits.ts'
+import type { Nodes } from '../store/engine.ts'
 import { createStateIndex } from './state-index.ts'
+import { acknowledgeEverywhere } from './everywhere.ts'
 import { acceptGateways } from './accept-gateways.ts'
 
 const RECENT_BYTES_MAX = 32 * 1024 * 1024
@@ -68,6 +68,8 @@ export interface FleetHubOptions {
   readonly onConnectors?: (gatewayId: string, message: ConnectorsMessage) => void
   /** At which gateways tenants' connectors are. */
   readonly holders?: () => Iterable<Holders>
+  /** Other control planes, whose gateways count as well. */
+  readonly nodes?: Nodes | undefined
   readonly timing?: Partial<FleetTiming>
 }
 
@@ -105,19 +107,25 @@ export function createFleetHub(options: FleetHubOptions) {
     onRestart(position) {
       log.warn({ ...position }, 'the database was replaced or restored, gateways start over')
       recent.clear()
-      for (const link of links.values()) link.close(1012, 'the database was replaced')
+      closeLinks(1012, 'the database was replaced')
       void index.rebuild()
     },
   })
 
-  const acknowledgements = createAcknowledgements({
-    connected: () => [...links.keys()],
-    hasApplied: (gatewayId, revision) => registry.revisionOf(gatewayId) >= revision,
-    hasRejected: (gatewayId, tenantId, revision) =>
-      (unsendable.get(tenantId)?.revision ?? -1) >= revision ||
-      registry.hasRejected(gatewayId, tenantId, revision),
-    hasRevoked: (gatewayId, sequence) => links.get(gatewayId)?.hasRevoked(sequence) ?? false,
+  const everywhere = acknowledgeEverywhere({
+    links,
+    registry,
+    unsendable,
+    keys,
+    log,
+    nodes: options.nodes,
+    onCutOff: () => closeLinks(1013, 'this control plane cannot read its database'),
   })
+  const { progressed } = everywhere
+
+  function closeLinks(code: number, reason: string) {
+    for (const link of links.values()) link.close(code, reason)
+  }
 
   const context: LinkContext = {
     source,
@@ -178,10 +186,10 @@ export function createFleetHub(options: FleetHubOptions) {
       case 'applied':
         if (message.epoch !== tail.position().epoch) return
         registry.applied(gatewayId, message.revision, message.is_durable)
-        return acknowledgements.check()
+        return progressed()
       case 'revoked_applied':
         link.revokedApplied(message.sequence, message.is_durable)
-        return acknowledgements.check()
+        return progressed()
       case 'consumed':
         return link.consumed(message.messages)
       case 'rejected': {
@@ -190,7 +198,8 @@ export function createFleetHub(options: FleetHubOptions) {
           { gateway_id: gatewayId, tenant_id: tenantId, revision, reason },
           'a gateway rejected a snapshot',
         )
-        return registry.rejected(gatewayId, tenantId.slice(0, 100), revision, reason)
+        registry.rejected(gatewayId, tenantId.slice(0, 100), revision, reason)
+        return progressed()
       }
       case 'resync':
         log.warn({ gateway_id: gatewayId, reason: message.reason }, 'a gateway asks for everything')
@@ -224,6 +233,9 @@ export function createFleetHub(options: FleetHubOptions) {
       tail.wake()
       return null
     }
+    await followedUpTo(hello)
+    await everywhere.arrives(id)
+    if (socket.readyState !== socket.OPEN) return null
     const older = links.get(id)
     if (older !== undefined) {
       hello.log.warn('a newer connection of this gateway replaces the older one')
@@ -238,7 +250,7 @@ export function createFleetHub(options: FleetHubOptions) {
       if (links.get(id) !== link) return
       links.delete(id)
       registry.disconnected(id)
-      acknowledgements.check()
+      progressed()
     })
     // what it is to serve does not wait for it
     await Promise.try(() => options.onDoor?.(id, hello.connect)).catch((error: unknown) =>
@@ -248,12 +260,12 @@ export function createFleetHub(options: FleetHubOptions) {
     return link
   }
 
-  /** With whom a restart may make forget it, and who is not there to be asked. */
-  async function tellAll(receipt: Receipt, isDurable: (id: string) => boolean): Promise<Enforced> {
-    const notDurable = receipt.applied.filter((id) => !isDurable(id))
-    const known = new Set([...registry.away(), ...(await keys.seen())])
-    const unreachable = [...known].filter((id) => !links.has(id)).sort()
-    return { ...receipt, notDurable, unreachable }
+  /** It may come from another control plane, which had read more of the database. */
+  async function followedUpTo({ epoch, revision }: Hello): Promise<void> {
+    const ours = tail.position()
+    if (epoch !== ours.epoch || revision <= ours.revision) return
+    const newest = await source.position()
+    await tail.reached({ epoch, revision: Math.min(revision, newest.revision) })
   }
 
   function compareAll() {
@@ -287,18 +299,24 @@ export function createFleetHub(options: FleetHubOptions) {
       const texts = writeHolders(changed, false)
       for (const link of links.values()) link.holdersChanged(texts)
     },
-    gateways: () => registry.list(tail.position().revision, [...unsendable.values()]),
+    gateways: () => everywhere.gateways(tail.position().revision),
     /** Waits until every connected gateway serves `revision`, at most so long. */
-    settled: (revision: number, timeoutMs: number) => acknowledgements.applied(revision, timeoutMs),
+    settled: everywhere.applied,
     /** Waits until every connected gateway goes by this state of the tenant, at most so long. */
-    async enforced(tenantId: string, revision: number, timeoutMs: number) {
-      const receipt = await acknowledgements.taken(tenantId, revision, timeoutMs)
-      return tellAll(receipt, (gatewayId) => registry.isDurable(gatewayId))
-    },
-    /** Waits until every connected gateway enforces all that was revoked so far, at most so long. */
-    async revocationsSettled(timeoutMs: number) {
-      const receipt = await acknowledgements.revoked(revokedSequence, timeoutMs)
-      return tellAll(receipt, (gatewayId) => links.get(gatewayId)?.isRevokedDurable() !== false)
+    enforced: everywhere.taken,
+    /**
+     * Waits until every connected gateway enforces all that was revoked so far, at most so long; at
+     * other control planes, up to this position of their log.
+     */
+    revocationsSettled: (timeoutMs: number, position: number | null = null) =>
+      everywhere.revoked({ sequence: revokedSequence, position }, timeoutMs),
+    /** All that other control planes have revoked up to this position of their log has been told. */
+    heard: (position: number) => everywhere.heard(position, revokedSequence),
+    /** What others have done meanwhile is not known: gateways come again, and are told all of it. */
+    startOver() {
+      everywhere.startOver()
+      revokedSequence += 1 // which none of them has acknowledged
+      closeLinks(1012, 'what has been revoked is read again')
     },
     /** Whoever has come in with these keys is out, at once. */
     cut(keyIds: readonly string[]) {
@@ -312,8 +330,8 @@ export function createFleetHub(options: FleetHubOptions) {
       clearInterval(rebuilding)
       index.close()
       accepting.close()
-      for (const link of links.values()) link.close(1001, 'the control plane stops')
-      acknowledgements.close()
+      closeLinks(1001, 'the control plane stops')
+      await everywhere.close()
       await tail.close()
     },
   }

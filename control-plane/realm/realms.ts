@@ -69,6 +69,7 @@ export function createRealms(world: RealmWorld, changedRates: Partial<RealmRates
   const proven = createProvenAttempts(world.clock)
   const cache = new LRUCache<string, CachedRealm>({ max: LIMITS.realmsCachedMax })
   store.onCommit(({ tenantIds }) => tenantIds.forEach((tenantId) => cache.delete(tenantId)))
+  store.onRestart(() => cache.clear())
 
   function handlerOf(tenant: Tenant): Promise<RealmHandler> {
     const { tenantId, revision } = tenant

@@ -138,7 +138,7 @@ async function restored({ database, masterKey }: Settings, say: Say): Promise<vo
     throw new RecoveryProblem(
       'restored is for PostgreSQL; on SQLite: npm run control-plane -- restore --from FILE',
     )
-  const { engine } = await openServer(database)
+  const { engine } = await openServer(database, { isAlone: true })
   for (const line of linesOf(await madeSafe(engine, masterKey))) say(line)
 }
 

@@ -88,7 +88,7 @@ async function copyInto(file: string, to: string, say: Say): Promise<void> {
 /** Held like a control plane holds it: a running one is told of, and none starts meanwhile. */
 async function openTarget(to: string): Promise<Opened> {
   try {
-    return await openServer(to)
+    return await openServer(to, { isAlone: true })
   } catch (error) {
     if (!(error instanceof ConfigError) && !(error instanceof DatabaseProblem)) throw error
     throw new RecoveryProblem(error.message.replace(/^control_plane\.database/, '--to'))

@@ -1,7 +1,7 @@
 /** Who enforces what tenants decide: gateways, told by the fleet link, and instances, which poll. */
 import { isDeepStrictEqual } from 'node:util'
 import { SECOND_MS } from '../../shared/clock.ts'
-import type { FleetSettings } from '../../shared/fleet/snapshot.ts'
+import type { FleetSettings, Revoked } from '../../shared/fleet/snapshot.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import { followHolders } from '../connectors/holders.ts'
 import { createConnectorPresence } from '../connectors/presence.ts'
@@ -122,17 +122,25 @@ export async function openEnforcement(world: ServicesWorld, below: TenantService
     },
     onFigures: (gatewayId, counted) => figures.receive(gatewayId, counted),
     onConnectors: connectorPresence.receive,
+    nodes: world.engine.nodes,
   })
   const holders = followHolders({ presence: connectorPresence, tell: fleet.holdersChanged })
-  store.onCommit(({ tenantIds }) => {
+  store.onCommit(({ tenantIds, revoked, isElsewhere }) => {
     for (const tenantId of tenantIds) fleet.tenantChanged(tenantId)
+    if (isElsewhere) tellRevoked(revoked)
   })
-  store.enforceBy(async (revoked) => {
+  store.onHeard((position) => fleet.heard(position))
+  store.onRestart(() => fleet.startOver())
+  store.enforceBy(async (revoked, position) =>
+    tellRevoked(revoked) ? fleet.revocationsSettled(enforceMsMax, position) : ENFORCED_BY_NOBODY,
+  )
+
+  /** False: it is nothing to gateways. */
+  function tellRevoked(revoked: ReadonlyMap<string, Revoked>): boolean {
     const ofGateways = [...revoked].filter(([tenantId]) => !isReserved(tenantId))
-    if (ofGateways.length === 0) return ENFORCED_BY_NOBODY
     for (const [tenantId, state] of ofGateways) fleet.revoked(tenantId, state)
-    return fleet.revocationsSettled(enforceMsMax)
-  })
+    return ofGateways.length > 0
+  }
 
   return {
     logoutNotices,

@@ -1,5 +1,6 @@
 /** What the store asks of a database. Which there are: `engines`. */
 import type { BaseSQLiteDatabase } from 'drizzle-orm/sqlite-core'
+import type { GatewayProgress, LoggedNews, News, OtherNode } from './nodes.ts'
 import type { Schema } from './schema.ts'
 
 /**
@@ -22,6 +23,21 @@ export interface Numbers {
   skip(queries: Queries, by: number): Promise<void>
 }
 
+/** Of the node that runs here. */
+export interface Nodes {
+  readonly nodeId: string
+  /** Written last of all in a change that is alone: its position is that of the commit. */
+  write(queries: Queries, news: News): Promise<number>
+  /** Where the log ends, and of which database it is. */
+  head(): Promise<{ readonly epoch: string; readonly position: number }>
+  after(position: number, limit: number): Promise<readonly LoggedNews[]>
+  /** That this one is there, and how far its gateways are. */
+  say(gateways: readonly GatewayProgress[], status?: readonly unknown[]): Promise<void>
+  others(): Promise<readonly OtherNode[]>
+  /** What nobody needs any more. */
+  prune(): Promise<void>
+}
+
 export interface Engine {
   readonly reader: Queries
   readonly numbers: Numbers
@@ -32,5 +48,7 @@ export interface Engine {
    * is this tenant's, and never a counter of all.
    */
   transactionOf<T>(tenantId: string, work: (queries: Queries) => Promise<T>): Promise<T>
+  /** Where several control planes may have one database. */
+  readonly nodes?: Nodes
   close(): Promise<void>
 }

@@ -21,6 +21,10 @@ export class GatheredRevocations {
     raise(gathered.sids, sids)
   }
 
+  get isEmpty(): boolean {
+    return this.#byTenant.size === 0
+  }
+
   whole(): ReadonlyMap<string, Revoked> {
     return new Map(
       [...this.#byTenant].map(([tenantId, { all, subjects, sids, sessionSeconds }]) => [

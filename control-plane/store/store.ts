@@ -5,6 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import { eq, sql } from './drizzle.ts'
 import type { Clock } from '../../shared/clock.ts'
+import { followCommits } from './commit-follower.ts'
 import { ENFORCED_BY_NOBODY, type Enforced } from './enforced.ts'
 import type { EventData, EventName } from '../../shared/events.ts'
 import type { Revoked } from '../../shared/fleet/snapshot.ts'
@@ -36,6 +37,8 @@ export interface Change {
   touch(tenantId: string): Promise<number>
   /** The tenant's revocations changed; `revoked` is what is new. */
   revoke(tenantId: string, revoked: Revoked): void
+  /** Keys of gateways changed, or what all of them are told beside tenants. */
+  touchFleet(): void
   /** What has been counted before may have been seen by somebody although it is not here. */
   beginEpoch(): Promise<void>
   /** Takes back what this change has done beside the database, where it comes to nothing. */
@@ -54,16 +57,24 @@ export interface Change {
 }
 
 /** What is of one tenant, and tells gateways nothing. */
-export type TenantChange = Omit<Change, 'touch' | 'revoke' | 'beginEpoch' | 'enforced'>
+export type TenantChange = Omit<
+  Change,
+  'touch' | 'revoke' | 'touchFleet' | 'beginEpoch' | 'enforced'
+>
 
 interface Committed {
   readonly revision: number | null
   readonly tenantIds: readonly string[]
   readonly revoked: ReadonlyMap<string, Revoked>
   readonly hasEvents: boolean
+  /** Keys of gateways, and what all gateways are told beside tenants. */
+  readonly isOfFleet: boolean
+  /** By another control plane, which has told whom it could. */
+  readonly isElsewhere: boolean
 }
 
-type Enforce = (revoked: ReadonlyMap<string, Revoked>) => Promise<Enforced>
+/** `position`: of the change, for whoever waits for other control planes; null: there are none. */
+type Enforce = (revoked: ReadonlyMap<string, Revoked>, position: number | null) => Promise<Enforced>
 
 export interface Store {
   readonly read: Queries
@@ -74,8 +85,17 @@ export interface Store {
    * wait for it, where the database can do that. Its events and entries are this tenant's.
    */
   changeOf<T>(tenantId: string, work: (change: TenantChange) => Promise<T>): Promise<T>
-  /** Called in commit order. Throwing in a listener does not undo the change. */
+  /**
+   * Called in commit order; of another control plane, at most a moment later. Throwing in a listener
+   * does not undo the change.
+   */
   onCommit(listener: (committed: Committed) => void): void
+  /** All that any control plane has committed up to this position of their log has been told. */
+  onHeard(listener: (position: number) => void): void
+  /** What was told before says nothing of what is there now: nothing that is kept counts any more. */
+  onRestart(listener: () => void): void
+  /** Whether others may have changed what this one has not heard of: what is kept may be wrong. */
+  isBehind(): boolean
   /** Called after the commit, in commit order, by whoever carries revocations out; never rejects. */
   enforceBy(enforce: Enforce): void
   revision(): Promise<number>
@@ -87,7 +107,27 @@ export interface Store {
 export async function openStore(engine: Engine, clock: Clock): Promise<Store> {
   const listeners: ((committed: Committed) => void)[] = []
   let enforce: Enforce = () => Promise.resolve(ENFORCED_BY_NOBODY)
+  const heardListeners: ((position: number) => void)[] = []
+  const restartListeners: (() => void)[] = []
+  let heard = 0
   await engine.transaction(ensureEpoch)
+  const follower =
+    engine.nodes &&
+    (await followCommits({
+      nodes: engine.nodes,
+      onNews: (news) => tell({ ...news, revision: null, hasEvents: false, isElsewhere: true }),
+      onHeard(position) {
+        heard = position
+        for (const listener of heardListeners) listener(position)
+      },
+      onRestart() {
+        for (const listener of restartListeners) listener()
+      },
+    }))
+
+  function tell(committed: Committed) {
+    for (const listener of listeners) listener(committed)
+  }
 
   /** Done, kept, and told to the listeners; it may be made again, where the database gives it up. */
   async function made<T>(
@@ -101,28 +141,38 @@ export async function openStore(engine: Engine, clock: Clock): Promise<Store> {
       for (const takeBack of undone) takeBack()
       undone = []
     }
-    const result = await transaction((queries) => {
+    let position: number | null = null
+    const result = await transaction(async (queries) => {
       takeAllBack()
       gathered = gather()
-      return work({
+      const done = await work({
         ...openChange(queries, engine.numbers, clock.nowMs(), gathered, enforced),
         ifUndone: (takeBack) => void undone.push(takeBack),
       })
+      position = await logged(queries, gathered)
+      return done
     }).catch((error: unknown) => {
       takeAllBack()
       throw error
     })
-    const committed: Committed = { ...gathered, revoked: gathered.revoked.whole() }
-    for (const listener of listeners) listener(committed)
-    return { result, revoked: committed.revoked }
+    const committed = { ...gathered, revoked: gathered.revoked.whole(), isElsewhere: false }
+    tell(committed)
+    return { result, revoked: committed.revoked, position }
+  }
+
+  /** What other nodes have to hear. */
+  async function logged(queries: Queries, { revoked, ...gathered }: ReturnType<typeof gather>) {
+    const isNews = gathered.tenantIds.length > 0 || gathered.isOfFleet || !revoked.isEmpty
+    if (engine.nodes === undefined || !isNews) return null
+    return engine.nodes.write(queries, { ...gathered, revoked: revoked.whole() })
   }
 
   return {
     read: engine.reader,
     async change(work) {
       const enforced = Promise.withResolvers<Enforced>()
-      const { result, revoked } = await made(engine.transaction, work, enforced.promise)
-      const answer = revoked.size > 0 ? await enforce(revoked) : ENFORCED_BY_NOBODY
+      const { result, revoked, position } = await made(engine.transaction, work, enforced.promise)
+      const answer = revoked.size > 0 ? await enforce(revoked, position) : ENFORCED_BY_NOBODY
       enforced.resolve({ ...answer, atMs: clock.nowMs() })
       return result
     },
@@ -132,6 +182,12 @@ export async function openStore(engine: Engine, clock: Clock): Promise<Store> {
     },
     enforceBy: (next) => void (enforce = next),
     onCommit: (listener) => void listeners.push(listener),
+    onHeard(listener) {
+      heardListeners.push(listener)
+      listener(heard)
+    },
+    onRestart: (listener) => void restartListeners.push(listener),
+    isBehind: () => follower?.isBehind() ?? false,
     async revision() {
       const [row] = await engine.reader
         .select({ value: schema.counters.value })
@@ -140,7 +196,10 @@ export async function openStore(engine: Engine, clock: Clock): Promise<Store> {
       return row?.value ?? 0
     },
     epoch: async () => (await findEpoch(engine.reader)) ?? '',
-    close: () => engine.close(),
+    async close() {
+      await follower?.close()
+      await engine.close()
+    },
   }
 }
 
@@ -153,6 +212,7 @@ const gather = () => ({
   tenantIds: [] as string[],
   revoked: new GatheredRevocations(),
   hasEvents: false,
+  isOfFleet: false,
 })
 
 function openChange(
@@ -178,6 +238,7 @@ function openChange(
     revoke(tenantId, revoked) {
       gathered.revoked.add(tenantId, revoked)
     },
+    touchFleet: () => void (gathered.isOfFleet = true),
     beginEpoch: () => beginEpoch(queries, numbers),
     emit: (event, tenantId, data) => change.emitEach(event, tenantId, [data]),
     async emitEach(event, tenantId, all) {

@@ -7,6 +7,7 @@ import { pino, type Logger } from 'pino'
 import type { Clock } from '../../shared/clock.ts'
 import type { AiSettings } from '../../control-plane/analysis/provider.ts'
 import type { ProviderWorld } from '../../control-plane/analysis/provider-client.ts'
+import type { Engine } from '../../control-plane/store/engine.ts'
 import type { MailTransport } from '../../control-plane/mail/mails.ts'
 import { createStrength, type Strength } from '../../control-plane/accounts/passwords/strength.ts'
 import { generateRsaKey, type RsaKey } from '../../control-plane/keys/rsa-keys.ts'
@@ -41,6 +42,8 @@ export function temporaryFolder(t: Teardown): string {
 
 export interface ServicesOptions {
   readonly file?: string
+  /** Of a database that others use, too. */
+  readonly engine?: Engine
   readonly clock?: Clock
   readonly masterKey?: Buffer
   readonly baseUrl?: string
@@ -105,9 +108,10 @@ const NOBODY: ReceiverWorld = {
 
 export async function startServices(t: Teardown, options: ServicesOptions = {}) {
   const secrets = cheapSecrets(options.file)
-  const file = options.file ?? (await newDatabase(join(temporaryFolder(t), 'service.db')))
+  const open = async () =>
+    openDatabase(options.file ?? (await newDatabase(join(temporaryFolder(t), 'service.db'))))
   const services = await createServices({
-    engine: await openDatabase(file),
+    engine: options.engine ?? (await open()),
     masterKey: options.masterKey ?? randomBytes(32),
     fleetKey: FLEET_KEY,
     baseUrl: options.baseUrl ?? 'http://localhost:8080',

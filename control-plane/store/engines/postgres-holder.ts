@@ -1,7 +1,7 @@
 /**
- * One control plane for each database: what it knows of its gateways, counts and has under way lies
- * in its memory. A row says who has the database, and until when by the database's own clock; it is
- * renewed long before, and whoever could not renew it changes nothing.
+ * Who may use a database: control planes that know of each other, or one alone (what restores it or
+ * copies into it, and versions that know of no others). A row says who has it, and until when by the
+ * database's own clock; each renews it long before, and whoever could not changes nothing.
  */
 import { randomUUID } from 'node:crypto'
 import { readFileSync, readlinkSync } from 'node:fs'
@@ -11,6 +11,7 @@ import { Refusal } from '../../../shared/errors.ts'
 import { and, eq, sql } from '../drizzle.ts'
 import type { Engine, Queries } from '../engine.ts'
 import { schema } from '../schema.ts'
+import { isInUse, joinNodes, NOW_MS } from './postgres-nodes.ts'
 
 const { facts } = schema
 const NAME = 'control_plane'
@@ -26,6 +27,8 @@ interface Holder extends Process {
   readonly id: string
   readonly since: number
   readonly until: number
+  /** Others of this kind may use it, too. Versions that know of no others see that it is taken. */
+  readonly isShared?: boolean
 }
 
 interface HolderOptions {
@@ -33,11 +36,13 @@ interface HolderOptions {
   readonly leaseMs?: number
   readonly renewMs?: number
   readonly self?: Process
+  /** No other may use it. */
+  readonly isAlone?: boolean
 }
 
 interface Held {
   readonly engine: Engine
-  /** Settles if somebody else has it now: what to say. */
+  /** Settles if somebody else has it alone now: what to say. */
   readonly lost: Promise<string>
 }
 
@@ -48,7 +53,7 @@ const LOOK_MS = 500
 export class HeldByAnother extends Error {
   constructor(holder: Holder) {
     super(
-      `another control plane uses this database: ${named(holder)}. One runs for each database; stop that one, then start this one`,
+      `another control plane uses this database: ${named(holder)}. ${holder.isShared === true ? 'Stop all that do' : 'It shares it with none: stop that one'}, then start this one`,
     )
   }
 }
@@ -59,14 +64,20 @@ const named = ({ host, pid, since }: Holder) =>
 /** Waits for one that has ended without a word, and refuses for one that goes on. */
 export async function holdDatabase(
   engine: Engine,
-  { leaseMs = LEASE_MS, renewMs = RENEW_MS, self = thisProcess() }: HolderOptions = {},
+  {
+    leaseMs = LEASE_MS,
+    renewMs = RENEW_MS,
+    self = thisProcess(),
+    isAlone = false,
+  }: HolderOptions = {},
 ): Promise<Held> {
   const id = randomUUID()
-  const take = async (queries: Queries) => takeFor({ ...self, id }, leaseMs, queries)
+  const claim = { ...self, id, isShared: !isAlone }
+  const take = async (queries: Queries) => takeFor(claim, leaseMs, queries)
   let first: Holder | undefined
   for (;;) {
     const holder = await engine.transaction(take)
-    if (holder.id === id) break
+    if (isOurs(holder, claim)) break
     // it has renewed what is its own, so it goes on
     if (first !== undefined && (first.id !== holder.id || first.until !== holder.until))
       throw new HeldByAnother(holder)
@@ -74,6 +85,7 @@ export async function holdDatabase(
     await sleep(Math.min(LOOK_MS, renewMs))
   }
 
+  const nodes = isAlone ? undefined : await joinNodes(engine.reader, id, self)
   const lost = Promise.withResolvers<string>()
   let untilMs = performance.now() + leaseMs
   let timer: NodeJS.Timeout | undefined
@@ -82,7 +94,7 @@ export async function holdDatabase(
     const askedMs = performance.now()
     try {
       const holder = await engine.transaction(take)
-      if (holder.id !== id) {
+      if (!isOurs(holder, claim)) {
         isClosed = true
         lost.resolve(new HeldByAnother(holder).message)
       }
@@ -98,11 +110,20 @@ export async function holdDatabase(
   function requireHeld() {
     if (performance.now() > untilMs) throw new Refusal('unavailable', { retry_after: 5 })
   }
+  async function leave(queries: Queries) {
+    await nodes?.leave()
+    const isOwn = sql`${facts.value}::json ->> 'id' = ${id}`
+    // others will say that it is theirs
+    if (!(await isInUse(queries)))
+      await queries.delete(facts).where(and(eq(facts.name, NAME), isOwn))
+  }
+
   return {
     lost: lost.promise,
     engine: {
       reader: engine.reader,
       numbers: engine.numbers,
+      ...(nodes && { nodes }),
       async transaction(work) {
         requireHeld()
         return engine.transaction(work)
@@ -114,35 +135,31 @@ export async function holdDatabase(
       async close() {
         isClosed = true
         clearTimeout(timer)
-        const isOwn = sql`${facts.value}::json ->> 'id' = ${id}`
-        await engine
-          .transaction((queries) =>
-            queries
-              .delete(facts)
-              .where(and(eq(facts.name, NAME), isOwn))
-              .then(() => {}),
-          )
-          .catch(() => {})
+        await engine.transaction(leave).catch(() => {})
         await engine.close()
       },
     },
   }
 }
 
+type Claim = Process & Pick<Holder, 'id' | 'isShared'>
+
+const isOurs = (holder: Holder, { id, isShared }: Claim) =>
+  holder.id === id || (holder.isShared === true && isShared === true)
+
 /** Who has it now. */
-async function takeFor(
-  self: Process & { readonly id: string },
-  leaseMs: number,
-  queries: Queries,
-): Promise<Holder> {
+async function takeFor(self: Claim, leaseMs: number, queries: Queries): Promise<Holder> {
   const [found] = await queries
     .select({ value: facts.value, nowMs: sql<number>`${NOW_MS}` })
     .from(sql`(SELECT ${NOW_MS}) AS clock`)
     .leftJoin(facts, eq(facts.name, NAME))
   const { value = null, nowMs = 0 } = found ?? {}
   const holder = value === null ? undefined : (JSON.parse(value) as Holder)
-  if (holder !== undefined && holder.id !== self.id)
-    if (holder.until > nowMs && !isGone(holder, self)) return holder
+  if (holder !== undefined && !isOurs(holder, self)) {
+    const isThere = holder.until > nowMs && !isGone(holder, self)
+    const isLeft = holder.isShared === true && (await isInUse(queries))
+    if (isThere || isLeft) return holder
+  }
   const since = holder?.id === self.id ? holder.since : nowMs
   const mine: Holder = { ...self, since, until: nowMs + leaseMs }
   const text = JSON.stringify(mine)
@@ -152,8 +169,6 @@ async function takeFor(
     .onConflictDoUpdate({ target: facts.name, set: { value: text } })
   return mine
 }
-
-const NOW_MS = sql`(extract(epoch FROM clock_timestamp()) * 1000)::bigint`
 
 /** Ended on this very machine, so nobody has to wait for it. */
 function isGone({ host, boot, pid }: Process, self: Process): boolean {

@@ -1,9 +1,9 @@
-/** A database server, opened for one control plane; why it cannot be, in one line. */
+/** A database server, opened; why it cannot be, in one line. */
 import type { Engine } from '../engine.ts'
 
 export interface Opened {
   readonly engine: Engine
-  /** Settles if another control plane has it now: what to say. */
+  /** Settles if somebody else has it alone now: what to say. */
   readonly lost: Promise<string>
 }
 
@@ -13,7 +13,10 @@ export class DatabaseProblem extends Error {
 }
 
 /** Loaded where it is needed: most have no server. */
-export async function openServer(database: string): Promise<Opened> {
+export async function openServer(
+  database: string,
+  options: { readonly isAlone?: boolean } = {},
+): Promise<Opened> {
   const { adviceOn, postgresAddress } = await import('./postgres-address.ts')
   const { openPostgres } = await import('./postgres.ts')
   const { holdDatabase } = await import('./postgres-holder.ts')
@@ -21,7 +24,7 @@ export async function openServer(database: string): Promise<Opened> {
   let engine: Engine | undefined
   try {
     engine = await openPostgres(address)
-    return await holdDatabase(engine)
+    return await holdDatabase(engine, options)
   } catch (error) {
     await engine?.close()
     const advice = adviceOn(error, address) ?? (error as Error).message

@@ -42,6 +42,7 @@ import { unmetFacts } from './0047-unmet-facts.ts'
 import { makers } from './0048-makers.ts'
 import { numbers } from './0050-numbers.ts'
 import { deviceTypedCodes } from './0056-device-typed-codes.ts'
+import { nodes } from './0051-nodes.ts'
 import { demanded } from './0049-demanded.ts'
 import { oneKindOfStopLink } from './0044-one-kind-of-stop-link.ts'
 import { secondDatabase } from './0045-second-database.ts'
@@ -104,6 +105,7 @@ export const migrations: readonly Migration[] = [
   demanded,
   makers,
   numbers,
+  nodes,
   rates,
   deviceTypedCodes,
   leases,

@@ -76,7 +76,7 @@ t.test('so many callers can wait for a receipt, the next one is answered at once
   )
   t.same(await receipts.applied(1, 60_000), { applied: [], pending: ['edge-1'] })
   let isSettled = false
-  const revoked = receipts.revoked(1, 60_000).then((receipt) => {
+  const revoked = receipts.revoked({ sequence: 1, position: null }, 60_000).then((receipt) => {
     isSettled = true
     return receipt
   })

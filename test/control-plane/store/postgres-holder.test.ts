@@ -1,4 +1,4 @@
-/** Who has a database: one control plane, and nobody else. */
+/** Who has a database: control planes that know of each other, or one alone. */
 import { readlinkSync } from 'node:fs'
 import t from 'tap'
 import { openPostgres } from '../../../control-plane/store/engines/postgres.ts'
@@ -9,21 +9,31 @@ import { asAdmin, newUrl } from '../../support/postgres-store.ts'
 const SECOND: Process = { host: 'web-2', pid: 7, boot: 'two' }
 const nothing = () => Promise.resolve()
 
-t.test('a second one is refused, and told of the first, until that has left', async (t) => {
+const FIRST: Process = { host: 'web-1', pid: 4711, boot: 'one' }
+
+t.test('control planes share a database with each other, and with nobody alone', async (t) => {
   const url = await newUrl()
   const open = () => openPostgres(postgresAddress(url))
-  const first = await holdDatabase(await open(), {
-    self: { host: 'web-1', pid: 4711, boot: 'one' },
-    renewMs: 20,
-  })
+  const first = await holdDatabase(await open(), { self: FIRST, renewMs: 20 })
+  const second = await holdDatabase(await open(), { self: SECOND, renewMs: 20 })
   const engine = await open()
-  await t.rejects(holdDatabase(engine, { self: SECOND }), {
-    message: /another control plane uses this database: process 4711 on web-1, since 20.* UTC/,
-  })
+  const alone = { self: { host: 'web-3', pid: 1, boot: 'three' }, isAlone: true, renewMs: 20 }
+  const refused = {
+    message: /another control plane uses this database: process \d+ on web-[12], since 20.* UTC/,
+  }
+  await t.rejects(holdDatabase(engine, alone), refused)
   await first.engine.transaction(nothing)
   await first.engine.close()
-  const second = await holdDatabase(engine, { self: SECOND })
+  await t.rejects(holdDatabase(engine, alone), refused)
+  await second.engine.transaction(nothing)
   await second.engine.close()
+  const third = await holdDatabase(engine, alone)
+  const late = await open()
+  await t.rejects(holdDatabase(late, { self: FIRST }), {
+    message: /process 1 on web-3, since .* UTC. It shares it with none: stop that one/,
+  })
+  await late.close()
+  await third.engine.close()
   const left = await asAdmin(url, `SELECT name FROM facts WHERE name = 'control_plane'`)
   t.strictSame(left, [])
 })
@@ -46,9 +56,13 @@ t.test('one that has stood still is believed gone, and changes nothing any more'
   const still = await holdDatabase(await openPostgres(postgresAddress(url)), {
     leaseMs: 200,
     renewMs: 1e6,
+    isAlone: true,
     self: { host: 'web-1', pid: 1, boot: 'one' },
   })
-  const second = await holdDatabase(await openPostgres(postgresAddress(url)), { self: SECOND })
+  const second = await holdDatabase(await openPostgres(postgresAddress(url)), {
+    self: SECOND,
+    isAlone: true,
+  })
   await t.rejects(still.engine.transaction(nothing), { code: 'unavailable' })
   await t.rejects(still.engine.transactionOf('acme', nothing), { code: 'unavailable' })
   await still.engine.close()
@@ -81,13 +95,18 @@ t.test('one that was killed on the same machine is not waited for', async (t) =>
   const killed = await open()
   const gone = await holdDatabase(killed, {
     self: { host: 'here', pid, boot: 'b' },
+    isAlone: true,
     renewMs: 1e6,
     leaseMs: 1e6,
   })
   await killed.close() // without a word
   const another = await open()
   const refused = t.rejects(
-    holdDatabase(another, { self: { host: 'there', pid: 1, boot: 'b' }, renewMs: 20 }),
+    holdDatabase(another, {
+      self: { host: 'there', pid: 1, boot: 'b' },
+      isAlone: true,
+      renewMs: 20,
+    }),
     { message: new RegExp(`process ${process.pid} on here`) },
   )
   const next = await holdDatabase(await open(), {
