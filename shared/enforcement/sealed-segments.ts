@@ -122,7 +122,10 @@ function judgeFolded(folded: string, sealed: SealedIndex): SealedVerdict {
   const passed = passedOver(named)
   const shortNames = named.filter((segment) => SHORT_NAME.test(segment)).length
   if (passed.size + shortNames > LIMITS.pathOddSegmentsMax) return 'unreadable'
+  const comparison = new Comparison(named, passed)
+  let next = 0
   for (const start of named.keys()) {
+    if (start < next) continue
     // `..` may take away any number of the segments before it, depending on who resolves it; to
     // `new URL('//x/admin', base)` the first is a host, behind which the path begins; and a program
     // may lie in any folder
@@ -131,9 +134,13 @@ function judgeFolded(folded: string, sealed: SealedIndex): SealedVerdict {
       hasParent ||
       (isLikeAuthority && start === 1) ||
       PROGRAM.test(named[start - 1] ?? '')
-    if (isBeginning && isUnderSealed(named, start, passed, sealed)) return 'sealed'
+    if (!isBeginning) continue
+    for (next = start; next < named.length;) {
+      if (comparison.isUnderAny(next, sealed)) return 'sealed'
+      if (!passed.has(next++)) break
+    }
   }
-  return 'open'
+  return comparison.isGivenUp ? 'unreadable' : 'open'
 }
 
 /**
@@ -152,46 +159,44 @@ function passedOver(named: readonly string[]): ReadonlySet<number> {
   return passed
 }
 
-function isUnderSealed(
-  named: readonly string[],
-  start: number,
-  passed: ReadonlySet<number>,
-  sealed: SealedIndex,
-): boolean {
-  for (let first = start; first < named.length; first++) {
-    const prefixes = sealed.byStem.get(stemOf(named[first]!))
-    if (prefixes?.some((prefix) => isUnder(named, first, passed, prefix))) return true
-    if (named[first]!.includes('~') && isUnderShort(named, first, passed, sealed)) return true
-    if (!passed.has(first)) return false
-  }
-  return false
-}
+/** Of one reading with the prefixes: each may be long, and many may begin alike, so steps are counted. */
+class Comparison {
+  readonly #named: readonly string[]
+  readonly #passed: ReadonlySet<number>
+  #stepsLeft: number = LIMITS.pathComparisonsMax
 
-/** A short name is found by nothing but looking at each. */
-function isUnderShort(
-  named: readonly string[],
-  first: number,
-  passed: ReadonlySet<number>,
-  sealed: SealedIndex,
-): boolean {
-  for (const prefixes of sealed.byStem.values())
-    if (prefixes.some((prefix) => isUnder(named, first, passed, prefix))) return true
-  return false
-}
-
-function isUnder(
-  named: readonly string[],
-  first: number,
-  passed: ReadonlySet<number>,
-  prefix: readonly string[],
-): boolean {
-  let at = first
-  for (const wanted of prefix) {
-    while (at < named.length && !isNamed(named, at, wanted) && passed.has(at)) at++
-    if (at === named.length || !isNamed(named, at, wanted)) return false
-    at++
+  constructor(named: readonly string[], passed: ReadonlySet<number>) {
+    this.#named = named
+    this.#passed = passed
   }
-  return true
+
+  get isGivenUp(): boolean {
+    return this.#stepsLeft < 0
+  }
+
+  isUnderAny(first: number, { byStem }: SealedIndex): boolean {
+    const segment = this.#named[first]!
+    if (byStem.get(stemOf(segment))?.some((prefix) => this.#isUnder(first, prefix))) return true
+    if (!SHORT_NAME.test(segment)) return false
+    // A short name is found by nothing but looking at each.
+    for (const prefixes of byStem.values())
+      if (prefixes.some((prefix) => this.#isUnder(first, prefix))) return true
+    return false
+  }
+
+  #isUnder(first: number, prefix: readonly string[]): boolean {
+    const passed = this.#passed
+    let at = first
+    for (const wanted of prefix) {
+      for (; !this.#isNamed(at, wanted); at++) if (!passed.has(at)) return false
+      at++
+    }
+    return true
+  }
+
+  #isNamed(at: number, wanted: string): boolean {
+    return at < this.#named.length && --this.#stepsLeft >= 0 && isNamed(this.#named, at, wanted)
+  }
 }
 
 /**

@@ -217,6 +217,31 @@ t.test('segments that make a path be read in one more way are counted', async (t
   t.equal(sealed('/abcdef~1'.repeat(LIMITS.pathOddSegmentsMax + 1)), 'unreadable')
 })
 
+t.test('comparisons with sealed prefixes are counted, however many begin alike', async (t) => {
+  // none of `/a.x0` … is what an `/a` names, and each is held against it
+  const alike = Array.from({ length: 32 }, (_item, at) => `/a.x${at}`)
+  const asMany = `/aaaaaaa~1/..${'/a'.repeat(LIMITS.pathComparisonsMax / alike.length)}`
+  t.equal(compileSealed(alike)(asMany), 'open')
+  t.equal(compileSealed([...alike, '/aaaaaaa~1.x'])(asMany), 'unreadable', 'one more')
+  t.equal(compileSealed(alike)(`${asMany}/a.x31`), 'unreadable')
+  t.equal(compileSealed(alike)('/aaaaaaa~1/../a/a/a.x31'), 'sealed')
+})
+
+t.test('a path is held against all sealed prefixes once, wherever it may begin', async (t) => {
+  const { startsWith } = String.prototype
+  let comparisons = 0
+  t.teardown(() => void (String.prototype.startsWith = startsWith))
+  String.prototype.startsWith = function (...given) {
+    comparisons++
+    return startsWith.apply(this, given)
+  }
+  const many = compileSealed(Array.from({ length: 200 }, (_item, at) => `/sealed-${at}/a/b`))
+  for (const segment of ['/aaaaaaa~1', '/~1', '/sealed-1', '/a.php/~1'])
+    t.not(many(`/..${segment.repeat(250).slice(0, 2500)}/%25252525e9%e9a%e9`), 'sealed')
+  // of each of four paths that have eight readings each
+  t.ok(comparisons <= 4 * 8 * 2 * LIMITS.pathComparisonsMax, `${comparisons} comparisons`)
+})
+
 t.test(
   'bytes that are no text have several readings, of which only so many are tried',
   async (t) => {
