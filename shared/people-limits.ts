@@ -5,7 +5,7 @@ export const PEOPLE_LIMITS = {
   failuresReadMax: 5000,
   /** Users that one form changes, and that one file brings in. */
   usersChangedAtOnceMax: 100,
-  usersImportedAtOnceMax: 500,
+  usersImportedAtOnceMax: 2000,
   /** A file of them, as text in a form. */
   userImportBytesMax: 128 * 1024,
   /** Lines of an export that are read in one turn. */

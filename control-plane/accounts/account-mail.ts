@@ -1,11 +1,12 @@
 /** What a person is told, and invited to do, by mail. Links begin with our own configured address. */
 import { issuerOf } from '../../shared/issuer.ts'
-import { HOUR_MS, type Clock } from '../../shared/clock.ts'
+import { HOUR_MS, SECOND_MS, type Clock } from '../../shared/clock.ts'
 import { Refusal } from '../../shared/errors.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import { letter, mailTextsFor } from '../mail/letters.ts'
 import type { Mails } from '../mail/mails.ts'
 import type { FactorChange, MailText, MailTexts } from '../mail/texts/english.ts'
+import { linksAhead } from '../store/queries/mails.ts'
 import { leftOfRate, takeRate } from '../store/queries/rates.ts'
 import { findTenant } from '../store/queries/tenants.ts'
 import { findUser } from '../store/queries/users.ts'
@@ -14,17 +15,26 @@ import { browserName } from './browser-name.ts'
 import type { Tickets, TicketPurpose } from './tickets.ts'
 import type { User, Users } from './users.ts'
 
-const TENANT_SENT_ENOUGH =
-  'This tenant has invited as many people as it can for now: go on later, or give them a password.'
+const TENANT_WAITS_ENOUGH =
+  'As many invitations of this tenant are waiting to be sent as can wait: go on later, or give them a password.'
 
 const SENT_ENOUGH =
   'This person has been sent three links within an hour: look into the folder for spam, or try again later.'
 
+const { burst: INVITED_AT_ONCE, perSecond: INVITED_PER_SECOND } = LIMITS.rateInvitations
+const INVITATION_EVERY_MS = Math.round(SECOND_MS / INVITED_PER_SECOND)
+const INVITATIONS_WAITING_MAX = LIMITS.invitationWaitMsMax / INVITATION_EVERY_MS
+
+/** What is taken beyond those at once is theirs later. */
 const invitationsOf = (tenantId: string) => ({
   kind: 'invitations',
   key: tenantId,
-  rate: LIMITS.rateInvitations,
+  rate: { burst: INVITED_AT_ONCE + INVITATIONS_WAITING_MAX, perSecond: INVITED_PER_SECOND },
 })
+
+/** How long the last of so many more waits. */
+const waitMsOf = (left: number, more: number) =>
+  Math.max(0, more - (left - INVITATIONS_WAITING_MAX)) * INVITATION_EVERY_MS
 
 type NoticeKind = keyof Pick<
   MailTexts,
@@ -61,19 +71,27 @@ export function createAccountMail(world: AccountMailWorld) {
       purpose,
       to = user.email,
       content,
-    }: { purpose: TicketPurpose; to?: string; content?: string },
+      sentAt,
+    }: { purpose: TicketPurpose; to?: string; content?: string; sentAt?: number },
   ): Promise<boolean> {
     const { tenantId, userId, name } = user
-    const ticket = { tenantId, userId, purpose, ...(content !== undefined && { content }) }
+    const timed = sentAt === undefined ? {} : { sentAt }
+    const ticket = {
+      tenantId,
+      userId,
+      purpose,
+      ...(content !== undefined && { content }),
+      ...timed,
+    }
     const issued = await tickets.issue(change, ticket)
     if (issued === undefined) return false
-    const { secret, expiresAt } = issued
+    const { secret, ticketHash, expiresAt } = issued
     const application = await applicationOf(change, tenantId)
     const link = `${realmUrl(tenantId)}/account/${PAGES[purpose]}?ticket=${secret}`
     // names are what people type: to an address that is not theirs yet none is sent
     const greeted = purpose === 'email' ? to : name
     const text = mailTextsFor(language)[purpose]({ application, name: greeted, link })
-    await mails.queue(change, tenantId, letter(to, text), expiresAt)
+    await mails.queue(change, tenantId, letter(to, text), { expiresAt, ticketHash, ...timed })
     return true
   }
 
@@ -97,8 +115,14 @@ export function createAccountMail(world: AccountMailWorld) {
     await mails.queue(change, tenantId, letter(email, text))
   }
 
-  /** To strangers' addresses, as long as nobody has shown that they are not. */
-  async function takeInvitation(change: TenantChange, { tenantId, emailKey }: User) {
+  /**
+   * To strangers' addresses, as long as nobody has shown that they are not: so many an hour, and what
+   * is over that waits for its turn, which is what is answered.
+   */
+  async function turnOfInvitation(
+    change: TenantChange,
+    { tenantId, emailKey }: User,
+  ): Promise<number> {
     const waitAddress = await takeRate(change, {
       kind: 'invitations of address',
       key: `${tenantId} ${emailKey}`,
@@ -106,16 +130,18 @@ export function createAccountMail(world: AccountMailWorld) {
     })
     if (waitAddress !== undefined)
       throw new Refusal('rate_limited', { retry_after: waitAddress }, SENT_ENOUGH)
-    const waitTenant = await takeRate(change, invitationsOf(tenantId))
+    const ofTenant = invitationsOf(tenantId)
+    const waitTenant = await takeRate(change, ofTenant)
     if (waitTenant !== undefined)
-      throw new Refusal('rate_limited', { retry_after: waitTenant }, TENANT_SENT_ENOUGH)
+      throw new Refusal('rate_limited', { retry_after: waitTenant }, TENANT_WAITS_ENOUGH)
+    return change.nowMs + waitMsOf(await leftOfRate(change.queries, ofTenant, change.nowMs), 0)
   }
 
   /** With the account, or later. */
   async function inviteIn(change: TenantChange, user: User, actor: Actor, language: string) {
     const { tenantId, userId } = user
-    await takeInvitation(change, user)
-    if (!(await sendLink(change, user, language, { purpose: 'invite' })))
+    const sentAt = await turnOfInvitation(change, user)
+    if (!(await sendLink(change, user, language, { purpose: 'invite', sentAt })))
       throw new Refusal('rate_limited', { retry_after: HOUR_MS / 1000 }, SENT_ENOUGH)
     const content = { user_id: userId }
     await change.audit(actor, { action: 'user.invited', tenantId, content })
@@ -155,9 +181,15 @@ export function createAccountMail(world: AccountMailWorld) {
     tellEmailChanged,
     tellPasswordChanged,
     inviteIn,
-    /** How many a tenant can send for now. */
-    invitationsLeft: (tenantId: string) =>
-      leftOfRate(store.read, invitationsOf(tenantId), clock.nowMs()),
+    /** Invitations that wait for their turn, and when the last of them has it. */
+    invitationsAhead: (tenantId: string) => linksAhead(store.read, tenantId, clock.nowMs()),
+
+    /** When the last of so many more would have its turn; undefined: all of them now. */
+    async invitedBy(tenantId: string, count: number): Promise<number | undefined> {
+      const nowMs = clock.nowMs()
+      const waitMs = waitMsOf(await leftOfRate(store.read, invitationsOf(tenantId), nowMs), count)
+      return waitMs === 0 ? undefined : nowMs + waitMs
+    },
 
     /** A first password is the person's own to choose. `alongside` holds if the mail goes out. */
     async invite(
@@ -246,7 +278,7 @@ export function createAccountMail(world: AccountMailWorld) {
       const { to, by, link, expiresAt } = invitation
       const tenant = await applicationOf(change, tenantId)
       const text = mailTextsFor(language).colleague({ tenant, by, link })
-      await mails.queue(change, tenantId, letter(to, text), expiresAt)
+      await mails.queue(change, tenantId, letter(to, text), { expiresAt })
     },
 
     async newDevice(

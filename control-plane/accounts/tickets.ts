@@ -32,13 +32,20 @@ interface Ticket {
   readonly content: string
 }
 
+interface Issued {
+  /** For the link. */
+  readonly secret: string
+  readonly ticketHash: string
+  readonly expiresAt: number
+}
+
 export type Tickets = ReturnType<typeof createTickets>
 
 export function createTickets(world: { store: Store; vault: Vault; clock: Clock }) {
   const { store, vault, clock } = world
 
   return {
-    /** The secret for the link and when it ends; undefined where the person has been sent enough of them. */
+    /** Undefined where the person has been sent enough of them. */
     async issue(
       change: TenantChange,
       ticket: {
@@ -46,14 +53,16 @@ export function createTickets(world: { store: Store; vault: Vault; clock: Clock 
         readonly userId: string
         readonly purpose: TicketPurpose
         readonly content?: string
+        /** When it is sent; without it now. */
+        readonly sentAt?: number
       },
-    ): Promise<{ readonly secret: string; readonly expiresAt: number } | undefined> {
+    ): Promise<Issued | undefined> {
       const { queries, nowMs } = change
-      const { tenantId, userId, purpose, content = '' } = ticket
+      const { tenantId, userId, purpose, content = '', sentAt = nowMs } = ticket
       const sinceMs = nowMs - HOUR_MS
       const sent = await countTicketsSince(queries, tenantId, userId, purpose, sinceMs)
       if (sent >= PER_HOUR_MAX) return undefined
-      const expiresAt = nowMs + LIVES_MS[purpose]
+      const expiresAt = sentAt + LIVES_MS[purpose]
       const secret = randomBytes(24).toString('base64url')
       const ticketHash = vault.hash(secret)
       await insertTicket(queries, {
@@ -66,7 +75,7 @@ export function createTickets(world: { store: Store; vault: Vault; clock: Clock 
         expiresAt,
         usedAt: null,
       })
-      return { secret, expiresAt }
+      return { secret, ticketHash, expiresAt }
     },
 
     /** Whom and what the link is for, if it is still good. */

@@ -87,7 +87,7 @@ export function createAlertRecipients({ store, clock, mails, links }: Recipients
           tenant: tenant?.name ?? tenantId,
           link: links.address(token),
         })
-        await mails.queue(change, tenantId, letter(email, text), nowMs + VALID_MS)
+        await mails.queue(change, tenantId, letter(email, text), { expiresAt: nowMs + VALID_MS })
       }
     },
 

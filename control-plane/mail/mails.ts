@@ -17,6 +17,7 @@ import {
   tenantsWithDueMails,
   type MailRow,
 } from '../store/queries/mails.ts'
+import { findTicket } from '../store/queries/tickets.ts'
 import type { Store, TenantChange } from '../store/store.ts'
 
 export interface Mail {
@@ -26,6 +27,19 @@ export interface Mail {
   /** Where a mail program sends its own unsubscribe button (RFC 8058): one POST ends it. */
   readonly unsubscribe?: string
 }
+
+/** Of the link in a mail. */
+interface MailedLink {
+  /** When it is dead: who asked for it waits for the mail. */
+  readonly expiresAt: number
+  /** When the mail's turn is; without it now. */
+  readonly sentAt?: number
+  /** Where it is of a ticket: what has been voided meanwhile is not sent. */
+  readonly ticketHash?: string
+}
+
+/** As it lies in the store, sealed. */
+type KeptMail = Mail & Pick<MailedLink, 'ticketHash'>
 
 /** Hands a mail to whoever brings it on; rejects when that has to be tried again. */
 export interface MailTransport {
@@ -77,12 +91,25 @@ export function createMails({ store, vault, transport, clock, log }: MailsWorld)
     await store.change(({ queries }) => deleteMail(queries, mailId))
   }
 
+  /** Its person is gone, or disabled, or has come in by another one. */
+  async function isVoid(ticketHash: string): Promise<boolean> {
+    const ticket = await findTicket(store.read, ticketHash)
+    return ticket === undefined || ticket.usedAt !== null
+  }
+
+  async function giveUpVoid({ mailId, tenantId }: MailRow): Promise<void> {
+    log.info({ tenant_id: tenantId, mail_id: mailId }, 'mail not sent: its link is void by now')
+    await store.change(({ queries }) => deleteMail(queries, mailId))
+  }
+
   async function deliverOne(row: MailRow) {
     const { mailId, tenantId } = row
     // a process that stood still has what is another one's by now
     if (row.nextAt <= clock.nowMs()) return
     try {
-      const mail = JSON.parse(vault.open(row.contentSealed, purposeOf(mailId))) as Mail
+      const kept = JSON.parse(vault.open(row.contentSealed, purposeOf(mailId))) as KeptMail
+      const { ticketHash, ...mail } = kept
+      if (ticketHash !== undefined && (await isVoid(ticketHash))) return await giveUpVoid(row)
       await transport.send({ ...mail, at: row.createdAt })
     } catch (error) {
       return failed(row, error)
@@ -109,22 +136,23 @@ export function createMails({ store, vault, transport, clock, log }: MailsWorld)
   }
 
   return {
-    /** `expiresAt`: when the link in it is dead; who asked for that waits for the mail. */
     async queue(
       change: TenantChange,
       tenantId: string,
       mail: Mail,
-      expiresAt: number | null = null,
+      link?: MailedLink,
     ): Promise<void> {
       const mailId = randomUUID()
+      const { expiresAt = null, sentAt = change.nowMs, ticketHash } = link ?? {}
+      const kept: KeptMail = { ...mail, ...(ticketHash !== undefined && { ticketHash }) }
       await insertMail(change.queries, {
         mailId,
         tenantId,
-        contentSealed: vault.seal(JSON.stringify(mail), purposeOf(mailId)),
+        contentSealed: vault.seal(JSON.stringify(kept), purposeOf(mailId)),
         attempts: 0,
-        createdAt: change.nowMs,
-        nextAt: change.nowMs,
-        kind: expiresAt === null ? 'notice' : 'link',
+        createdAt: sentAt, // which is the date in the mail
+        nextAt: sentAt,
+        kind: link === undefined ? 'notice' : 'link',
         expiresAt,
       })
     },

@@ -47,7 +47,10 @@ export async function planImport(
   if (typeof columns === 'string') return refused(head.line, columns)
   if (lines.length === 0) return refused(head.line, 'There are no users below the header line.')
   if (lines.length > MOST)
-    return refused(lines[MOST]?.line ?? 1, `At most ${MOST} users at a time: split the file.`)
+    return refused(
+      lines[MOST]?.line ?? 1,
+      `At most ${MOST.toLocaleString('en')} users at a time: split the file.`,
+    )
   const problems: ImportProblem[] = []
   const users: ImportedUser[] = []
   const seen = new Map<string, number>()

@@ -1,4 +1,4 @@
-import { and, asc, eq, lte, sql } from '../drizzle.ts'
+import { and, asc, desc, eq, gt, lte, sql } from '../drizzle.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../engine.ts'
 import { deleteBy, insertInto, updateBy } from '../statements.ts'
@@ -33,6 +33,28 @@ export async function nextDueMail(
     if (row !== undefined) return row
   }
   return undefined
+}
+
+/** Of a tenant's links those whose turn is still to come, and when the last of them has it. */
+export async function linksAhead(
+  queries: Queries,
+  tenantId: string,
+  nowMs: number,
+): Promise<{ readonly count: number; readonly lastAt: number } | undefined> {
+  const areAhead = and(
+    eq(table.tenantId, tenantId),
+    eq(table.kind, 'link'),
+    gt(table.nextAt, nowMs),
+    eq(table.attempts, 0), // else it has been tried, and the mail server is away
+  )
+  const [last] = await queries
+    .select({ at: table.nextAt })
+    .from(table)
+    .where(areAhead)
+    .orderBy(desc(table.nextAt))
+    .limit(1)
+  if (last === undefined) return undefined
+  return { count: await queries.$count(table, areAhead), lastAt: last.at }
 }
 
 /** Whether it is still as it was seen: of two that want to send it one gets it. */

@@ -2,6 +2,7 @@
 import t from 'tap'
 import type { Mail } from '../../../control-plane/mail/mails.ts'
 import type { User } from '../../../control-plane/accounts/users.ts'
+import { takeRate } from '../../../control-plane/store/queries/rates.ts'
 import type { Change } from '../../../control-plane/store/store.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { OPERATOR_KEY } from '../../support/api.ts'
@@ -12,6 +13,8 @@ const PASSWORD = 'a long walk along the harbour wall'
 const PER_HOUR = LIMITS.rateNoticesOfPerson.burst
 const MORE = /We will pause emails like this one for a while/
 const HOUR_MS = 3_600_000
+const EVERY_MS = HOUR_MS / LIMITS.rateInvitations.burst
+const BOB = { username: 'bob', email: 'bob@acme.test' }
 
 type Tap = Parameters<typeof startConsole>[0]
 
@@ -101,36 +104,77 @@ t.test('every kind of notice has its end', async (t) => {
   }
 })
 
-t.test('a tenant invites so many people, and then makes none that has no mail', async (t) => {
-  const { clock, create, person, post, services } = await start(t)
-  const { store, accountMail, users } = services
-  const carol = await create('carol')
-  const invitedMost = (isKept: boolean) =>
-    store.change(async (change) => {
-      for (let count = 0; count < LIMITS.rateInvitations.burst; count++) {
-        const others = { userId: `usr_${count}`, emailKey: `${count}@acme.test` }
-        await accountMail.inviteIn(change, { ...carol, ...others }, ACTOR, '')
-      }
-      if (!isKept) throw new Error('undone')
-    })
-  await t.rejects(invitedMost(false), { message: 'undone' })
-  await invitedMost(true) // what has not come about has used nothing up
+/** Invites as many as go out at once. */
+const inviteABurst = ({ services, ada }: Awaited<ReturnType<typeof start>>, isKept: boolean) =>
+  services.store.change(async (change) => {
+    for (let count = 0; count < LIMITS.rateInvitations.burst; count++) {
+      const others = { userId: `usr_${count}`, emailKey: `${count}@acme.test` }
+      await services.accountMail.inviteIn(change, { ...ada, ...others }, ACTOR, '')
+    }
+    if (!isKept) throw new Error('undone')
+  })
 
-  const bob = { username: 'bob', email: 'bob@acme.test' }
-  const refused = await post('/tenants/acme/users', { ...bob, invite: true })
-  t.match(refused, { status: 429, body: { error: 'rate_limited', retry_after: Number } })
-  t.equal(await users.byLogin('acme', 'bob'), undefined)
-  const form = { email: bob.email, name: 'Bob', username: '', password: '' }
+t.test('a tenant invites so many people an hour, and others when it is their turn', async (t) => {
+  const world = await start(t)
+  const { clock, mails, person, post, services } = world
+  const { users } = services
+  await t.rejects(inviteABurst(world, false), { message: 'undone' })
+  await inviteABurst(world, true) // what has not come about has used nothing up
+  const sentTo = async () => {
+    await services.mails.deliver()
+    return mails.splice(0).map(({ to }) => to)
+  }
+  const names = ['bob', 'carol', 'dan', 'eve']
+  for (const username of names) {
+    const body = { username, email: `${username}@acme.test`, invite: true }
+    t.equal((await post('/tenants/acme/users', body)).status, 201, 'the person is there')
+  }
+  t.equal((await sentTo()).length, LIMITS.rateInvitations.burst)
   const admin = await person('acme')
-  const page = await admin.post('/console/tenants/acme/users/new', form)
-  t.match(page, { status: 429, text: /invited as many people as it can for now/ })
-  t.equal(await users.byLogin('acme', bob.email), undefined)
+  const list = await admin.get('/console/tenants/acme/users')
+  const lastAt = new Date(clock.nowMs() + names.length * EVERY_MS).toISOString()
+  t.match(list.text, /4 invitations are still to be sent: 500 go out an hour/)
+  t.match(list.text, `<time datetime="${lastAt}"`)
+  t.equal((await post('/tenants/other/users', { ...BOB, invite: true })).status, 201)
+  t.same(await sentTo(), ['bob@acme.test'], 'of another tenant at once')
 
-  t.equal((await post('/tenants/acme/users', { ...bob, password: PASSWORD })).status, 201)
-  t.equal((await post('/tenants/other/users', { ...bob, invite: true })).status, 201)
+  clock.advance(EVERY_MS)
+  t.same(await sentTo(), ['bob@acme.test'])
+  const [carol, dan] = [await users.byLogin('acme', 'carol'), await users.byLogin('acme', 'dan')]
+  await users.patch('acme', carol?.userId ?? '', { isDisabled: true }, ACTOR)
+  await users.remove('acme', dan?.userId ?? '', ACTOR)
   clock.advance(HOUR_MS)
-  const eve = { username: 'eve', email: 'eve@acme.test', invite: true }
-  t.equal((await post('/tenants/acme/users', eve)).status, 201)
+  const [eve] = (await services.mails.deliver(), mails.splice(0))
+  t.equal(eve?.to, 'eve@acme.test', 'no dead link to who is disabled or gone')
+  t.notMatch((await admin.get('/console/tenants/acme/users')).text, 'still to be sent')
+  clock.advance(7 * 24 * HOUR_MS - HOUR_MS)
+  const link = new URL(/http\S+/.exec(eve?.text ?? '')?.[0] ?? '')
+  const secret = link.searchParams.get('ticket') ?? ''
+  t.ok(await services.tickets.look('acme', 'invite', secret), 'seven days from its mail on')
+})
+
+t.test('so many invitations wait, and then none is made that has no mail', async (t) => {
+  const { clock, person, post, services } = await start(t)
+  const { store, users } = services
+  const most = LIMITS.rateInvitations.burst + LIMITS.invitationWaitMsMax / EVERY_MS
+  const invited = { kind: 'invitations', key: 'acme' }
+  const rate = { burst: most, perSecond: 1000 / EVERY_MS }
+  await store.change((change) => takeRate(change, { ...invited, rate }, most - 1))
+  const ann = { username: 'ann', email: 'ann@acme.test', invite: true }
+  t.equal((await post('/tenants/acme/users', ann)).status, 201, 'the last that can wait')
+  t.same(await services.accountMail.invitationsAhead('acme'), {
+    count: 1,
+    lastAt: clock.nowMs() + LIMITS.invitationWaitMsMax,
+  })
+  const refused = await post('/tenants/acme/users', { ...BOB, invite: true })
+  t.match(refused, { status: 429, body: { error: 'rate_limited', retry_after: 8 } })
+  t.equal(await users.byLogin('acme', 'bob'), undefined)
+  const admin = await person('acme')
+  const form = { email: BOB.email, name: 'Bob', username: '', password: '' }
+  const page = await admin.post('/console/tenants/acme/users/new', form)
+  t.match(page, { status: 429, text: /As many invitations of this tenant are waiting/ })
+  t.equal(await users.byLogin('acme', BOB.email), undefined)
+  t.equal((await post('/tenants/acme/users', { ...BOB, password: PASSWORD })).status, 201)
 })
 
 t.test('who is removed and made anew is not invited more often for it', async (t) => {
@@ -141,10 +185,10 @@ t.test('who is removed and made anew is not invited more often for it', async (t
   for (let count = 0; count <= most; count++) {
     const { status, body } = await post('/tenants/acme/users', eve)
     statuses.push(status)
+    await services.mails.deliver()
     if (status === 201) await services.users.remove('acme', String(body['user_id']), ACTOR)
   }
   t.same(statuses, [201, 201, 201, 429])
-  await services.mails.deliver()
   t.equal(mails.length, most)
 })
 

@@ -1,12 +1,14 @@
 /** Users from a file and into one: nothing is changed unseen, and no cell of it is a formula. */
 import t from 'tap'
 import { csvLine, readCsv, withoutGuard } from '../../../control-plane/requests/csv.ts'
+import { takeRate } from '../../../control-plane/store/queries/rates.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { startConsole } from '../../support/console.ts'
-import { ACTOR } from '../../support/control-plane.ts'
+import { ACTOR, movableClock } from '../../support/control-plane.ts'
 
 const USERS = '/console/tenants/acme/users'
 const IMPORT = `${USERS}/import`
+const EVERY_MS = 3_600_000 / LIMITS.rateInvitations.burst
 
 async function startImport(t: Parameters<typeof startConsole>[0]) {
   const mails: { to: string }[] = []
@@ -14,7 +16,8 @@ async function startImport(t: Parameters<typeof startConsole>[0]) {
     send: async (mail: { to: string }) => void mails.push(mail),
     close: () => undefined,
   }
-  const world = await startConsole(t, { mailTransport })
+  const clock = movableClock()
+  const world = await startConsole(t, { mailTransport, clock })
   const admin = await world.person('acme')
   const create = (username: string, name = username) =>
     world.services.users.create(
@@ -23,7 +26,7 @@ async function startImport(t: Parameters<typeof startConsole>[0]) {
       ACTOR,
     )
   const count = async () => (await world.services.users.list('acme', { limit: 200 })).items.length
-  return { ...world, admin, create, mails, count }
+  return { ...world, admin, clock, create, mails, count }
 }
 
 void t.test('a dry run says what is wrong in which line, and imports nothing', async (t) => {
@@ -64,10 +67,7 @@ void t.test(
     )?.[1]
     const form = { csv, form_id: form_id ?? '' }
     const done = await admin.post(`${IMPORT}/confirm`, form)
-    t.match(
-      (await admin.get(done.location)).text,
-      /[12] users? imported and invited\. [12] skipped/,
-    )
+    t.match((await admin.get(done.location)).text, /[12] users? imported\. [12] skipped/)
     const twice = await admin.post(`${IMPORT}/confirm`, form)
     t.equal(twice.location, done.location, 'sent twice')
     await services.mails.deliver()
@@ -117,9 +117,9 @@ void t.test('a file is read as UTF-8, and as large as a form may be', async (t) 
     (_, at) => `u${at}@acme.test`,
   )
   const many = await upload(Buffer.from(`email\n${lines.join('\n')}`))
-  t.match(many.text, /At most 500 users at a time/)
+  t.match(many.text, /At most 2,000 users at a time/)
   const fits = await upload(Buffer.from(`email\n${lines.slice(1).join('\n')}`))
-  t.match(fits.text, /500 users can be imported/)
+  t.match(fits.text, /2,000 users can be imported/)
   t.equal(await count(), 0)
 })
 
@@ -178,24 +178,34 @@ void t.test(
       const bob = await services.users.byLogin('acme', 'bob@acme.test')
       if (bob !== undefined) await services.users.remove('acme', bob.userId, ACTOR)
     }
-    t.match(said[0], /1 user imported and invited\. </)
-    t.match(said.at(-1), /0 users imported and invited\. 1 not imported, over the hourly limit/)
+    t.match(said[0], /1 user imported\. </)
+    t.match(said.at(-1), /0 users imported\. 1 not imported, over the limit of invitations/)
   },
 )
 
 void t.test(
-  'a dry run tells how many of all it shows, and that not all can be invited',
+  'a dry run tells how many of all it shows, and when the last of them is invited',
   async (t) => {
-    const { admin } = await startImport(t)
-    const lines = (from: number, count: number) =>
-      ['email', ...Array.from({ length: count }, (_, at) => `u${from + at}@acme.test`)].join('\n')
+    const { admin, clock, services } = await startImport(t)
+    const lines = (count: number) =>
+      ['email', ...Array.from({ length: count }, (_, at) => `u${at}@acme.test`)].join('\n')
     const most = LIMITS.rateInvitations.burst
-    const first = await admin.post(IMPORT, { csv: lines(0, most) })
+    const first = await admin.post(IMPORT, { csv: lines(most) })
     t.match(first.text, `The first ${LIMITS.pageItemsDefault} of ${most} users.`)
-    t.notMatch(first.text, 'can be sent right now')
-    await admin.post(`${IMPORT}/confirm`, { csv: lines(0, 3) })
-    const later = await admin.post(IMPORT, { csv: lines(most, most) })
-    t.match(later.text, `only ${most - 3} can be sent right now`)
+    t.notMatch(first.text, 'go out')
+    const over = await admin.post(IMPORT, { csv: lines(most + 1) })
+    t.match(over.text, /go out 500 an hour, the last by/)
+
+    const { burst, perSecond } = LIMITS.rateInvitations
+    const invited = { kind: 'invitations', key: 'acme', rate: { burst: 2 * burst, perSecond } }
+    await services.store.change((change) => takeRate(change, invited, burst + 1))
+    const last = `<time datetime="${new Date(clock.nowMs() + 3 * EVERY_MS).toISOString()}"`
+    t.match((await admin.post(IMPORT, { csv: lines(2) })).text, `the last by ${last}`)
+    const done = await admin.post(`${IMPORT}/confirm`, { csv: lines(2) })
+    const list = (await admin.get(done.location)).text
+    t.match(list, '2 users imported. <')
+    t.match(list, '2 invitations are still to be sent')
+    t.match(list, `the last by ${last}`)
   },
 )
 

@@ -30,7 +30,12 @@ async function start(t: Scope, send: (mail: Mail) => Promise<void> = async () =>
   const mails = make()
   const queue = (tenantId: string, to: string, expiresAt?: number) =>
     store.change((change) =>
-      mails.queue(change, tenantId, { to, subject: '', text: '' }, expiresAt),
+      mails.queue(
+        change,
+        tenantId,
+        { to, subject: '', text: '' },
+        expiresAt === undefined ? undefined : { expiresAt },
+      ),
     )
   const left = async () => (await store.read.select().from(schema.mails)).length
   return { clock, store, lines, begun, mails, queue, left, make }

@@ -9,7 +9,7 @@ import { linesField, type Attempt } from '../../../pages/blocks/field.ts'
 import { notice } from '../../../pages/blocks/notice.ts'
 import { form } from '../../blocks/form.ts'
 import { table } from '../../blocks/table.ts'
-import { card } from '../../blocks/text.ts'
+import { card, moment } from '../../blocks/text.ts'
 import { tenantPath } from '../../navigation.ts'
 import { action, done, page, type ConsoleRoute, type TenantVisit, type View } from '../../route.ts'
 import type { ConsoleWorld } from '../../world.ts'
@@ -44,7 +44,7 @@ export function importRoutes({ users, accountMail, store }: ImportWorld): readon
               <label for="file">CSV file</label>
               <input type="file" id="file" name="file" accept=".csv,text/csv" />
               ${attempt?.problems.has('file') === true ? html`<p class="error" id="file-error">${attempt.problems.get('file')}</p>` : ''}
-              <p class="hint">UTF-8, with a header line. Columns: email, name, username. Only email is required. Up to ${LIMITS.usersImportedAtOnceMax} users.</p>
+              <p class="hint">UTF-8, with a header line. Columns: email, name, username. Only email is required. Up to ${countOfUsers(LIMITS.usersImportedAtOnceMax)}.</p>
             </div>
             ${linesField({ name: 'csv', label: 'Or paste the lines', rows: 8, value: '', hint: html`For example: <code>${EXAMPLE}</code>`, isOptional: true, attempt })}`,
         })}
@@ -62,7 +62,7 @@ export function importRoutes({ users, accountMail, store }: ImportWorld): readon
   async function checkedView(visit: TenantVisit, text: string): Promise<View> {
     const plan = await planImport(store.read, visit.tenant.tenantId, text)
     const count = plan.users.length
-    const left = await accountMail.invitationsLeft(visit.tenant.tenantId)
+    const invitedBy = await accountMail.invitedBy(visit.tenant.tenantId, count)
     return {
       title: 'Import users',
       here: 'users',
@@ -74,7 +74,7 @@ export function importRoutes({ users, accountMail, store }: ImportWorld): readon
           : card(
               'Ready to import',
               html`${count > SHOWN ? html`<p class="hint">The first ${SHOWN} of ${countOfUsers(count)}.</p>` : ''}
-              ${userTable(plan)} ${left < count ? overTheLimit(left) : ''}
+              ${userTable(plan)} ${invitedBy === undefined ? '' : invitedLater(invitedBy)}
               ${form(visit, {
                 action: `${pathOf(visit)}/confirm`,
                 submit: `Import ${countOfUsers(count)}`,
@@ -148,12 +148,12 @@ export function importRoutes({ users, accountMail, store }: ImportWorld): readon
         return done(
           tenantPath(tenantId, 'users'),
           [
-            `${countOfUsers(imported)} imported and invited.`,
+            `${countOfUsers(imported)} imported.`,
             ...(skipped === 0 ? [] : [`${skipped} skipped.`]),
             ...(late === 0
               ? []
               : [
-                  `${late} not imported, over the hourly limit of invitations: import the same file again in an hour.`,
+                  `${late} not imported, over the limit of invitations: import the same file again later.`,
                 ]),
           ].join(' '),
         )
@@ -163,10 +163,10 @@ export function importRoutes({ users, accountMail, store }: ImportWorld): readon
   ]
 }
 
-const overTheLimit = (left: number) =>
+const invitedLater = (lastAt: number) =>
   notice(
     'info',
-    `Each user gets an invitation, and ${left === 0 ? 'none' : `only ${left}`} can be sent right now: at most ${LIMITS.rateInvitations.burst} an hour. Import the same file again later for the rest; who is already here is skipped.`,
+    html`All of them are imported at once. Their invitations go out ${LIMITS.rateInvitations.burst} an hour, the last by ${moment(lastAt)}.`,
   )
 
 const linesWrong = ({ problems }: ImportPlan) =>

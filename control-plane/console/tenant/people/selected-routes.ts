@@ -24,7 +24,8 @@ const userIds = v.pipe(
 const SelectedBody = v.strictObject({ user_id: userIds, change })
 const ConfirmedBody = v.strictObject({ user_ids: userIds, change })
 
-export const countOfUsers = (count: number) => (count === 1 ? '1 user' : `${count} users`)
+export const countOfUsers = (count: number) =>
+  count === 1 ? '1 user' : `${count.toLocaleString('en')} users`
 
 export function selectedRoutes(
   world: Pick<ConsoleWorld, 'users' | 'revocations'>,

@@ -7,6 +7,7 @@ import type { QueryValues } from '../../../http/query.ts'
 import { selectField, textField } from '../../../pages/blocks/field.ts'
 import { linkButton } from '../../../pages/blocks/form.ts'
 import type { Html } from '../../../pages/html.ts'
+import { notice } from '../../../pages/blocks/notice.ts'
 import { PAGE_QUERY } from '../../../requests/paging.ts'
 import { form } from '../../blocks/form.ts'
 import { emptyState, pager, table, type Column } from '../../blocks/table.ts'
@@ -19,7 +20,10 @@ import { apiOf, blocksPath, userPath } from './paths.ts'
 import { accountBadge, lockedBadge, SOURCES } from './user-badges.ts'
 import { CHANGES } from './selected-changes.ts'
 
-export type UserListWorld = Pick<ConsoleWorld, 'users' | 'factors' | 'attempts' | 'policies'>
+export type UserListWorld = Pick<
+  ConsoleWorld,
+  'users' | 'factors' | 'attempts' | 'policies' | 'accountMail'
+>
 
 export const USER_FILTERS = {
   q: searched,
@@ -56,12 +60,13 @@ export async function userList(
 ): Promise<View> {
   const { tenant, viewer, address } = visit
   const { tenantId, name } = tenant
-  const { users, factors, attempts, policies } = world
+  const { users, factors, attempts, policies, accountMail } = world
   const { filter, order } = await wishOf(world, tenantId, query)
   const { items, next } = await users.list(tenantId, query, filter, order)
   const ids = items.map(({ userId }) => userId)
   const withFactor = await factors.amongThem(tenantId, ids)
   const paused = await attempts.pausesOf(tenantId, await policies.of(tenantId), ids)
+  const ahead = await accountMail.invitationsAhead(tenantId)
   const path = tenantPath(tenantId, 'users')
   const { limit: _limit, cursor, ...filters } = query
   const isFiltered = Object.values(filters).some((value) => value !== undefined && value !== '')
@@ -79,7 +84,7 @@ export async function userList(
       linkButton(`${path}/export${search}`, 'Export CSV', 'quiet'),
       linkButton(`${path}/new`, 'New user'),
     ],
-    content: html`${filterForm(path, query)}
+    content: html`${ahead === undefined ? '' : invitationsAhead(ahead)} ${filterForm(path, query)}
     ${selectable(
       visit,
       path,
@@ -197,6 +202,13 @@ function filterForm(path: string, query: Query) {
     <div class="submit"><button type="submit" class="button quiet">Search</button></div>
   </form>`
 }
+
+/** How far the invitations of an import are; it is gone with the last of them. */
+const invitationsAhead = ({ count, lastAt }: { count: number; lastAt: number }) =>
+  notice(
+    'info',
+    html`${count === 1 ? '1 invitation is' : `${count.toLocaleString('en')} invitations are`} still to be sent: ${LIMITS.rateInvitations.burst} go out an hour, the last by ${moment(lastAt)}. Whoever is deleted or disabled before gets none.`,
+  )
 
 const nobodyYet = (tenantId: string) =>
   emptyState(
