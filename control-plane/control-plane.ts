@@ -39,7 +39,7 @@ export async function startControlPlane(
   settings: ControlPlaneSettings,
   world: { readonly log: Logger; readonly clock: Clock },
 ): Promise<ControlPlane> {
-  const { log, clock } = world
+  const { log } = world
   const mailbox = openMailboxOf(settings)
   const mailTransport = mailbox ?? createSmtp(smtpOf(settings))
   if (mailbox !== undefined) {
@@ -49,7 +49,7 @@ export async function startControlPlane(
       'emails are kept in a file and not sent; to send them, set SERVICE_SMTP_URL to your mail server',
     )
   }
-  const { services, lost } = await openServices(settings, world, mailTransport)
+  const { services, lost, clock } = await openServices(settings, world, mailTransport)
   if (services.clientsHidden)
     log.warn(
       'base_url is https, so a proxy terminates TLS: list it in control_plane.trusted_proxies. Otherwise every client appears with the address of the proxy, one lockout stops everyone and network policies cannot work',
@@ -116,10 +116,10 @@ async function openServices(
   mailTransport: MailTransport,
 ) {
   const breaches = await openBreaches(settings)
-  const { engine, lost } = await openEngine(settings)
+  const { engine, lost, clock } = await openEngine(settings, world.clock)
   try {
-    const parts = { ...settings, ...world, engine, breaches, mailTransport }
-    return { services: await createServices(parts), lost }
+    const parts = { ...settings, ...world, engine, clock, breaches, mailTransport }
+    return { services: await createServices(parts), lost, clock }
   } catch (error) {
     await engine.close()
     await breaches?.close()
@@ -136,13 +136,16 @@ async function openBreaches({ breachListFile }: ControlPlaneSettings) {
   }
 }
 
-async function openEngine({ database, dataDir }: ControlPlaneSettings): Promise<Opened> {
+async function openEngine(
+  { database, dataDir }: ControlPlaneSettings,
+  clock: Clock,
+): Promise<Opened> {
   if (database !== 'sqlite') return openServer(database)
   const file = join(dataDir, 'service.db')
   try {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 })
     keepPrivate(file)
-    return { engine: openSqlite(file), lost: new Promise(() => {}) }
+    return { engine: openSqlite(file), clock, lost: new Promise(() => {}) }
   } catch (error) {
     throw new StartProblem(
       `${file} could not be opened: ${(error as Error).message}; check its folder, or set data_dir to another one`,

@@ -3,8 +3,7 @@ import { join } from 'node:path'
 import { systemClock } from '../../shared/clock.ts'
 import { checkMasterKey } from '../keys/master-key.ts'
 import { createVault } from '../keys/vault.ts'
-import type { Engine } from '../store/engine.ts'
-import { openServer } from '../store/engines/server.ts'
+import { openServer, type Opened } from '../store/engines/server.ts'
 import { openSqlite } from '../store/engines/sqlite.ts'
 import type { Voided } from '../store/queries/void-older.ts'
 import { openStore } from '../store/store.ts'
@@ -118,15 +117,20 @@ async function restore(database: string, from: string, { settings, say }: World)
 
 /** Made safe before it gets its name, so that nobody is ever served from what it was. */
 async function prepare(file: string, { masterKey }: Settings): Promise<Voided> {
-  return madeSafe(openSqlite(file), masterKey, () => keepPrivate(file))
+  const opened = { engine: openSqlite(file), clock: systemClock }
+  return madeSafe(opened, masterKey, () => keepPrivate(file))
 }
 
-async function madeSafe(engine: Engine, masterKey: Buffer, opened = () => {}): Promise<Voided> {
-  const store = await openStore(engine, systemClock)
+async function madeSafe(
+  { engine, clock }: Pick<Opened, 'engine' | 'clock'>,
+  masterKey: Buffer,
+  isOpened = () => {},
+): Promise<Voided> {
+  const store = await openStore(engine, clock)
   try {
-    opened()
+    isOpened()
     await checkMasterKey(store, createVault(masterKey))
-    return await makeSafe(store, systemClock)
+    return await makeSafe(store, clock)
   } finally {
     await store.close()
   }
@@ -138,8 +142,8 @@ async function restored({ database, masterKey }: Settings, say: Say): Promise<vo
     throw new RecoveryProblem(
       'restored is for PostgreSQL; on SQLite: npm run control-plane -- restore --from FILE',
     )
-  const { engine } = await openServer(database, { isAlone: true })
-  for (const line of linesOf(await madeSafe(engine, masterKey))) say(line)
+  const opened = await openServer(database, { isAlone: true })
+  for (const line of linesOf(await madeSafe(opened, masterKey))) say(line)
 }
 
 function linesOf(voided: Voided): string[] {

@@ -1,8 +1,11 @@
 /** A database server, opened; why it cannot be, in one line. */
+import type { Clock } from '../../../shared/clock.ts'
 import type { Engine } from '../engine.ts'
 
 export interface Opened {
   readonly engine: Engine
+  /** The server's, by which all control planes go that use it. */
+  readonly clock: Clock
   /** Settles if somebody else has it alone now: what to say. */
   readonly lost: Promise<string>
 }
@@ -20,12 +23,18 @@ export async function openServer(
   const { adviceOn, postgresAddress } = await import('./postgres-address.ts')
   const { openPostgres } = await import('./postgres.ts')
   const { holdDatabase } = await import('./postgres-holder.ts')
+  const { askServer, followServerClock } = await import('./server-clock.ts')
   const address = postgresAddress(database)
   let engine: Engine | undefined
+  let clock: Awaited<ReturnType<typeof followServerClock>> | undefined
   try {
-    engine = await openPostgres(address)
-    return await holdDatabase(engine, options)
+    const { reader } = (engine = await openPostgres(address))
+    const own = (clock = await followServerClock(() => askServer(reader)))
+    const held = await holdDatabase(engine, options)
+    const close = () => (own.close(), held.engine.close())
+    return { ...held, clock, engine: { ...held.engine, close } }
   } catch (error) {
+    clock?.close()
     await engine?.close()
     const advice = adviceOn(error, address) ?? (error as Error).message
     throw new DatabaseProblem(`control_plane.database could not be opened: ${advice}`)
