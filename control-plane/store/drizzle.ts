@@ -38,7 +38,7 @@ export const {
   sum,
 } = require('drizzle-orm') as typeof Core
 
-export type { ExtractTablesWithRelations, SQL } from 'drizzle-orm'
+export type { ExtractTablesWithRelations, Placeholder, SQL } from 'drizzle-orm'
 export type {
   SQLiteColumn,
   SQLiteInsertValue,

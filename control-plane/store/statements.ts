@@ -31,8 +31,20 @@ interface Changing {
 interface Prepared {
   execute(values: Record<string, unknown>): PromiseLike<unknown>
 }
+interface Preparing<Rows> extends PromiseLike<Rows> {
+  prepare(): Prepared
+}
 
 const ROWS_PER_STATEMENT = 100
+
+/** Put together once for each connection, with placeholders for what is asked about. */
+export function preparedBy<Rows>(build: (queries: Queries) => Preparing<Rows>) {
+  const byConnection = new WeakMap<Queries, Prepared>()
+  return async (queries: Queries, values: Record<string, unknown>): Promise<Rows> => {
+    const statement = byConnection.getOrInsertComputed(queries, () => build(queries).prepare())
+    return (await statement.execute(values)) as Rows
+  }
+}
 
 const columnOf = (table: SQLiteTable, name: string) => getTableColumns(table)[name] as SQLiteColumn
 
@@ -46,18 +58,17 @@ function select<Table extends SQLiteTable>(
 ) {
   const given = names.map((name) => sql.param(sql.placeholder(name), columnOf(table, name)))
   const isMeant = equal(table, names, given)
-  const byConnection = new WeakMap<Queries, Prepared>()
+  const ask = preparedBy<unknown>((queries) => {
+    const ordered = queries
+      .select()
+      .from(table as SQLiteTable)
+      .where(isMeant)
+      .orderBy(...order)
+    return isLimited ? ordered.limit(sql.placeholder('limit')) : ordered
+  })
   return async (queries: Queries, values: readonly unknown[]) => {
-    const statement = byConnection.getOrInsertComputed(queries, () => {
-      const ordered = queries
-        .select()
-        .from(table as SQLiteTable)
-        .where(isMeant)
-        .orderBy(...order)
-      return isLimited ? ordered.limit(sql.placeholder('limit')).prepare() : ordered.prepare()
-    })
     const named = values.map((value, place) => [names[place] ?? 'limit', value] as const)
-    return (await statement.execute(Object.fromEntries(named))) as Row<Table>[]
+    return (await ask(queries, Object.fromEntries(named))) as Row<Table>[]
   }
 }
 
@@ -138,17 +149,14 @@ export function rewriteBy<
 >(table: Table, key: Key, ...names: Names) {
   const given = (name: string) => sql.param(sql.placeholder(name), columnOf(table, name))
   const set = Object.fromEntries(names.map((name) => [name, sql`${given(name)}`]))
-  const byConnection = new WeakMap<Queries, Prepared>()
-  return async (queries: Queries, row: Pick<Row<Table>, Key | Names[number]>): Promise<void> => {
-    const statement = byConnection.getOrInsertComputed(queries, () =>
-      queries
-        .update(table)
-        .set(set as SQLiteUpdateSetSource<Table>)
-        .where(eq(columnOf(table, key), given(key)))
-        .prepare(),
-    )
-    await statement.execute(row)
-  }
+  const rewrite = preparedBy<unknown>((queries) =>
+    queries
+      .update(table)
+      .set(set as SQLiteUpdateSetSource<Table>)
+      .where(eq(columnOf(table, key), given(key))),
+  )
+  return async (queries: Queries, row: Pick<Row<Table>, Key | Names[number]>): Promise<void> =>
+    void (await rewrite(queries, row))
 }
 
 export async function insertRows<Table extends SQLiteTable>(

@@ -3,13 +3,14 @@
  * next fleet revision together, and tells its listeners only after the commit.
  */
 import { randomUUID } from 'node:crypto'
-import { eq, sql } from './drizzle.ts'
+import { eq } from './drizzle.ts'
 import type { Clock } from '../../shared/clock.ts'
 import { followCommits } from './commit-follower.ts'
 import { ENFORCED_BY_NOBODY, type Enforced } from './enforced.ts'
 import type { EventData, EventName } from '../../shared/events.ts'
 import type { Revoked } from '../../shared/fleet/snapshot.ts'
 import { GatheredRevocations } from './gathered-revocations.ts'
+import { insertAudit } from './queries/audit.ts'
 import { nextOf } from './queries/counters.ts'
 import { beginEpoch, ensureEpoch, findEpoch } from './queries/epoch.ts'
 import { schema } from './schema.ts'
@@ -203,7 +204,6 @@ export async function openStore(engine: Engine, clock: Clock): Promise<Store> {
   }
 }
 
-const { tenants } = schema
 /** A change of one tenant revokes nothing. */
 const NEVER = new Promise<never>(() => {})
 
@@ -262,12 +262,11 @@ function openChange(
         actorId: actor.id ?? null,
         action,
         tenantId,
-        tenantNumber: sql`(SELECT ${tenants.number} FROM ${tenants} WHERE ${tenants.tenantId} = ${tenantId})`,
         content,
         requestId: actor.requestId,
         userId: personIn(content),
       }))
-      await insertRows(queries, schema.audit, rows)
+      await insertAudit(queries, rows)
     },
   }
   return change

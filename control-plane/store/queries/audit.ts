@@ -1,9 +1,40 @@
-import { and, asc, desc, eq, gte, lt } from '../drizzle.ts'
+import { and, asc, desc, eq, gte, lt, sql } from '../drizzle.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../engine.ts'
-import { deleteBefore } from '../statements.ts'
+import { deleteBefore, insertRows, preparedBy } from '../statements.ts'
 
 export type AuditRow = typeof schema.audit.$inferSelect
+
+const { audit: table, tenants } = schema
+type NewEntry = Omit<AuditRow, 'tenantNumber'>
+
+/** Of the tenant that has the id by now. */
+const numberOf = (tenantId: unknown) =>
+  sql`(SELECT ${tenants.number} FROM ${tenants} WHERE ${tenants.tenantId} = ${tenantId})`
+
+const insertOne = preparedBy<unknown>((queries) =>
+  queries.insert(table).values({
+    sequence: sql.placeholder('sequence'),
+    at: sql.placeholder('at'),
+    actor: sql.placeholder('actor'),
+    action: sql.placeholder('action'),
+    tenantId: sql.placeholder('tenantId'),
+    content: sql.placeholder('content'),
+    requestId: sql.placeholder('requestId'),
+    tenantNumber: numberOf(sql.placeholder('tenantId')),
+    actorId: sql.placeholder('actorId'),
+    userId: sql.placeholder('userId'),
+  }),
+)
+
+/** One is what most changes bring. */
+export async function insertAudit(queries: Queries, entries: readonly NewEntry[]): Promise<void> {
+  const [entry] = entries
+  if (entry !== undefined && entries.length === 1)
+    return void (await insertOne(queries, { ...entry }))
+  const rows = entries.map((one) => ({ ...one, tenantNumber: numberOf(one.tenantId) }))
+  await insertRows(queries, table, rows)
+}
 
 /**
  * Of a tenant, without those that had its id before it; or of an id, with all that ever had it,

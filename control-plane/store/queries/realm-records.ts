@@ -16,6 +16,7 @@ import {
 } from '../drizzle.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../engine.ts'
+import { preparedBy } from '../statements.ts'
 
 const { realmRecords } = schema
 
@@ -76,12 +77,22 @@ async function upsert(
 }
 
 export async function findRecord(queries: Queries, key: RecordKey, nowMs: number) {
-  const [record] = await queries
+  return (await findAlive(queries, { ...key, nowMs }))[0]
+}
+
+const findAlive = preparedBy((queries) =>
+  queries
     .select()
     .from(realmRecords)
-    .where(and(isRecord(key), gt(realmRecords.expiresAt, nowMs)))
-  return record
-}
+    .where(
+      and(
+        eq(realmRecords.tenantId, sql.placeholder('tenantId')),
+        eq(realmRecords.model, sql.placeholder('model')),
+        eq(realmRecords.idHash, sql.placeholder('idHash')),
+        gt(realmRecords.expiresAt, sql.placeholder('nowMs')),
+      ),
+    ),
+)
 
 export async function findRecordByUid(
   queries: Queries,

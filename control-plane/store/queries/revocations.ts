@@ -1,16 +1,31 @@
-import { and, asc, eq, gt, inArray, lt, max, ne, or, sql, type SQL } from '../drizzle.ts'
+import {
+  and,
+  asc,
+  eq,
+  gt,
+  inArray,
+  lt,
+  max,
+  ne,
+  or,
+  sql,
+  type Placeholder,
+  type SQL,
+} from '../drizzle.ts'
 import { SECOND_MS } from '../../../shared/clock.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../engine.ts'
-import { allBy, deleteBefore, deleteBy, deleteSome } from '../statements.ts'
+import { allBy, deleteBefore, deleteBy, deleteSome, preparedBy } from '../statements.ts'
 import type { SessionTargets } from './sessions.ts'
 
 const table = schema.revocations
 export type RevocationRow = typeof table.$inferSelect
 type NewRevocation = typeof table.$inferInsert
 
-const isKey = (tenantId: string, kind: RevocationRow['kind'], target: string) =>
+type Asked<Value> = Value | Placeholder
+
+const isKey = (tenantId: Asked<string>, kind: RevocationRow['kind'], target: Asked<string>) =>
   and(eq(table.tenantId, tenantId), eq(table.kind, kind), eq(table.target, target))
 
 /** The later not-before wins, and what was ended before is not forgotten. */
@@ -42,17 +57,26 @@ export async function notBeforeOf(
   subject: string,
   sid?: string,
 ): Promise<number> {
-  // each of them by its whole key: of the tenant alone, all of its revocations would be read
-  const concerns = or(
-    isKey(tenantId, 'all', ''),
-    isKey(tenantId, 'subject', subject),
-    sid === undefined ? undefined : isKey(tenantId, 'sid', sid),
-  )
-  const [row] = await queries
-    .select({ notBefore: max(table.notBefore) })
-    .from(table)
-    .where(concerns)
+  const latest = sid === undefined ? latestOfPerson : latestOfSession
+  const [row] = await latest(queries, { tenantId, subject, sid })
   return row?.notBefore ?? 0
+}
+
+const [tenant, person, session] = ['tenantId', 'subject', 'sid'].map((name) =>
+  sql.placeholder(name),
+) as [Placeholder, Placeholder, Placeholder]
+// each of them by its whole key: of the tenant alone, all of its revocations would be read
+const ofPerson = [isKey(tenant, 'all', ''), isKey(tenant, 'subject', person)]
+const latestOfPerson = latestOf(...ofPerson)
+const latestOfSession = latestOf(...ofPerson, isKey(tenant, 'sid', session))
+
+function latestOf(...concerning: (SQL | undefined)[]) {
+  return preparedBy((queries) =>
+    queries
+      .select({ notBefore: max(table.notBefore) })
+      .from(table)
+      .where(or(...concerning)),
+  )
 }
 
 export async function isSidRevoked(

@@ -18,6 +18,7 @@ import type { Queries } from '../engine.ts'
 import { CONSOLE_REALM } from '../reserved.ts'
 import { refuseTaken } from './conflicts.ts'
 import { nextOf } from './counters.ts'
+import { allBy, preparedBy } from '../statements.ts'
 import { deleteSomeLeftBehind } from './tenant-removal.ts'
 
 type TenantRow = typeof schema.tenants.$inferSelect
@@ -56,12 +57,21 @@ const secretColumns = {
 }
 
 export async function findTenant(queries: Queries, tenantId: string): Promise<Tenant | undefined> {
-  const rows = await queries
-    .select(openColumns)
-    .from(schema.tenants)
-    .where(eq(schema.tenants.tenantId, tenantId))
-  return (await withHostnames(queries, rows))[0]
+  return (await withHostnames(queries, await findOpen(queries, { tenantId })))[0]
 }
+
+const isAsked = eq(schema.tenants.tenantId, sql.placeholder('tenantId'))
+const findOpen = preparedBy((queries) =>
+  queries.select(openColumns).from(schema.tenants).where(isAsked),
+)
+const findNumber = preparedBy((queries) =>
+  queries.select({ number: schema.tenants.number }).from(schema.tenants).where(isAsked),
+)
+const hostnamesOf = allBy(
+  schema.tenantHostnames,
+  ['tenantId'],
+  asc(schema.tenantHostnames.position),
+)
 
 /**
  * Asked in the change that writes for it, by whoever has waited for something before: a tenant may be
@@ -73,19 +83,8 @@ export async function requireTenant(queries: Queries, tenantId: string): Promise
 
 /** Whose id it is by now: whoever has waited for minutes asks whether it is the same one's still. */
 export async function numberOf(queries: Queries, tenantId: string): Promise<number | undefined> {
-  const { tenants } = schema
-  const statement = numbers.getOrInsertComputed(queries, () => {
-    const own = eq(tenants.tenantId, sql.placeholder('tenantId'))
-    return queries.select({ number: tenants.number }).from(tenants).where(own).prepare()
-  })
-  return ((await statement.execute({ tenantId })) as { number: number }[])[0]?.number
+  return (await findNumber(queries, { tenantId }))[0]?.number
 }
-
-/** Prepared once for each connection: each check-in of a device asks it. */
-const numbers = new WeakMap<
-  Queries,
-  { execute(values: { tenantId: string }): PromiseLike<unknown> }
->()
 
 /** Those that there are, in no particular order. */
 export async function findTenants(queries: Queries, tenantIds: readonly string[]) {
@@ -246,7 +245,12 @@ async function withHostnames(
   queries: Queries,
   rows: readonly Omit<Tenant, 'hostnames'>[],
 ): Promise<Tenant[]> {
-  if (rows.length === 0) return []
+  const [row] = rows
+  if (row === undefined) return []
+  if (rows.length === 1) {
+    const names = await hostnamesOf(queries, row.tenantId)
+    return [{ ...row, hostnames: names.map(({ hostname }) => hostname) }]
+  }
   const tenantIds = rows.map((row) => row.tenantId)
   const names = await queries
     .select()
