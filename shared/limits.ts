@@ -50,6 +50,8 @@ export const LIMITS = {
   pathSegmentsMax: 256,
   /** Ways to read a path, over all rounds; the usual has one, and each round adds one. */
   pathReadingsMax: 8,
+  /** Of all these together: a long path has fewer. */
+  pathReadCharactersMax: 20 * 1024,
   /** Segments that are held against those of sealed prefixes, for each way to read a path. */
   pathComparisonsMax: 4096,
   /** Stretches beyond ASCII in a path whose bytes are not UTF-8. */

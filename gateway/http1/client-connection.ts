@@ -195,6 +195,7 @@ export class ClientConnection implements Deadlined, Idling {
 
   #begin(head: ParsedHead): void {
     this.#previousHead = head
+    this.#turn.charge(head.target.length)
     this.#begun.isBegun = false
     this.deadlineMs = Infinity
     this.served++

@@ -131,6 +131,7 @@ export class Http2Connection implements Deadlined, Idling {
     while (this.#undecided.length > 0 && this.#turn.take(this.#decide)) {
       const exchange = this.#undecided.shift()!
       if (!this.#exchanges.has(exchange)) continue // its client has left it
+      this.#turn.charge(exchange.head.target.length)
       try {
         this.world.options.handle(exchange)
       } catch (error) {

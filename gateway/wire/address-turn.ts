@@ -10,6 +10,8 @@
 import { LIMITS } from '../../shared/limits.ts'
 
 const ASKED_FOR_AT = LIMITS.requestsPerTurnMax / 4
+/** A long target takes as much time as several requests, if it is made for that. */
+const CHARACTERS_OF_ONE = 512
 
 export class AddressTurn {
   #taken = 0
@@ -23,14 +25,23 @@ export class AddressTurn {
   take(proceed: () => void): boolean {
     const hasHad = proceed === this.#current && this.#ofCurrent >= LIMITS.requestsInRotation
     if (this.#taken < LIMITS.requestsPerTurnMax && !hasHad) {
-      this.#taken++
-      this.#ofCurrent++
-      if (this.#taken === ASKED_FOR_AT) this.#endTurnSoon()
+      this.#count(1)
       return true
     }
     this.#waiting.add(proceed)
     this.#endTurnSoon()
     return false
+  }
+
+  /** The request that was taken last has a target of so many characters, each to be judged. */
+  charge(characters: number): void {
+    if (characters >= CHARACTERS_OF_ONE) this.#count(Math.floor(characters / CHARACTERS_OF_ONE))
+  }
+
+  #count(requests: number): void {
+    this.#taken += requests
+    this.#ofCurrent += requests
+    if (this.#taken >= ASKED_FOR_AT) this.#endTurnSoon()
   }
 
   #endTurnSoon(): void {
@@ -43,7 +54,7 @@ export class AddressTurn {
     this.#isDue = false
     this.#taken = 0
     for (const proceed of this.#waiting) {
-      if (this.#taken === LIMITS.requestsPerTurnMax) break
+      if (this.#taken >= LIMITS.requestsPerTurnMax) break
       this.#waiting.delete(proceed)
       this.#current = proceed
       this.#ofCurrent = 0

@@ -151,10 +151,12 @@ function judgeReadings(path: string, sealed: SealedIndex): SealedVerdict {
   let verdict: SealedVerdict = 'open'
   let level: ReadonlySet<string> = new Set([path])
   let readingsLeft = LIMITS.pathReadingsMax
+  let charactersLeft = LIMITS.pathReadCharactersMax
   for (let round = 0; level.size > 0; round++) {
     const decoded = new Set<string>()
     for (const reading of level) {
-      if (readingsLeft-- === 0) return 'unreadable'
+      charactersLeft -= reading.length
+      if (readingsLeft-- === 0 || charactersLeft < 0) return 'unreadable'
       if (CONTROL.test(reading) || separatorsIn(reading) > LIMITS.pathSegmentsMax) {
         verdict = 'unreadable'
         continue

@@ -151,38 +151,42 @@ t.test('an idle connection gives way to a new one of its address, and is told', 
   t.equal(wire.http2.connections(), 1)
 })
 
-t.test('all connections of an address have one turn together, over HTTP/2 as well', async (t) => {
-  const CONNECTIONS = 6
-  const STREAMS = 60
-  let handled = 0
-  let mostInOneTurn = 0
-  let isWatching = true
-  t.teardown(() => void (isWatching = false))
-  const wire = await startSecureWire(t, 'http://127.0.0.1:1', {
-    decide(exchange) {
-      handled++
-      exchange.respond({ status: 204, headerLines: [], body: '' })
-    },
+for (const [name, path, most] of [
+  ['a turn together', '/', LIMITS.requestsPerTurnMax],
+  ['it with few long targets', `/${'a'.repeat(4000)}`, Math.ceil(LIMITS.requestsPerTurnMax / 8)],
+] as const)
+  t.test(`all connections of an address have ${name}, over HTTP/2 as well`, async (t) => {
+    const CONNECTIONS = 6
+    const STREAMS = 60
+    let handled = 0
+    let mostInOneTurn = 0
+    let isWatching = true
+    t.teardown(() => void (isWatching = false))
+    const wire = await startSecureWire(t, 'http://127.0.0.1:1', {
+      decide(exchange) {
+        handled++
+        exchange.respond({ status: 204, headerLines: [], body: '' })
+      },
+    })
+    const clients = Array.from({ length: CONNECTIONS }, () => raw(wire))
+    for (const client of clients) await client.settled()
+    let before = 0
+    const watch = () => {
+      mostInOneTurn = Math.max(mostInOneTurn, handled - before)
+      before = handled
+      if (isWatching) setImmediate(watch)
+    }
+    watch()
+    for (const client of clients) {
+      client.socket.cork()
+      for (let at = 0; at < STREAMS; at++) client.request(1 + 2 * at, requestFields(HOST, path))
+      client.socket.uncork()
+    }
+    for (const client of clients) await client.settled()
+    while (handled < CONNECTIONS * STREAMS) await turn()
+    t.ok(mostInOneTurn <= 2 * most, `${mostInOneTurn} in one turn`)
+    for (const client of clients) t.equal(await client.settled(), 'open')
   })
-  const clients = Array.from({ length: CONNECTIONS }, () => raw(wire))
-  for (const client of clients) await client.settled()
-  let before = 0
-  const watch = () => {
-    mostInOneTurn = Math.max(mostInOneTurn, handled - before)
-    before = handled
-    if (isWatching) setImmediate(watch)
-  }
-  watch()
-  for (const client of clients) {
-    client.socket.cork()
-    for (let at = 0; at < STREAMS; at++) client.request(1 + 2 * at, requestFields(HOST))
-    client.socket.uncork()
-  }
-  for (const client of clients) await client.settled()
-  while (handled < CONNECTIONS * STREAMS) await turn()
-  t.ok(mostInOneTurn <= 2 * LIMITS.requestsPerTurnMax, `${mostInOneTurn} in one turn`)
-  for (const client of clients) t.equal(await client.settled(), 'open')
-})
 
 t.test('streams that an address may not have are turned away, and not without end', async (t) => {
   const budget = { burst: 5, perSecond: 0 }

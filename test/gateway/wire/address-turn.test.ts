@@ -96,6 +96,37 @@ t.test('a head in reads of one byte is looked at a few times, and taken', async 
   t.ok(looks < 50, `${looks} looks at ${head.length} reads`)
 })
 
+t.test('a long target counts as several requests', async (t) => {
+  const inOneTurn = (characters: number) => {
+    const address = new AddressTurn()
+    let taken = 0
+    for (; address.take(() => undefined); taken++) address.charge(characters)
+    return taken
+  }
+  t.equal(inOneTurn(500), LIMITS.requestsPerTurnMax)
+  t.equal(inOneTurn(LIMITS.targetBytesMax), Math.ceil(LIMITS.requestsPerTurnMax / 17))
+})
+
+for (const target of ['/', `/${'a'.repeat(4000)}`])
+  t.test(`so it does on a connection: ${target.length} characters`, async (t) => {
+    let [handled, mostInOneTurn] = [0, 0]
+    const { server } = await startWire(t, 'http://127.0.0.1:1', {
+      decide(exchange) {
+        handled++
+        exchange.respond({ status: 204, headerLines: [], body: '' })
+      },
+    })
+    const { near } = accepted(t, server, '192.0.2.7')
+    near.resume().write(`GET ${target} HTTP/1.1\r\nHost: a\r\n\r\n`.repeat(40))
+    for (let before = 0; before < 40;) {
+      mostInOneTurn = Math.max(mostInOneTurn, handled - before)
+      before = handled
+      await turn()
+    }
+    const most = target.length > 1 ? 2 * Math.ceil(LIMITS.requestsPerTurnMax / 8) : 40
+    t.ok(mostInOneTurn <= most, `${mostInOneTurn} in one turn`)
+  })
+
 t.test('a neighbour waits for a few requests of each that came before it', async (t) => {
   const GREEDY = 20
   const address = new AddressTurn()

@@ -217,6 +217,14 @@ t.test('segments that make a path be read in one more way are counted', async (t
   t.equal(sealed('/abcdef~1'.repeat(LIMITS.pathOddSegmentsMax + 1)), 'unreadable')
 })
 
+t.test('a long path has fewer readings', async (t) => {
+  // four readings, of 20 characters more than four times as many
+  const readFourTimes = (count: number) => sealed(`/${'a'.repeat(count)}%252541`)
+  const most = (LIMITS.pathReadCharactersMax - 20) / 4
+  t.equal(readFourTimes(most), 'open')
+  t.equal(readFourTimes(most + 1), 'unreadable')
+})
+
 t.test('comparisons with sealed prefixes are counted, however many begin alike', async (t) => {
   // none of `/a.x0` … is what an `/a` names, and each is held against it
   const alike = Array.from({ length: 32 }, (_item, at) => `/a.x${at}`)
