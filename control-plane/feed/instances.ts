@@ -1,7 +1,7 @@
 /**
  * Who polls the feed, which state they have, and how many they are. A poll only changes memory;
  * what has changed is written in batches, each instance once a minute at most, so that a restart
- * knows them again.
+ * and other control planes know them. How often they are to come goes by those that come here.
  */
 import { SECOND_MS, type Clock } from '../../shared/clock.ts'
 import { LIMITS } from '../../shared/limits.ts'
@@ -9,6 +9,7 @@ import { decodeCursor, toPage, type Page, type PageRequest } from '../store/page
 import {
   deleteFeedInstances,
   deleteFeedInstancesBefore,
+  feedInstancesOf,
   newestFeedInstances,
   upsertFeedInstances,
 } from '../store/queries/feed-instances.ts'
@@ -92,11 +93,24 @@ export async function openInstances(world: {
     for (const tenantId of byTenant.keys()) polling.settle(tenantId)
   }
 
+  /** Also those that ask other control planes, as those have written down within the last minute. */
   async function view(tenantId: string): Promise<FeedInstance[]> {
-    const known = byTenant.get(tenantId)
-    const state = known && (await states.current(tenantId))
-    if (known === undefined || state === undefined) return []
-    return [...known.values()]
+    const most = LIMITS.feedInstancesPerTenantMax
+    const rows = await feedInstancesOf(store.read, tenantId, most)
+    const all = new Map(
+      rows.map(({ lastPollAt: lastPollMs, etag: stateHash, ...row }) => [
+        row.name,
+        { ...row, stateHash, lastPollMs },
+      ]),
+    )
+    const isNewer = ({ name, lastPollMs }: Known) => lastPollMs >= (all.get(name)?.lastPollMs ?? 0)
+    for (const known of gone)
+      if (known.tenantId === tenantId && isNewer(known)) all.delete(known.name)
+    for (const known of byTenant.get(tenantId)?.values() ?? [])
+      if (isNewer(known)) all.set(known.name, known)
+    const state = all.size === 0 ? undefined : await states.current(tenantId)
+    if (state === undefined) return []
+    return [...all.values()]
       .filter(({ lastPollMs }) => lastPollMs >= state.tenant.createdAt) // not of its namesake
       .sort((a, b) => (a.name < b.name ? -1 : 1))
       .map(({ name, version, lastPollMs, stateHash, clockOffsetMs }) => ({

@@ -1,0 +1,33 @@
+/** Instances in sdk mode ask whichever control plane they reach. */
+import t from 'tap'
+import { LIMITS } from '../../../shared/limits.ts'
+import { ACTOR, tenantNamed } from '../../support/control-plane.ts'
+import { startTwo } from './nodes.ts'
+
+t.test('an instance is known at each control plane, wherever it asks', async (t) => {
+  const { here, there, clock } = await startTwo(t)
+  await here.tenants.create(tenantNamed('acme', { mode: 'sdk' }), ACTOR)
+  await here.tenants.publish('acme', ACTOR)
+  const poll = ({ instances }: typeof here, name: string, version: string) =>
+    instances.polled('acme', { name, version, clockOffsetMs: null }, 'state')
+  const versionsAt = async ({ instances }: typeof here) =>
+    (await instances.of('acme')).map(({ name, version }) => `${name} ${version}`)
+  poll(here, 'web-1', '1')
+  await here.instances.write()
+  t.strictSame(await versionsAt(there), ['web-1 1'])
+  clock.advance(1000)
+  poll(there, 'web-1', '2')
+  poll(there, 'web-2', '2')
+  t.strictSame(await versionsAt(there), ['web-1 2', 'web-2 2'])
+  await there.instances.write()
+  t.strictSame(await versionsAt(here), ['web-1 2', 'web-2 2'])
+
+  clock.advance(LIMITS.feedInstanceKeptMs - 999)
+  await here.instances.prune(500)
+  await here.instances.write()
+  t.strictSame(await versionsAt(here), ['web-1 2', 'web-2 2'], 'it has asked since, elsewhere')
+  clock.advance(1000)
+  for (const { instances } of [here, there]) await instances.prune(500)
+  for (const { instances } of [here, there]) await instances.write()
+  t.strictSame(await versionsAt(here), [])
+})
