@@ -43,7 +43,6 @@ interface GatewayWorld {
   /** Where connectors come in; undefined: nowhere. */
   readonly door?: Omit<ConnectorDoor, 'accept' | 'onCrowded'> & {
     readonly gatewayId: string
-    readonly workers: number
   }
 }
 

@@ -42,8 +42,9 @@ export interface SecureAccepted {
 
 /** Who dials in for an application that has no open port, told apart by what ALPN it names. */
 export interface ConnectorDoor {
-  /** Of this worker. */
+  /** Of this worker, and of how many. */
   readonly worker: number
+  readonly workers: number
   readonly certificatePem: string
   readonly privateKeyPem: string
   /** `onJudged` is called when it is known who that is, or when it has left: at least once. */
@@ -236,7 +237,7 @@ export function createTlsListener(options: TlsListenerOptions) {
       if (!mayBegin(peerAddress) || !isOne) return void socket.destroy()
       const dialled = options.connectors && dialledFor(alpnOf(start))
       const wanted = dialled?.worker
-      if (wanted !== undefined && wanted !== options.connectors?.worker) {
+      if (wanted !== undefined && isOther(wanted)) {
         end(key, handshake)
         return options.connectors?.passOn(socket, wanted, peerAddress, start)
       }
@@ -244,6 +245,10 @@ export function createTlsListener(options: TlsListenerOptions) {
       enqueue(handshake)
     })
   }
+
+  /** Whoever wants one that there is not is as well off here: to pass it on takes the primary's time. */
+  const isOther = (wanted: number): boolean =>
+    wanted !== options.connectors?.worker && wanted <= (options.connectors?.workers ?? 0)
 
   function enqueue(handshake: Handshake): void {
     const { dialled } = handshake

@@ -123,6 +123,7 @@ export async function openDoor(
     tickets: createTicketKeys({ fleetKey: FLEET_KEY, clock }),
     connectors: {
       worker,
+      workers,
       ...own,
       accept: connectors.accept,
       onCrowded: connectors.onCrowded,

@@ -173,6 +173,7 @@ t.test('connectors wait behind visitors, and what a request waits for does not',
       connectorHandshakes: { burst: 1, perSecond: 1 },
       connectors: {
         worker: 1,
+        workers: 2,
         ...own,
         accept: (_socket, _peerAddress, onJudged) => void judged.push(onJudged),
         onCrowded: (peerAddress) => void crowded.push(peerAddress),
@@ -252,6 +253,7 @@ t.test('who only says to be a connector has had a short connection', async (t) =
       isExempt: (address) => address === balancer,
       connectors: {
         worker: 1,
+        workers: 2,
         ...own,
         accept: (_socket, _peerAddress, onJudged) => void judged.push(onJudged),
         onCrowded: () => undefined,
@@ -287,4 +289,43 @@ t.test('who only says to be a connector has had a short connection', async (t) =
     onJudged(false) // it has left
   }
   t.same([known, stranger, balancer].map(counted), [0, 1, 0])
+})
+
+t.test('who wants a worker that there is not is passed on to nobody', async (t) => {
+  const own = deriveCertificate('a fleet key that is only good for tests')
+  const accepted: string[] = []
+  const passed: number[] = []
+  const wire = await startSecureWire(t, 'http://127.0.0.1:1', {
+    front: {
+      connectors: {
+        worker: 1,
+        workers: 2,
+        ...own,
+        accept(socket, peerAddress, onJudged) {
+          accepted.push(peerAddress)
+          onJudged(true)
+          socket.destroy()
+        },
+        onCrowded: () => undefined,
+        passOn(socket, worker) {
+          passed.push(worker)
+          socket.destroy()
+        },
+      },
+    },
+  })
+  const holder = createServer()
+  const port = await listening(holder)
+  t.teardown(() => holder.close())
+  for (const worker of [1, 2, 3, 256]) {
+    const ALPNProtocols = alpnFor({ worker, use: 'asked' })
+    const client = connect({ port, host: '127.0.0.1', ALPNProtocols, rejectUnauthorized: false })
+    const gone = new Promise((resolve) => client.once('close', resolve))
+    client.on('error', () => undefined).resume()
+    const [socket] = (await once(holder, 'connection')) as [Socket]
+    wire.front.accept(socket, `192.0.2.${worker}`)
+    await gone
+  }
+  t.same(accepted, ['192.0.2.1', '192.0.2.3', '192.0.2.256'])
+  t.same(passed, [2])
 })
