@@ -287,7 +287,10 @@ void t.test('names are printable, and of a length that fits a page', async (t) =
   const { ask, open, deviceCodes } = await startTool(t)
   const longest = 'k'.repeat(LIMITS.deviceNameCharactersMax)
   const { user_code } = await open({ machine: longest, application: 'Käsekuchen 🍰' })
-  t.match(await deviceCodes.look(user_code, 'ada'), { machine: longest, application: 'Käsekuchen 🍰' })
+  t.match(await deviceCodes.look(user_code, 'ada'), {
+    machine: longest,
+    application: 'Käsekuchen 🍰',
+  })
   for (const machine of [`${longest}k`, '', 'a\nb', 'a\u202eb', '\u001b[31m', 7])
     t.match(
       await ask('device-codes', { machine }),

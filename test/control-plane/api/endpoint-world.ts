@@ -108,6 +108,20 @@ export async function prepareWorld(t: Teardown) {
 
 export type EndpointWorld = Awaited<ReturnType<Awaited<ReturnType<typeof prepareWorld>>['copy']>>
 
+/** By a connection of its own, which most copies have no need of. */
+function lookInto(t: Teardown, file: string) {
+  const looking = new Database(file, { readonly: true })
+  t.teardown(() => looking.close())
+  const tables = looking
+    .prepare("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")
+    .pluck()
+    .all() as string[]
+  return {
+    version: looking.prepare('PRAGMA data_version').pluck(),
+    reads: tables.map((name) => looking.prepare(`SELECT * FROM "${name}"`)),
+  }
+}
+
 async function startCopy(
   t: Teardown,
   file: string,
@@ -117,14 +131,8 @@ async function startCopy(
 ) {
   const clock = movableClock()
   const api = await startApi(t, { file, masterKey, clock, edgeUrlFor: nowhere, ai })
-  const looking = new Database(file, { readonly: true })
-  t.teardown(() => looking.close())
-  const tables = looking
-    .prepare("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")
-    .pluck()
-    .all() as string[]
-  const reads = tables.map((name) => looking.prepare(`SELECT * FROM "${name}"`))
-  const version = looking.prepare('PRAGMA data_version').pluck()
+  let looking: ReturnType<typeof lookInto> | undefined
+  const look = () => (looking ??= lookInto(t, file))
   let known = { version: undefined as unknown, rows: '' }
   const rates = createRateLimits(clock)
   let calls = 0
@@ -164,7 +172,7 @@ async function startCopy(
 
     /** Every row of every table; read again only if another connection has committed something. */
     written(): string {
-      const now = version.get()
+      const now = look().version.get()
       if (known.version !== now) known = { version: now, rows: rows(() => true) }
       return known.rows
     },
@@ -175,7 +183,7 @@ async function startCopy(
 
   function rows(isMeant: (row: Record<string, unknown>) => boolean): string {
     const hash = createHash('sha256')
-    for (const read of reads)
+    for (const read of look().reads)
       hash.update(JSON.stringify((read.all() as Record<string, unknown>[]).filter(isMeant)))
     return hash.digest('hex')
   }

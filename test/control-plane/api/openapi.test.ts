@@ -78,12 +78,12 @@ void t.test('what an example shows is taken by the schema that validates', async
 })
 
 void t.test('real answers are as the document says, good ones and refusals', async (t) => {
-  const check = checker(await documentOf(await world.copy(t)))
-  const { declarations } = await world.copy(t)
-  for (const declaration of declarations) {
+  const unchanged = await world.copy(t)
+  const check = checker(await documentOf(unchanged))
+  for (const declaration of unchanged.declarations) {
     const name = nameOf(declaration)
     await t.test(name, async (t) => {
-      const { ask } = await world.copy(t)
+      const { ask } = declaration.method === 'GET' ? unchanged : await world.copy(t)
       if (declaration.caller !== 'anyone') {
         const wrong = declaration.caller === 'analyzer_in_query' ? 'api_key=x' : undefined
         const refused = await ask(declaration, {
