@@ -24,6 +24,7 @@ const program = fork(new URL('programs/console.ts', import.meta.url), [
   String(signIns),
   String(decisions),
 ])
+program.once('exit', (code) => process.exit(code ?? 1)) // it has said why
 const [served] = (await once(program, 'message')) as [ServedConsole]
 const { port, cookie, pages, bytes } = served
 const agent = new Agent({ keepAlive: true })
@@ -70,6 +71,7 @@ const verdict =
     : `above ${GOAL_MS} ms: ${slow.join(', ')}`
 console.log(`\n${verdict}`)
 agent.destroy()
+program.removeAllListeners('exit')
 program.disconnect()
 process.exitCode = slow.length === 0 ? 0 : 1
 

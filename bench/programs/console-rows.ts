@@ -21,6 +21,11 @@ export function fill(file: string, tenantId: string, { tenants, signIns, decisio
   const nowMs = Date.now()
   const facts = JSON.stringify(FACTS)
   const values = { id: tenantId, now: nowMs, facts, tenants, signIns, decisions }
+  const people = Math.min(100_000, signIns)
+  const sessions = Math.min(200_000, signIns)
+  const told = Math.min(200_000, decisions)
+  const audited = Math.min(300_000, decisions)
+  const deliveries = Math.min(100_000, decisions)
 
   const numbers = (count: number) =>
     `WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < ${count - 1})`
@@ -44,11 +49,12 @@ export function fill(file: string, tenantId: string, { tenants, signIns, decisio
     analyzer_key_hash: `'hash-' || i`,
     client_secret_hash: `'hash-' || i`,
     revision: 'tenants.revision + 1 + i',
+    number: 'tenants.number + 1 + i',
   })
   copies('tenant_hostnames', tenants, { tenant_id: other, hostname: `${other} || '.example'` })
   copies('signing_keys', tenants, { tenant_id: other, kid: `'kid-' || i` })
-  run(`UPDATE counters SET value = value + ${tenants + 1} WHERE name = 'revision'`)
-  copies('users', 100_000, {
+  run(`UPDATE counters SET value = value + ${tenants + 1} WHERE name IN ('revision', 'tenant')`)
+  copies('users', people, {
     user_id: `'user-' || i`,
     username: `'user-' || i`,
     username_key: `'user-' || i`,
@@ -57,32 +63,40 @@ export function fill(file: string, tenantId: string, { tenants, signIns, decisio
     name: `'User ' || i`,
   })
   const age = (spanMs: number, count: string) => `:now - (i * (${spanMs} / ${count}))`
-  run(`${numbers(signIns)} INSERT INTO sign_ins SELECT 'sign-in-' || i, ${spread},
-    ${age(30 * DAY_MS, ':signIns')}, 'user-' || (i % 100000), 'login-' || (i % 100000),
+  run(`${numbers(signIns)} INSERT INTO sign_ins (sign_in_id, tenant_id,
+    at, user_id, login_hash, ip, counted_as, user_agent, is_failure, is_known_device, outcome, reason, facts)
+    SELECT 'sign-in-' || i, ${spread},
+    ${age(30 * DAY_MS, ':signIns')}, 'user-' || (i % ${people}), 'login-' || (i % ${people}),
     '198.51.' || (i / 256 % 256) || '.' || (i % 256), '198.51.' || (i / 256 % 256) || '.' || (i % 256),
     'Mozilla/5.0', 0, 1, CASE i % 50 WHEN 3 THEN 'refused' ELSE 'signed_in' END,
     CASE i % 50 WHEN 3 THEN 'network_denied' ELSE 'signed_in' END, :facts FROM n`)
-  run(`${numbers(decisions)} INSERT INTO enforcement_events
+  run(`${numbers(decisions)} INSERT INTO enforcement_events (tenant_id, sequence, at,
+    outcome, subject, sid, reason, ip, app_host, instance, path)
     SELECT ${spread}, i, :now - ((:decisions - i) * (${30 * DAY_MS} / :decisions)),
     CASE i % 4 WHEN 0 THEN 'sealed' WHEN 1 THEN 'logout' WHEN 2 THEN 'step_up' ELSE 'terminate' END,
-    'user-' || (i % 100000), 'sid-' || i, 'binding', '198.51.100.' || (i % 256), 'app.example',
-    'edge-1' FROM n`)
-  run(`${numbers(200_000)} INSERT INTO sessions SELECT 'sid-' || i, ${spread}, 'user-' || (i % 100000),
+    'user-' || (i % ${people}), 'sid-' || i, 'binding', '198.51.100.' || (i % 256), 'app.example',
+    'edge-1', '/' FROM n`)
+  run(`${numbers(sessions)} INSERT INTO sessions (sid, tenant_id, user_id, ip,
+    user_agent, created_at, issued_at, expires_at, last_seen_at) SELECT 'sid-' || i, ${spread}, 'user-' || (i % ${people}),
     '198.51.100.' || (i % 256), 'Mozilla/5.0', :now - i * 100, :now - i * 100,
-    CASE i % 3 WHEN 0 THEN :now - i ELSE :now + ${8 * HOUR_MS} - i * 10 END, :now - i, NULL, NULL FROM n`)
-  run(`${numbers(200_000)} INSERT INTO outbox SELECT 1000000 + i, 'event-' || i, ${spread},
+    CASE i % 3 WHEN 0 THEN :now - i ELSE :now + ${8 * HOUR_MS} - i * 10 END, :now - i FROM n`)
+  run(`${numbers(told)} INSERT INTO outbox SELECT 1000000 + i, 'event-' || i, ${spread},
     CASE i % 3 WHEN 0 THEN 'signin.denied' WHEN 1 THEN 'signin.step_up' ELSE 'session.terminated' END,
-    '{"subject":"user-' || (i % 100000) || '","reason":"network_denied","ip":"198.51.100.7"}',
-    :now - (200000 - i) * 2000 FROM n`)
-  run(`${numbers(300_000)} INSERT INTO audit SELECT 1000000 + i, :now - (300000 - i) * 5000,
-    'operator', 'tenant.changed', ${spread}, '{"name":["a","b"]}', 'request-' || i FROM n`)
+    '{"subject":"user-' || (i % ${people}) || '","reason":"network_denied","ip":"198.51.100.7"}',
+    :now - (${told} - i) * 2000 FROM n`)
+  run(`${numbers(audited)} INSERT INTO audit (sequence, at, actor, action, tenant_id,
+    content, request_id, tenant_number) SELECT 1000000 + i, :now - (${audited} - i) * 5000, 'operator',
+    'tenant.changed', ${spread}, '{"name":["a","b"]}', 'request-' || i,
+    (SELECT number FROM tenants WHERE tenant_id = ${spread}) FROM n`)
   // a delivery each for what the one webhook was told of
-  run(`${numbers(100_000)} INSERT INTO webhook_deliveries
+  run(`${numbers(deliveries)} INSERT INTO webhook_deliveries (delivery_id, webhook_id,
+    tenant_id, event, body, is_test, state, problem, attempts, next_at, lease_owner, lease_until,
+    replayed_from, created_at, updated_at)
     SELECT 'delivery-' || i, webhook_id, tenant_id, 'signin.denied', '{}', 0,
     CASE i % 20 WHEN 0 THEN 'pending' WHEN 1 THEN 'failed' ELSE 'delivered' END, NULL, 1,
     :now + ${DAY_MS}, NULL, NULL, NULL, :now - i * 5000, :now - i * 5000 FROM webhooks, n
     WHERE webhooks.tenant_id = :id`)
-  run(`${numbers(100_000)} INSERT INTO webhook_attempts SELECT 'delivery-' || i, 1, :id,
+  run(`${numbers(deliveries)} INSERT INTO webhook_attempts SELECT 'delivery-' || i, 1, :id,
     :now - i * 5000, 200, 12, 'ok', '' FROM n`)
 
   // a dozen outcomes and reasons for every minute, hour and day of the one tenant, and of all
