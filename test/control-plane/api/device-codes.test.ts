@@ -286,11 +286,9 @@ void t.test('two control planes have the same codes, and no code itself is kept'
 void t.test('names are printable, and of a length that fits a page', async (t) => {
   const { ask, open, deviceCodes } = await startTool(t)
   const longest = 'k'.repeat(LIMITS.deviceNameCharactersMax)
-  const { user_code } = await open({ machine: longest, application: 'Käsekuchen 🍰' })
-  t.match(await deviceCodes.look(user_code, 'ada'), {
-    machine: longest,
-    application: 'Käsekuchen 🍰',
-  })
+  const application = 'Käsekuchen 🍰'
+  const { user_code } = await open({ machine: longest, application })
+  t.match(await deviceCodes.look(user_code, 'ada'), { machine: longest, application })
   for (const machine of [`${longest}k`, '', 'a\nb', 'a\u202eb', '\u001b[31m', 7])
     t.match(
       await ask('device-codes', { machine }),
