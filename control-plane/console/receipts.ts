@@ -54,6 +54,8 @@ const IDS_IN_NOTE_MAX = 5
 const LOOK_EVERY_MS = 1000
 
 export function createConsoleReceipts({ fleet, tenants, clock }: ReceiptsWorld) {
+  const gateways = (count: number) =>
+    count === 1 ? '1 of 1 gateway' : `${count} of ${count} gateways`
   const seconds = (ms: number) => `${(Math.max(ms, 50) / 1000).toFixed(1)} s`
 
   async function noteOf(
@@ -127,7 +129,7 @@ export function createConsoleReceipts({ fleet, tenants, clock }: ReceiptsWorld) 
   }
 
   function liveOn(count: number, tookMs: number | undefined) {
-    return `Live on ${count} of ${count}${tookMs === undefined ? '' : ` in ${seconds(tookMs)}`}.`
+    return `Live on ${gateways(count)}${tookMs === undefined ? '' : ` in ${seconds(tookMs)}`}.`
   }
 
   function revokedState(
@@ -144,7 +146,7 @@ export function createConsoleReceipts({ fleet, tenants, clock }: ReceiptsWorld) 
     if (applied === of)
       return {
         kind: 'live',
-        sentence: `Enforced on ${of} of ${of} in ${seconds(tookMs)}.`,
+        sentence: `Enforced on ${gateways(of)} in ${seconds(tookMs)}.`,
         lines: notes,
       }
     return {

@@ -17,7 +17,7 @@ export const unsentAddress = (id: string) => `${PATH}?form=${id}`
 
 const WHY: Readonly<Record<KeptForm['why'], string>> = {
   session_over: 'You were signed out when you sent this form, so nothing was changed.',
-  fresh_sign_in: 'You had to confirm it’s you first, so nothing was changed yet.',
+  fresh_sign_in: 'Thanks for confirming it’s you. Nothing has been changed yet.',
 }
 
 export function unsentRoutes(
@@ -58,6 +58,7 @@ function attemptOf({ values, choices, why }: KeptForm, { form = {} }: Declaratio
     values: new Map(values),
     choices: new Map(choices),
     problems: new Map(),
+    isFine: why === 'fresh_sign_in',
     problem: `${WHY[why]} Review it, then submit it again.${secrets}`,
   }
 }

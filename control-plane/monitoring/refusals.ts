@@ -1,5 +1,5 @@
 /** The newest refusals of a tenant, wherever they happened: at the sign-in, or on the way in. */
-import { newestRefusedSignIns } from '../store/queries/sign-ins.ts'
+import { newestFailedSignIns, newestRefusedSignIns } from '../store/queries/sign-ins.ts'
 import { enforcementEventsBefore } from '../store/queries/enforcement-events.ts'
 import { isTrialId } from '../store/queries/users.ts'
 import type { Store } from '../store/store.ts'
@@ -11,6 +11,8 @@ export interface LatestRefusal {
   readonly reason: string
   readonly subject: string | null
   readonly ip: string | null
+  /** Of a request, where it was reported. */
+  readonly path?: string | null
   /** How often the same was refused again within its minute. */
   readonly repeated?: number
 }
@@ -22,7 +24,8 @@ export function createRefusals({ store }: { readonly store: Pick<Store, 'read'> 
   return {
     /** Newest first. */
     async latest(tenantId: string, limit: number): Promise<readonly LatestRefusal[]> {
-      const signIns = await newestRefusedSignIns(store.read, tenantId, limit)
+      const refused = await newestRefusedSignIns(store.read, tenantId, limit)
+      const failed = await newestFailedSignIns(store.read, tenantId, limit)
       const reported = await Promise.all(
         REPORTED.map(async (outcome) => {
           const rows = await enforcementEventsBefore(
@@ -32,17 +35,18 @@ export function createRefusals({ store }: { readonly store: Pick<Store, 'read'> 
             undefined,
             limit,
           )
-          return rows.map(({ at, reason, subject, ip }): LatestRefusal => {
-            return { at, outcome, reason: reason ?? '', subject, ip }
+          return rows.map(({ at, reason, subject, ip, path, count }): LatestRefusal => {
+            return { at, outcome, reason: reason ?? '', subject, ip, path, repeated: count - 1 }
           })
         }),
       )
-      const denied = signIns
+      const signIns = [
+        ...refused.map((row) => ({ ...row, outcome: 'denied' as const })),
+        ...failed.map((row) => ({ ...row, outcome: 'failed' as const })),
+      ]
         .filter(({ userId }) => userId === null || !isTrialId(userId))
-        .map(({ at, userId, ip, reason, repeated }): LatestRefusal => {
-          return { at, outcome: 'denied', reason, subject: userId, ip, repeated }
-        })
-      return [...denied, ...reported.flat()].sort((a, b) => b.at - a.at).slice(0, limit)
+        .map(({ userId: subject, ...row }): LatestRefusal => ({ ...row, subject }))
+      return [...signIns, ...reported.flat()].sort((a, b) => b.at - a.at).slice(0, limit)
     },
   }
 }

@@ -68,6 +68,14 @@ t.test('a user from the invitation to the end', { skip: WITHOUT_CHROMIUM }, asyn
 
   // by keyboard, with a script: the receipt says that the gateway refuses what was revoked
   const { page: wide } = desk
+  await wide.goto(at('/users'))
+  const all = wide.getByRole('button', { name: 'Select all on this page' })
+  const boxes = wide.locator('[name=user_id]')
+  const ticked = wide.locator('[name=user_id]:checked')
+  await all.press('Enter')
+  t.equal(await ticked.count(), await boxes.count())
+  await all.press('Enter')
+  t.equal(await ticked.count(), 0)
   await wide.goto(at(ofAda))
   await wide.getByRole('link', { name: 'Disable account' }).press('Enter')
   t.match(await wide.textContent('main'), /active sessions? ends? immediately.*can.t sign in/s)

@@ -60,7 +60,7 @@ export const formCard = (visit: Pick<Visit, 'proofs'>, view: FormView): Html =>
 function problemOf(attempt: Attempt | undefined, content: FormView['content']): Html | string {
   if (attempt === undefined) return ''
   if (attempt.problem !== undefined)
-    return html`<div tabindex="-1" autofocus>${notice('problem', attempt.problem)}</div>`
+    return html`<div tabindex="-1" autofocus>${notice(attempt.isFine === true ? 'info' : 'problem', attempt.problem)}</div>`
   const wrong = [...attempt.problems]
   if (wrong.length === 0) return ''
   const labels = labelsIn(content)

@@ -57,6 +57,10 @@ function cellOf<Row>(
     : html`<td data-label="${name}" ${isNumber ? html`class="number"` : ''}>${content}</td>`
 }
 
+/** Ticks the boxes of a table's rows at once; the script shows it. */
+export const selectAll = (field: string): Html =>
+  html`<p><button type="button" class="button small" data-select="${field}" hidden>Select all on this page</button></p>`
+
 /** What an empty list says, and what to do about it. */
 export function emptyState(title: string, text: string | Html, button?: Html): Html {
   return html`<div class="empty">

@@ -6,6 +6,7 @@ import { openSwitcher } from './switcher.ts'
 localTimes(document)
 copyButtons()
 revealPasswords()
+selectAll()
 followReceipts()
 openSwitcher()
 
@@ -21,6 +22,19 @@ function revealPasswords() {
     button.hidden = false
     button.addEventListener('click', () => show(field.type === 'password'))
     field.form?.addEventListener('submit', () => show(false))
+  }
+}
+
+/** Where all are ticked, it unticks them. */
+function selectAll() {
+  for (const button of document.querySelectorAll<HTMLButtonElement>('[data-select]')) {
+    const name = button.dataset['select'] ?? ''
+    const boxes = [...(button.form?.querySelectorAll<HTMLInputElement>(`[name="${name}"]`) ?? [])]
+    button.hidden = false
+    button.addEventListener('click', () => {
+      const isAll = boxes.every((box) => box.checked)
+      for (const box of boxes) box.checked = !isAll
+    })
   }
 }
 

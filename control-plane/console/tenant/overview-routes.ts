@@ -73,12 +73,13 @@ function latestCard(
           cell: ({ outcome, repeated }) => outcomeText(outcome) + repeatedText(repeated),
         },
         { label: 'Reason', cell: ({ reason }) => (reason === '' ? '—' : reasonText(reason)) },
+        { label: 'Path', cell: ({ path }) => (path == null ? '—' : html`<code>${path}</code>`) },
         { label: 'User', cell: ({ subject }) => personLink(tenantId, subject, names) },
         { label: 'IP address', cell: ({ ip }) => (ip === null ? null : fromAddress(tenantId, ip)) },
       ],
       empty: emptyState(
         'Nothing blocked yet',
-        'Requests for sealed paths and sign-ins denied by a policy appear here.',
+        'Requests for sealed paths, failed sign-ins and those denied by a policy appear here.',
       ),
     }),
   )

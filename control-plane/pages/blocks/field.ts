@@ -10,6 +10,8 @@ export interface Attempt {
   readonly problems: ReadonlyMap<string, string>
   /** What belongs to no field. */
   readonly problem?: string | undefined
+  /** Nothing is wrong with it: `problem` only says how things stand. */
+  readonly isFine?: boolean
 }
 
 interface FieldView {

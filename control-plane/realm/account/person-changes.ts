@@ -8,7 +8,7 @@ import {
   changePasswordPage,
   emailAskedPage,
 } from '../pages/account/change-pages.ts'
-import { passwordChangedPage } from '../pages/account-pages.ts'
+import { passwordSavedPage } from '../pages/account-pages.ts'
 import { placeOf, requestIdOf, showPage } from '../show.ts'
 import type { Realm, RealmWorld } from '../world.ts'
 import type { freshProofs } from './fresh-proof.ts'
@@ -138,6 +138,6 @@ export function personChanges(
       throw error
     }
     accountMail.deliver()
-    return showPage(ctx, 200, passwordChangedPage(place, applicationUrl))
+    return showPage(ctx, 200, passwordSavedPage(place, 'reset', applicationUrl))
   }
 }

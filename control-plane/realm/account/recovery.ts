@@ -11,7 +11,7 @@ import {
   emailChangedPage,
   forgottenPage,
   mailSentPage,
-  passwordChangedPage,
+  passwordSavedPage,
 } from '../pages/account-pages.ts'
 import { placeOf, requestIdOf, showMessage, showPage } from '../show.ts'
 import { asKnown } from '../../store/precedence.ts'
@@ -119,7 +119,7 @@ export function recoveryPages(realm: Realm, world: RealmWorld) {
       throw error
     }
     accountMail.deliver()
-    return showPage(ctx, 200, passwordChangedPage(placeOf(ctx, world, realm), applicationUrl))
+    return showPage(ctx, 200, passwordSavedPage(placeOf(ctx, world, realm), kind, applicationUrl))
   }
 
   async function newEmail(ctx: RealmContext, isRead: boolean) {

@@ -71,8 +71,12 @@ export function newPasswordFields({ texts: { account } }: Place, charactersMin: 
   ] as const
 }
 
-export const passwordChangedPage = (place: NamedPlace, applicationUrl: string): Page =>
-  pageOnwards(place, place.texts.account.passwordChanged, [applicationUrl, place.texts.signIn])
+export const passwordSavedPage = (
+  place: NamedPlace,
+  kind: 'invite' | 'reset',
+  applicationUrl: string,
+): Page =>
+  pageOnwards(place, place.texts.account.passwordSaved[kind], [applicationUrl, place.texts.signIn])
 
 /** A person has to press: programs that look into mails open every link. */
 export function confirmEmailPage({

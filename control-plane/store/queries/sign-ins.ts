@@ -80,6 +80,24 @@ export async function newestRefusedSignIns(queries: Queries, tenantId: string, l
     .limit(limit)
 }
 
+/** The newest with a wrong password or code, among the newest that have not come to an end. */
+export async function newestFailedSignIns(queries: Queries, tenantId: string, limit: number) {
+  const { at, userId, ip, reason, isFailure } = table
+  const unended = queries
+    .select({ at, userId, ip, reason, isFailure })
+    .from(table)
+    .where(and(eq(table.tenantId, tenantId), eq(table.outcome, 'asking')))
+    .orderBy(desc(at))
+    .limit(LIMITS.failuresReadMax)
+    .as('unended')
+  return await queries
+    .select({ at: unended.at, userId: unended.userId, ip: unended.ip, reason: unended.reason })
+    .from(unended)
+    .where(eq(unended.isFailure, true))
+    .orderBy(desc(unended.at))
+    .limit(limit)
+}
+
 /** Who has failed since then: some people, or of all the newest `most`. */
 export async function failedLately(
   queries: Queries,

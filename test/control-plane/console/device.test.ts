@@ -91,7 +91,8 @@ void t.test('somebody who took too long to confirm finds the choice again', asyn
   const refused = await allow(kim, userCode, 'acme')
   const [, keptAt = ''] = /return_to=([^"&]*unsent[^"&]*)/.exec(refused.text) ?? []
   const again = await (await signedIn(kim.userId)).get(decodeURIComponent(keptAt))
-  t.match(again, { status: 200, text: /You had to confirm it’s you first/ })
+  t.match(again, { status: 200, text: /Thanks for confirming it’s you/ })
+  t.notMatch(again.text, 'role="alert"', 'which is no error')
   t.match(again.text, userCode)
   t.equal((await allow(await signedIn(kim.userId), userCode, 'acme')).status, 303)
   t.ok(await redeem(deviceCode))

@@ -119,11 +119,28 @@ void t.test('sessions that are alive are counted, and the latest refusals shown'
   await services.policies.put('acme', 'network', { deny: ['203.0.113.0/24'] }, actor)
   await signIns(services, bob, 1, { ip: '203.0.113.7' })
   await services.enforcement.receive('edge-1', [
-    { tenant_id: 'acme', outcome: 'sealed', reason: 'sealed', ip: '203.0.113.9' },
+    {
+      tenant_id: 'acme',
+      outcome: 'sealed',
+      reason: 'sealed',
+      ip: '203.0.113.9',
+      path: '/admin',
+      count: 3,
+    },
   ])
+  await signIns(services, bob, 1, { ip: '198.51.100.7', facts: { password: 'wrong' } })
   const { text } = await ada.get(OVERVIEW)
   t.match(text, tile('Active sessions now', '1'))
   const latest = text.slice(text.indexOf('Latest refusals'))
+  t.match(
+    latest,
+    new RegExp(
+      `Sign-in failed.*wrong username or password.*users/${bob.userId}#sign-ins.*198\\.51\\.100\\.7`,
+      's',
+    ),
+    'also of a wrong password',
+  )
+  t.match(latest, /Sealed path and 2 more.*<code>\/admin<\/code>/s, 'with the path and how often')
   t.match(
     latest,
     new RegExp(

@@ -66,12 +66,12 @@ void t.test('a gateway that is late is followed until it is there', async (t) =>
   late.send({ type: 'applied', epoch, revision, is_durable: true })
   t.match((await events.next()).value, {
     kind: 'live',
-    sentence: /^Live on 1 of 1 in \d+\.\d s\.$/,
+    sentence: /^Live on 1 of 1 gateway in \d+\.\d s\.$/,
   })
   t.match((await events.next()).value, { event: 'end' })
   t.match(
     (await grace.get(answer.location)).text,
-    /Live on 1 of 1\./,
+    /Live on 1 of 1 gateway\./,
     'and is so when looked at again',
   )
 })
@@ -119,7 +119,7 @@ void t.test('a revocation took as long as gateways took', async (t) => {
     startedMs,
     reader,
   )
-  t.match(receipts.stateOf(note, reader), { sentence: 'Enforced on 1 of 1 in 0.1 s.' })
+  t.match(receipts.stateOf(note, reader), { sentence: 'Enforced on 1 of 1 gateway in 0.1 s.' })
 })
 
 void t.test('names of gateways are for operators: a tenant sees how many they are', async (t) => {

@@ -9,7 +9,7 @@ import {
   emailChangedPage,
   forgottenPage,
   mailSentPage,
-  passwordChangedPage,
+  passwordSavedPage,
 } from '../../../control-plane/realm/pages/account-pages.ts'
 import {
   changeEmailPage,
@@ -84,7 +84,7 @@ export const EXAMPLES: Readonly<Record<string, (place: NamedPlace) => Page>> = {
       kind: 'reset',
       problem: place.texts.steps.passwordProblem.password_too_weak,
     }),
-  passwordChangedPage: (place) => passwordChangedPage(place, APPLICATION),
+  passwordSavedPage: (place) => passwordSavedPage(place, 'invite', APPLICATION),
   confirmEmailPage: (place) =>
     confirmEmailPage({ place, action: ACTION, email: 'ada@example.com' }),
   emailChangedPage: (place) => emailChangedPage(place, 'ada@example.com', APPLICATION),

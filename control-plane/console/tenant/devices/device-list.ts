@@ -10,7 +10,7 @@ import { linkButton } from '../../../pages/blocks/form.ts'
 import type { Html } from '../../../pages/html.ts'
 import { PAGE_QUERY } from '../../../requests/paging.ts'
 import { form } from '../../blocks/form.ts'
-import { emptyState, table, type Column } from '../../blocks/table.ts'
+import { emptyState, selectAll, table, type Column } from '../../blocks/table.ts'
 import { age, badge } from '../../blocks/text.ts'
 import { chosen, searched } from '../../filters.ts'
 import { userPath } from '../people/paths.ts'
@@ -135,7 +135,7 @@ export function selectable(visit: TenantVisit, devices: Html, count: number): Ht
     action: `${devicesPath(visit.tenant.tenantId)}/selected`,
     submit: 'Revoke selected',
     look: 'quiet',
-    content: devices,
+    content: html`${selectAll('device_id')} ${devices}`,
   })
 }
 

@@ -10,7 +10,7 @@ import type { Html } from '../../../pages/html.ts'
 import { notice } from '../../../pages/blocks/notice.ts'
 import { PAGE_QUERY } from '../../../requests/paging.ts'
 import { form } from '../../blocks/form.ts'
-import { emptyState, pager, table, type Column } from '../../blocks/table.ts'
+import { emptyState, pager, selectAll, table, type Column } from '../../blocks/table.ts'
 import { badge, moment } from '../../blocks/text.ts'
 import { chosen, searched } from '../../filters.ts'
 import { administratorsPath, tenantPath } from '../../navigation.ts'
@@ -161,7 +161,7 @@ function selectable(visit: TenantVisit, path: string, users: Html, count: number
     action: `${path}/selected`,
     submit: 'Continue',
     look: 'quiet',
-    content: html`${users}
+    content: html`${selectAll('user_id')} ${users}
     <div class="narrow">${selectField({
       name: 'change',
       label: 'With the selected users',

@@ -76,7 +76,7 @@ const SUMMARIES: { readonly [Name in PolicyName]: (policy: Policies[Name]) => Fa
   ],
   network: ({ allow, deny }) => [
     ['Allowed', listed(allow, 'all')],
-    ['Block', listed(deny, 'none')],
+    ['Blocked', listed(deny, 'none')],
   ],
   device: ({ require: demand, notify_new, mode, facts }) => [
     ['Which browsers', DEVICES[demand]],

@@ -30,9 +30,12 @@ export const account = {
     `At least ${characters} characters. A few words that you can remember work well.`,
   passwordsDiffer: 'The passwords do not match. Enter both again.',
   savePassword: 'Save password',
-  passwordChanged: {
-    title: 'Password changed',
-    intro: 'Sign in with your new password. All other sessions have ended.',
+  passwordSaved: {
+    invite: { title: 'Password saved', intro: 'You can sign in with it now.' },
+    reset: {
+      title: 'Password changed',
+      intro: 'Sign in with your new password. All other sessions have ended.',
+    },
   },
   confirmEmail: {
     title: 'Confirm your email address',

@@ -30,9 +30,12 @@ export const account: typeof english = {
     `Mindestens ${characters} Zeichen. Gut sind mehrere Wörter, die Sie sich merken können.`,
   passwordsDiffer: 'Die Passwörter stimmen nicht überein. Geben Sie beide noch einmal ein.',
   savePassword: 'Passwort speichern',
-  passwordChanged: {
-    title: 'Passwort geändert',
-    intro: 'Melden Sie sich mit dem neuen Passwort an. Alle anderen Sitzungen sind beendet.',
+  passwordSaved: {
+    invite: { title: 'Passwort gespeichert', intro: 'Sie können sich jetzt damit anmelden.' },
+    reset: {
+      title: 'Passwort geändert',
+      intro: 'Melden Sie sich mit dem neuen Passwort an. Alle anderen Sitzungen sind beendet.',
+    },
   },
   confirmEmail: {
     title: 'E\u2011Mail\u2011Adresse bestätigen',
