@@ -1,6 +1,7 @@
 /**
- * Which connectors are at which gateways right now, as the gateways tell us: in memory alone, since
- * each of them says all of it again when it connects. What a gateway does not renew is over.
+ * Which connectors are at which gateways right now, as the gateways tell us, or other control planes
+ * theirs (`shared-presence.ts`): in memory alone, since each gateway says all of it again when it
+ * connects. What is not renewed is over.
  */
 import type { Clock } from '../../shared/clock.ts'
 import {
@@ -27,6 +28,7 @@ export type ConnectorPresence = ReturnType<typeof createConnectorPresence>
 export function createConnectorPresence({ clock }: { readonly clock: Clock }) {
   const gateways = new Map<string, Gateway>()
   const listeners = new Set<(tenantIds: ReadonlySet<string>) => void>()
+  const receivers: ((gatewayId: string, message: ConnectorsMessage) => void)[] = []
 
   function receive(gatewayId: string, message: ConnectorsMessage): void {
     const nowMs = clock.nowMs()
@@ -45,6 +47,28 @@ export function createConnectorPresence({ clock }: { readonly clock: Clock }) {
     for (const gone of message.gone)
       if (here.delete(connectorKey(gone.tenant_id, gone.connector_id))) tenants.add(gone.tenant_id)
     tell(tenants)
+    for (const receiver of receivers) receiver(gatewayId, message)
+  }
+
+  /** As another control plane tells it, of these tenants; `isAnew`: and there are no others there. */
+  function put(
+    gatewayId: string,
+    heardMs: number,
+    ofTenants: ReadonlyMap<string, readonly ConnectorHere[]>,
+    isAnew: boolean,
+  ): void {
+    const before = gateways.get(gatewayId)
+    const here = new Map(
+      isAnew
+        ? []
+        : [...(before?.here ?? [])].filter(([, { tenantId }]) => !ofTenants.has(tenantId)),
+    )
+    for (const one of [...ofTenants.values()].flat())
+      here.set(connectorKey(one.tenantId, one.connectorId), one)
+    gateways.set(gatewayId, { heardMs, isQuiet: false, here })
+    const isOtherwise = isAnew || before?.isQuiet === true
+    const others = isOtherwise && before !== undefined ? tenantsOf(before) : []
+    tell(new Set([...ofTenants.keys(), ...others]))
   }
 
   function tell(tenants: ReadonlySet<string>): void {
@@ -65,6 +89,12 @@ export function createConnectorPresence({ clock }: { readonly clock: Clock }) {
 
   return {
     receive,
+    put,
+    /** Said by a gateway that is connected here. */
+    onReceive: (receiver: (typeof receivers)[number]) => void receivers.push(receiver),
+    at: (gatewayId: string): readonly ConnectorHere[] => [
+      ...(gateways.get(gatewayId)?.here.values() ?? []),
+    ],
     /** Tenants whose connectors came, left or changed. */
     onChange: (listener: (tenantIds: ReadonlySet<string>) => void) => void listeners.add(listener),
     /** Of one tenant, at each gateway that has it. */

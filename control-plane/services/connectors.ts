@@ -4,6 +4,7 @@ import { createAuthority } from '../connectors/authority.ts'
 import { createConnectors } from '../connectors/connectors.ts'
 import { createPresenceEvents, type TellOfConnector } from '../connectors/presence-events.ts'
 import { createJoinTokens } from '../connectors/join-tokens.ts'
+import { createSharedPresence } from '../connectors/shared-presence.ts'
 import type { EnforcementServices } from './enforcement.ts'
 import type { Jobs } from './jobs.ts'
 import type { TenantServices } from './tenants.ts'
@@ -13,8 +14,11 @@ export type ConnectorServices = ReturnType<typeof createConnectorServices>
 
 export function createConnectorServices(
   world: Pick<ServicesWorld, 'clock'> &
-    Pick<TenantServices, 'store' | 'vault'> &
-    Pick<EnforcementServices, 'gatewayDoors' | 'connectorPresence' | 'enforcement'>,
+    Pick<TenantServices, 'store' | 'vault' | 'leases'> &
+    Pick<EnforcementServices, 'gatewayDoors' | 'connectorPresence' | 'enforcement'> & {
+      /** Other control planes may have the same database. */
+      readonly isShared: boolean
+    },
   jobs: Jobs,
 ) {
   const joinTokens = jobs.tidied('joinTokens', createJoinTokens(world))
@@ -23,7 +27,13 @@ export function createConnectorServices(
   const tell: TellOfConnector = (change, { tenantId, connectorId, name }, outcome, reason) =>
     enforcement.tell(change, tenantId, connectorId, { outcome, reason, app_host: name })
   const { run } = createPresenceEvents({ ...world, presence, tell })
-  jobs.follows(run, 'what became of connectors could not be told', 5 * SECOND_MS)
+  const told = world.leases.alone('connectors', run)
+  jobs.follows(told, 'what became of connectors could not be told', 5 * SECOND_MS)
+  if (world.isShared) {
+    const shared = jobs.tidied('sharedPresence', createSharedPresence({ ...world, presence }))
+    const failure = 'connectors at the gateways of other control planes are not known just now'
+    jobs.follows(shared.run, failure, 2 * SECOND_MS)
+  }
   const connectors = createConnectors({ ...world, joinTokens, authority, presence, tell })
   return { joinTokens, connectors }
 }

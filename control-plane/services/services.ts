@@ -24,7 +24,8 @@ export async function createServices(world: ServicesWorld) {
   const enforcement = await openEnforcement(world, ofTenants, jobs)
   const notices = createNotices(world, { ...ofTenants, ...people }, jobs)
   const below = { baseUrl, edgeUrlFor, clock, log, ...ofTenants, ...people, ...enforcement }
-  const ofConnectors = createConnectorServices(below, jobs)
+  const isShared = world.engine.nodes !== undefined
+  const ofConnectors = createConnectorServices({ ...below, isShared }, jobs)
   const ofDevices = createDeviceServices({ ...world, ...below }, jobs)
   const integrations = createIntegrations(world, { ...below, ...ofConnectors }, jobs)
   const realms = createRealms({ ...below, ...ofDevices })

@@ -1,5 +1,5 @@
 /** Tables of connectors, and of the gateways that they dial. */
-import { flag, index, table, text, uniqueIndex, whole } from './columns.ts'
+import { flag, index, json, primaryKey, table, text, uniqueIndex, whole } from './columns.ts'
 
 export const connectorTokens = table(
   'connector_tokens',
@@ -19,6 +19,21 @@ export const connectorTokens = table(
     uniqueIndex('connector_tokens_hash').on(table.tokenHash),
     index('connector_tokens_tenant').on(table.tenantId),
     index('connector_tokens_expiry').on(table.expiresAt),
+  ],
+)
+
+/** What control planes tell each other of the connectors at their gateways, where they are several. */
+export const connectorPresence = table(
+  'connector_presence',
+  {
+    gatewayId: text('gateway_id').notNull(),
+    tenantId: text('tenant_id').notNull(),
+    content: json('content').notNull(),
+    at: whole('at').notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.gatewayId, table.tenantId] }),
+    index('connector_presence_at').on(table.at),
   ],
 )
 

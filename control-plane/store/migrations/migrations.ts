@@ -48,6 +48,7 @@ import { oneKindOfStopLink } from './0044-one-kind-of-stop-link.ts'
 import { secondDatabase } from './0045-second-database.ts'
 import { rates } from './0055-rates.ts'
 import { leases } from './0057-leases.ts'
+import { sharedPresence } from './0058-shared-presence.ts'
 
 export interface Migration {
   readonly name: string
@@ -109,4 +110,5 @@ export const migrations: readonly Migration[] = [
   rates,
   deviceTypedCodes,
   leases,
+  sharedPresence,
 ]
