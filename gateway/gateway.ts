@@ -25,6 +25,7 @@ import { createTenantRegistry } from './tenants/registry.ts'
 import { followRelay } from './fleet/relay-follower.ts'
 import type { PrimaryPort } from './fleet/relay-messages.ts'
 import { createConnectors } from './connectors/connectors.ts'
+import { NO_WAY } from './connectors/open-failures.ts'
 import type { ConnectorDoor } from './tls/tls-listener.ts'
 import { createUpgrades } from './upgrade/upgrades.ts'
 import { createUpstreamRuntime } from './upstream/runtime.ts'
@@ -73,7 +74,7 @@ export function createGateway({ settings, port, log, clock, lines, door }: Gatew
     openUpstream: ({ tenant_id: tenantId, mode, origin }) =>
       createUpstream({
         origin,
-        ...(mode === 'connector' && connectors && { way: connectors.wayTo(tenantId) }),
+        ...(mode === 'connector' && { way: connectors?.wayTo(tenantId) ?? NO_WAY }),
         runtime,
         timeouts: upstreamTimeouts,
         isExempt: isBalancer,

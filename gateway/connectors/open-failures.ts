@@ -1,6 +1,6 @@
 /** Why there is no connection to an application behind a connector. */
 import type { HopFailure, OpenFailure } from '../../shared/connector/messages.ts'
-import { failure, type UpstreamFailure } from '../wire/upstream-call.ts'
+import { failure, type UpstreamFailure, type Way } from '../wire/upstream-call.ts'
 
 export const FAILURES: Record<OpenFailure, UpstreamFailure> = {
   refused: failure('upstream_refused', 'the application refuses its connector'),
@@ -14,6 +14,13 @@ export const FAILURES: Record<OpenFailure, UpstreamFailure> = {
 }
 export const ABSENT = failure('connector_absent', 'no connector is connected')
 export const BUSY = failure('upstream_busy', 'too many requests wait for a connector')
+
+/** Of a gateway that connectors cannot reach: what stands as the application's address is a name and no more. */
+export const NO_WAY: Way = {
+  open: (opening) => void process.nextTick(() => opening.onFailed(ABSENT)),
+  isCrowded: () => false,
+  hasRoomFor: () => true,
+}
 
 const FAILURE_OF: Record<HopFailure, UpstreamFailure> = { ...FAILURES, absent: ABSENT, busy: BUSY }
 

@@ -2,7 +2,7 @@
 import t, { type Test } from 'tap'
 import { request } from 'undici'
 import { startConnectedEdge } from '../../support/connected-edge.ts'
-import { HOST, USER_AGENT } from '../../support/edge-world.ts'
+import { HOST, startEdge, USER_AGENT } from '../../support/edge-world.ts'
 import { connect, startWebSocketApplication } from '../../support/websockets.ts'
 import { startOrigin } from '../../support/wire.ts'
 
@@ -55,6 +55,22 @@ t.test('without a connector the edge says so, and when to come again', async (t)
   await connector.until('connected')
   t.equal((await ask('/orders', edge.session())).statusCode, 200)
 })
+
+t.test(
+  'where no connector can come in, the name of the application is dialled as little',
+  async (t) => {
+    const stranger = await startOrigin(t)
+    const edge = await startEdge(t, stranger.url, { mode: 'connector' })
+    const headers = { host: `${HOST}:${edge.port}`, 'user-agent': USER_AGENT }
+    const at = edge.edgeUrl.replace(HOST, '127.0.0.1')
+    for (const path of ['/health', '/orders']) {
+      const answer = await request(at + path, { headers: { ...headers, cookie: edge.session() } })
+      t.equal(answer.statusCode, 503, path)
+      t.match(await answer.body.json(), { error: 'connector_absent' })
+    }
+    t.equal(stranger.seen.length, 0)
+  },
+)
 
 t.test('a WebSocket goes the same way, and a connector that drains tells it so', async (t) => {
   const application = await startWebSocketApplication(t)
