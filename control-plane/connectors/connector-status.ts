@@ -5,9 +5,15 @@ import type { ConnectorAtGateway } from './presence.ts'
 
 export type ConnectorStatus = ReturnType<typeof statusOf>
 
-export function statusOf(row: ConnectorRow, at: readonly ConnectorAtGateway[], nowMs: number) {
+/** `uncounted`: requests that are not written down yet. */
+export function statusOf(
+  row: ConnectorRow,
+  at: readonly ConnectorAtGateway[],
+  { nowMs, uncounted }: { readonly nowMs: number; readonly uncounted: number },
+) {
   const { tenantId, connectorId, name, joinedAt, seenAt } = row
-  const kept = { tenantId, connectorId, name, joinedAt, seenAt }
+  const requests = row.requests + uncounted
+  const kept = { tenantId, connectorId, name, joinedAt, seenAt, requests }
   const [first, ...others] = at
   const gateways = at.toSorted((a, b) => (a.gatewayId < b.gatewayId ? -1 : 1))
   if (first === undefined)
@@ -18,12 +24,11 @@ export function statusOf(row: ConnectorRow, at: readonly ConnectorAtGateway[], n
       reason: null,
       // A moment ago it was here, and nobody has written down yet that it is not.
       lastSeenAt: row.presence === 'disconnected' ? row.presenceAt : nowMs,
-      requests: 0,
       roundTripMs: null,
       lastError: null,
       gateways,
     }
-  const { state, reason, program, requests, roundTripMs, lastError } = mergeHere([first, ...others])
-  const live = { state, reason, program, requests, roundTripMs, lastError }
+  const { state, reason, program, roundTripMs, lastError } = mergeHere([first, ...others])
+  const live = { state, reason, program, roundTripMs, lastError }
   return { ...kept, ...live, lastSeenAt: nowMs, gateways }
 }

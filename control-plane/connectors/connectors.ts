@@ -57,7 +57,7 @@ interface ConnectorsWorld {
   readonly joinTokens: JoinTokens
   readonly authority: Authority
   readonly gatewayDoors: Pick<GatewayDoors, 'list'>
-  readonly presence: Pick<ConnectorPresence, 'of'>
+  readonly presence: Pick<ConnectorPresence, 'of' | 'uncounted'>
   readonly tell: TellOfConnector
 }
 
@@ -98,7 +98,7 @@ export function createConnectors(world: ConnectorsWorld) {
     const connectorId = `con_${randomBytes(8).toString('hex')}`
     const times = { joinedAt: nowMs, seenAt: nowMs }
     await joinTokens.spend(change, token)
-    const told = { presence: 'disconnected', presenceAt: null }
+    const told = { presence: 'disconnected', presenceAt: null, requests: 0 }
     await insertConnector(queries, {
       ...{ connectorId, tenantId, tokenId, name, program },
       ...times,
@@ -219,7 +219,11 @@ export function createConnectors(world: ConnectorsWorld) {
       const rows = await connectorsOf(store.read, tenantId)
       const here = Map.groupBy(presence.of(tenantId), ({ connectorId }) => connectorId)
       const nowMs = clock.nowMs()
-      return rows.map((row) => statusOf(row, here.get(row.connectorId) ?? [], nowMs))
+      return rows.map((row) => {
+        const { connectorId } = row
+        const uncounted = presence.uncounted(connectorId)
+        return statusOf(row, here.get(connectorId) ?? [], { nowMs, uncounted })
+      })
     },
 
     /** Its connections end as soon as the gateways hear of it. Whatever mode the tenant is in by now. */

@@ -8,6 +8,7 @@ import {
   connectorKey,
   fromPresence,
   type ConnectorHere,
+  type ConnectorPresence as Said,
   type ConnectorsMessage,
 } from '../../shared/fleet/connector-presence.ts'
 import { LIMITS } from '../../shared/limits.ts'
@@ -27,6 +28,8 @@ export type ConnectorPresence = ReturnType<typeof createConnectorPresence>
 
 export function createConnectorPresence({ clock }: { readonly clock: Clock }) {
   const gateways = new Map<string, Gateway>()
+  /** Answered since that was last written down, by connector. */
+  const uncounted = new Map<string, number>()
   const listeners = new Set<(tenantIds: ReadonlySet<string>) => void>()
   const receivers: ((gatewayId: string, message: ConnectorsMessage) => void)[] = []
 
@@ -41,6 +44,7 @@ export function createConnectorPresence({ clock }: { readonly clock: Clock }) {
     for (const said of message.here) {
       const key = connectorKey(said.tenant_id, said.connector_id)
       if (!here.has(key) && here.size >= LIMITS.connectorsReportedMax) continue
+      if (before !== undefined) count(said, before.here.get(key)?.requests ?? 0)
       here.set(key, fromPresence(said, nowMs))
       tenants.add(said.tenant_id)
     }
@@ -69,6 +73,14 @@ export function createConnectorPresence({ clock }: { readonly clock: Clock }) {
     const isOtherwise = isAnew || before?.isQuiet === true
     const others = isOtherwise && before !== undefined ? tenantsOf(before) : []
     tell(new Set([...ofTenants.keys(), ...others]))
+  }
+
+  /**
+   * Gateways count what their present connections have answered, so fewer than before means that some
+   * have ended. What a gateway says first may be written down already, by us before our start.
+   */
+  function count({ connector_id: id, requests }: Said, before: number): void {
+    if (requests > before) uncounted.set(id, (uncounted.get(id) ?? 0) + requests - before)
   }
 
   function tell(tenants: ReadonlySet<string>): void {
@@ -105,6 +117,15 @@ export function createConnectorPresence({ clock }: { readonly clock: Clock }) {
           one.tenantId === tenantId && !isQuiet ? [{ ...one, gatewayId }] : [],
         ),
       )
+    },
+    uncounted: (connectorId: string): number => uncounted.get(connectorId) ?? 0,
+    /** What is to be added to what is written down. */
+    uncountedAll: (): (readonly [connectorId: string, requests: number])[] => [...uncounted],
+    /** It was written down. */
+    counted(connectorId: string, requests: number): void {
+      const left = (uncounted.get(connectorId) ?? 0) - requests
+      if (left > 0) uncounted.set(connectorId, left)
+      else uncounted.delete(connectorId)
     },
     /** Where requests of these tenants can go. */
     gatewaysOf(tenantIds: ReadonlySet<string>): Map<string, string[]> {

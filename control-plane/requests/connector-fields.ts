@@ -38,7 +38,8 @@ export const NewConnectorTokenAnswer = v.strictObject({
   token: described(v.string(), 'Shown only once.'),
 })
 
-const requests = described(count, 'Answered since it connected.')
+const requests = described(count, 'Answered since it connected there.')
+const requestsSoFar = described(count, 'Answered since it joined.')
 const roundTripMs = described(
   v.nullable(count),
   'Milliseconds from gateway to connector and back; null: not measured yet.',
@@ -81,7 +82,7 @@ export const ConnectorAnswer = v.strictObject({
     v.nullable(time),
     'When a gateway last had it; null: it has never connected.',
   ),
-  requests,
+  requests: requestsSoFar,
   round_trip_ms: roundTripMs,
   last_error: lastError,
   gateways: described(v.array(ConnectorAtGatewayAnswer), 'Those that it is connected to.'),

@@ -1,9 +1,10 @@
 /** Who dials in for applications without an open port. */
-import { SECOND_MS } from '../../shared/clock.ts'
+import { MINUTE_MS, SECOND_MS } from '../../shared/clock.ts'
 import { createAuthority } from '../connectors/authority.ts'
 import { createConnectors } from '../connectors/connectors.ts'
 import { createPresenceEvents, type TellOfConnector } from '../connectors/presence-events.ts'
 import { createJoinTokens } from '../connectors/join-tokens.ts'
+import { countRequests } from '../connectors/request-counts.ts'
 import { createSharedPresence } from '../connectors/shared-presence.ts'
 import type { EnforcementServices } from './enforcement.ts'
 import type { Jobs } from './jobs.ts'
@@ -29,6 +30,8 @@ export function createConnectorServices(
   const { run } = createPresenceEvents({ ...world, presence, tell })
   const told = world.leases.alone('connectors', run)
   jobs.follows(told, 'what became of connectors could not be told', 5 * SECOND_MS)
+  const counting = () => countRequests({ ...world, presence })
+  jobs.follows(counting, 'requests of connectors could not be written down', MINUTE_MS)
   if (world.isShared) {
     const shared = jobs.tidied('sharedPresence', createSharedPresence({ ...world, presence }))
     const failure = 'connectors at the gateways of other control planes are not known just now'

@@ -53,6 +53,8 @@ export const connectors = table(
     /** What the tenant's people were told last, and since when that is so. */
     presence: text('presence').notNull().default('disconnected'),
     presenceAt: whole('presence_at'),
+    /** Answered since it joined, as far as it is written down. */
+    requests: whole('requests').notNull().default(0),
   },
   (table) => [index('connectors_tenant').on(table.tenantId)],
 )

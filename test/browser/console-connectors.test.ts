@@ -18,7 +18,9 @@ t.test('a list that is wide, and a first token', { skip: WITHOUT_CHROMIUM }, asy
   const joining = { publicKey: makeKey().publicKey, name, program: '0.0.1', requestId: 'r1' }
   const { connectorId } = await services.connectors.join(token, joining)
   const last_error = { reason: 'unresolved', age_seconds: 40 }
-  for (const gatewayId of ['edge-in-frankfurt-1', 'edge-in-frankfurt-2'])
+  for (const gatewayId of ['edge-in-frankfurt-1', 'edge-in-frankfurt-2']) {
+    const nobody = { type: 'connectors' as const, is_full: true, here: [], gone: [] }
+    services.connectorPresence.receive(gatewayId, nobody)
     services.connectorPresence.receive(gatewayId, {
       type: 'connectors',
       is_full: true,
@@ -31,6 +33,7 @@ t.test('a list that is wide, and a first token', { skip: WITHOUT_CHROMIUM }, asy
       ],
       gone: [],
     })
+  }
   const grace = await person('operator', 'Grace')
   const chromium = await startChromium(t)
   const { page, context } = await chromium.page({ viewport: DESK, colorScheme: 'light' })

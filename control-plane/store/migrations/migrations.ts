@@ -43,6 +43,7 @@ import { makers } from './0048-makers.ts'
 import { numbers } from './0050-numbers.ts'
 import { deviceTypedCodes } from './0056-device-typed-codes.ts'
 import { nodes } from './0051-nodes.ts'
+import { connectorRequests } from './0059-connector-requests.ts'
 import { demanded } from './0049-demanded.ts'
 import { oneKindOfStopLink } from './0044-one-kind-of-stop-link.ts'
 import { secondDatabase } from './0045-second-database.ts'
@@ -111,4 +112,5 @@ export const migrations: readonly Migration[] = [
   deviceTypedCodes,
   leases,
   sharedPresence,
+  connectorRequests,
 ]

@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, gt, inArray, ne } from '../drizzle.ts'
+import { and, asc, desc, eq, gt, inArray, ne, sql } from '../drizzle.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../engine.ts'
 import {
@@ -35,6 +35,14 @@ export const insertConnector = insertInto(table)
 export const findConnector = findBy(table, 'connectorId')
 export const connectorsOf = allBy(table, ['tenantId'], asc(table.joinedAt), asc(table.connectorId))
 export const updateConnector = updateBy(table, 'connectorId')
+
+/** One that has gone meanwhile is none. */
+export async function addConnectorRequests(queries: Queries, connectorId: string, more: number) {
+  await queries
+    .update(table)
+    .set({ requests: sql`${table.requests} + ${more}` })
+    .where(eq(table.connectorId, connectorId))
+}
 
 /** Those that were told to be here. */
 export async function tenantsOfPresentConnectors(queries: Queries): Promise<string[]> {

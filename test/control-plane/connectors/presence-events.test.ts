@@ -3,6 +3,7 @@ import t from 'tap'
 import { createPresenceEvents } from '../../../control-plane/connectors/presence-events.ts'
 import { fromPresence, type ConnectorPresence } from '../../../shared/fleet/connector-presence.ts'
 import { LIMITS } from '../../../shared/limits.ts'
+import { schema } from '../../../control-plane/store/schema.ts'
 import { makeKey, startConnectors } from '../../support/connectors.ts'
 
 const CONNECTORS = '/tenants/acme/connectors'
@@ -84,7 +85,7 @@ void t.test('how each connector is doing, at each gateway', async (t) => {
     joined_at: iso(nowMs),
     seen_at: iso(nowMs),
     last_seen_at: iso(nowMs),
-    requests: 14,
+    requests: 0,
     round_trip_ms: 40,
     last_error: error,
     gateways: [
@@ -101,6 +102,37 @@ void t.test('how each connector is doing, at each gateway', async (t) => {
     requests: 0,
     gateways: [],
   })
+})
+
+void t.test('its requests are counted over all connections, and none is forgotten', async (t) => {
+  const { operator, joined, says, pass, services } = await startSeen(t)
+  const { connector_id } = await joined()
+  const requests = async () => (await operator('GET', CONNECTORS)).items[0]?.['requests']
+  const says1 = (count: number) => says('edge-1', [{ connector_id, requests: count }])
+  await says1(40)
+  t.equal(await requests(), 0, 'what a gateway says first may have been written down already')
+  await says1(47)
+  t.equal(await requests(), 7)
+  await says('edge-2', [])
+  await says('edge-2', [{ connector_id, requests: 3 }])
+  t.equal(await requests(), 10)
+  await says1(20) // one of its workers has lost it
+  await says1(22)
+  t.equal(await requests(), 12)
+  await says('edge-1', [], [connector_id])
+  await says1(1)
+  t.equal(await requests(), 13, 'it has come back')
+  const written = async () =>
+    (await services.store.read.select().from(schema.connectors))[0]?.requests
+  t.equal(await written(), 13)
+  await pass(5000, 'edge-1', 'edge-2')
+  t.equal(await written(), 13, 'once')
+  await says1(4)
+  t.equal(await requests(), 16)
+  await says('edge-1', [], [connector_id])
+  await says('edge-2', [], [connector_id])
+  await pass(LIMITS.connectorPresenceMs)
+  t.equal(await requests(), 16, 'also of one that is gone')
 })
 
 void t.test('a connector that comes, loses its application, and is lost', async (t) => {
