@@ -34,16 +34,37 @@ interface OpenStreamsWorld {
 export const SWEEP_MS = 500
 /** A burst of revocations is one pass. */
 const GATHER_MS = 10
+/**
+ * Of paths, to be held against new rules of their tenant in one turn of the event loop. Each counts as
+ * so many at least. A client has thousands of WebSockets, and a path can be made to cost a millisecond.
+ */
+const PATH_CHARACTERS_PER_TURN = 32 * 1024
+const PATH_CHARACTERS_MIN = 64
 
 export function createOpenStreams(world: OpenStreamsWorld) {
   const { clock, byHost } = world
   const sweepTimer = setInterval(judge, SWEEP_MS).unref()
   let soonTimer: NodeJS.Timeout | null = null
+  let pathCharactersLeft = 0
+  let rest: NodeJS.Immediate | null = null
 
   function judge(): void {
+    pathCharactersLeft = PATH_CHARACTERS_PER_TURN
     const nowSeconds = Math.floor(clock.nowMs() / 1000)
     for (const webSocket of world.webSockets()) guard(() => judgeWebSocket(webSocket, nowSeconds))
     world.eachInFlight((exchange) => guard(() => judgeExchange(exchange, nowSeconds)))
+    if (pathCharactersLeft < 0)
+      rest ??= setImmediate(() => {
+        rest = null
+        judge()
+      })
+  }
+
+  /** False: in the next turn, and until then it stays as it was allowed, if its session holds. */
+  function isPathDue({ path, allowedBy }: RequestContext, tenant: CompiledTenant): boolean {
+    if (tenant === allowedBy) return true
+    pathCharactersLeft -= Math.max(path.length, PATH_CHARACTERS_MIN)
+    return pathCharactersLeft >= 0
   }
 
   /** Each for itself: one that throws would save all behind it, and end the worker. */
@@ -91,8 +112,10 @@ export function createOpenStreams(world: OpenStreamsWorld) {
     const usedSeconds = Math.max(activeSeconds, context.nowSeconds, session?.seen?.seconds ?? 0)
     const times = { usedSeconds, nowSeconds }
     const client = clientOf(context, session, tenant)
-    const refusal = judgeAgain({ path, session, allowedBy, tenant, revoked, ...times, ...client })
-    if (refusal === undefined) context.allowedBy = tenant
+    const isDue = isPathDue(context, tenant)
+    const facts = { path, session, allowedBy, tenant, revoked, isPathDue: isDue }
+    const refusal = judgeAgain({ ...facts, ...times, ...client })
+    if (refusal === undefined && isDue) context.allowedBy = tenant
     return refusal
   }
 
@@ -117,6 +140,7 @@ export function createOpenStreams(world: OpenStreamsWorld) {
     judge,
     close() {
       clearInterval(sweepTimer)
+      if (rest !== null) clearImmediate(rest)
       if (soonTimer !== null) clearTimeout(soonTimer)
     },
   }

@@ -27,6 +27,8 @@ interface StillOpenFacts {
   readonly tenant: JudgedTenant
   readonly revoked: RevokedView
   readonly nowSeconds: number
+  /** False: of its session alone for now, since there are many whose paths are to be judged. */
+  readonly isPathDue?: boolean
 }
 
 /** Undefined where it would be let in. */
@@ -39,7 +41,7 @@ export function judgeAgain(facts: StillOpenFacts): Outcome<never> | undefined {
     // Even where none is needed: the application was told whose this is.
     if (reason !== undefined) return { kind: 'sign_in', reason }
   }
-  if (tenant === allowedBy) return undefined
+  if (tenant === allowedBy || facts.isPathDue === false) return undefined
   const readSession = () => (session === undefined ? NO_SESSION : VALID)
   const outcome = decide(tenant, { ...LET_IN, path: facts.path, readSession })
   return outcome.kind === 'forward' ? undefined : outcome

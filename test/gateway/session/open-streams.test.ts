@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { setImmediate as turn } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { takeBack } from '../../../gateway/request.ts'
 import { RequestContext } from '../../../gateway/request/context.ts'
@@ -343,4 +344,53 @@ t.test('one that cannot be ended keeps none of the others, nor its worker, from 
   t.same(ended, ['the WebSocket of good', 'good'])
   t.equal(errors.length, 2)
   t.end()
+})
+
+t.test('thousands of long paths are held against new rules in many turns', async (t) => {
+  const judged: string[] = []
+  const taken: string[] = []
+  const rules = { status: 'published', protection: 'on', excluded: () => true, tenantId: 'app' }
+  const before = { ...rules, sealed: () => 'open' }
+  const now = {
+    ...rules,
+    sealed: (path: string) => judged.push(path) && (path.startsWith('/new/') ? 'sealed' : 'open'),
+  }
+  const all = Array.from({ length: 1000 }, (_item, at) => {
+    const context = Object.create(RequestContext.prototype) as RequestContext
+    const path = `${at % 2 === 0 ? '/new/' : '/old/'}${at}${'a'.repeat(1000)}`
+    const exchange = { context, head: { host: 'app.test' } }
+    const tenant = { ...before, sessionRules: { binding: 'off' } }
+    return Object.assign(context, {
+      exchange,
+      decision: 'forward',
+      path,
+      tenant,
+      allowedBy: tenant,
+    })
+  })
+  const open = new Set(all)
+  const served = { tenant: { ...now, sessionRules: { binding: 'off' } }, revoked: {} }
+  const streams = createOpenStreams({
+    clock: { nowMs: () => 0 },
+    byHost: () => ({ kind: 'served', served }) as never,
+    webSockets: () => [],
+    eachInFlight: (visit) => open.forEach(({ exchange }) => visit(exchange)),
+    takeBack(context) {
+      taken.push(context.path)
+      open.delete(context as (typeof all)[0])
+    },
+    reportActivity: () => undefined,
+    onError: (error) => t.error(error),
+  })
+  t.teardown(() => streams.close())
+  streams.judge()
+  t.ok(judged.length > 0 && judged.length <= 32, `${judged.length} in the first turn`)
+  for (let turns = 0; judged.length < all.length; turns++) {
+    t.ok(turns < 100)
+    await turn()
+  }
+  t.equal(taken.length, all.length / 2)
+  t.ok(taken.every((path) => path.startsWith('/new/')))
+  streams.judge()
+  t.equal(judged.length, all.length, 'each of them once')
 })
