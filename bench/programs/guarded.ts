@@ -11,7 +11,7 @@ import fastify from 'fastify'
 import { Hono } from 'hono'
 import Koa from 'koa'
 import { enforce, verifyClaims } from '../../control-plane/downloads/sdk-node/index.ts'
-import type { Service } from '../../control-plane/downloads/sdk-node/service.ts'
+import type { Service } from '../../control-plane/downloads/sdk-node/published.ts'
 
 const [framework = '', guard = '', baseUrl = '', tenantId = '', clientSecret = ''] =
   process.argv.slice(2)

@@ -5,7 +5,7 @@
  * real Next.js, which takes a minute to build, is in test/control-plane/api/snippets.
  */
 import { createServer, type IncomingMessage } from 'node:http'
-import type { Service } from '../../control-plane/downloads/sdk-node/service.ts'
+import type { Service } from '../../control-plane/downloads/sdk-node/published.ts'
 import { HOST } from '../support/edge-world.ts'
 import type { Application } from './applications.ts'
 import type { Arrivals } from './target.ts'

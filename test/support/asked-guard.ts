@@ -1,6 +1,6 @@
 /** A guard of `enforce()` with its service, asked as an adapter would ask it. */
 import { createEnforcement } from '../../control-plane/downloads/sdk-node/enforce/enforcement.ts'
-import type { EnforceOptions } from '../../control-plane/downloads/sdk-node/package/index.d.ts'
+import type { EnforceOptions } from '../../control-plane/downloads/sdk-node/published.ts'
 import type { Outcome } from '../../control-plane/downloads/sdk-node/guard.ts'
 import { startFeedService, USER_AGENT } from './feed-service.ts'
 

@@ -17,7 +17,7 @@ import express from 'express'
 import fastify from 'fastify'
 import { Hono } from 'hono'
 import Koa from 'koa'
-import type { Service } from '../../control-plane/downloads/sdk-node/service.ts'
+import type { Service } from '../../control-plane/downloads/sdk-node/published.ts'
 import type { TokenClaims } from '../../shared/enforcement/token.ts'
 import { nestExpress, nestFastify } from './guarded-nest.ts'
 import {

@@ -14,7 +14,7 @@ import {
 import { NestFactory, type AbstractHttpAdapter } from '@nestjs/core'
 import { ExpressAdapter } from '@nestjs/platform-express'
 import { FastifyAdapter } from '@nestjs/platform-fastify'
-import type { Service } from '../../control-plane/downloads/sdk-node/service.ts'
+import type { Service } from '../../control-plane/downloads/sdk-node/published.ts'
 import { nodeListener, type Claimed, type GuardedApp } from './guarded-routes.ts'
 
 /** Express hands out Node's messages themselves, Fastify wraps them. */

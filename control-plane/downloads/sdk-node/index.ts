@@ -1,18 +1,28 @@
-/** What `import … from 'service-node'` gives, with the options of `package/index.d.ts`. */
+/** What `import … from 'service-node'` gives. */
+import { VERSION } from '../../../shared/version.ts'
 import { createEnforcement } from './enforce/enforcement.ts'
-import { createService, type Service } from './service.ts'
+import type { EnforceOptions, Service, VerifyClaimsOptions } from './published.ts'
+import { createService } from './service.ts'
 import { createClaimsGuard } from './verify-claims.ts'
-import type { EnforceOptions, VerifyClaimsOptions } from './package/index.d.ts'
 
-export type { Service } from './service.ts'
-export { VERSION as version } from '../../../shared/version.ts'
+export type * from './published.ts'
 
-/** Behind the edge: every request has to carry claims that the tenant's key has signed. */
+/** The version of this package, which is that of the service it came from. */
+export const version: string = VERSION
+
+/**
+ * For applications behind the service's edge (gateway and connector mode). Every request has to
+ * carry `X-Service-Claims`, signed with the tenant's key; all others are refused, once the tenant
+ * is live. Answers the platform's probes.
+ */
 export function verifyClaims(options?: VerifyClaimsOptions): Service {
   return createService(createClaimsGuard(options))
 }
 
-/** In sdk mode: decides inside the application what the edge would decide in front of it. */
+/**
+ * For applications without an edge in front (sdk mode): sign-in, sessions, sealed and excluded
+ * paths, revocation, enforced here as the edge would.
+ */
 export function enforce(options?: EnforceOptions): Service {
   return createService(createEnforcement(options))
 }

@@ -23,6 +23,7 @@ export function createService(guard: Guard) {
     koa: () => koaAdapter(guard),
     fastify: () => fastifyAdapter(guard),
     hono: () => honoAdapter(guard),
-    next: (responses: NextResponses) => nextAdapter(guard, responses),
+    next: <Answer extends Response>(responses: NextResponses<Answer>) =>
+      nextAdapter(guard, responses),
   }
 }

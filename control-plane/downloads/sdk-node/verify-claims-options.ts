@@ -2,7 +2,7 @@
 import { issuerOf } from '../../../shared/issuer.ts'
 import { normalPrefix } from '../../../shared/enforcement/path.ts'
 import { optionReaders } from './option-readers.ts'
-import type { VerifyClaimsOptions } from './package/index.d.ts'
+import type { VerifyClaimsOptions } from './published.ts'
 
 const OPTIONS = [
   'baseUrl',

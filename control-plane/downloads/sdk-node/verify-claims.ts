@@ -24,7 +24,7 @@ import {
 import { judgeProbe } from './probe.ts'
 import { createPublicKeys, type Keys } from './public-keys.ts'
 import { targetOf } from './target.ts'
-import type { VerifyClaimsOptions } from './package/index.d.ts'
+import type { VerifyClaimsOptions } from './published.ts'
 import { readVerifyClaimsOptions } from './verify-claims-options.ts'
 
 type Reason = TokenReason | TimeReason | 'no_claims' | 'claims_repeated'

@@ -23,11 +23,7 @@ interface FastifyInstance {
   addHook(name: 'onRequest', hook: OnRequest): unknown
 }
 
-type FastifyPlugin = (
-  instance: FastifyInstance,
-  options: unknown,
-  done: (error?: Error) => void,
-) => void
+type FastifyPlugin = (instance: object, options: unknown, done: (error?: Error) => void) => void
 
 export function fastifyAdapter(guard: Guard): FastifyPlugin {
   const onRequest: OnRequest = (request, reply, done) => {
@@ -45,7 +41,8 @@ export function fastifyAdapter(guard: Guard): FastifyPlugin {
     )
   }
 
-  const plugin: FastifyPlugin = (instance, _options, done) => {
+  const plugin: FastifyPlugin = (given, _options, done) => {
+    const instance = given as FastifyInstance
     if (hasChildren(instance)) return done(new Error(TOO_LATE))
     if (!instance.hasRequestDecorator('serviceClaims'))
       instance.decorateRequest('serviceClaims', undefined)

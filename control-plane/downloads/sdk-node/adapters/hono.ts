@@ -18,7 +18,8 @@ interface HonoContext {
 type Next = () => Promise<void>
 
 export function honoAdapter(guard: Guard) {
-  return (c: HonoContext, next: Next): Promise<Response | void> => {
+  return (context: object, next: Next): Promise<Response | void> => {
+    const c = context as HonoContext
     const { incoming, outgoing } = messagesOf(c.env)
     if (incoming === undefined) return guardRequest(guard, c, next)
     if (incoming[PASSED] === guard) return next()

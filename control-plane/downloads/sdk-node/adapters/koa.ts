@@ -14,7 +14,8 @@ interface KoaContext {
 }
 
 export function koaAdapter(guard: Guard) {
-  return (context: KoaContext, next: () => Promise<unknown>): Promise<unknown> => {
+  return (given: object, next: () => Promise<unknown>): Promise<unknown> => {
+    const context = given as KoaContext
     const { req: request, res: response, originalUrl: target } = context
     return new Promise((resolve, reject) => {
       guardMessages(

@@ -9,14 +9,17 @@ import { requestOf, responseOf } from './hono.ts'
 import { writeIdentityTo } from './identity-headers.ts'
 import { addToResponse } from './private-answers.ts'
 
-export interface NextResponses {
-  next(init: { request: { headers: Headers } }): Response
+export interface NextResponses<Answer> {
+  next(init: { request: { headers: Headers } }): Answer
 }
 
-export function nextAdapter(guard: Guard, responses: NextResponses) {
+export function nextAdapter<Answer extends Response>(
+  guard: Guard,
+  responses: NextResponses<Answer>,
+) {
   if (typeof responses?.next !== 'function')
     throw new TypeError("service-node: next(NextResponse) needs NextResponse from 'next/server'")
-  return async (request: Request): Promise<Response> => {
+  return async (request: Request): Promise<Answer | Response> => {
     const outcome = await judgement(guard, requestOf(request))
     if (outcome.kind === 'answer') return responseOf(outcome)
     const headers = new Headers(request.headers)

@@ -5,7 +5,7 @@ import { isNameless } from '../../../../shared/client-address.ts'
 import { networkList } from '../../../../shared/networks.ts'
 import { HOUR_MS, SECOND_MS } from '../../../../shared/clock.ts'
 import { optionReaders } from '../option-readers.ts'
-import type { EnforceOptions } from '../package/index.d.ts'
+import type { EnforceOptions } from '../published.ts'
 
 export type EnforceSettings = ReturnType<typeof readEnforceOptions>
 

@@ -1,22 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
-
-/** The version of this package, which is that of the service it came from. */
-export declare const version: string
-
-/**
- * For applications behind the service's edge (gateway and connector mode). Every request has to
- * carry `X-Service-Claims`, signed with the tenant's key; all others are refused, once the tenant
- * is live. Answers the platform's probes.
- */
-export declare function verifyClaims(options?: VerifyClaimsOptions): Service
-
-/**
- * For applications without an edge in front (sdk mode): sign-in, sessions, sealed and excluded
- * paths, revocation, enforced here as the edge would.
- */
-export declare function enforce(options?: EnforceOptions): Service
-
 export interface VerifyClaimsOptions {
   /** Where the service is, as browsers reach it. Default: `SERVICE_BASE_URL`. */
   readonly baseUrl?: string
@@ -41,7 +24,6 @@ export interface VerifyClaimsOptions {
   readonly fetch?: typeof globalThis.fetch
   readonly nowMs?: () => number
 }
-
 export interface EnforceOptions {
   /** Where the service is, as browsers reach it. Default: `SERVICE_BASE_URL`. */
   readonly baseUrl?: string
@@ -70,7 +52,6 @@ export interface EnforceOptions {
   readonly fetch?: typeof globalThis.fetch
   readonly nowMs?: () => number
 }
-
 /** What a session says about its user, verified. */
 export interface Claims {
   /** The user's id at the service. */
@@ -88,60 +69,51 @@ export interface Claims {
   readonly email: string
   readonly name: string
 }
-
 /** On Express, Fastify and `node:http` requests: undefined where a path needs no session. */
 export interface Guarded {
   serviceClaims?: Claims | undefined
 }
-
 export interface Service {
   /** Settles once anybody can be let in: keys and rules are there. */
   ready(): Promise<void>
   /** Ends what runs in the background. */
   close(): Promise<void>
-
   /** `createServer(service.node(listener))`; also for `checkContinue`, and around any framework. */
   node(
     listener: (request: IncomingMessage & Guarded, response: ServerResponse) => unknown,
   ): (request: IncomingMessage, response: ServerResponse) => void
-
   /** `server.on('upgrade', service.upgrade(listener))`: else WebSockets go past the guard. */
   upgrade(
     listener: (request: IncomingMessage & Guarded, socket: Duplex, head: Buffer) => unknown,
   ): (request: IncomingMessage, socket: Duplex, head: Buffer) => void
-
   /** `app.use(service.express())`, before everything else. Claims: `request.serviceClaims`. */
   express(): NodeMiddleware
-
   /** `app.use(service.nest())` in `main.ts`, on Express and on Fastify. */
   nest(): NodeMiddleware
-
   /** `app.use(service.koa())`. Claims: `ctx.state.serviceClaims`. */
   koa(): (context: object, next: () => Promise<unknown>) => Promise<unknown>
-
   /** `await app.register(service.fastify())`, before every other plugin. */
   fastify(): (instance: object, options: unknown, done: (error?: Error) => void) => void
-
   /** `app.use(service.hono())` on @hono/node-server. Claims: `c.get('serviceClaims')`. */
   hono(): (context: object, next: () => Promise<void>) => Promise<Response | void>
-
   /** `export const proxy = service.next(NextResponse)` in `proxy.ts`, on the Node.js runtime. */
   next<Answer extends Response>(responses: {
-    next(init: { request: { headers: Headers } }): Answer
+    next(init: {
+      request: {
+        headers: Headers
+      }
+    }): Answer
   }): (request: Request) => Promise<Answer | Response>
 }
-
 /** `new Hono<{ Variables: ServiceVariables }>()` */
 export interface ServiceVariables {
   serviceClaims: Claims | undefined
 }
-
 export type NodeMiddleware = (
   request: IncomingMessage,
   response: ServerResponse,
   next: () => void,
 ) => void
-
 declare global {
   namespace Express {
     interface Request {
@@ -149,3 +121,16 @@ declare global {
     }
   }
 }
+/** The version of this package, which is that of the service it came from. */
+export declare const version: string
+/**
+ * For applications behind the service's edge (gateway and connector mode). Every request has to
+ * carry `X-Service-Claims`, signed with the tenant's key; all others are refused, once the tenant
+ * is live. Answers the platform's probes.
+ */
+export declare function verifyClaims(options?: VerifyClaimsOptions): Service
+/**
+ * For applications without an edge in front (sdk mode): sign-in, sessions, sealed and excluded
+ * paths, revocation, enforced here as the edge would.
+ */
+export declare function enforce(options?: EnforceOptions): Service

@@ -6,7 +6,7 @@
 import t, { type Test } from 'tap'
 import type { GuardedRequest, Outcome } from '../../../../control-plane/downloads/sdk-node/guard.ts'
 import { createClaimsGuard } from '../../../../control-plane/downloads/sdk-node/verify-claims.ts'
-import type { VerifyClaimsOptions } from '../../../../control-plane/downloads/sdk-node/package/index.d.ts'
+import type { VerifyClaimsOptions } from '../../../../control-plane/downloads/sdk-node/published.ts'
 import { LIMITS } from '../../../../shared/limits.ts'
 import {
   claimsWorld,

@@ -11,6 +11,7 @@ import t from 'tap'
 import { WebSocket, WebSocketServer } from 'ws'
 import type { Guard, Outcome } from '../../../../control-plane/downloads/sdk-node/guard.ts'
 import { verifyClaims } from '../../../../control-plane/downloads/sdk-node/index.ts'
+import { createClaimsGuard } from '../../../../control-plane/downloads/sdk-node/verify-claims.ts'
 import { claimsWorld, tokenOf } from '../../../support/claims.ts'
 import { http2SessionTo } from '../../../support/http2-session.ts'
 import { ask, cookiesIn, forward, listen, serviceOf } from '../../../support/own-guard.ts'
@@ -172,7 +173,7 @@ t.test('Hono without a server: the standard’s Request is cleaned as well', asy
 })
 
 t.test('HTTP/2 is guarded like HTTP/1.1', async (t) => {
-  const guard = verifyClaims(claimsWorld().options)
+  const guard = createClaimsGuard(claimsWorld().options)
   const seenLines: string[][] = []
   const service = serviceOf((request) => {
     seenLines.push([...request.rawHeaders])
