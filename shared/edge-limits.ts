@@ -6,6 +6,8 @@ export const EDGE_LIMITS = {
   targetBytesMax: 8 * 1024,
   methodBytesMax: 32,
   authorityBytesMax: 261,
+  /** Of all that Connection says, each word of which may name a line that ends here. */
+  connectionBytesMax: 1024,
   trailerBytesMax: 8 * 1024,
   chunkLineBytesMax: 256,
   chunkExtensionBytesMax: 16 * 1024,

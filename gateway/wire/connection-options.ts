@@ -1,9 +1,11 @@
 /** What Connection says: how long a connection lives, and which lines end with it. */
+import { LIMITS } from '../../shared/limits.ts'
 import { mayBeNominated } from './field-names.ts'
 import { isToken, trimmed } from './grammar.ts'
 
-/** The options of a Connection header, lower-cased; null where one of them is no token. */
+/** The options of a Connection header, lower-cased; null where one is no token, or for too many. */
 export function connectionOptions(value: string): Set<string> | null {
+  if (value.length > LIMITS.connectionBytesMax) return null
   const options = new Set<string>()
   for (const element of value.split(',')) {
     // Not trim(): it would take NBSP and other obs-text away as well.

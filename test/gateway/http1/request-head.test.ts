@@ -309,6 +309,9 @@ t.test('limits hold at N and N + 1', (t) => {
   const host = (bytes: number) => `GET / HTTP/1.1\r\nHost: ${'a'.repeat(bytes)}\r\n\r\n`
   t.equal(status(host(LIMITS.authorityBytesMax)), 'taken')
   t.equal(status(host(LIMITS.authorityBytesMax + 1)), 400)
+  const options = (bytes: number) => get('/', `Connection: close,${'a'.repeat(bytes - 6)}`)
+  t.equal(status(options(LIMITS.connectionBytesMax)), 'taken')
+  t.equal(status(options(LIMITS.connectionBytesMax + 1)), 400, 'however many names')
   t.end()
 })
 
