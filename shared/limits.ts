@@ -264,8 +264,6 @@ export const LIMITS = {
   signInTrialPageBytesMax: 512 * 1024,
   signInTrialCookiesMax: 100,
   signInTrialRedirectsMax: 8,
-  /** Tenants whose newest trial the checklist shows. */
-  signInTrialsKeptMax: 1000,
   /** How long an old session may live on after the sign-out, on top of what a poll takes. */
   signOutSeenMsMax: 5000,
   // what the command line tool reports of itself

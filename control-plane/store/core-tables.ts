@@ -1,5 +1,6 @@
 /** The part of the schema that all else stands on: tenants, people, sessions, events, gateways. */
 import type { EventName } from '../../shared/events.ts'
+import type { CheckResult } from '../../shared/integration/check-result.ts'
 import { table, text, whole, json, flag, primaryKey, index, uniqueIndex } from './columns.ts'
 
 /** Named whole numbers that only grow, the fleet's `revision` among them. */
@@ -349,6 +350,14 @@ export const verificationChecks = table(
   },
   (table) => [primaryKey({ columns: [table.tenantId, table.check, table.source] })],
 )
+
+/** The newest of each tenant, as it was tried: what has changed since may be why it failed. */
+export const signInTrials = table('sign_in_trials', {
+  tenantId: text('tenant_id').primaryKey(),
+  at: whole('at').notNull(),
+  revision: whole('revision').notNull(),
+  checks: json('checks').$type<readonly CheckResult[]>().notNull(),
+})
 
 /** A gateway is known for as long as it has a key; while one replaces another, it has two. */
 export const gatewayKeys = table(

@@ -8,14 +8,13 @@ import type { TrialPeople } from '../accounts/trial-people.ts'
 import type { Instances } from '../feed/instances.ts'
 import { findTenant, updateTenant } from '../store/queries/tenants.ts'
 import { findUserDirectory } from '../store/queries/user-directories.ts'
-import { freshPasses } from '../store/queries/verification.ts'
+import { findTrial, freshPasses, putTrial } from '../store/queries/verification.ts'
 import type { Actor, Store } from '../store/store.ts'
 import { draftRefusal, REQUIRED_CHECKS } from '../tenants/protection.ts'
 import { issuerOf } from '../../shared/issuer.ts'
 import type { Tenant, Tenants } from '../tenants/tenants.ts'
 import type { CheckResult } from './checks.ts'
 import { createSingleFlight } from '../concurrency/single-flight.ts'
-import { createLatestTrials } from './latest-trials.ts'
 import { trySignIn } from './sign-in-trial.ts'
 import type { Trial } from './trial.ts'
 import { createTrialAgent, createTrialBrowser } from './trial-browser.ts'
@@ -58,7 +57,6 @@ export function createIntegration(world: IntegrationWorld) {
   const agent = createTrialAgent(timing.pageMsMax)
   const closing = new AbortController()
   const singleFlight = createSingleFlight<IntegrationResult>()
-  const latest = createLatestTrials()
 
   async function check(tenantId: string, actor: Actor): Promise<IntegrationResult> {
     const tenant = await tenants.get(tenantId)
@@ -84,7 +82,7 @@ export function createIntegration(world: IntegrationWorld) {
       const statuses = Object.fromEntries(checks.map(({ check, status }) => [check, status]))
       const content = { complete: isComplete, missing, checks: statuses }
       await change.audit(actor, { action: 'integration.checked', tenantId, content })
-      latest.put(tenantId, { atMs: nowMs, revision: now.revision, checks })
+      await putTrial(queries, { tenantId, at: nowMs, revision: now.revision, checks })
       return { completedAtMs, missing, checks }
     })
   }
@@ -132,7 +130,10 @@ export function createIntegration(world: IntegrationWorld) {
       singleFlight.run(tenantId, () => check(tenantId, actor)),
 
     /** What the newest one has shown of the tenant as it is. */
-    latestOf: latest.of,
+    async latestOf({ tenantId, revision }: Pick<Tenant, 'tenantId' | 'revision'>) {
+      const trial = await findTrial(store.read, tenantId)
+      return trial?.revision === revision ? trial : undefined
+    },
 
     async close(): Promise<void> {
       closing.abort()

@@ -31,7 +31,7 @@ export function startRoutes(world: StartWorld): readonly ConsoleRoute[] {
   async function show(visit: TenantVisit): Promise<View> {
     const { tenant, nowMs } = visit
     const { checks } = await verification.status(tenant.tenantId)
-    const trial = integration.latestOf(tenant)
+    const trial = await integration.latestOf(tenant)
     const dialled = tenant.mode === 'connector' ? await connectors.list(tenant.tenantId) : undefined
     const steps = stepsOf({ tenant, checks, trial, connectors: dialled, baseUrl, nowMs })
     const chosen = chosenOf(contract, { framework: '', place: '' }, tenant, undefined)

@@ -4,7 +4,7 @@ import type { CheckRow } from '../../store/queries/verification.ts'
 import type { Tenant } from '../../store/queries/tenants.ts'
 import { failedLocally, REQUIRED_CHECKS } from '../../tenants/protection.ts'
 import type { ConnectorStatus } from '../../connectors/connector-status.ts'
-import type { LatestTrial } from '../../verification/latest-trials.ts'
+import type { SignInTrial } from '../../store/queries/verification.ts'
 import { checkTitle } from './check-titles.ts'
 import { connectCommands } from './connectors/commands.ts'
 import { connectorReasonText } from './connectors/words.ts'
@@ -35,7 +35,7 @@ interface StepsView {
     'tenantId' | 'status' | 'mode' | 'protection' | 'integrationCompletedAt'
   >
   readonly checks: readonly CheckRow[]
-  readonly trial: LatestTrial | undefined
+  readonly trial: SignInTrial | undefined
   /** In connector mode: all that have joined. */
   readonly connectors: readonly ConnectorStatus[] | undefined
   readonly baseUrl: string
@@ -179,7 +179,7 @@ const mountCommand = (mode: Tenant['mode'], baseUrl: string): string =>
 
 function signInStep(
   { integrationCompletedAt, status }: StepsView['tenant'],
-  trial: LatestTrial | undefined,
+  trial: SignInTrial | undefined,
 ): Step {
   const failed = trial?.checks.find((check) => check.status === 'fail')
   const isDone = integrationCompletedAt !== null
@@ -198,7 +198,7 @@ function signInStep(
     command: isDone ? undefined : 'service-analyzer complete',
     button:
       status === 'published' && (!isDone || failed !== undefined) ? 'sign-in-trial' : undefined,
-    seenAtMs: trial?.atMs ?? integrationCompletedAt ?? undefined,
+    seenAtMs: trial?.at ?? integrationCompletedAt ?? undefined,
   }
 }
 

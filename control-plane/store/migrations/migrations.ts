@@ -50,6 +50,7 @@ import { secondDatabase } from './0045-second-database.ts'
 import { rates } from './0055-rates.ts'
 import { leases } from './0057-leases.ts'
 import { sharedPresence } from './0058-shared-presence.ts'
+import { signInTrials } from './0060-sign-in-trials.ts'
 
 export interface Migration {
   readonly name: string
@@ -113,4 +114,5 @@ export const migrations: readonly Migration[] = [
   leases,
   sharedPresence,
   connectorRequests,
+  signInTrials,
 ]

@@ -12,6 +12,7 @@ const AT_ONCE = [
   schema.tenantCertificates,
   schema.signingKeys,
   schema.verificationChecks,
+  schema.signInTrials,
   schema.tenantPolicies,
   schema.userDirectories,
   schema.feedInstances,

@@ -2,7 +2,7 @@ import { and, asc, desc, eq, gt, inArray } from '../drizzle.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../engine.ts'
-import { allBy, deleteBy, upsertInto } from '../statements.ts'
+import { allBy, deleteBy, findBy, upsertInto } from '../statements.ts'
 
 export type CheckRow = typeof schema.verificationChecks.$inferSelect
 
@@ -18,6 +18,11 @@ export const upsertChecks = upsertInto(
   'nextAction',
   'at',
 )
+
+export type SignInTrial = typeof schema.signInTrials.$inferSelect
+
+export const findTrial = findBy(schema.signInTrials, 'tenantId')
+export const putTrial = upsertInto(schema.signInTrials, ['tenantId'], 'at', 'revision', 'checks')
 
 /** What the platform itself has confirmed, and not too long ago. A self-report counts nothing. */
 export async function freshPasses(queries: Queries, tenantId: string, nowMs: number) {

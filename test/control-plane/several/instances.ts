@@ -1,5 +1,6 @@
-/** Instances in sdk mode ask whichever control plane they reach. */
+/** Whoever asks reaches any control plane: instances in sdk mode, and people who look at them. */
 import t from 'tap'
+import { putTrial } from '../../../control-plane/store/queries/verification.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { ACTOR, tenantNamed } from '../../support/control-plane.ts'
 import { startTwo } from './nodes.ts'
@@ -30,4 +31,19 @@ t.test('an instance is known at each control plane, wherever it asks', async (t)
   for (const { instances } of [here, there]) await instances.prune(500)
   for (const { instances } of [here, there]) await instances.write()
   t.strictSame(await versionsAt(here), [])
+})
+
+t.test('a trial sign-in shows at each, until its tenant changes or goes', async (t) => {
+  const { here, there, clock } = await startTwo(t)
+  await here.tenants.create(tenantNamed('acme'), ACTOR)
+  const tenant = await there.tenants.get('acme')
+  const { revision } = tenant
+  t.equal(await there.integration.latestOf(tenant), undefined)
+  const checks = [{ check: 'sign_in', status: 'pass', detail: '', nextAction: '' }] as const
+  const trial = { tenantId: 'acme', at: clock.nowMs(), revision, checks }
+  await here.store.change(({ queries }) => putTrial(queries, trial))
+  t.match(await there.integration.latestOf(tenant), { at: clock.nowMs(), checks })
+  t.equal(await there.integration.latestOf({ ...tenant, revision: revision + 1 }), undefined)
+  await here.tenants.remove('acme', ACTOR)
+  t.equal(await there.integration.latestOf(tenant), undefined)
 })
