@@ -39,6 +39,8 @@ interface LogoutRequest {
 }
 
 const DISCOVERY_KEPT_MS = 10 * 60_000
+/** A realm that is away is not asked by everybody who comes: that costs more than all the rest of a sign-in. */
+const FAILURE_KEPT_MS = 500
 const TIMEOUT_SECONDS = 10
 const SECOND_FACTOR = 'aal2'
 
@@ -65,7 +67,9 @@ export function createRelyingParty(world: { fetch: oidc.CustomFetch; nowMs: () =
       },
     )
     found.set(client, { config, atMs: world.nowMs() })
-    config.catch(() => found.delete(client)) // the next one asks again
+    config.catch(() =>
+      found.set(client, { config, atMs: world.nowMs() - DISCOVERY_KEPT_MS + FAILURE_KEPT_MS }),
+    )
     return config
   }
 

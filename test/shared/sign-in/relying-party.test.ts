@@ -1,0 +1,42 @@
+/** Where the realm's endpoints are is asked once, and not over and over while it is away. */
+import t from 'tap'
+import { createRelyingParty } from '../../../shared/sign-in/relying-party.ts'
+
+const issuer = 'https://id.example/auth/realms/acme'
+const METADATA = {
+  issuer,
+  authorization_endpoint: `${issuer}/authorize`,
+  token_endpoint: `${issuer}/token`,
+  jwks_uri: `${issuer}/jwks`,
+  response_types_supported: ['code'],
+}
+
+t.test('a realm that is away is asked twice a second at most, whoever comes', async (t) => {
+  let [nowMs, asked, isAway] = [0, 0, true]
+  const relyingParty = createRelyingParty({
+    nowMs: () => nowMs,
+    fetch: async () => {
+      asked++
+      return isAway ? new Response('away', { status: 503 }) : Response.json(METADATA)
+    },
+  })
+  const tenant = { client: { issuer, id: 'acme-user', secret: 'a secret for tests' } }
+  const redirectUri = 'https://app.example/service/callback'
+  const start = () => relyingParty.start(tenant, { redirectUri, state: 'a', isFresh: false })
+  const asksFor = async (tries: number) => {
+    const before = asked
+    for (let left = tries; left > 0; left--) await t.rejects(start())
+    return asked - before
+  }
+  t.equal(await asksFor(20), 1)
+  nowMs += 499
+  t.equal(await asksFor(20), 0)
+  nowMs += 1
+  t.equal(await asksFor(20), 1)
+  isAway = false
+  nowMs += 500
+  t.match(await start(), { location: /^https:\/\/id\.example\/auth\/realms\/acme\/authorize\?/ })
+  nowMs += 60_000
+  await start()
+  t.equal(asked, 3, 'and what was found is kept')
+})
