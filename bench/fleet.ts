@@ -97,7 +97,7 @@ function startGateway(port: number, folder: string) {
     onRetire: (old) => compiler.retire(old),
   })
   const link = startFleetLink({
-    controlPlaneUrl: `http://127.0.0.1:${port}`,
+    controlPlaneUrls: [`http://127.0.0.1:${port}`],
     fleetKey: FLEET_KEY,
     gatewayId: 'bench',
     version: '0',

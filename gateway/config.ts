@@ -23,7 +23,7 @@ export function loadGatewaySettings(args: readonly string[]) {
     worker: Number(process.env['SERVICE_GATEWAY_WORKER'] ?? 1),
     /** How connectors reach `tlsListen`; null: not at all. */
     connectAddress: gateway.connect_address,
-    fleetUrl: gateway.control_plane,
+    fleetUrls: gateway.control_plane,
     /** Of this gateway alone. */
     fleetKey: secrets.SERVICE_FLEET_KEY,
     /** What it was until this start: opens what is on the disk. */

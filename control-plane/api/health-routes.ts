@@ -6,7 +6,7 @@ import { endpointsOf, json, type Endpoint } from './endpoint.ts'
 const unasked = endpointsOf('service', 'anyone', { isUnlimited: true })
 
 export interface HealthEndpointsWorld {
-  readonly store: Pick<Store, 'revision'>
+  readonly store: Pick<Store, 'revision' | 'isBehind'>
 }
 
 export function healthEndpoints({ store }: HealthEndpointsWorld): readonly Endpoint[] {
@@ -21,13 +21,21 @@ export function healthEndpoints({ store }: HealthEndpointsWorld): readonly Endpo
       answers: {
         200: json(v.strictObject({ status: v.literal('ready') }), 'It is ready.'),
         503: json(
-          v.strictObject({ status: v.literal('not_ready'), detail: v.string() }),
-          'The database is not responding.',
+          v.strictObject({ status: v.picklist(['not_ready', 'behind']), detail: v.string() }),
+          'The database is not responding, or it cannot be read what other control planes have changed.',
         ),
       },
       handle: async (c) => {
         try {
           await store.revision()
+          if (store.isBehind())
+            return c.json(
+              {
+                status: 'behind',
+                detail: 'What other control planes have changed has not been read for two seconds.',
+              },
+              503,
+            )
           return c.json({ status: 'ready' })
         } catch {
           return c.json({ status: 'not_ready', detail: 'The database is not responding.' }, 503)

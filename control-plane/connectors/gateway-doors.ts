@@ -60,15 +60,19 @@ export function createGatewayDoors({ store, clock }: { store: Store; clock: Cloc
   return {
     /** It has connected; without a door it is none that connectors dial. */
     async connected(gatewayId: string, door: GatewayDoor | undefined): Promise<void> {
-      await store.change(async ({ queries, nowMs }) => {
-        if (door === undefined) await deleteGatewayDoor(queries, gatewayId)
-        else await upsertGatewayDoor(queries, { gatewayId, ...door, seenAt: nowMs })
+      await store.change(async ({ queries, nowMs, touchFleet }) => {
+        if (door === undefined) return deleteGatewayDoor(queries, gatewayId)
+        await upsertGatewayDoor(queries, { gatewayId, ...door, seenAt: nowMs })
+        touchFleet()
       })
     },
 
     /** It is no part of the fleet any more. */
     async forget(gatewayId: string): Promise<void> {
-      await store.change(({ queries }) => deleteGatewayDoor(queries, gatewayId))
+      await store.change(async ({ queries, touchFleet }) => {
+        await deleteGatewayDoor(queries, gatewayId)
+        touchFleet()
+      })
     },
 
     /** Those that are connected still have been seen just now. */

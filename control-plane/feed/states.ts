@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { nowSeconds, type Clock } from '../../shared/clock.ts'
 import { RevokedState } from '../../shared/enforcement/revoked-state.ts'
+import { Refusal } from '../../shared/errors.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import type { Revoked } from '../../shared/fleet/snapshot.ts'
 import type { Revocations } from '../sessions/revocations.ts'
@@ -86,6 +87,8 @@ export function createFeedStates(world: {
 
   return {
     current(tenantId) {
+      // others may have changed what is kept here, and no database can be asked
+      if (store.isBehind()) return Promise.reject(new Refusal('unavailable', { retry_after: 5 }))
       const known = states.get(tenantId)
       if (known?.written !== undefined && known.hasNews && mayBeWritten(known.written)) {
         const { found, revoked } = known.written
@@ -109,7 +112,7 @@ export function createFeedStates(world: {
       )
       return state
     },
-    known: (tenantId) => states.get(tenantId)?.state,
+    known: (tenantId) => (store.isBehind() ? undefined : states.get(tenantId)?.state),
   }
 }
 

@@ -242,6 +242,7 @@ export function createFleetHub(options: FleetHubOptions) {
       older.close(4000, 'replaced by a newer connection of the same gateway')
     }
     const isBehind = needsEverything(hello, tail.position())
+    if (isBehind) hello.log.info('the gateway is sent everything')
     const keyId = credential.kind === 'own' ? credential.keyId : null
     registry.connected(id, version, isBehind ? 0 : hello.revision, keyId)
     const link = openGatewayLink(socket, hello, { ...context, log: hello.log })
@@ -322,6 +323,11 @@ export function createFleetHub(options: FleetHubOptions) {
     cut(keyIds: readonly string[]) {
       for (const [socket, credential] of credentials)
         if (credential.kind === 'own' && keyIds.includes(credential.keyId)) socket.terminate()
+    },
+    /** The same for whoever has come in with any other than these. */
+    cutAllBut(keyIds: ReadonlySet<string>) {
+      for (const [socket, credential] of credentials)
+        if (credential.kind === 'own' && !keyIds.has(credential.keyId)) socket.terminate()
     },
     /** A gateway that has no key any more is not waited for. */
     forget: (gatewayId: string) => registry.forget(gatewayId),

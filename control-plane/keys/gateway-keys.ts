@@ -46,14 +46,15 @@ export function createGatewayKeys(world: GatewayKeysWorld) {
   const { store, vault, tickets, onRevoked, onRemoved } = world
   const hashOf = (key: string) => vault.hash(`gateway_keys/${key}`)
 
-  async function revoke(gatewayId: string, actor: Actor, isMeant: (keyId: string) => boolean) {
+  async function revoke(gatewayId: string, actor: Actor, keyId?: string) {
     const { revoked, secret } = await store.change(async (change) => {
+      change.touchFleet(keyId === undefined ? gatewayId : undefined)
       const keys = await gatewayKeysOf(change.queries, gatewayId)
-      const meant = keys.map(({ keyId }) => keyId).filter(isMeant)
+      const meant = keys.map((key) => key.keyId).filter((one) => (keyId ?? one) === one)
       if (meant.length === 0) throw new Refusal('gateway_not_found')
-      for (const keyId of meant) {
-        await deleteGatewayKey(change.queries, keyId)
-        await audit(change, actor, 'revoked', gatewayId, keyId)
+      for (const one of meant) {
+        await deleteGatewayKey(change.queries, one)
+        await audit(change, actor, 'revoked', gatewayId, one)
       }
       return { revoked: meant, secret: await tickets.replace(change) }
     })
@@ -98,11 +99,11 @@ export function createGatewayKeys(world: GatewayKeysWorld) {
     },
 
     revoke: (gatewayId: string, keyId: string, actor: Actor): Promise<void> =>
-      revoke(gatewayId, actor, (one) => one === keyId),
+      revoke(gatewayId, actor, keyId),
 
     /** The gateway is no part of the fleet any more. */
     async remove(gatewayId: string, actor: Actor): Promise<void> {
-      await revoke(gatewayId, actor, () => true)
+      await revoke(gatewayId, actor)
       await onRemoved(gatewayId)
     },
   }

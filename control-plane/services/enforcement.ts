@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { SECOND_MS } from '../../shared/clock.ts'
 import type { FleetSettings, Revoked } from '../../shared/fleet/snapshot.ts'
 import { LIMITS } from '../../shared/limits.ts'
+import { createCoalescingRunner } from '../concurrency/coalescing-runner.ts'
 import { followHolders } from '../connectors/holders.ts'
 import { createConnectorPresence } from '../connectors/presence.ts'
 import { createGatewayDoors } from '../connectors/gateway-doors.ts'
@@ -88,9 +89,9 @@ export async function openEnforcement(world: ServicesWorld, below: TenantService
   }
 
   /** All gateways, so that each can reach connectors at others, and lets nobody else in. */
-  async function tellDoors(): Promise<void> {
+  async function tellDoors(ticket_secret = settings.ticket_secret): Promise<void> {
     const { gateways: _before, ...others } = settings
-    const now = { ...others, ...(await doorsNow()) }
+    const now = { ...others, ticket_secret, ...(await doorsNow()) }
     if (isDeepStrictEqual(now, settings)) return
     settings = now
     fleet.changeSettings(settings)
@@ -125,12 +126,29 @@ export async function openEnforcement(world: ServicesWorld, below: TenantService
     nodes: world.engine.nodes,
   })
   const holders = followHolders({ presence: connectorPresence, tell: fleet.holdersChanged })
-  store.onCommit(({ tenantIds, revoked, isElsewhere }) => {
+  store.onCommit(({ tenantIds, revoked, isOfFleet, removedGateways, isElsewhere }) => {
     for (const tenantId of tenantIds) fleet.tenantChanged(tenantId)
-    if (isElsewhere) tellRevoked(revoked)
+    if (!isElsewhere) return
+    tellRevoked(revoked)
+    for (const gatewayId of removedGateways) fleet.forget(gatewayId)
+    if (isOfFleet) void followFleet.run()
   })
   store.onHeard((position) => fleet.heard(position))
-  store.onRestart(() => fleet.startOver())
+  store.onRestart(() => {
+    fleet.startOver()
+    void followFleet.run()
+  })
+  /** What other control planes have changed of gateways: which keys there are, and what all are told. */
+  const followFleet = createCoalescingRunner(
+    async () => {
+      fleet.cutAllBut(new Set((await gatewayKeys.list()).map(({ keyId }) => keyId)))
+      await tellDoors(await tickets.current())
+    },
+    (error) => {
+      log.error({ error }, 'which gateways may be here cannot be read, trying again')
+      setTimeout(() => void followFleet.run(), SECOND_MS).unref()
+    },
+  )
   store.enforceBy(async (revoked, position) =>
     tellRevoked(revoked) ? fleet.revocationsSettled(enforceMsMax, position) : ENFORCED_BY_NOBODY,
   )

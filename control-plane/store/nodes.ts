@@ -7,6 +7,8 @@ export interface News {
   readonly revoked: ReadonlyMap<string, Revoked>
   /** Keys of gateways, and what all gateways are told beside tenants. */
   readonly isOfFleet: boolean
+  /** Are no part of the fleet any more. */
+  readonly removedGateways: readonly string[]
 }
 
 export interface LoggedNews extends News {

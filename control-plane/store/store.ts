@@ -38,8 +38,11 @@ export interface Change {
   touch(tenantId: string): Promise<number>
   /** The tenant's revocations changed; `revoked` is what is new. */
   revoke(tenantId: string, revoked: Revoked): void
-  /** Keys of gateways changed, or what all of them are told beside tenants. */
-  touchFleet(): void
+  /**
+   * Keys of gateways changed, or what all of them are told beside tenants; or this one is no part of
+   * the fleet any more.
+   */
+  touchFleet(removedGateway?: string): void
   /** What has been counted before may have been seen by somebody although it is not here. */
   beginEpoch(): Promise<void>
   /** Takes back what this change has done beside the database, where it comes to nothing. */
@@ -70,6 +73,7 @@ interface Committed {
   readonly hasEvents: boolean
   /** Keys of gateways, and what all gateways are told beside tenants. */
   readonly isOfFleet: boolean
+  readonly removedGateways: readonly string[]
   /** By another control plane, which has told whom it could. */
   readonly isElsewhere: boolean
 }
@@ -213,6 +217,7 @@ const gather = () => ({
   revoked: new GatheredRevocations(),
   hasEvents: false,
   isOfFleet: false,
+  removedGateways: [] as string[],
 })
 
 function openChange(
@@ -238,7 +243,10 @@ function openChange(
     revoke(tenantId, revoked) {
       gathered.revoked.add(tenantId, revoked)
     },
-    touchFleet: () => void (gathered.isOfFleet = true),
+    touchFleet(removedGateway) {
+      gathered.isOfFleet = true
+      if (removedGateway !== undefined) gathered.removedGateways.push(removedGateway)
+    },
     beginEpoch: () => beginEpoch(queries, numbers),
     emit: (event, tenantId, data) => change.emitEach(event, tenantId, [data]),
     async emitEach(event, tenantId, all) {

@@ -1,6 +1,6 @@
 /**
- * The gateway's end of the fleet link: one WebSocket to the control plane, opened again and again
- * for as long as the gateway runs. What it says is handed on in order; nothing it says can end
+ * The gateway's end of the fleet link: one WebSocket to one of the control planes, opened again and
+ * again for as long as the gateway runs, each time to the next of them. What it says is handed on in order; nothing it says can end
  * this process.
  */
 import type { Logger } from 'pino'
@@ -29,8 +29,8 @@ const FAILURES_MAX = 30
 export type FeedTiming = { readonly [Name in keyof typeof FEED_TIMING]: number }
 
 interface FeedOptions {
-  /** `http://127.0.0.1:8081` */
-  readonly controlPlaneUrl: string
+  /** Each like `http://127.0.0.1:8081`; which is asked first is chance. */
+  readonly controlPlaneUrls: readonly string[]
   readonly fleetKey: string
   readonly gatewayId: string
   readonly version: string
@@ -50,7 +50,10 @@ interface FeedOptions {
 export function openFeed(options: FeedOptions) {
   const { log, fleetKey, gatewayId, version, connect: door } = options
   const timing = { ...FEED_TIMING, ...options.timing }
-  const url = `${options.controlPlaneUrl.replace(/^http/, 'ws').replace(/\/+$/, '')}/fleet`
+  const urls = options.controlPlaneUrls.map(
+    (base) => `${base.replace(/^http/, 'ws').replace(/\/+$/, '')}/fleet`,
+  )
+  let at = Math.floor(options.random() * urls.length)
   if (!/^[\x20-\x7e]+$/.test(fleetKey))
     throw new Error('the fleet key must consist of printable ASCII characters')
   let lastProblem = ''
@@ -69,6 +72,7 @@ export function openFeed(options: FeedOptions) {
   }
 
   function connect() {
+    const url = urls[at % urls.length] as string
     const opened = new WebSocket(url, {
       headers: { authorization: `Bearer ${fleetKey}` },
       handshakeTimeout: timing.connectMsMax,
@@ -96,11 +100,12 @@ export function openFeed(options: FeedOptions) {
     opened.on('message', (raw, isBinary) => {
       if (socket === opened) hear(opened, raw, isBinary)
     })
-    opened.on('error', (error) => explain(error))
+    opened.on('error', (error) => explain(error, url))
     opened.on('close', (code, reason) => {
       stopWatching()
       left.resolve()
       if (socket === opened) socket = undefined
+      at += 1
       if (code !== 1006) log.warn({ code, reason: reason.toString() }, 'the fleet link was closed')
       connectLater()
     })
@@ -146,7 +151,7 @@ export function openFeed(options: FeedOptions) {
   }
 
   /** Once per problem, not once per try. */
-  function explain({ message: reason }: Error) {
+  function explain({ message: reason }: Error, url: string) {
     const isKeyRefused = / 401$/.test(reason)
     if (isKeyRefused) failures = FAILURES_MAX
     if (isClosed || reason === lastProblem) return

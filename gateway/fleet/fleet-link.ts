@@ -21,7 +21,7 @@ import { createReportOutbox } from './report-outbox.ts'
 const CLOSE_MS_MAX = 1_000
 
 interface FleetLinkOptions {
-  readonly controlPlaneUrl: string
+  readonly controlPlaneUrls: readonly string[]
   /** Of this gateway alone. */
   readonly fleetKey: string
   /** What it was until this start; null: the same. */
@@ -64,7 +64,7 @@ export function startFleetLink(options: FleetLinkOptions) {
     directory,
     fleetKey,
     previousKey = null,
-    controlPlaneUrl,
+    controlPlaneUrls,
     gatewayId,
     version,
     random,
@@ -110,7 +110,7 @@ export function startFleetLink(options: FleetLinkOptions) {
   replica.restore(kept)
 
   const feed = openFeed({
-    controlPlaneUrl,
+    controlPlaneUrls,
     fleetKey,
     gatewayId,
     version,

@@ -54,10 +54,11 @@ export function runPrimary(settings: GatewaySettings, log: Logger): Promise<numb
   const stopped = Promise.withResolvers<number>()
   const { id, workers } = settings
   const unlock = lockInstance(settings.dataDir, id)
-  if (isPlainToElsewhere(settings.fleetUrl, ownAddresses()))
-    log.warn({ control_plane: settings.fleetUrl }, PLAIN_ADVICE)
+  const own = ownAddresses()
+  for (const url of settings.fleetUrls)
+    if (isPlainToElsewhere(url, own)) log.warn({ control_plane: url }, PLAIN_ADVICE)
   const link = startFleetLink({
-    controlPlaneUrl: settings.fleetUrl,
+    controlPlaneUrls: settings.fleetUrls,
     fleetKey: settings.fleetKey,
     previousKey: settings.previousFleetKey,
     gatewayId: id,

@@ -61,6 +61,20 @@ const duration = read('a duration like 10s, 250ms or 5m', parseDurationMs)
 const httpBase = read('an http:// or https:// address without a path', (value) =>
   isHttpBase(value) ? value.replace(/\/+$/, '') : undefined,
 )
+/** One, or several that share a database. */
+const CONTROL_PLANES_MAX = 16
+const fleetAddresses = v.lazy((given) =>
+  Array.isArray(given)
+    ? v.pipe(
+        v.array(httpBase),
+        v.minLength(1, 'at least one address'),
+        v.maxLength(CONTROL_PLANES_MAX, `at most ${CONTROL_PLANES_MAX} addresses`),
+      )
+    : v.pipe(
+        httpBase,
+        v.transform((one) => [one]),
+      ),
+)
 const edgeUrl = read('an http:// or https:// address with {hostname} in it', (value) =>
   value.includes('{hostname}') && isHttpBase(value.replace('{hostname}', 'a.example'))
     ? value.replace(/\/+$/, '')
@@ -132,7 +146,7 @@ const ConfigSchema = v.strictObject(
       connect_address: v.optional(v.nullable(connectAddress), null),
       workers: v.optional(whole(1, 256), 1),
       id: v.optional(v.nullable(gatewayId), null),
-      control_plane: v.optional(v.nullable(httpBase), null),
+      control_plane: v.optional(v.nullable(fleetAddresses), null),
       trusted_proxies: v.optional(cidrs, []),
       proxy_protocol: v.optional(v.boolean('true or false'), false),
       access_log: section({ sample: v.optional(share, 1) }),
@@ -175,7 +189,9 @@ type Written = v.InferOutput<typeof ConfigSchema>
 /** With the addresses that follow from the listeners where they are not written down. */
 export type Config = Omit<Written, 'base_url' | 'gateway'> & {
   readonly base_url: string
-  readonly gateway: Omit<Written['gateway'], 'control_plane'> & { readonly control_plane: string }
+  readonly gateway: Omit<Written['gateway'], 'control_plane'> & {
+    readonly control_plane: readonly string[]
+  }
 }
 
 /** What is wrong with the settings, in one line that says what to do. */
@@ -216,7 +232,7 @@ function withAddresses(written: Written): Config {
     base_url: written.base_url ?? `http://${publicName(controlPlane.listen)}`,
     gateway: {
       ...gateway,
-      control_plane: gateway.control_plane ?? `http://${listenText(controlPlane.fleet_listen)}`,
+      control_plane: gateway.control_plane ?? [`http://${listenText(controlPlane.fleet_listen)}`],
     },
   }
 }

@@ -37,7 +37,7 @@ else runWorker()
 function runPrimary() {
   const [controlPlaneUrl, directory, workers] = process.argv.slice(2)
   const link = startFleetLink({
-    controlPlaneUrl: controlPlaneUrl!,
+    controlPlaneUrls: [controlPlaneUrl!],
     fleetKey: FLEET_KEY,
     gatewayId: 'cluster',
     version: '1.0.0',

@@ -154,6 +154,8 @@ export interface TestWorker {
 export interface TestGatewayOptions {
   readonly id?: string
   readonly port: number
+  /** Of other control planes. */
+  readonly otherPorts?: readonly number[]
   readonly folder?: string
   readonly workers?: number
   readonly fleetKey?: string
@@ -164,7 +166,9 @@ export function startGateway(t: Teardown, options: TestGatewayOptions): TestGate
   const { log, lines } = createTestLog()
   const folder = options.folder ?? temporaryFolder(t)
   const link = startFleetLink({
-    controlPlaneUrl: `http://127.0.0.1:${options.port}`,
+    controlPlaneUrls: [options.port, ...(options.otherPorts ?? [])].map(
+      (port) => `http://127.0.0.1:${port}`,
+    ),
     fleetKey: options.fleetKey ?? FLEET_KEY,
     gatewayId: options.id ?? 'edge-1',
     version: '1.0.0',

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { openServer } from '../../control-plane/store/engines/server.ts'
 import type { Services } from '../../control-plane/services/services.ts'
 import { systemClock } from '../../shared/clock.ts'
+import { createTestLog, type LogLine } from './fleet.ts'
 import { startServices, type ServicesOptions } from './control-plane.ts'
 import type { Teardown } from './postgres.ts'
 
@@ -11,6 +12,7 @@ const MASTER_KEY = Buffer.alloc(32, 7)
 
 export interface TestNode {
   readonly services: Services
+  readonly lines: LogLine[]
   readonly fleetPort: number
 }
 
@@ -20,11 +22,12 @@ export async function startNode(
   options: ServicesOptions = {},
 ): Promise<TestNode> {
   const { engine } = await openServer(url)
-  const shared = { engine, masterKey: MASTER_KEY, clock: systemClock }
+  const { log, lines } = createTestLog()
+  const shared = { engine, masterKey: MASTER_KEY, clock: systemClock, log }
   const services = await startServices(t, { ...shared, enforceMsMax: 60_000, ...options })
   const server = createServer((_request, response) => response.writeHead(404).end())
   services.fleet.attach(server)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   t.teardown(() => server.close())
-  return { services, fleetPort: (server.address() as AddressInfo).port }
+  return { services, lines, fleetPort: (server.address() as AddressInfo).port }
 }

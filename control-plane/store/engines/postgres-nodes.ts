@@ -24,6 +24,7 @@ interface Written {
   readonly tenants: readonly string[]
   readonly revoked: readonly (readonly [string, Revoked])[]
   readonly fleet: boolean
+  readonly removed: readonly string[]
 }
 
 type NodeRow = [nodeId: string, isLive: number, progress: string, status: string]
@@ -48,8 +49,13 @@ export async function joinNodes(
     nodeId,
     say,
 
-    async write(given, { tenantIds, revoked, isOfFleet }) {
-      const news: Written = { tenants: tenantIds, revoked: [...revoked], fleet: isOfFleet }
+    async write(given, { tenantIds, revoked, isOfFleet, removedGateways }) {
+      const news: Written = {
+        tenants: tenantIds,
+        revoked: [...revoked],
+        fleet: isOfFleet,
+        removed: removedGateways,
+      }
       const [row] = await given.values<[number]>(sql`WITH next AS (
           INSERT INTO counters (name, value) VALUES ('commit', 1)
           ON CONFLICT (name) DO UPDATE SET value = counters.value + 1 RETURNING value)
@@ -71,8 +77,13 @@ export async function joinNodes(
         sql`SELECT position, node_id, news FROM commits WHERE position > ${position} ORDER BY position LIMIT ${limit}`,
       )
       return rows.map(([at, writer, text]) => {
-        const { tenants, revoked, fleet } = JSON.parse(text) as Written
-        const news = { tenantIds: tenants, revoked: new Map(revoked), isOfFleet: fleet }
+        const { tenants, revoked, fleet, removed } = JSON.parse(text) as Written
+        const news = {
+          tenantIds: tenants,
+          revoked: new Map(revoked),
+          isOfFleet: fleet,
+          removedGateways: removed,
+        }
         return { position: at, nodeId: writer, ...news }
       })
     },

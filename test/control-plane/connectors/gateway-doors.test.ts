@@ -126,7 +126,7 @@ void t.test('over the real link: doors go up, connectors and their ends come dow
   function gateway(gatewayId: string, connect?: typeof DOOR) {
     const served = new Map<string, readonly string[] | undefined>()
     const link = startFleetLink({
-      controlPlaneUrl: `http://127.0.0.1:${port}`,
+      controlPlaneUrls: [`http://127.0.0.1:${port}`],
       fleetKey: FLEET_KEY,
       gatewayId,
       version: 'test',

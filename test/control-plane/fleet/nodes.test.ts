@@ -1,4 +1,5 @@
 /** Several control planes on one database: what is done at one holds at the gateways of all. */
+import { setImmediate } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { ACTOR, FLEET_KEY, tenantNamed } from '../../support/control-plane.ts'
 import { servedAt, startGateway, until } from '../../support/fleet.ts'
@@ -14,8 +15,11 @@ async function startWorld(t: Test) {
   return { url, here, there }
 }
 
-const gatewayAt = (t: Test, { fleetPort }: TestNode, id: string) =>
-  startGateway(t, { id, port: fleetPort, fleetKey: FLEET_KEY })
+const gatewayAt = (t: Test, { fleetPort }: TestNode, id: string, fleetKey = FLEET_KEY) =>
+  startGateway(t, { id, port: fleetPort, fleetKey })
+
+const connectedTo = ({ services }: TestNode) =>
+  services.gateways().flatMap(({ connected, gateway_id }) => (connected ? [gateway_id] : []))
 
 t.test(
   'a change at one is served by the gateways of another, and its answer counts them',
@@ -48,5 +52,71 @@ t.test(
       t.match(await enforced, { pending: [], unreachable: [] })
       t.same([...(await enforced).applied].sort(), ['far', 'near'])
     }
+  },
+)
+
+t.test(
+  'a gateway whose control plane stops goes to another, and is not sent everything',
+  { skip: NO_POSTGRES },
+  async (t) => {
+    const { here, there } = await startWorld(t)
+    const near = gatewayAt(t, here, 'near')
+    const ports = { port: here.fleetPort, otherPorts: [there.fleetPort] }
+    const far = startGateway(t, { id: 'far', fleetKey: FLEET_KEY, ...ports })
+    for (const { registry } of [near, far])
+      await until(() => servedAt(registry, 'acme.localhost') !== undefined)
+    // each knows of both, wherever they are
+    for (const node of [here, there]) await until(() => connectedTo(node).length === 2)
+    const { services } = here.lines.some(({ gateway_id }) => gateway_id === 'far') ? here : there
+    await services.tenants.patch('acme', { name: 'Acme Inc.' }, ACTOR)
+    await until(() => servedAt(far.registry, 'acme.localhost')?.name === 'Acme Inc.')
+    const next = services === here.services ? there : here
+    next.lines.splice(0)
+    await services.fleet.close()
+    await until(() => next.lines.some(({ msg }) => msg === 'gateway connected'))
+    await next.services.tenants.patch('acme', { name: 'Acme Ltd.' }, ACTOR)
+    await until(() => servedAt(far.registry, 'acme.localhost')?.name === 'Acme Ltd.')
+    t.notOk(next.lines.some(({ msg }) => msg === 'the gateway is sent everything'))
+  },
+)
+
+t.test(
+  'a key that is revoked at one cuts its gateway off at another, and all share a new secret',
+  { skip: NO_POSTGRES },
+  async (t) => {
+    const { here, there } = await startWorld(t)
+    const { key, keyId } = await here.services.gatewayKeys.make('far', ACTOR)
+    gatewayAt(t, there, 'far', key)
+    await until(() => connectedTo(there).includes('far'))
+    await until(() => connectedTo(here).includes('far'))
+    await here.services.gatewayKeys.revoke('far', keyId, ACTOR)
+    await until(() => !connectedTo(there).includes('far'))
+    await until(() => there.lines.some(({ msg }) => msg === 'gateway disconnected'))
+  },
+)
+
+t.test(
+  'what is kept in memory is dropped once another has changed it',
+  { skip: NO_POSTGRES },
+  async (t) => {
+    const { here, there } = await startWorld(t)
+    const { clientId, clientSecret } = await here.services.tenants.create(
+      tenantNamed('shop', { mode: 'sdk' }),
+      ACTOR,
+    )
+    await here.services.tenants.publish('shop', ACTOR)
+    const poll = { name: 'one', version: '1', clockOffsetMs: null }
+    const tenant = await there.services.clients.byClientSecret(clientId, clientSecret)
+    t.ok(tenant)
+    const told = async () => {
+      await setImmediate()
+      return (await there.services.feed.poll(tenant!, poll, undefined)).body ?? ''
+    }
+    t.match(await told(), '"name":"shop"')
+    await here.services.tenants.patch('shop', { name: 'Shop Inc.' }, ACTOR)
+    while (!(await told()).includes('"name":"Shop Inc."'));
+    await here.services.revocations.revoke('shop', { all: true }, ACTOR)
+    while (/"all":0/.test(await told()));
+    t.pass()
   },
 )

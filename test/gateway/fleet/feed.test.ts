@@ -253,3 +253,15 @@ t.test('a fleet key that no header can carry is refused at the start', async (t)
       message: /printable ASCII/,
     })
 })
+
+t.test('a gateway goes on to the next control plane where one is gone', async (t) => {
+  const both = [await startRawControlPlane(t), await startRawControlPlane(t)] as const
+  const [port, other] = both.map((control) => control.port) as [number, number]
+  startGateway(t, { port, otherPorts: [other] })
+  const at = () => both.findIndex((control) => control.hellos().length > 0)
+  await until(() => at() >= 0)
+  const [first, second] = at() === 0 ? both : [both[1], both[0]]
+  t.equal(second.hellos().length, 0, 'it is at one of them')
+  await first.stop()
+  await until(() => second.hellos().length > 0)
+})

@@ -95,7 +95,9 @@ t.test('who moves a listener moves what points to it', async (t) => {
   const text = 'control_plane: {listen: "127.0.0.1:1080", fleet_listen: "127.0.0.1:1081"}'
   const moved = parseConfig(text, 'x')
   t.equal(moved.base_url, 'http://localhost:1080')
-  t.equal(moved.gateway.control_plane, 'http://127.0.0.1:1081')
+  t.same(moved.gateway.control_plane, ['http://127.0.0.1:1081'])
+  const several = parseConfig('gateway: {control_plane: ["http://a:1/", "https://b"]}', 'x')
+  t.same(several.gateway.control_plane, ['http://a:1', 'https://b'])
   const written = parseConfig(`base_url: https://id.example\n${text}`, 'x')
   t.equal(written.base_url, 'https://id.example')
   for (const cidr of ['10.0.0.0/8', '::1', '2001:db8::/32', '192.0.2.1'])
