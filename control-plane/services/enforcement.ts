@@ -174,6 +174,7 @@ export async function openEnforcement(world: ServicesWorld, below: TenantService
     gatewayKeys,
     fleetSource,
     fleet,
+    followFleet,
     gateways: () => fleet.gateways(),
     /** Who goes by what has just been changed of a tenant, or by its end. */
     changeEnforced: async (tenantId: string) => {

@@ -53,6 +53,7 @@ export async function createServices(world: ServicesWorld) {
       await integrations.analysis.close()
       await integrations.integration.close()
       await integrations.verification.close()
+      await enforcement.followFleet.close()
       await enforcement.fleet.close()
       await enforcement.instances.close()
       await enforcement.logoutNotices.close()

@@ -56,12 +56,13 @@ export function openConnections(address: PostgresAddress, most: number): Connect
   let at = 0
   let pool = poolAt(address, at, most)
   const ending = new Set<Promise<void>>()
+  let isClosed = false
   const admitted = new WeakSet<pg.PoolClient>()
   const sessions = new WeakMap<pg.PoolClient, Session>()
 
   /** Unless somebody else has done so. */
   function drop(dropped: pg.Pool, nextAt: number) {
-    if (dropped !== pool) return
+    if (dropped !== pool || isClosed) return
     at = nextAt % address.hosts.length
     pool = poolAt(address, at, most)
     const end = dropped.end().catch(() => {})
@@ -105,6 +106,7 @@ export function openConnections(address: PostgresAddress, most: number): Connect
       throw problem
     },
     async close() {
+      isClosed = true
       await Promise.all([pool.end().catch(() => {}), ...ending])
     },
   }
