@@ -1,7 +1,12 @@
 // long: starts three control planes and three gateways, beside a database server
 /** Three control planes on one database, behind a balancer that knows of no sessions. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer, request as askNode } from 'node:http'
+import {
+  createServer,
+  request as askNode,
+  type IncomingMessage,
+  type ServerResponse,
+} from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
@@ -24,7 +29,7 @@ interface Place {
 /** Each request goes to the next; one that has gone is left out. */
 async function startBalancer(t: Test, port: number, places: readonly Place[]) {
   let turn = 0
-  const server = createServer(async (asked, answer) => {
+  async function balance(asked: IncomingMessage, answer: ServerResponse) {
     const body = await buffer(asked)
     const pass = (left: number) => {
       const place = places[turn++ % places.length] as Place
@@ -43,7 +48,8 @@ async function startBalancer(t: Test, port: number, places: readonly Place[]) {
       on.end(body)
     }
     pass(places.length)
-  })
+  }
+  const server = createServer((asked, answer) => void balance(asked, answer))
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
   t.after(() => void server.close())
 }
