@@ -9,6 +9,7 @@ import {
   deleteKeptFormsBeyond,
   findKeptForm,
   insertKeptForm,
+  putKeptForm,
 } from '../store/queries/console-forms.ts'
 import type { ConsoleAccessWorld } from './world.ts'
 
@@ -46,6 +47,21 @@ export function createKeptForms({ store, vault, clock }: ConsoleAccessWorld) {
       if (row?.userId !== userId) return undefined
       if (row.createdAt + LIMITS.consoleKeptFormMs <= clock.nowMs()) return undefined
       return JSON.parse(vault.open(row.contentSealed, purposeOf(userId, row.keptHash))) as KeptForm
+    },
+
+    /** What a person looks at before it is saved, of each kind the newest. */
+    async keepDraft(userId: string, kind: string, draft: unknown): Promise<void> {
+      const keptHash = vault.hash(`draft/${userId}/${kind}`)
+      const contentSealed = vault.seal(JSON.stringify(draft), purposeOf(userId, keptHash))
+      await store.change(({ queries, nowMs: createdAt }) =>
+        putKeptForm(queries, { keptHash, userId, contentSealed, createdAt }),
+      )
+    },
+
+    async draft(userId: string, kind: string): Promise<unknown> {
+      const row = await findKeptForm(store.read, vault.hash(`draft/${userId}/${kind}`))
+      if (row === undefined || row.createdAt + LIMITS.consoleKeptFormMs <= clock.nowMs()) return
+      return JSON.parse(vault.open(row.contentSealed, purposeOf(userId, row.keptHash)))
     },
 
     prune: (limit: number): Promise<number> =>

@@ -2,7 +2,7 @@
 import { desc, eq, inArray } from '../drizzle.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../engine.ts'
-import { deleteBefore, deleteBy, findBy, insertInto } from '../statements.ts'
+import { deleteBefore, deleteBy, findBy, insertInto, upsertInto } from '../statements.ts'
 
 const { consoleForms: forms, consoleKeptForms: kept } = schema
 
@@ -31,6 +31,7 @@ export const releaseForm = deleteBy(forms, 'formHash')
 export const deleteFormsBefore = deleteBefore(forms.createdAt)
 
 export const insertKeptForm = insertInto(kept)
+export const putKeptForm = upsertInto(kept, ['keptHash'], 'contentSealed', 'createdAt')
 
 export const findKeptForm = findBy(kept, 'keptHash')
 

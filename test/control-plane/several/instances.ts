@@ -47,3 +47,15 @@ t.test('a trial sign-in shows at each, until its tenant changes or goes', async 
   await here.tenants.remove('acme', ACTOR)
   t.equal(await there.integration.latestOf(tenant), undefined)
 })
+
+t.test('what a person previews shows at each, the newest, and to nobody else', async (t) => {
+  const { here, there, clock } = await startTwo(t)
+  const [one, other] = [here.consoleAccess.keptForms, there.consoleAccess.keptForms]
+  t.equal(await other.draft('kim', 'branding acme'), undefined)
+  for (const name of ['Acme', 'Acme Inc.']) await one.keepDraft('kim', 'branding acme', { name })
+  t.strictSame(await other.draft('kim', 'branding acme'), { name: 'Acme Inc.' })
+  t.equal(await other.draft('ada', 'branding acme'), undefined)
+  t.equal(await other.draft('kim', 'branding bolt'), undefined)
+  clock.advance(LIMITS.consoleKeptFormMs)
+  t.equal(await other.draft('kim', 'branding acme'), undefined)
+})

@@ -3,9 +3,7 @@
  * see it; saving is a button on that page.
  */
 import { html } from 'hono/html'
-import { LRUCache } from 'lru-cache'
 import * as v from 'valibot'
-import { MINUTE_MS } from '../../../../shared/clock.ts'
 import { LIMITS } from '../../../../shared/limits.ts'
 import { checkField, fileField, textField, type Attempt } from '../../../pages/blocks/field.ts'
 import { TenantPatchBody } from '../../../requests/tenant-fields.ts'
@@ -18,7 +16,7 @@ import { action, done, page, type ConsoleRoute, type TenantVisit, type View } fr
 import type { ConsoleWorld } from '../../world.ts'
 import { framed, previews, SCHEMES, type Look } from './preview.ts'
 
-type BrandingWorld = Pick<ConsoleWorld, 'tenants' | 'baseUrl' | 'clock'>
+type BrandingWorld = Pick<ConsoleWorld, 'tenants' | 'baseUrl' | 'consoleAccess'>
 
 const PATH = `${TENANT_PATH}/branding` as const
 const FORM = {
@@ -36,22 +34,13 @@ const Body = v.strictObject({
 })
 type Proposed = v.InferOutput<typeof Body>
 
-/** What is being looked at, until it is saved: of a person and a tenant the newest. */
-const DRAFTS_MAX = 50
-const DRAFT_MS = 10 * MINUTE_MS
-
 export function brandingRoutes({
   tenants,
   baseUrl,
-  clock,
+  consoleAccess: { keptForms },
 }: BrandingWorld): readonly ConsoleRoute[] {
-  const drafts = new LRUCache<string, Proposed>({
-    max: DRAFTS_MAX,
-    ttl: DRAFT_MS,
-    ttlResolution: 0,
-    perf: { now: () => clock.nowMs() },
-  })
-  const draftKey = ({ viewer, tenant }: TenantVisit) => `${viewer.userId} ${tenant.tenantId}`
+  const draftOf = ({ viewer, tenant }: TenantVisit) =>
+    [viewer.userId, `branding ${tenant.tenantId}`] as const
 
   function show(visit: TenantVisit, attempt?: Attempt): View {
     const { tenantId } = visit.tenant
@@ -81,9 +70,9 @@ export function brandingRoutes({
     })
   }
 
-  function previewView(visit: TenantVisit, proposed: Proposed): View {
+  async function previewView(visit: TenantVisit, proposed: Proposed): Promise<View> {
     const { tenantId } = visit.tenant
-    drafts.set(draftKey(visit), proposed)
+    await keptForms.keepDraft(...draftOf(visit), proposed)
     const { name: nameThen, brand_colour: colour, brand_logo: logo, remove_logo: isGone } = proposed
     const base = tenantPath(tenantId, 'branding')
     return {
@@ -113,7 +102,10 @@ export function brandingRoutes({
 
   async function lookOf(visit: TenantVisit, of: 'draft' | undefined): Promise<Look> {
     const { tenant } = visit
-    const draft = of === 'draft' ? drafts.get(draftKey(visit)) : undefined
+    const draft =
+      of === 'draft'
+        ? ((await keptForms.draft(...draftOf(visit))) as Proposed | undefined)
+        : undefined
     const kept = draft?.remove_logo === true ? undefined : (await tenants.logo(tenant))?.bytes
     const sent = draft?.brand_logo
     const bytes = sent === undefined ? kept : Buffer.from(sent, 'base64')
@@ -149,7 +141,6 @@ export function brandingRoutes({
       async (visit, proposed) => {
         const { tenantId } = visit.tenant
         await tenants.patch(tenantId, patchOf(proposed), visit.actor)
-        drafts.delete(draftKey(visit))
         return done(tenantPath(tenantId, 'branding'), 'Branding saved.', { changed: tenantId })
       },
       show,
