@@ -195,6 +195,38 @@ export function upsertInto<Table extends SQLiteTable, const Key extends readonly
   }
 }
 
+/**
+ * Where there is a row with the same primary key, its count grows by what is given. Put together once
+ * for each number of rows: figures are written with every report and every sign-in.
+ */
+export function addTo<Table extends SQLiteTable & { readonly count: SQLiteColumn }>(table: Table) {
+  const names = Object.keys(getTableColumns(table))
+  const [key] = getTableConfig(table).primaryKeys
+  const target = key?.columns ?? []
+  const set = { count: sql`${table.count} + excluded.count` } as SQLiteUpdateSetSource<Table>
+  const cells = (at: number) => names.map((name) => [name, sql.placeholder(name + at)] as const)
+  const adding = new Map<number, ReturnType<typeof preparedBy<unknown>>>()
+  const addingOf = (count: number) => {
+    const rows = Array.from({ length: count }, (_, at) => Object.fromEntries(cells(at)))
+    return preparedBy<unknown>((queries) =>
+      queries
+        .insert(table)
+        .values(rows as SQLiteInsertValue<Table>[])
+        .onConflictDoUpdate({ target, set }),
+    )
+  }
+  return async (queries: Queries, rows: readonly Row<Table>[]): Promise<void> => {
+    for (let from = 0; from < rows.length; from += ROWS_PER_STATEMENT) {
+      const some = rows.slice(from, from + ROWS_PER_STATEMENT)
+      const given = some.flatMap((row, at) =>
+        names.map((name) => [name + at, row[name as Name<Table>]] as const),
+      )
+      const add = adding.getOrInsertComputed(some.length, addingOf)
+      await add(queries, Object.fromEntries(given))
+    }
+  }
+}
+
 /** So many of those that are meant, each told by its primary key: rows have no other name everywhere. */
 export function isOneOf(
   queries: Queries,

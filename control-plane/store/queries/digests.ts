@@ -1,17 +1,37 @@
 /** Which weeks tenants have been told of. The key refuses a second digest of the same week. */
-import { and, asc, desc, eq, gt, lte, ne, notExists } from '../drizzle.ts'
+import { and, asc, desc, eq, gt, lte, ne, notExists, sql } from '../drizzle.ts'
 import { CONSOLE_REALM } from '../reserved.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../engine.ts'
-import { deleteBefore } from '../statements.ts'
+import { deleteBefore, preparedBy } from '../statements.ts'
 
 const { digests: table, tenants } = schema
 export type DigestRow = typeof table.$inferSelect
 
+const findZones = preparedBy((queries) =>
+  queries.selectDistinct({ timeZone: tenants.timeZone }).from(tenants),
+)
+
 export async function timeZonesInUse(queries: Queries): Promise<string[]> {
-  const rows = await queries.selectDistinct({ timeZone: tenants.timeZone }).from(tenants)
-  return rows.map(({ timeZone }) => timeZone)
+  return (await findZones(queries, {})).map(({ timeZone }) => timeZone)
 }
+
+/** Asked of each zone, at each look. */
+const findWithout = preparedBy((queries) => {
+  const isOfWeek = eq(table.week, sql.placeholder('week'))
+  const told = queries
+    .select({ week: table.week })
+    .from(table)
+    .where(and(eq(table.tenantId, tenants.tenantId), isOfWeek))
+  const isNext = gt(tenants.tenantId, sql.placeholder('after'))
+  const isInZone = eq(tenants.timeZone, sql.placeholder('timeZone'))
+  return queries
+    .select({ tenantId: tenants.tenantId })
+    .from(tenants)
+    .where(and(isInZone, isNext, ne(tenants.tenantId, CONSOLE_REALM), notExists(told)))
+    .orderBy(asc(tenants.tenantId))
+    .limit(sql.placeholder('limit'))
+})
 
 export async function tenantsWithoutDigest(
   queries: Queries,
@@ -20,19 +40,7 @@ export async function tenantsWithoutDigest(
   after: string,
   limit: number,
 ): Promise<string[]> {
-  const isTenant = ne(tenants.tenantId, CONSOLE_REALM)
-  const told = queries
-    .select({ week: table.week })
-    .from(table)
-    .where(and(eq(table.tenantId, tenants.tenantId), eq(table.week, week)))
-  const rows = await queries
-    .select({ tenantId: tenants.tenantId })
-    .from(tenants)
-    .where(
-      and(eq(tenants.timeZone, timeZone), gt(tenants.tenantId, after), isTenant, notExists(told)),
-    )
-    .orderBy(asc(tenants.tenantId))
-    .limit(limit)
+  const rows = await findWithout(queries, { timeZone, week, after, limit })
   return rows.map(({ tenantId }) => tenantId)
 }
 

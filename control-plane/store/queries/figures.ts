@@ -4,14 +4,13 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../shared/clock.ts'
 import type { Figure, FigureOutcome, FigureSource, KeptStep } from '../monitoring-names.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../engine.ts'
-import { deleteSome, isOneOf } from '../statements.ts'
+import { addTo, deleteSome, isOneOf } from '../statements.ts'
 import { addServiceFigures } from './service-figures.ts'
 
 const table = schema.figures
 export type FigureRow = typeof table.$inferSelect
 export type FigureSum = Pick<FigureRow, 'source' | 'outcome' | 'reason' | 'count'>
 
-const ROWS_PER_STATEMENT = 100
 export const STEP_MS: Readonly<Record<KeptStep, number>> = {
   minute: MINUTE_MS,
   quarter: 15 * MINUTE_MS,
@@ -38,16 +37,7 @@ export async function addFigures(
   await addServiceFigures(queries, tenantId, source, atMs, figures)
 }
 
-async function addRows(queries: Queries, rows: readonly FigureRow[]): Promise<void> {
-  for (let at = 0; at < rows.length; at += ROWS_PER_STATEMENT)
-    await queries
-      .insert(table)
-      .values(rows.slice(at, at + ROWS_PER_STATEMENT))
-      .onConflictDoUpdate({
-        target: [table.tenantId, table.step, table.at, table.source, table.outcome, table.reason],
-        set: { count: sql`${table.count} + excluded.count` },
-      })
-}
+const addRows = addTo(table)
 
 const isWithin = (tenantId: string, step: KeptStep, fromMs: number, toMs: number) =>
   and(eq(table.tenantId, tenantId), eq(table.step, step), gte(table.at, fromMs), lt(table.at, toMs))

@@ -10,10 +10,13 @@ import {
 import { isReserved } from '../reserved.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../engine.ts'
-import { deleteSome } from '../statements.ts'
+import { addTo, deleteSome } from '../statements.ts'
 
 const { serviceFigures: table, tenantRefusals, tenants } = schema
 type ServiceFigureRow = typeof table.$inferSelect
+
+const addRows = addTo(table)
+const addRefusals = addTo(tenantRefusals)
 
 const STEPS = [
   ['minute', MINUTE_MS],
@@ -33,35 +36,21 @@ export async function addServiceFigures(
   figures: readonly Figure[],
 ): Promise<void> {
   if (isReserved(tenantId) || figures.length === 0) return
-  await queries
-    .insert(table)
-    .values(
-      figures.flatMap(({ outcome, reason, count }) =>
-        STEPS.map(([step, ms]) => ({
-          step,
-          at: atMs - (atMs % ms),
-          source,
-          outcome,
-          reason,
-          count,
-        })),
-      ),
-    )
-    .onConflictDoUpdate({
-      target: [table.step, table.at, table.source, table.outcome, table.reason],
-      set: { count: sql`${table.count} + excluded.count` },
-    })
+  await addRows(
+    queries,
+    figures.flatMap((figure) =>
+      STEPS.map(([step, ms]) => ({ ...figure, step, at: atMs - (atMs % ms), source })),
+    ),
+  )
   const count = figures
     .filter(({ outcome }) => REFUSALS.has(outcome))
     .reduce((sum, figure) => sum + figure.count, 0)
   if (count === 0) return
-  await queries
-    .insert(tenantRefusals)
-    .values(RANKED_STEPS.map(([step, ms]) => ({ tenantId, step, at: atMs - (atMs % ms), count })))
-    .onConflictDoUpdate({
-      target: [tenantRefusals.tenantId, tenantRefusals.step, tenantRefusals.at],
-      set: { count: sql`${tenantRefusals.count} + excluded.count` },
-    })
+  const steps = RANKED_STEPS.map(([step, ms]) => ({ step, at: atMs - (atMs % ms) }))
+  await addRefusals(
+    queries,
+    steps.map((one) => ({ ...one, tenantId, count })),
+  )
 }
 
 /** In the order of time. */
