@@ -10,6 +10,7 @@ const FIELDS: Readonly<Record<string, string>> = {
   about: 'About',
   brand_colour: 'Color',
   brand_logo: 'Logo',
+  brand_logo_tag: 'Logo (fingerprint)',
   by: 'By',
   ca_pem: 'CA certificate',
   cool_down_seconds: 'Cooldown',

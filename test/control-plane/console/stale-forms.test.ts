@@ -112,6 +112,24 @@ void t.test('who was signed out gets back what was typed, after signing in', asy
   t.equal(await services.consoleAccess.keptForms.prune(10), 1, 'nothing of it stays')
 })
 
+void t.test(
+  'who had to confirm who they are is told so calmly, and of no other change',
+  async (t) => {
+    const clock = movableClock()
+    const { person, signedIn } = await startConsole(t, { clock })
+    const grace = await person('operator')
+    const path = '/console/tenants/acme/settings'
+    const open = proofsIn((await grace.get(path)).text)
+    clock.advance(LIMITS.consoleFreshMs + 1)
+    const refused = await grace.post(path, { name: 'Acme of tomorrow', ...open })
+    t.match(refused, { status: 403, text: /Confirm it’s you/ })
+    const page = await (await signedIn(grace.userId)).get(returnIn(refused.text))
+    t.match(page, { status: 200, text: /role="status".*Thanks for confirming it’s you/s })
+    t.match(page.text, 'value="Acme of tomorrow"')
+    t.notMatch(page.text, /role="alert"|saved values differ/)
+  },
+)
+
 void t.test('who may only look by now gets no form back', async (t) => {
   const clock = movableClock()
   const { services, person, signedIn } = await startConsole(t, { clock })

@@ -141,7 +141,7 @@ function asShown(setting: Setting, typed: string): string {
 
 /** What was typed stays in the fields; here stands what is there instead. */
 function otherwise(shown: Record<Setting, string>, attempt: Attempt | undefined): Html | string {
-  if (attempt?.problem === undefined) return ''
+  if (attempt?.problem === undefined || attempt.isFine === true) return ''
   const others = (Object.keys(LABELS) as Setting[]).filter(
     (setting) => asShown(setting, attempt.values.get(setting) ?? '') !== shown[setting],
   )

@@ -25,7 +25,9 @@ export async function verifyStep(task: Task, steps: Steps, here: Here): Promise<
     const { status, checks } = answer.done
     const warned = checks.filter((check) => check.status === 'warn').length
     const hints =
-      warned === 0 ? '' : `, ${warned} with a warning (service-analyzer verify shows it)`
+      warned === 0
+        ? ''
+        : `, ${warned} with a warning (service-analyzer verify shows ${warned === 1 ? 'it' : 'them'})`
     if (status === 'pass') return steps.done('verify', `${checks.length} checks${hints}`)
     // what was started a moment ago may not have been seen by everybody yet
     if (tries === LIMITS.setupVerifyTriesMax || !isOfTheService(checks)) {
