@@ -1,5 +1,5 @@
 /** Figures of all tenants together, and which of them are refused most. */
-import { and, asc, desc, eq, gte, lt, sql } from '../drizzle.ts'
+import { and, asc, desc, eq, gte, lt } from '../drizzle.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../shared/clock.ts'
 import {
   REFUSAL_OUTCOMES,
