@@ -120,8 +120,8 @@ export function createConnectors(world: ConnectorsWorld) {
     client: string,
   ): void {
     const { connector_id: connectorId, key_id: keyId, program, tenant_id: tenantId } = hello
-    const isNew = connectors.of(connectorId) === undefined
-    if (isNew && connectors.size >= LIMITS.connectorsPerTenantMax) {
+    const before = connectors.of(connectorId)
+    if (before === undefined && connectors.size >= LIMITS.connectorsPerTenantMax) {
       refusals.note('many', client, claimOf(hello))
       return sayRefused(socket, 'many')
     }
@@ -145,6 +145,7 @@ export function createConnectors(world: ConnectorsWorld) {
         },
         onGone(cutOff) {
           leavePings()
+          presence.last(member)
           connectors.remove(member)
           presence.soon(member)
           const who = { tenant_id: tenantId, connector_id: connectorId }
@@ -153,6 +154,7 @@ export function createConnectors(world: ConnectorsWorld) {
         },
       },
     )
+    if (before !== undefined) presence.last(before)
     const leavePings = pings.add(member)
     connectors.add(member)
     presence.soon(member)

@@ -21,7 +21,8 @@ interface PresenceOptions {
 const GATHER_MS = 50
 
 export function createPresence({ find, report }: PresenceOptions) {
-  const told = new Map<string, ConnectorHere>()
+  /** And of which of its control connections. */
+  const told = new Map<string, { readonly member: Member; readonly here: ConnectorHere }>()
   const due = new Map<string, Named>()
   let timer: NodeJS.Timeout | undefined
 
@@ -34,12 +35,12 @@ export function createPresence({ find, report }: PresenceOptions) {
       const before = told.get(key)
       if (member === undefined) {
         told.delete(key)
-        if (before !== undefined) gone.push(before)
+        if (before !== undefined) gone.push(before.here)
         continue
       }
       const now = hereOf(named.tenantId, member)
-      if (isAsTold(now, before)) continue
-      told.set(key, now)
+      if (isAsTold(now, before?.here)) continue
+      told.set(key, { member, here: now })
       here.push(now)
     }
     due.clear()
@@ -51,6 +52,16 @@ export function createPresence({ find, report }: PresenceOptions) {
     soon({ tenantId, connectorId }: Named): void {
       due.set(connectorKey(tenantId, connectorId), { tenantId, connectorId })
       timer ??= setTimeout(tell, GATHER_MS).unref()
+    },
+    /** It is about to be forgotten: what it has answered since it was told is not, where it was told last. */
+    last(member: Member): void {
+      const { tenantId, connectorId, requests } = member
+      const key = connectorKey(tenantId, connectorId)
+      const before = told.get(key)
+      if (before?.member !== member || requests <= before.here.requests) return
+      const here = { ...before.here, requests }
+      told.set(key, { member, here })
+      report({ here: [here], gone: [] })
     },
     close: () => clearTimeout(timer),
   }

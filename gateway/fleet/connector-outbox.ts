@@ -46,11 +46,25 @@ export function createConnectorOutbox(options: ConnectorOutboxOptions) {
     if (news === null) {
       for (const [key, byWorker] of seen) if (byWorker.has(worker)) remove(key, worker)
     } else {
-      for (const here of news.here) put(connectorKey(here.tenantId, here.connectorId), worker, here)
-      for (const gone of news.gone) remove(connectorKey(gone.tenantId, gone.connectorId), worker)
+      for (const here of news.here) {
+        const key = connectorKey(here.tenantId, here.connectorId)
+        sayBefore(key, worker, here.requests)
+        put(key, worker, here)
+      }
+      for (const gone of news.gone) {
+        const key = connectorKey(gone.tenantId, gone.connectorId)
+        sayBefore(key, worker, 0)
+        remove(key, worker)
+      }
     }
     isUsed ||= seen.size > 0
     if (changed.size > 0) timer ??= setTimeout(flush, GATHER_MS).unref()
+  }
+
+  /** What it has answered on connections that have ended is said before it begins anew, or is gone. */
+  function sayBefore(key: string, worker: object, requests: number): void {
+    const before = seen.get(key)?.get(worker)?.requests ?? 0
+    if (requests < before && changed.has(key)) flush()
   }
 
   function put(key: string, worker: object, here: ConnectorHere): void {

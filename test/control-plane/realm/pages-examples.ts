@@ -101,6 +101,8 @@ export const EXAMPLES: Readonly<Record<string, (place: NamedPlace) => Page>> = {
   devicePage: (place) => devicePage(device(place, {})),
   'devicePage, not checked yet': (place) =>
     devicePage(device(place, { problem: place.texts.attempt.device_proof_needed })),
+  'devicePage, wrong typed code': (place) =>
+    devicePage(device(place, { mayType: true, typedProblem: place.texts.device.typedWrong })),
   'devicePage, no agent': (place) => devicePage(device(place, { kind: 'missing' })),
   'devicePage, failing': (place) =>
     devicePage(device(place, { kind: 'failing', failing: FAILING })),

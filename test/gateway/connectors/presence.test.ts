@@ -28,6 +28,7 @@ t.test('connected, asked, no longer reaching its application, gone', async (t) =
   await until(() => reports.some(({ gone }) => gone.length === 1))
   t.match(reports.at(-1)?.gone, [{ tenantId: 'acme', connectorId: 'con_1' }])
   t.equal(member?.requests, 3, 'what its connections have answered stays counted')
+  t.match(reports.at(-2)?.here, [{ connectorId: 'con_1', requests: 3 }], 'and is told before')
 })
 
 t.test('an application that refuses is told at once, with its reason', async (t) => {

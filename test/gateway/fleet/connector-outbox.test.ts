@@ -42,6 +42,21 @@ function startOutbox(t: Test, renewMs = 3_600_000) {
   return { outbox, clock, sent, lines, setConnected: (is: boolean) => (isConnected = is) }
 }
 
+t.test('what a connector has answered last is told before it begins anew or is gone', async (t) => {
+  const { outbox, sent } = startOutbox(t)
+  const worker = {}
+  outbox.add(worker, { here: [here({ requests: 3 })], gone: [] })
+  outbox.add(worker, { here: [here({ requests: 8 })], gone: [] })
+  outbox.add(worker, { here: [here({ requests: 1 })], gone: [] })
+  outbox.add(worker, { here: [], gone: [here()] })
+  await until(() => sent.length === 3)
+  t.match(sent, [
+    { here: [{ requests: 8 }] },
+    { here: [{ requests: 1 }] },
+    { here: [], gone: [{ connector_id: 'con_1' }] },
+  ])
+})
+
 t.test('several workers of a gateway are one', async (t) => {
   const { outbox, clock, sent } = startOutbox(t)
   const [one, two] = [{}, {}]
