@@ -23,7 +23,10 @@ async function startPage(t: Test) {
     const joining = { publicKey, name, program: VERSION, requestId: 'r1' }
     return (await connectors.join(token, joining)).connectorId
   }
-  const says = (gatewayId: string, connector_id: string, one: Partial<ConnectorPresence> = {}) =>
+  const says = (gatewayId: string, connector_id: string, one: Partial<ConnectorPresence> = {}) => {
+    // what a gateway says first may have been counted already
+    const nobody = { type: 'connectors' as const, is_full: false, here: [], gone: [] }
+    connectorPresence.receive(gatewayId, nobody)
     connectorPresence.receive(gatewayId, {
       type: 'connectors',
       is_full: false,
@@ -37,6 +40,7 @@ async function startPage(t: Test) {
       ],
       gone: [],
     })
+  }
   const openDoor = () =>
     gatewayDoors.connected('edge-1', { address: 'edge.example:443', certificate: 'AAAA' })
   return { ...world, clock, joined, says, openDoor }
