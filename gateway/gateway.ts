@@ -20,8 +20,9 @@ import { createGatewaySessions, type ProvenSession } from './request/sessions.ts
 import { createLogSink, type LineSink } from './telemetry/line-writer.ts'
 import { createRefusalSample } from './telemetry/refusal-sample.ts'
 import { createWorkerTelemetry } from './telemetry/worker-telemetry.ts'
-import { createTenantCompiler } from './tenants/compiled.ts'
-import { createTenantRegistry } from './tenants/registry.ts'
+import { createTenantCompiler, type CompiledTenant } from './tenants/compiled.ts'
+import { createTenantLoading } from './tenants/loading.ts'
+import { createTenantRegistry, type HostLookup } from './tenants/registry.ts'
 import { followRelay } from './fleet/relay-follower.ts'
 import type { PrimaryPort } from './fleet/relay-messages.ts'
 import { createConnectors } from './connectors/connectors.ts'
@@ -45,6 +46,11 @@ interface GatewayWorld {
   readonly door?: Omit<ConnectorDoor, 'accept' | 'onCrowded'> & {
     readonly gatewayId: string
   }
+}
+
+function certificateOf(found: HostLookup<CompiledTenant>, host: string) {
+  if (found.kind !== 'served') return undefined
+  return found.served.tenant.certificates.get(host)?.context
 }
 
 const NO_HOPS = { hopsOpened: 0, hopsFailed: 0, hopsServed: 0 }
@@ -122,10 +128,12 @@ export function createGateway({ settings, port, log, clock, lines, door }: Gatew
     reportActivity: (activity) => follower.reportActivity(activity),
     onError: (error) => log.error({ error }, 'something open could not be judged'),
   })
+  const loading = createTenantLoading({ want: (tenantId) => follower.want(tenantId) })
   const follower = followRelay({
     port,
     registry,
     log,
+    onWanted: loading.settled,
     onSettings({ ticket_secret, gateways = [] }) {
       server.shareTickets(ticket_secret)
       connectors?.followGateways(gateways)
@@ -179,6 +187,8 @@ export function createGateway({ settings, port, log, clock, lines, door }: Gatew
   }
   const edge: Edge = {
     byHost: registry.byHost,
+    load: loading.load,
+    onError: (error) => log.error({ error }, 'a request failed inside'),
     sessions,
     addresses: createAddressReader(settings.trustedProxies),
     clock,
@@ -208,12 +218,13 @@ export function createGateway({ settings, port, log, clock, lines, door }: Gatew
     onExchangeEnd,
     onRefusal: telemetry.onRefusal,
     isExempt: isBalancer,
-    onError: (error) => log.error({ error }, 'a request failed inside'),
+    onError: edge.onError,
     ...createProtocolAnswers(nextRequestId),
-    contextFor(host) {
+    contextFor(host: string) {
       const found = registry.byHost(host)
-      if (found.kind !== 'served') return undefined
-      return found.served.tenant.certificates.get(host)?.context
+      if (found.kind === 'indexed')
+        return loading.load(found.tenantId).then(() => certificateOf(registry.byHost(host), host))
+      return certificateOf(found, host)
     },
     fleetKey: settings.fleetKey,
     connectors: door &&

@@ -9,6 +9,8 @@ import {
 import { carriedProof, checkPass } from '../shared/probe.ts'
 import type { RefuseReason } from '../shared/reasons.ts'
 import { refusal } from '../shared/sign-in/refusals.ts'
+import type { CompiledTenant } from './tenants/compiled.ts'
+import type { HostLookup } from './tenants/registry.ts'
 import { RequestContext, UnservedContext, type Edge } from './request/context.ts'
 import { respond } from './request/respond.ts'
 import type { ProvenSession } from './request/sessions.ts'
@@ -19,7 +21,25 @@ import type { Upstream } from './wire/upstream-call.ts'
 
 export function handleRequest(exchange: Exchange, edge: Edge): void {
   const found = edge.byHost(exchange.head.host)
+  if (found.kind === 'indexed') return void whenLoaded(exchange, edge, found.tenantId)
+  begin(exchange, edge, found)
+}
+
+/** Its tenant was not asked for lately: it is waited for, and then looked for once more. */
+async function whenLoaded(exchange: Exchange, edge: Edge, tenantId: string): Promise<void> {
+  exchange.context = new UnservedContext(edge.nextRequestId(), 'not_ready')
+  await edge.load(tenantId)
+  try {
+    begin(exchange, edge, edge.byHost(exchange.head.host))
+  } catch (error) {
+    edge.onError(error)
+    refuse(exchange, 'not_ready', 503)
+  }
+}
+
+function begin(exchange: Exchange, edge: Edge, found: HostLookup<CompiledTenant>): void {
   if (found.kind === 'unknown') return refuseUnserved(exchange, edge, 'host_unknown', 404)
+  if (found.kind === 'indexed') return refuseUnserved(exchange, edge, 'not_ready', 503)
   if (found.kind === 'held') return refuseUnserved(exchange, edge, found.reason, 503)
   const context = new RequestContext(exchange, edge, found.served)
   const probeKey = exchange.head.probePass === '' ? undefined : keyOfOwnProbe(context)

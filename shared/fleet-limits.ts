@@ -7,6 +7,16 @@ export const FLEET_LIMITS = {
   fleetWindowMessagesMax: 64,
   fleetWindowBytesMax: 1024 * 1024,
   fleetPageItemsMax: 200,
+  /** Beyond so many, gateways are told which tenants there are, and ask for those that they serve. */
+  fleetTenantsToldWholeMax: 5_000,
+  fleetIndexEntriesSentMax: 500,
+  fleetWantedSentMax: 1_000,
+  /** Asked for, and not there yet. */
+  fleetTenantsWantedMax: 1_000,
+  /** How long a request waits for a tenant that is not there yet. */
+  fleetWantedMsMax: 5_000,
+  /** Of the snapshots that a gateway keeps, while it holds those alone that it is asked for. */
+  fleetKeptBytesMax: 96 * 1024 * 1024,
   fleetReportItemsMax: 1000,
   fleetReportsHeldMax: 10_000,
   /** Counts per tenant, decision and reason: in one message, and held while there is no link. */

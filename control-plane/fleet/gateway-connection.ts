@@ -22,6 +22,8 @@ export interface Hello {
   readonly version: string
   readonly epoch: string
   readonly revision: number
+  /** It compares versions, and asks for the tenants that it needs. */
+  readonly byNeed: boolean
   readonly connect: GatewayDoor | undefined
 }
 
@@ -88,13 +90,13 @@ export function serveConnection(options: ConnectionOptions): void {
     clearTimeout(helloTimer)
     if (hello.format !== FLEET_FORMAT)
       return refuse(`format ${hello.format} is not spoken here, only ${FLEET_FORMAT}`)
-    const { id, version, epoch, revision, connect } = hello
+    const { id, version, epoch, revision, by_need: byNeed = false, connect } = hello
     gatewayId = id
     const refusal = await refusalOf(id)
     if (refusal !== undefined) return refuse(refusal)
     log = log.child({ gateway_id: id, version })
     log.info({ epoch, revision }, 'gateway connected')
-    link = await welcome({ socket, log, id, version, epoch, revision, connect })
+    link = await welcome({ socket, log, id, version, epoch, revision, byNeed, connect })
   }
 
   function refuse(reason: string) {

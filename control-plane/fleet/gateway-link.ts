@@ -7,7 +7,8 @@ import { WebSocket } from 'ws'
 import { LIMITS } from '../../shared/limits.ts'
 import { FLEET_FORMAT, type DownMessage, type FleetSettings } from '../../shared/fleet/snapshot.ts'
 import { pageAfter } from './change-tail.ts'
-import { write, writeRevoked, type Outgoing } from './outgoing.ts'
+import { versionOf, write, writeEntries, writeRevoked, type Outgoing } from './outgoing.ts'
+import type { Hello } from './gateway-connection.ts'
 import { createSendWindow } from './send-window.ts'
 import type { FleetPosition, FleetSource, TenantChange } from './source.ts'
 
@@ -40,6 +41,9 @@ export interface GatewayLink {
   settingsChanged(): void
   holdersChanged(texts: readonly string[]): void
   consumed(messages: number): void
+  /** It serves these tenants: now, and as they change. */
+  want(tenantIds: readonly string[], isThere: boolean): void
+  unwant(tenantIds: readonly string[]): void
   revokedApplied(sequence: number, isDurable: boolean): void
   eventsReceived(batch: number): void
   heldReceived(batch: number): void
@@ -57,14 +61,17 @@ export interface GatewayLink {
 
 export function openGatewayLink(
   socket: WebSocket,
-  hello: FleetPosition,
-  context: LinkContext,
+  hello: FleetPosition & Pick<Hello, 'byNeed'>,
+  context: LinkContext & { readonly isByNeed: boolean },
 ): GatewayLink {
-  const { source, log } = context
+  const { source, log, isByNeed } = context
   const window = createSendWindow(LIMITS.fleetWindowMessagesMax, LIMITS.fleetWindowBytesMax)
   /** Never decreasing: the hub reports in that order, and a repeated tenant moves to the end. */
   const dirty = new Map<string, number>()
   const removed = new Set<string>()
+  const wanted = new Set<string>()
+  /** Of those, what it has asked for and was not sent. */
+  const asked = new Set<string>()
   let sentRevisionMax = 0
   let revokedAppliedSequence = -1
   let isRevokedDurable = true
@@ -88,23 +95,60 @@ export function openGatewayLink(
   async function serve(isFull: boolean) {
     const start = context.position()
     isResyncDue = false
-    tell({ type: 'welcome', format: FLEET_FORMAT, ...start, is_full: isFull })
+    const kind = { is_full: isFull, by_need: isByNeed }
+    tell({ type: 'welcome', format: FLEET_FORMAT, ...start, ...kind })
     tellSettings()
     context.holders().forEach(send)
     await sendAllRevoked()
+    if (isFull && isByNeed) await sendIndex()
+    else await sendMissed(isFull, start)
+    while (isOpen() && !isResyncDue) {
+      await sendDirty(sendSynced)
+      sendSynced()
+      await new Promise<void>((resolve) => {
+        wakeUp = resolve
+        if (dirty.size + asked.size > 0 || isResyncDue || !isOpen()) resolve()
+      })
+    }
+  }
+
+  async function sendMissed(isFull: boolean, start: FleetPosition) {
     const missed = isFull ? source.all() : changesBetween(source, hello.revision, start.revision)
     for await (const change of missed) {
       await sendDirty()
       if (!isOpen() || isResyncDue) return
       await offer(context.prepare(change))
     }
-    while (isOpen() && !isResyncDue) {
-      await sendDirty(sendSynced)
-      sendSynced()
-      await new Promise<void>((resolve) => {
-        wakeUp = resolve
-        if (dirty.size > 0 || isResyncDue || !isOpen()) resolve()
-      })
+  }
+
+  /** That they are there: what of them it does not have, or has in another state, it asks for. */
+  async function sendIndex() {
+    for await (const page of source.index()) {
+      for (const { tenant_id, isAlwaysTold } of page) if (isAlwaysTold) asked.add(tenant_id)
+      const entries = page.filter(({ isAlwaysTold }) => !isAlwaysTold)
+      await sendDirty()
+      if (!isOpen() || isResyncDue) return
+      const text = writeEntries(
+        entries.map(({ tenant_id, revision, hostnames }) => {
+          const version = versionOf(revision, source.fingerprint)
+          return [tenant_id, revision, version, [...hostnames]]
+        }),
+      )
+      await window.room(text.length)
+      for (const { revision } of entries) sentRevisionMax = Math.max(sentRevisionMax, revision)
+      send(text)
+      window.sent(text.length)
+    }
+  }
+
+  /** A visitor waits for them. */
+  async function sendAsked() {
+    for (const tenantId of asked) {
+      const outgoing = await context.newest(tenantId)
+      if (outgoing !== undefined) await window.room(outgoing.bytes)
+      if (!isOpen() || isResyncDue) return
+      asked.delete(tenantId)
+      if (outgoing !== undefined) await push(outgoing)
     }
   }
 
@@ -124,7 +168,9 @@ export function openGatewayLink(
 
   async function sendDirty(onProgress?: () => void) {
     let sent = 0
+    await sendAsked()
     for (const [tenantId, revision] of dirty) {
+      await sendAsked()
       const outgoing = await context.newest(tenantId)
       if (outgoing !== undefined) await window.room(outgoing.bytes)
       if (!isOpen() || isResyncDue) return
@@ -142,14 +188,16 @@ export function openGatewayLink(
   }
 
   async function push(outgoing: Outgoing) {
-    const { tenantId, revision, hash } = outgoing
+    const { tenantId, revision, version, entry } = outgoing
     // A gateway forgets a removed tenant's revocations: they come back ahead of the tenant.
-    if (hash === null) removed.add(tenantId)
+    if (version === null) removed.add(tenantId)
     else if (removed.delete(tenantId))
       writeRevoked(tenantId, await source.revokedOf(tenantId), 0).forEach(send)
     sentRevisionMax = Math.max(sentRevisionMax, revision)
-    send(outgoing.text)
-    window.sent(outgoing.bytes)
+    const isServed = !isByNeed || entry === null || wanted.has(tenantId)
+    const text = isServed ? outgoing.text : writeEntries([entry])
+    send(text)
+    window.sent(isServed ? outgoing.bytes : text.length)
   }
 
   /** Everything below the oldest unsent change has been sent. */
@@ -157,7 +205,7 @@ export function openGatewayLink(
     const { epoch, revision } = context.position()
     const oldest = dirty.values().next().value
     const sentRevision = oldest === undefined ? revision : oldest - 1
-    const state = isCompareDue ? context.stateHash() : undefined
+    const state = isCompareDue && hello.byNeed ? context.stateHash() : undefined
     const isComparable =
       state !== undefined &&
       dirty.size === 0 &&
@@ -195,6 +243,19 @@ export function openGatewayLink(
     settingsChanged: tellSettings,
     holdersChanged: (texts) => texts.forEach(send),
     consumed: (messages) => window.consumed(messages),
+    want(tenantIds, isThere) {
+      for (const tenantId of tenantIds) {
+        wanted.add(tenantId)
+        if (!isThere) asked.add(tenantId)
+      }
+      wakeUp()
+    },
+    unwant(tenantIds) {
+      for (const tenantId of tenantIds) {
+        wanted.delete(tenantId)
+        asked.delete(tenantId)
+      }
+    },
     revokedApplied(sequence, isDurable) {
       revokedAppliedSequence = Math.max(revokedAppliedSequence, sequence)
       isRevokedDurable = isDurable

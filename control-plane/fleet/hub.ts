@@ -7,6 +7,7 @@ import { LRUCache } from 'lru-cache'
 import type { WebSocket } from 'ws'
 import type { Logger } from 'pino'
 import type { Clock } from '../../shared/clock.ts'
+import { LIMITS } from '../../shared/limits.ts'
 import type { ConnectorsMessage } from '../../shared/fleet/connector-presence.ts'
 import type { Holders } from '../../shared/fleet/holders.ts'
 import type {
@@ -71,6 +72,8 @@ export interface FleetHubOptions {
   /** Other control planes, whose gateways count as well. */
   readonly nodes?: Nodes | undefined
   readonly timing?: Partial<FleetTiming>
+  /** With more tenants gateways are told which there are, and ask. */
+  readonly tenantsToldWholeMax?: number
 }
 
 type Held = UpMessage & { type: 'held' }
@@ -79,6 +82,7 @@ export type FleetHub = ReturnType<typeof createFleetHub>
 
 export function createFleetHub(options: FleetHubOptions) {
   const { source, log, clock, keys = NO_GATEWAY_KEYS, sharedKey = 'local' } = options
+  const { tenantsToldWholeMax = LIMITS.fleetTenantsToldWholeMax } = options
   let { settings } = options
   const timing = { ...FLEET_TIMING, ...options.timing }
   const links = new Map<string, GatewayLink>()
@@ -150,7 +154,7 @@ export function createFleetHub(options: FleetHubOptions) {
 
   /** A snapshot that cannot be sent is the control plane's own rejection, and shown as one. */
   function prepare(change: TenantChange): Outgoing {
-    const outgoing = writeChange(change)
+    const outgoing = writeChange(change, source.fingerprint)
     const { tenantId, revision, problem } = outgoing
     if (problem === null) unsendable.delete(tenantId)
     else if (unsendable.get(tenantId)?.revision !== revision) {
@@ -192,6 +196,10 @@ export function createFleetHub(options: FleetHubOptions) {
         return progressed()
       case 'consumed':
         return link.consumed(message.messages)
+      case 'want':
+        return link.want(message.tenant_ids, message.has === true)
+      case 'unwant':
+        return link.unwant(message.tenant_ids)
       case 'rejected': {
         const { tenant_id: tenantId, revision, reason } = message
         log.error(
@@ -227,6 +235,7 @@ export function createFleetHub(options: FleetHubOptions) {
   async function welcome(hello: Hello, credential: Credential): Promise<GatewayLink | null> {
     const { socket, id, version } = hello
     await tail.started
+    const isByNeed = hello.byNeed && (await source.count()) > tenantsToldWholeMax
     if (socket.readyState !== socket.OPEN) return null
     if (await lostCommits.foundBy(hello)) {
       socket.close(1012, 'the database has lost commits')
@@ -245,7 +254,7 @@ export function createFleetHub(options: FleetHubOptions) {
     if (isBehind) hello.log.info('the gateway is sent everything')
     const keyId = credential.kind === 'own' ? credential.keyId : null
     registry.connected(id, version, isBehind ? 0 : hello.revision, keyId)
-    const link = openGatewayLink(socket, hello, { ...context, log: hello.log })
+    const link = openGatewayLink(socket, hello, { ...context, isByNeed, log: hello.log })
     links.set(id, link)
     socket.once('close', () => {
       if (links.get(id) !== link) return

@@ -3,16 +3,18 @@ import { LIMITS } from '../../shared/limits.ts'
 import { canonicalJson, snapshotHash } from '../../shared/fleet/digest.ts'
 import type { Holders } from '../../shared/fleet/holders.ts'
 import { partsOfRevoked } from '../../shared/fleet/revoked-parts.ts'
-import type { DownMessage, Revoked } from '../../shared/fleet/snapshot.ts'
+import type { DownMessage, IndexEntry, Revoked } from '../../shared/fleet/snapshot.ts'
 import type { TenantChange } from './source.ts'
 
 export interface Outgoing {
   readonly tenantId: string
   readonly revision: number
   /** What the state hash counts for this tenant; null once it is removed. */
-  readonly hash: string | null
+  readonly version: string | null
   readonly text: string
   readonly bytes: number
+  /** For a gateway that does not serve it; null: it is told the same as all. */
+  readonly entry: IndexEntry | null
   /** Why the gateways are told to keep what they have. */
   readonly problem: string | null
 }
@@ -21,9 +23,18 @@ export function write(message: DownMessage): string {
   return JSON.stringify(message)
 }
 
-export function writeChange(change: TenantChange): Outgoing {
+/** Two states of a tenant that have the same are the same, as gateways serve them. */
+export const versionOf = (revision: number, fingerprint: string): string =>
+  `${revision}.${fingerprint}`
+
+export function writeEntries(tenants: IndexEntry[]): string {
+  return write({ type: 'index', tenants })
+}
+
+export function writeChange(change: TenantChange, fingerprint: string): Outgoing {
   const { tenant_id, revision, snapshot, problem } = change
-  if (problem !== undefined) return writeKeep(change, problem)
+  const version = versionOf(revision, fingerprint)
+  if (problem !== undefined) return writeKeep(change, version, problem)
   if (snapshot === null)
     return outgoing(change, null, write({ type: 'remove', tenant_id, revision }))
 
@@ -32,24 +43,29 @@ export function writeChange(change: TenantChange): Outgoing {
   if (contentBytes > LIMITS.snapshotBytesMax)
     return writeKeep(
       change,
+      version,
       `the snapshot has ${contentBytes} bytes, at most ${LIMITS.snapshotBytesMax} can be sent`,
     )
   const hash = snapshotHash(content)
-  const head = JSON.stringify({ type: 'tenant', tenant_id, revision, hash })
-  return outgoing(change, hash, `${head.slice(0, -1)},"snapshot":${content}}`)
+  const head = JSON.stringify({ type: 'tenant', tenant_id, revision, hash, version })
+  const whole = outgoing(change, version, `${head.slice(0, -1)},"snapshot":${content}}`)
+  // its connectors come by themselves, and are let in by what the snapshot says
+  if (snapshot.mode === 'connector') return whole
+  return { ...whole, entry: [tenant_id, revision, version, Object.keys(snapshot.edge_urls)] }
 }
 
 /** A gateway that came new would else take the missing tenant for a removed one. */
-function writeKeep(change: TenantChange, problem: string): Outgoing {
+function writeKeep(change: TenantChange, version: string, problem: string): Outgoing {
   const { tenant_id, revision } = change
   const hash = `kept-${revision}`
-  const text = write({ type: 'keep', tenant_id, revision, hash })
-  return { ...outgoing(change, hash, text), problem }
+  const text = write({ type: 'keep', tenant_id, revision, hash, version })
+  return { ...outgoing(change, version, text), problem }
 }
 
-function outgoing(change: TenantChange, hash: string | null, text: string): Outgoing {
+function outgoing(change: TenantChange, version: string | null, text: string): Outgoing {
   const { tenant_id: tenantId, revision } = change
-  return { tenantId, revision, hash, text, bytes: Buffer.byteLength(text), problem: null }
+  const bytes = Buffer.byteLength(text)
+  return { tenantId, revision, version, text, bytes, entry: null, problem: null }
 }
 
 /** `isFirst`: these are all. */

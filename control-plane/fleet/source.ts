@@ -16,12 +16,27 @@ export interface TenantChange {
   readonly problem?: string
 }
 
+/** That a tenant is served by gateways, without what they serve. */
+export interface TenantEntry {
+  readonly tenant_id: string
+  readonly revision: number
+  readonly hostnames: readonly string[]
+  /** Gateways are to have it before anybody asks for it. */
+  readonly isAlwaysTold: boolean
+}
+
 /**
  * A revision becomes visible only after every smaller one (the counter is taken inside the
  * transaction that writes), and a snapshot depends on nothing but committed rows and settings.
  */
 export interface FleetSource {
   position(): Promise<FleetPosition>
+  /** What snapshots depend on beside their tenant: where it differs, all of them do. */
+  readonly fingerprint: string
+  /** How many tenants gateways serve. */
+  count(): Promise<number>
+  /** Each of them, a page at a time, without building anything. */
+  index(): AsyncIterable<readonly TenantEntry[]>
   /** Commits that gateways have seen are lost: revisions of before cannot be compared any more. */
   beginEpoch(): Promise<void>
   /**

@@ -1,20 +1,18 @@
 /**
- * The hash of every tenant as gateways should hold it, for the periodic compare. It is built by
- * reading everything once and then follows the changes, so a compare costs nothing per tenant.
+ * A hash over the version of every tenant, as gateways should hold it, for the periodic compare. It
+ * is built by reading the index once and then follows the changes, so a compare costs nothing per
+ * tenant.
  */
 import type { Logger } from 'pino'
 import { StateDigest } from '../../shared/fleet/digest.ts'
-import { writeChange, type Outgoing } from './outgoing.ts'
+import { versionOf, type Outgoing } from './outgoing.ts'
 import type { FleetSource } from './source.ts'
-
-/** SQLite answers at once: without a pause, ten thousand tenants would hold up every request. */
-const TENANTS_PER_TURN = 10
 
 interface StateIndex {
   follow(outgoing: Outgoing): void
   /** undefined until everything has been read. */
   current(): { readonly hash: string; readonly revision: number } | undefined
-  /** Reads everything again, since a setting can change snapshots without a revision. */
+  /** Reads everything again. */
   rebuild(): Promise<void>
   close(): void
 }
@@ -23,6 +21,12 @@ interface Build {
   readonly digest: StateDigest
   readonly revisions: Map<string, number>
   revision: number
+}
+
+interface Noted {
+  readonly tenantId: string
+  readonly revision: number
+  readonly version: string | null
 }
 
 export function createStateIndex(source: FleetSource, log: Logger): StateIndex {
@@ -34,13 +38,13 @@ export function createStateIndex(source: FleetSource, log: Logger): StateIndex {
   async function build() {
     const fresh: Build = { digest: new StateDigest(), revisions: new Map(), revision: 0 }
     next = fresh
-    let read = 0
     try {
-      for await (const change of source.all()) {
+      for await (const page of source.index()) {
         if (isClosed || next !== fresh) return
-        note(fresh, writeChange(change))
-        read += 1
-        if (read % TENANTS_PER_TURN === 0) await new Promise((resolve) => setImmediate(resolve))
+        for (const { tenant_id: tenantId, revision } of page)
+          note(fresh, { tenantId, revision, version: versionOf(revision, source.fingerprint) })
+        // SQLite answers at once, and others have their turn
+        await new Promise((resolve) => setImmediate(resolve))
       }
       served = fresh
     } catch (error) {
@@ -64,10 +68,10 @@ export function createStateIndex(source: FleetSource, log: Logger): StateIndex {
 }
 
 /** Reading everything takes a while: what was read before a change arrived does not undo it. */
-function note(build: Build, { tenantId, revision, hash }: Outgoing): void {
+function note(build: Build, { tenantId, revision, version }: Noted): void {
   if (revision < (build.revisions.get(tenantId) ?? 0)) return
   build.revisions.set(tenantId, revision)
   build.revision = Math.max(build.revision, revision)
-  if (hash === null) build.digest.delete(tenantId)
-  else build.digest.set(tenantId, hash)
+  if (version === null) build.digest.delete(tenantId)
+  else build.digest.set(tenantId, version)
 }

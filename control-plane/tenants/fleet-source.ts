@@ -11,6 +11,8 @@ import { certificatesOfAll } from '../store/queries/certificates.ts'
 import { connectorKeysOfAll } from '../store/queries/connectors.ts'
 import {
   changedTenantsAfter,
+  countOfServed,
+  entriesAfter,
   findTombstone,
   tenantsWithRevocationsAfter,
   versionsOf,
@@ -22,7 +24,7 @@ import { isReserved } from '../store/reserved.ts'
 import type { Store } from '../store/store.ts'
 import { openCertificate } from './certificates.ts'
 import { openClientSecrets } from './client-secrets.ts'
-import { buildSnapshot, isServed } from './snapshot.ts'
+import { buildSnapshot, fingerprintOf, isServed } from './snapshot.ts'
 
 interface FleetSourceWorld {
   readonly store: Store
@@ -93,8 +95,27 @@ export function createFleetSource(world: FleetSourceWorld): FleetSource {
   }
 
   return {
+    fingerprint: fingerprintOf(baseUrl, edgeUrlFor),
+
     async position() {
       return { epoch: await store.epoch(), revision: await store.revision() }
+    },
+
+    count: () => countOfServed(store.read),
+
+    async *index() {
+      for (let after = ''; ;) {
+        const page = await entriesAfter(store.read, after, LIMITS.fleetIndexEntriesSentMax)
+        yield page.filter(isServed).map(({ tenantId, revision, hostnames, mode }) => ({
+          tenant_id: tenantId,
+          revision,
+          hostnames,
+          isAlwaysTold: mode === 'connector',
+        }))
+        const last = page.at(-1)
+        if (last === undefined || page.length < LIMITS.fleetIndexEntriesSentMax) return
+        after = last.tenantId
+      }
     },
 
     beginEpoch: () => store.change((change) => change.beginEpoch()),

@@ -1,7 +1,8 @@
 /**
  * What a gateway is told of one tenant. Pure: the same rows and settings make the same snapshot,
- * byte for byte, which is what the fleet's state hash compares.
+ * byte for byte. So a tenant's revision and `fingerprintOf` all else name it.
  */
+import { canonicalJson, snapshotHash } from '../../shared/fleet/digest.ts'
 import { issuerOf } from '../../shared/issuer.ts'
 import type { TenantSnapshot } from '../../shared/fleet/snapshot.ts'
 import type { VerifyingKey } from '../keys/signing-keys.ts'
@@ -62,6 +63,33 @@ export function buildSnapshot(parts: SnapshotParts): TenantSnapshot | null {
     // left out elsewhere, so that what was told of others before there were any is the same still
     ...(mode === 'connector' && { connectors: connectorsOf(parts.connectorKeys) }),
   }
+}
+
+/** Another one wherever settings, or this very program, make other snapshots of the same tenants. */
+export function fingerprintOf(baseUrl: string, edgeUrlFor: SnapshotParts['edgeUrlFor']): string {
+  const parts = { baseUrl, edgeUrlFor, clientSecrets: { current: 'secret', previous: undefined } }
+  const nobody = { keys: [], certificates: [], connectorKeys: [] }
+  const snapshot = buildSnapshot({ ...parts, ...nobody, tenant: SAMPLE as Tenant })
+  return snapshotHash(canonicalJson(snapshot)).slice(0, 16)
+}
+
+const SAMPLE: Partial<Tenant> = {
+  tenantId: 'sample',
+  revision: 1,
+  name: 'Sample',
+  mode: 'connector',
+  status: 'published',
+  protection: 'on',
+  licence: 'active',
+  licenceBlocksSignin: false,
+  hostnames: ['sample.example.com', 'sample.localhost'],
+  origin: 'http://127.0.0.1:3000',
+  sealed: ['/admin'],
+  excluded: ['/public'],
+  health: '/healthz',
+  maxSessionSeconds: 28_800,
+  idleSeconds: 900,
+  sessionBinding: 'off',
 }
 
 function connectorsOf(rows: readonly ConnectorKeyRow[]) {

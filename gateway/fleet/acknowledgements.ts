@@ -7,7 +7,7 @@ import type { LastKnownGood } from '../last-known-good/last-known-good.ts'
 
 interface AcknowledgementsWorld {
   readonly disk: Pick<LastKnownGood, 'isHealthy'>
-  readonly send: (message: UpMessage) => void
+  readonly send: (message: UpMessage) => unknown
 }
 
 export function createAcknowledgements({ disk, send }: AcknowledgementsWorld) {

@@ -42,6 +42,8 @@ interface FeedOptions {
   /** What the gateway surely has. */
   readonly hello: () => { readonly epoch: string; readonly revision: number }
   readonly onMessage: (message: DownMessage) => void
+  /** The link is down. */
+  readonly onLost?: () => void
   /** A message of a known type that cannot be read. `content` is what it was, unchecked. */
   readonly onMalformed: (type: string, reason: string, content: unknown) => void
   readonly timing?: Partial<FeedTiming>
@@ -93,6 +95,7 @@ export function openFeed(options: FeedOptions) {
         id: gatewayId,
         version,
         format: FLEET_FORMAT,
+        by_need: true,
         ...options.hello(),
         ...(door && { connect: door }),
       })
@@ -104,7 +107,10 @@ export function openFeed(options: FeedOptions) {
     opened.on('close', (code, reason) => {
       stopWatching()
       left.resolve()
-      if (socket === opened) socket = undefined
+      if (socket === opened) {
+        socket = undefined
+        options.onLost?.()
+      }
       at += 1
       if (code !== 1006) log.warn({ code, reason: reason.toString() }, 'the fleet link was closed')
       connectLater()

@@ -37,6 +37,8 @@ interface FleetLinkOptions {
   readonly clock: Clock
   readonly log: Logger
   readonly random: () => number
+  /** Of snapshots, where tenants come by need. */
+  readonly keptBytesMax?: number
   readonly timing?: Partial<
     FeedTiming & {
       retryMs: number
@@ -91,6 +93,8 @@ export function startFleetLink(options: FleetLinkOptions) {
           replica.endSession(event.tenant_id, event.sid ?? '', event.issued_at ?? 0)
       outbox.add(withRevisions(report, replica.revisionOf))
     },
+    onWant: (tenantId) => replica.want(tenantId),
+    onAsked: (tenantIds) => replica.asked(tenantIds),
     onConnectors(worker, news) {
       here.add(worker, news)
       connectors.add(worker, news)
@@ -102,7 +106,8 @@ export function startFleetLink(options: FleetLinkOptions) {
     disk,
     validate: options.validate,
     relay: (change) => relay.send(change),
-    send: (message) => void feed.send(message),
+    send: (message) => feed.send(message),
+    ...(options.keptBytesMax === undefined ? {} : { keptBytesMax: options.keptBytesMax }),
   })
   const holders = createKnownHolders({ relay: (change) => void relay.send(change) })
   const here = createGatewayConnectors((change) => void relay.send(change))
@@ -130,6 +135,7 @@ export function startFleetLink(options: FleetLinkOptions) {
       if (message.type === 'events_received') outbox.eventsReceived(message.batch)
       if (message.type === 'figures_received') figures.received(message.run, message.batch)
     },
+    onLost: () => replica.cutOff(),
     onMalformed: (type, reason, content) => replica.malformed(type, reason, content),
     ...(timing === undefined ? {} : { timing }),
   })

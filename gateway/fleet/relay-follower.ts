@@ -14,12 +14,17 @@ import { endsSession, type PrimaryPort, type RelayChange } from './relay-message
 
 /** An attack makes an event per request; across the process border they go together. */
 const GATHER_MS = 100
+/** How often the primary hears which tenants are in use. */
+const ASKED_MS = 20_000
 
 interface RelayFollowerOptions<T extends ServedTenant> {
   readonly port: PrimaryPort
   readonly registry: TenantRegistry<T>
   readonly log: Logger
+  readonly askedMs?: number
   readonly onSettings?: (settings: FleetSettings) => void
+  /** What a worker has wanted is there, or cannot be had now. */
+  readonly onWanted?: (tenantId: string, isThere: boolean) => void
   readonly onHolders?: (tenants: readonly Holders[]) => void
   readonly onConnectorsHere?: (tenants: readonly (readonly [string, boolean])[]) => void
 }
@@ -34,13 +39,26 @@ export function followRelay<T extends ServedTenant>(options: RelayFollowerOption
   let sessions: SessionActivity[] = []
   let events: EnforcementEvent[] = []
   let gatherTimer: NodeJS.Timeout | undefined
+  const askedTimer = setInterval(() => {
+    const tenantIds = registry.takeAsked()
+    if (tenantIds.length > 0) port.send({ channel: 'tenants', type: 'asked', tenantIds })
+  }, options.askedMs ?? ASKED_MS).unref()
 
   function carryOut(change: RelayChange): void {
     switch (change.type) {
       case 'tenant':
         return applyTenant(change)
       case 'remove':
-        return registry.remove(change.tenantId)
+        registry.remove(change.tenantId)
+        return options.onWanted?.(change.tenantId, false)
+      case 'index':
+        for (const { tenantId, hostnames, synced } of change.tenants)
+          registry.index(tenantId, hostnames, synced)
+        return
+      case 'unload':
+        return registry.unload(change.tenantId)
+      case 'unavailable':
+        return options.onWanted?.(change.tenantId, false)
       case 'reserve':
         return registry.reserve(change.tenantId, change.hostnames, change.synced)
       case 'hold':
@@ -68,6 +86,7 @@ export function followRelay<T extends ServedTenant>(options: RelayFollowerOption
     const snapshot = v.parse(TenantSnapshotSchema, JSON.parse(text))
     try {
       registry.apply(snapshot, sync)
+      options.onWanted?.(tenantId, true)
     } catch (error) {
       // What is served stays; where nothing is served yet, its hosts must not look unknown.
       const synced = { sync, revision: snapshot.revision }
@@ -78,6 +97,7 @@ export function followRelay<T extends ServedTenant>(options: RelayFollowerOption
         'a tenant cannot be compiled',
       )
       port.send({ channel: 'tenants', type: 'failed', tenantId, reason })
+      options.onWanted?.(tenantId, false)
     }
   }
 
@@ -129,8 +149,10 @@ export function followRelay<T extends ServedTenant>(options: RelayFollowerOption
       else gather()
     },
     settings: () => settings,
+    want: (tenantId: string) => port.send({ channel: 'tenants', type: 'want', tenantId }),
     close() {
       clearTimeout(gatherTimer)
+      clearInterval(askedTimer)
       sendReports()
     },
   }

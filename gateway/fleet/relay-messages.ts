@@ -9,6 +9,12 @@ import type {
 import type { ConnectorNews } from '../../shared/fleet/connector-presence.ts'
 import type { RegistryStatus, SyncedRevision } from '../tenants/registry.ts'
 
+interface Indexed {
+  readonly tenantId: string
+  readonly hostnames: readonly string[]
+  readonly synced: SyncedRevision
+}
+
 /** What changes in a worker. The primary has checked it all. */
 export type RelayChange =
   /** `text` is the snapshot as JSON: it crosses the process border once more and is not copied. */
@@ -19,6 +25,12 @@ export type RelayChange =
       readonly text: string
     }
   | { readonly type: 'remove'; readonly tenantId: string }
+  /** These are there, and can be wanted. */
+  | { readonly type: 'index'; readonly tenants: readonly Indexed[] }
+  /** Nobody has asked for it lately: it is indexed only. */
+  | { readonly type: 'unload'; readonly tenantId: string }
+  /** Wanted, and not to be had now. */
+  | { readonly type: 'unavailable'; readonly tenantId: string }
   | {
       readonly type: 'reserve'
       readonly tenantId: string
@@ -47,6 +59,10 @@ export type ToPrimary = { readonly channel: 'tenants' } & (
   | { readonly type: 'handled'; readonly changes: number }
   | { readonly type: 'ready' }
   | { readonly type: 'failed'; readonly tenantId: string; readonly reason: string }
+  /** A visitor waits for it. */
+  | { readonly type: 'want'; readonly tenantId: string }
+  /** Those that it was asked for since the last time. */
+  | { readonly type: 'asked'; readonly tenantIds: readonly string[] }
   | { readonly type: 'report'; readonly report: Report }
   | ({ readonly type: 'connectors' } & ConnectorNews)
 )

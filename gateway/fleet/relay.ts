@@ -17,6 +17,8 @@ export interface RelayOptions {
   readonly state: () => Iterable<RelayChange>
   readonly onFailed: (tenantId: string, reason: string) => void
   readonly onReport: (report: Report) => void
+  readonly onWant?: (tenantId: string) => void
+  readonly onAsked?: (tenantIds: readonly string[]) => void
   /** Null: that worker is gone, and with it all that it had. */
   readonly onConnectors?: (worker: WorkerPort, news: ConnectorNews | null) => void
   readonly handlingMsMax?: number
@@ -78,6 +80,10 @@ export function createRelay(options: RelayOptions) {
         return onFailed(message.tenantId, message.reason)
       case 'report':
         return onReport(message.report)
+      case 'want':
+        return options.onWant?.(message.tenantId)
+      case 'asked':
+        return options.onAsked?.(message.tenantIds)
       case 'connectors':
         return onConnectors?.(worker.port, message)
     }

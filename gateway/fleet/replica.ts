@@ -10,6 +10,7 @@ import { nowSeconds, type Clock } from '../../shared/clock.ts'
 import { endedFrom } from '../../shared/enforcement/session.ts'
 import { canonicalJson, snapshotHash } from '../../shared/fleet/digest.ts'
 import { issueReason } from '../../shared/fleet/parse.ts'
+import { LIMITS } from '../../shared/limits.ts'
 import {
   TenantSnapshotSchema,
   type DownMessage,
@@ -25,6 +26,7 @@ import type { PositionRecord } from '../last-known-good/stored-records.ts'
 import type { RelayChange } from './relay-messages.ts'
 import { createAcknowledgements } from './acknowledgements.ts'
 import { HeldRevocations } from './held-revocations.ts'
+import { createNeededTenants } from './needed-tenants.ts'
 import { ReplicatedTenants, type Mentioned } from './replicated-tenants.ts'
 
 type Down<Type extends DownMessage['type']> = DownMessage & { type: Type }
@@ -44,7 +46,9 @@ interface ReplicaOptions {
   /** Throws for a snapshot that the workers could not serve. */
   readonly validate: (snapshot: TenantSnapshot) => void
   readonly relay: (change: RelayChange) => Promise<void>
-  readonly send: (message: UpMessage) => void
+  /** False: there is no link. */
+  readonly send: (message: UpMessage) => boolean
+  readonly keptBytesMax?: number
 }
 
 export type Replica = ReturnType<typeof createReplica>
@@ -53,6 +57,8 @@ export function createReplica(options: ReplicaOptions) {
   const { clock, log, disk, relay, send } = options
   const tenants = new ReplicatedTenants()
   const acknowledgements = createAcknowledgements({ disk, send })
+  const { keptBytesMax = LIMITS.fleetKeptBytesMax } = options
+  const needed = createNeededTenants({ clock, tenants, disk, relay, send, keptBytesMax })
   const held = new HeldRevocations({
     all: () => tenants.revoked(),
     send,
@@ -65,6 +71,9 @@ export function createReplica(options: ReplicaOptions) {
   let status: RegistryStatus = { isConfigured: false, isDamaged: false }
   let position: { epoch: string; revision: number } | null = null
   let sync = 0
+  /** Of what was received last. */
+  let lastEpoch = ''
+  let isSameEpoch = true
   /** While a full synchronisation is under way. */
   let mentioned: Mentioned | null = null
 
@@ -73,13 +82,19 @@ export function createReplica(options: ReplicaOptions) {
       case 'welcome':
         return welcome(message)
       case 'tenant':
-        return acknowledgements.consume(receiveTenant(message))
+        acknowledgements.consume(receiveTenant(message))
+        return needed.settled(message.tenant_id)
+      case 'index':
+        return acknowledgements.consume(receiveIndex(message))
       case 'remove':
-        return acknowledgements.consume(receiveRemoval(message))
+        acknowledgements.consume(receiveRemoval(message))
+        return needed.settled(message.tenant_id)
       case 'keep':
-        tenants.received.set(message.tenant_id, message.hash)
+        tenants.received.set(message.tenant_id, message.version ?? message.hash)
+        tenants.outdated.delete(message.tenant_id)
         mentioned?.tenants.add(message.tenant_id)
-        return acknowledgements.consume(null)
+        acknowledgements.consume(null)
+        return needed.settled(message.tenant_id)
       case 'revoked':
         return receiveRevoked(message)
       case 'revoked_synced':
@@ -99,12 +114,16 @@ export function createReplica(options: ReplicaOptions) {
     }
   }
 
-  function welcome({ epoch, revision, is_full }: Down<'welcome'>) {
-    log.info({ epoch, revision, is_full }, 'the control plane sends what is missing')
+  function welcome({ epoch, revision, is_full, by_need = false }: Down<'welcome'>) {
+    log.info({ epoch, revision, is_full, by_need }, 'the control plane sends what is missing')
     mentioned = null
+    isSameEpoch = lastEpoch === epoch
     held.onWelcome()
-    if (!is_full && position?.epoch === epoch) return
-    if (!is_full) return askForEverything('the epoch is another one')
+    needed.follow(by_need)
+    if (!is_full && position?.epoch !== epoch) return askForEverything('the epoch is another one')
+    if (!is_full && !by_need && tenants.indexed.size > 0)
+      return askForEverything('all tenants are sent now')
+    if (!is_full) return
     sync += 1
     position = null
     mentioned = { tenants: new Set(), revoked: new Set() }
@@ -112,15 +131,16 @@ export function createReplica(options: ReplicaOptions) {
 
   /** null: nothing to be done; else what has to happen before it counts as served. */
   function receiveTenant(message: Down<'tenant'>): Promise<unknown> | null {
-    const { tenant_id: tenantId, revision, hash } = message
+    const { tenant_id: tenantId, revision, hash, version = hash } = message
     mentioned?.tenants.add(tenantId)
     const synced = { sync, revision }
     const known = tenants.knownOf(tenantId)
     if (known !== undefined && !isNewer(synced, known)) return null
-    tenants.received.set(tenantId, hash)
+    tenants.received.set(tenantId, version)
+    tenants.outdated.delete(tenantId)
     const kept = tenants.kept.get(tenantId)
     if (kept?.hash === hash && kept.synced.revision === revision) {
-      tenants.kept.set(tenantId, { ...kept, synced })
+      tenants.kept.set(tenantId, { ...kept, synced, version })
       return null
     }
     let snapshot: TenantSnapshot | undefined
@@ -132,18 +152,36 @@ export function createReplica(options: ReplicaOptions) {
       return kept === undefined && snapshot !== undefined ? hold(snapshot, synced) : null
     }
     const text = canonicalJson(snapshot)
-    tenants.keep(tenantId, { synced, hash, text }, snapshot.max_session_seconds)
+    const hostnames = Object.keys(snapshot.edge_urls)
+    const next = { synced, hash, version, hostnames, text }
+    tenants.keep(tenantId, next, snapshot.max_session_seconds)
     const served = relay({ type: 'tenant', tenantId, sync, text })
     const saved = disk.saveTenant({
       tenantId,
       synced,
       hash,
+      version,
       snapshot: message.snapshot,
-      hostnames: Object.keys(snapshot.edge_urls),
+      hostnames,
       isProtected: snapshot.protection === 'on',
       isSuspended: snapshot.status === 'suspended',
     })
     acknowledgements.settle(served, saved)
+    return served
+  }
+
+  function receiveIndex(message: Down<'index'>) {
+    const fresh: { tenantId: string; hostnames: string[]; synced: SyncedRevision }[] = []
+    for (const [tenantId, revision, version, hostnames] of message.tenants) {
+      mentioned?.tenants.add(tenantId)
+      const synced = { sync, revision }
+      if (!tenants.index(tenantId, { synced, version, hostnames }, isSameEpoch)) continue
+      if (tenants.kept.has(tenantId)) needed.renew(tenantId)
+      else fresh.push({ tenantId, hostnames, synced })
+    }
+    if (fresh.length === 0) return null
+    const served = relay({ type: 'index', tenants: fresh })
+    acknowledgements.settle(served, Promise.resolve(true))
     return served
   }
 
@@ -204,7 +242,10 @@ export function createReplica(options: ReplicaOptions) {
   }
 
   function receiveSynced({ epoch, revision, state_hash }: Down<'synced'>) {
+    // what is newer elsewhere has been asked for, and is followed by another one of these
+    if (tenants.outdated.size > 0) return
     tenants.removed.clear()
+    acknowledgements.settle(Promise.resolve(), needed.saveIndex())
     const isFull = mentioned !== null
     if (mentioned !== null) {
       for (const tenantId of tenants.notAmong(mentioned)) void remove(tenantId)
@@ -218,6 +259,7 @@ export function createReplica(options: ReplicaOptions) {
     }
     if (isFull || state_hash !== undefined) setStatus({ isConfigured: true, isDamaged: false })
     position = { epoch, revision }
+    lastEpoch = epoch
     held.onSynced(epoch)
     acknowledge(position)
   }
@@ -262,9 +304,10 @@ export function createReplica(options: ReplicaOptions) {
     receive,
     restore(state: StoredState) {
       ;({ settings, position, sync } = state)
+      lastEpoch = position?.epoch ?? ''
       held.restore(state.handedEpoch)
       status = { isConfigured: state.isConfigured, isDamaged: state.isDamaged }
-      for (const tenantId of tenants.restore(state.tenants, nowSeconds(clock)))
+      for (const tenantId of tenants.restore(state, nowSeconds(clock)))
         void disk.saveRevoked(tenantId, tenants.revokedOf(tenantId))
     },
     /** A message that could not be read: if it was about one tenant, that one is rejected. */
@@ -278,6 +321,15 @@ export function createReplica(options: ReplicaOptions) {
       reject(tenantId, Number.isSafeInteger(revision) ? Math.max(0, Number(revision)) : 0, reason)
       acknowledgements.consume(null)
     },
+    /** A worker has a visitor for it. */
+    want: needed.want,
+    /** Tenants that workers were asked for. */
+    asked(tenantIds: readonly string[]) {
+      needed.asked(tenantIds)
+      needed.makeRoom()
+    },
+    /** There is no link. */
+    cutOff: needed.cutOff,
     hello: () => ({ epoch: position?.epoch ?? '', revision: position?.revision ?? 0 }),
     /** Everything that a new worker needs, read step by step. */
     *state(): Iterable<RelayChange> {
@@ -300,7 +352,7 @@ export function createReplica(options: ReplicaOptions) {
       ...status,
       epoch: position?.epoch ?? '',
       revision: position?.revision ?? 0,
-      tenants: tenants.kept.size,
+      tenants: tenants.kept.size + tenants.indexed.size,
       rejected: tenants.rejected.size,
     }),
   }

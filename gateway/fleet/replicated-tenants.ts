@@ -1,14 +1,18 @@
 /** What this gateway knows of each tenant: what it serves, what is revoked, and what it has received. */
 import { RevokedState } from '../../shared/enforcement/revoked-state.ts'
 import { canonicalJson, StateDigest } from '../../shared/fleet/digest.ts'
+import { IndexBuckets, type Indexed } from '../last-known-good/index-buckets.ts'
 import { addToRoster, type StoredState } from '../last-known-good/kept-state.ts'
 import type { Revoked } from '../../shared/fleet/snapshot.ts'
-import type { SyncedRevision } from '../tenants/registry.ts'
+import { isNewer, type SyncedRevision } from '../tenants/registry.ts'
+import { LIMITS } from '../../shared/limits.ts'
 import type { RelayChange } from './relay-messages.ts'
 
 interface Kept {
   readonly synced: SyncedRevision
   readonly hash: string
+  readonly version: string
+  readonly hostnames: readonly string[]
   /** The checked snapshot as JSON, for workers that are still to come. */
   readonly text: string
 }
@@ -21,12 +25,16 @@ export interface Mentioned {
 
 export class ReplicatedTenants {
   readonly kept = new Map<string, Kept>()
+  /** Those that nobody asks for here: never one that is kept. */
+  readonly indexed = new IndexBuckets()
+  /** Kept, and known to be newer elsewhere: nothing counts as served until that is here. */
+  readonly outdated = new Set<string>()
   /** Known, and not to be read: their hosts answer 503. */
   readonly reserved = new Map<string, { hostnames: readonly string[]; synced: SyncedRevision }>()
   /** Their revocations are not whole: 503 until they are. */
   readonly held = new Set<string>()
   readonly rejected = new Set<string>()
-  /** What was received, rejected snapshots too: compared with what the control plane has sent. */
+  /** Versions, of rejected snapshots too: compared with what the control plane has sent. */
   readonly received = new StateDigest()
   readonly roster = new StateDigest()
   /** Removed since the last `synced`: an older state that was read before must not return. */
@@ -36,6 +44,31 @@ export class ReplicatedTenants {
   /** The newest that is known of a tenant, its end too. */
   knownOf(tenantId: string): SyncedRevision | undefined {
     return this.kept.get(tenantId)?.synced ?? this.removed.get(tenantId)
+  }
+
+  /** False: nothing new. With `isSameEpoch` a version means what it did when it was kept. */
+  index(tenantId: string, next: Indexed, isSameEpoch: boolean): boolean {
+    const known = this.knownOf(tenantId) ?? this.indexed.get(tenantId)?.synced
+    if (known !== undefined && !isNewer(next.synced, known)) return false
+    this.received.set(tenantId, next.version)
+    const kept = this.kept.get(tenantId)
+    if (kept === undefined) {
+      this.indexed.set(tenantId, next)
+      addToRoster(this.roster, tenantId)
+    } else if (isSameEpoch && kept.version === next.version) {
+      this.kept.set(tenantId, { ...kept, synced: next.synced })
+      return false
+    } else this.outdated.add(tenantId)
+    return true
+  }
+
+  /** From now on it is only known that it is there. */
+  unload(tenantId: string): void {
+    const kept = this.kept.get(tenantId)
+    if (kept === undefined) return
+    const { synced, version, hostnames } = kept
+    this.kept.delete(tenantId)
+    this.indexed.set(tenantId, { synced, version, hostnames })
   }
 
   revokedOf(tenantId: string): RevokedState {
@@ -54,6 +87,8 @@ export class ReplicatedTenants {
 
   keep(tenantId: string, kept: Kept, sessionSecondsMax: number): void {
     this.kept.set(tenantId, kept)
+    this.indexed.delete(tenantId)
+    this.outdated.delete(tenantId)
     addToRoster(this.roster, tenantId)
     this.reserved.delete(tenantId)
     this.removed.delete(tenantId)
@@ -63,6 +98,8 @@ export class ReplicatedTenants {
 
   forget(tenantId: string): void {
     this.kept.delete(tenantId)
+    this.indexed.delete(tenantId)
+    this.outdated.delete(tenantId)
     this.rejected.delete(tenantId)
     this.reserved.delete(tenantId)
     this.#revokedById.delete(tenantId)
@@ -80,13 +117,17 @@ export class ReplicatedTenants {
   }
 
   /** What lay on the disk. Answers whose revocations are better written anew: a copy may be bad. */
-  restore(stored: StoredState['tenants'], nowSeconds: number): string[] {
+  restore(
+    { tenants, index }: Pick<StoredState, 'tenants' | 'index'>,
+    nowSeconds: number,
+  ): string[] {
     const doubtful: string[] = []
-    for (const { tenantId, tenant, reserved, revoked, isRevokedLost, problems } of stored) {
+    for (const { tenantId, tenant, reserved, revoked, isRevokedLost, problems } of tenants) {
       if (tenant !== null) {
-        const { synced, hash, snapshot } = tenant
-        this.kept.set(tenantId, { synced, hash, text: canonicalJson(snapshot) })
-        this.received.set(tenantId, hash)
+        const { synced, hash, version, snapshot } = tenant
+        const hostnames = Object.keys(snapshot.edge_urls)
+        this.kept.set(tenantId, { synced, hash, version, hostnames, text: canonicalJson(snapshot) })
+        this.received.set(tenantId, version)
         this.revokedOf(tenantId).expectSessionSeconds(snapshot.max_session_seconds)
       }
       if (reserved !== null) this.reserved.set(tenantId, reserved)
@@ -95,6 +136,13 @@ export class ReplicatedTenants {
       if (revoked !== null && problems.length > 0) doubtful.push(tenantId)
       if (isRevokedLost) this.held.add(tenantId)
     }
+    for (const [tenantId, sync, revision, version, hostnames] of index) {
+      if (this.kept.has(tenantId) || this.reserved.has(tenantId)) continue
+      this.indexed.set(tenantId, { synced: { sync, revision }, version, hostnames })
+      this.received.set(tenantId, version)
+      addToRoster(this.roster, tenantId)
+    }
+    this.indexed.takeChanged()
     return doubtful
   }
 
@@ -106,5 +154,13 @@ export class ReplicatedTenants {
     for (const [tenantId, hosts] of this.reserved) yield { type: 'reserve', tenantId, ...hosts }
     for (const [tenantId, { synced, text }] of this.kept)
       yield { type: 'tenant', tenantId, sync: synced.sync, text }
+    const most = LIMITS.fleetIndexEntriesSentMax
+    const indexed = [...this.indexed.entries()]
+    for (let at = 0; at < indexed.length; at += most) {
+      const there = indexed
+        .slice(at, at + most)
+        .filter(([tenantId, entry]) => this.indexed.get(tenantId) === entry)
+      yield { type: 'index', tenants: there.map(([tenantId, entry]) => ({ tenantId, ...entry })) }
+    }
   }
 }

@@ -77,7 +77,7 @@ export class Http2Exchange implements Exchange, ResponseSink {
   }
 
   forward(plan: ForwardPlan): void {
-    if (this.#isDecided) return
+    if (this.#isDecided || this.#isOver) return
     this.#isDecided = true
     this.#plan = plan
     this.#isHeld = this.#connection.isFull

@@ -8,22 +8,27 @@ import {
   type EnforcementEvent,
   type FleetSettings,
 } from '../../shared/fleet/snapshot.ts'
+import { BUCKET } from './index-buckets.ts'
 import { recover, type Generation, type Recovered } from './recovery.ts'
 import type { FileKind, SealedFiles, SealedRead } from './sealed-file.ts'
 import {
   readEndings,
   readGuard,
+  readIndex,
   readPosition,
   readRevoked,
   readSettings,
   readTenant,
   type GuardRecord,
+  type IndexRecord,
   type PositionRecord,
   type RecordRead,
 } from './stored-records.ts'
 
 export const FOLDERS = ['guard', 'tenants', 'revoked'] as const
 export type Folder = (typeof FOLDERS)[number]
+/** Of buckets, beside the folders with a file for each tenant. */
+export const INDEX = 'index'
 /** Of the revocations, both with the same content. */
 export const COPIES = ['current', 'previous'] as const
 const PROBLEMS_LOGGED_MAX = 100
@@ -37,6 +42,8 @@ export interface StoredState {
   /** Of sessions, which the control plane has yet to hear of. */
   readonly endings: readonly EnforcementEvent[]
   readonly tenants: readonly Recovered[]
+  /** Those that are only known to be there. One that is among `tenants`, too, is as it is there. */
+  readonly index: IndexRecord
   readonly sync: number
   /** False on a fresh disk. */
   readonly isConfigured: boolean
@@ -86,7 +93,9 @@ export function readKeptState(directory: string, files: SealedFiles, log: Logger
   const position = readPosition(files.read(join(directory, 'position'), 'position', ''))
   const settings = readSettings(files.read(join(directory, 'settings'), 'settings', ''))
   const endings = readEndings(files.read(join(directory, 'endings'), 'endings', ''))
-  const judged = judge(tenants, position.kind === 'read' ? position.record : null)
+  const { index, isIndexWhole } = readIndexFiles(directory, files, log)
+  const kept = position.kind === 'read' ? position.record : null
+  const judged = judge(tenants, index, isIndexWhole ? kept : null, kept)
   report(log, tenants)
   if (position.kind === 'damaged')
     log.error({ reason: position.reason }, 'the kept position is damaged, asking for everything')
@@ -96,7 +105,7 @@ export function readKeptState(directory: string, files: SealedFiles, log: Logger
     ...judged,
     handedEpoch: handedEpochOf(position, tenants.length > 0),
     isConfigured: position.kind !== 'missing' || tenants.length > 0,
-    isDamaged: judged.isDamaged || position.kind === 'damaged' || !isListed,
+    isDamaged: judged.isDamaged || position.kind === 'damaged' || !isListed || !isIndexWhole,
     settings: settings.kind === 'read' ? settings.record : null,
     endings: endings.kind === 'read' ? endings.record : [],
   }
@@ -109,9 +118,38 @@ function handedEpochOf(position: RecordRead<PositionRecord>, isAny: boolean): st
   return position.record.handed_epoch ?? position.record.epoch
 }
 
-function judge(tenants: readonly Recovered[], kept: PositionRecord | null) {
+/** What cannot be read of it is asked for again. */
+function readIndexFiles(directory: string, files: SealedFiles, log: Logger) {
+  const index: IndexRecord = []
+  let isIndexWhole = true
+  let names: string[] = []
+  try {
+    names = readdirSync(join(directory, INDEX)).filter((name) => BUCKET.test(name))
+  } catch (error) {
+    // whoever has never been told of tenants by name has none
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') isIndexWhole = false
+  }
+  for (const name of names) {
+    const read = readIndex(files.read(join(directory, INDEX, name), 'index', name))
+    if (read.kind === 'read') for (const entry of read.record) index.push(entry)
+    else isIndexWhole = false
+  }
+  if (!isIndexWhole) log.error('the kept index of tenants is damaged, asking for everything')
+  return { index, isIndexWhole }
+}
+
+function judge(
+  tenants: readonly Recovered[],
+  index: IndexRecord,
+  position: PositionRecord | null,
+  kept: PositionRecord | null,
+) {
   const roster = new StateDigest()
   let sync = kept?.sync ?? 0
+  for (const [tenantId, own] of index) {
+    sync = Math.max(sync, own)
+    addToRoster(roster, tenantId)
+  }
   for (const { tenantId, tenant, reserved } of tenants) {
     sync = Math.max(sync, tenant?.synced.sync ?? 0, reserved?.synced.sync ?? 0)
     if (tenant !== null || reserved !== null) addToRoster(roster, tenantId)
@@ -119,8 +157,9 @@ function judge(tenants: readonly Recovered[], kept: PositionRecord | null) {
   const isWhole = kept === null ? tenants.length === 0 : kept.roster === roster.hex()
   return {
     tenants,
+    index,
     sync,
-    position: tenants.every((tenant) => tenant.isExact) ? kept : null,
+    position: tenants.every((tenant) => tenant.isExact) ? position : null,
     isDamaged: !isWhole || tenants.some((tenant) => tenant.isLost),
   }
 }

@@ -5,6 +5,7 @@
  *   guard/<tenant_id>                         hosts, protected?, suspended? — written first
  *   tenants/<tenant_id>.current, .previous    two generations of the snapshot
  *   revoked/<tenant_id>.current, .previous    two copies of the same revocations
+ *   index/00 to ff                            tenants that are there and were not asked for
  *   position, settings, endings
  */
 import { chmodSync, mkdirSync } from 'node:fs'
@@ -13,7 +14,7 @@ import { join } from 'node:path'
 import type { Logger } from 'pino'
 import type { EnforcementEvent, FleetSettings } from '../../shared/fleet/snapshot.ts'
 import type { SyncedRevision } from '../tenants/registry.ts'
-import { COPIES, FOLDERS, readKeptState, type Folder } from './kept-state.ts'
+import { COPIES, FOLDERS, INDEX, readKeptState, type Folder } from './kept-state.ts'
 import { GENERATIONS } from './recovery.ts'
 import type { RevokedState } from '../../shared/enforcement/revoked-state.ts'
 import {
@@ -22,13 +23,14 @@ import {
   type FileKind,
   type FileName,
 } from './sealed-file.ts'
-import type { GuardRecord, PositionRecord } from './stored-records.ts'
+import type { GuardRecord, IndexRecord, PositionRecord } from './stored-records.ts'
 import { createWriteQueue } from './write-queue.ts'
 
 /** Side by side, they share the costly syncs of their folders. */
 const WRITES_AT_ONCE = 16
 const RETRY_MS = 5_000
 const OF_TENANT = 'tenant:'
+const OF_BUCKET = 'bucket:'
 /** What is not written by then was not acknowledged, so the next start asks for it. */
 const CLOSE_MS_MAX = 1_000
 
@@ -36,6 +38,7 @@ export interface StoredTenant {
   readonly tenantId: string
   readonly synced: SyncedRevision
   readonly hash: string
+  readonly version: string
   /** As received. */
   readonly snapshot: unknown
   readonly hostnames: readonly string[]
@@ -46,7 +49,7 @@ export interface StoredTenant {
 interface Pending {
   /** Files that the key before has sealed. */
   renewed?: readonly FileName[]
-  tenant?: StoredTenant | 'removed'
+  tenant?: StoredTenant | 'removed' | 'unloaded'
   revoked?: RevokedState
 }
 
@@ -68,6 +71,7 @@ export function openLastKnownGood(options: LastKnownGoodOptions) {
   const syncGuards = createDirectorySync(join(directory, 'guard'))
   const syncTenants = createDirectorySync(join(directory, 'tenants'))
   const syncRevoked = createDirectorySync(join(directory, 'revoked'))
+  const syncIndex = createDirectorySync(join(directory, INDEX))
   const syncRoot = createDirectorySync(directory)
 
   const pending = new Map<string, Pending>()
@@ -77,6 +81,7 @@ export function openLastKnownGood(options: LastKnownGoodOptions) {
   const badCurrent = new Set<string>()
   /** Beside the tenants' folders; none yet of what has not changed since the start. */
   const ofAll = new Map<string, unknown>()
+  const buckets = new Map<string, () => IndexRecord>()
 
   const queue = createWriteQueue({
     write,
@@ -91,6 +96,7 @@ export function openLastKnownGood(options: LastKnownGoodOptions) {
   })
 
   async function write(owner: string) {
+    if (owner.startsWith(OF_BUCKET)) return writeBucket(owner.slice(OF_BUCKET.length))
     if (!owner.startsWith(OF_TENANT)) return replaceRoot(owner as FileKind)
     const tenantId = owner.slice(OF_TENANT.length)
     const change = pending.get(tenantId)
@@ -98,7 +104,8 @@ export function openLastKnownGood(options: LastKnownGoodOptions) {
     pending.delete(tenantId)
     try {
       if (change.renewed !== undefined) await renew(change.renewed)
-      if (change.tenant === 'removed') await removeFiles(tenantId)
+      if (change.tenant === 'removed') await removeFiles(tenantId, true)
+      if (change.tenant === 'unloaded') await removeFiles(tenantId, false)
       if (change.revoked !== undefined) await writeRevoked(tenantId, change.revoked)
       if (typeof change.tenant === 'object') await writeTenant(change.tenant)
     } catch (error) {
@@ -122,8 +129,18 @@ export function openLastKnownGood(options: LastKnownGoodOptions) {
     await syncRoot()
   }
 
+  async function writeBucket(bucket: string) {
+    makeFolders()
+    const path = join(directory, INDEX, bucket)
+    const record = buckets.get(bucket)
+    if (record === undefined) await files.renew({ path, kind: 'index', owner: bucket })
+    else await files.replace(path, 'index', bucket, record())
+    await syncIndex()
+  }
+
   /** The guard goes first: a change that is half written is then already in force. */
-  async function writeTenant({ tenantId, synced, hash, snapshot, ...tenant }: StoredTenant) {
+  async function writeTenant({ tenantId, synced, snapshot, ...tenant }: StoredTenant) {
+    const { hash, version } = tenant
     await writeGuard(tenantId, {
       ...synced,
       hostnames: [...tenant.hostnames],
@@ -132,7 +149,8 @@ export function openLastKnownGood(options: LastKnownGoodOptions) {
       has_revoked: withRevoked.has(tenantId),
     })
     const path = at('tenants', tenantId)
-    await files.write(`${path}.next`, 'tenant', tenantId, { ...synced, hash, snapshot })
+    const record = { ...synced, hash, version, snapshot }
+    await files.write(`${path}.next`, 'tenant', tenantId, record)
     if (!badCurrent.has(tenantId)) await renameIfThere(`${path}.current`, `${path}.previous`)
     await rename(`${path}.next`, `${path}.current`)
     badCurrent.delete(tenantId)
@@ -156,15 +174,16 @@ export function openLastKnownGood(options: LastKnownGoodOptions) {
   }
 
   /** The guard goes last: a removal that is half done leaves hosts at 503, not unknown. */
-  async function removeFiles(tenantId: string) {
+  async function removeFiles(tenantId: string, isGone: boolean) {
     for (const generation of GENERATIONS)
       await rm(at('tenants', `${tenantId}.${generation}`), { force: true })
-    for (const copy of COPIES) await rm(at('revoked', `${tenantId}.${copy}`), { force: true })
+    for (const copy of isGone ? COPIES : [])
+      await rm(at('revoked', `${tenantId}.${copy}`), { force: true })
     await Promise.all([syncTenants(), syncRevoked()])
     await rm(at('guard', tenantId), { force: true })
     await syncGuards()
     guards.delete(tenantId)
-    withRevoked.delete(tenantId)
+    if (isGone) withRevoked.delete(tenantId)
     badCurrent.delete(tenantId)
   }
 
@@ -175,20 +194,22 @@ export function openLastKnownGood(options: LastKnownGoodOptions) {
 
   /** Beside everything else: whoever starts with a new key serves at once. */
   async function renewAll() {
-    const old = Map.groupBy(files.old(), ({ owner }) => owner)
-    if (old.size === 0) return
-    const asked = [...old].map(([owner, names]) =>
-      owner === ''
-        ? Promise.all(names.map(({ kind }) => queue.push(kind, false)))
-        : ask(owner, { renewed: names }, false),
+    const old = Map.groupBy(files.old(), ({ kind, owner }) =>
+      kind === 'index' ? OF_BUCKET + owner : owner,
     )
+    if (old.size === 0) return
+    const asked = [...old].map(([owner, names]) => {
+      if (owner === '') return Promise.all(names.map(({ kind }) => queue.push(kind, false)))
+      if (owner.startsWith(OF_BUCKET)) return queue.push(owner, false)
+      return ask(owner, { renewed: names }, false)
+    })
     const isDone = (await Promise.all(asked)).flat().every((isWritten) => isWritten)
     if (isDone)
       log.info('what is kept is sealed under the new key: SERVICE_FLEET_KEY_PREVIOUS can go')
   }
 
   function makeFolders() {
-    for (const folder of FOLDERS)
+    for (const folder of [...FOLDERS, INDEX])
       mkdirSync(join(directory, folder), { recursive: true, mode: 0o700 })
   }
 
@@ -201,7 +222,7 @@ export function openLastKnownGood(options: LastKnownGoodOptions) {
     load() {
       try {
         makeFolders()
-        for (const path of ['', ...FOLDERS]) chmodSync(join(directory, path), 0o700)
+        for (const path of ['', ...FOLDERS, INDEX]) chmodSync(join(directory, path), 0o700)
       } catch (error) {
         log.error({ error }, 'cannot prepare the folder of the last known good state')
       }
@@ -219,6 +240,12 @@ export function openLastKnownGood(options: LastKnownGoodOptions) {
     removeTenant: (tenantId: string) => {
       pending.delete(tenantId)
       return ask(tenantId, { tenant: 'removed' }, false)
+    },
+    /** What is revoked of it stays: sessions of it live on elsewhere. */
+    unloadTenant: (tenantId: string) => ask(tenantId, { tenant: 'unloaded' }, false),
+    saveIndex(bucket: string, record: () => IndexRecord) {
+      buckets.set(bucket, record)
+      return queue.push(OF_BUCKET + bucket, false)
     },
     saveRevoked: (tenantId: string, revoked: RevokedState) => ask(tenantId, { revoked }, true),
     savePosition: (position: PositionRecord) => keep('position', position, false),

@@ -30,6 +30,7 @@ interface RecoveredTenant {
   readonly synced: SyncedRevision
   /** '' when it is not what the control plane sent, so that it does not count as the same. */
   readonly hash: string
+  readonly version: string
   readonly snapshot: TenantSnapshot
 }
 
@@ -75,7 +76,7 @@ function nothingReadable({ generations, guard: file }: TenantFiles, guard: Guard
 }
 
 function serve(newest: Readable, guard: GuardRecord | null, problems: string[]): Outcome {
-  const { snapshot, synced, hash } = newest
+  const { snapshot, synced, hash, version } = newest
   if (guard === null) {
     // Whether it was suspended since, nobody can say any more.
     if (newest.generation !== 'current')
@@ -91,7 +92,12 @@ function serve(newest: Readable, guard: GuardRecord | null, problems: string[]):
   const isOld = isNewer(guard, synced)
   if (isOld) problems.push(`revision ${synced.revision} is served, ${guard.revision} is lost`)
   if (!isForced && !isSuspended && !isOld && newest.generation === 'current')
-    return { tenant: { synced, hash, snapshot }, reserved: null, isLost: false, isExact: true }
+    return {
+      tenant: { synced, hash, version, snapshot },
+      reserved: null,
+      isLost: false,
+      isExact: true,
+    }
 
   const edgeUrls = Object.entries(snapshot.edge_urls)
   return serveAs(
@@ -107,7 +113,7 @@ function serve(newest: Readable, guard: GuardRecord | null, problems: string[]):
 }
 
 function serveAs(snapshot: TenantSnapshot, synced: SyncedRevision): Outcome {
-  const tenant = { synced, hash: '', snapshot }
+  const tenant = { synced, hash: '', version: '', snapshot }
   return { tenant, reserved: null, isLost: false, isExact: false }
 }
 
@@ -128,8 +134,9 @@ function newestReadable(files: TenantFiles, problems: string[]): Readable | unde
       problems.push(`${generation}: ${issueReason(parsed.issues[0])}`)
       continue
     }
-    const { sync, revision, hash } = record
-    const readable = { generation, synced: { sync, revision }, hash, snapshot: parsed.output }
+    const { sync, revision, hash, version = hash } = record
+    const synced = { sync, revision }
+    const readable = { generation, synced, hash, version, snapshot: parsed.output }
     if (newest === undefined || isNewer(readable.synced, newest.synced)) newest = readable
   }
   return newest

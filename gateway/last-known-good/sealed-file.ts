@@ -7,7 +7,14 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:cr
 import { readFileSync } from 'node:fs'
 import { open, rename } from 'node:fs/promises'
 
-export type FileKind = 'tenant' | 'guard' | 'revoked' | 'position' | 'settings' | 'endings'
+export type FileKind =
+  | 'tenant'
+  | 'guard'
+  | 'index'
+  | 'revoked'
+  | 'position'
+  | 'settings'
+  | 'endings'
 
 export type SealedRead =
   /** `isOld`: under the key before, so it is to be sealed anew. */

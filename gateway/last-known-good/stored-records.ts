@@ -4,6 +4,7 @@ import {
   EnforcementEventSchema,
   FleetSettingsSchema,
   RevokedSchema,
+  TENANT_ID,
   whole,
   type Revoked,
 } from '../../shared/fleet/snapshot.ts'
@@ -15,6 +16,8 @@ const TenantRecordSchema = v.object({
   sync: whole,
   revision: whole,
   hash: v.string(),
+  /** Left out by versions that compared hashes. */
+  version: v.optional(v.string()),
   snapshot: v.unknown(),
 })
 export type TenantRecord = v.InferOutput<typeof TenantRecordSchema>
@@ -29,6 +32,18 @@ const GuardRecordSchema = v.object({
   has_revoked: v.boolean(),
 })
 export type GuardRecord = v.InferOutput<typeof GuardRecordSchema>
+
+/** Tenants that are there and were not asked for: id, sync, revision, version, hosts. */
+const IndexRecordSchema = v.array(
+  v.tuple([
+    v.pipe(v.string(), v.regex(TENANT_ID)),
+    whole,
+    whole,
+    v.string(),
+    v.array(v.pipe(v.string(), v.regex(HOSTNAME))),
+  ]),
+)
+export type IndexRecord = v.InferOutput<typeof IndexRecordSchema>
 
 const PositionRecordSchema = v.object({
   epoch: v.string(),
@@ -51,6 +66,7 @@ export type RecordRead<T> =
 
 export const readTenant = reader(TenantRecordSchema)
 export const readGuard = reader(GuardRecordSchema)
+export const readIndex = reader(IndexRecordSchema)
 export const readPosition = reader(PositionRecordSchema)
 export const readSettings = reader(FleetSettingsSchema)
 export const readEndings = reader(EndingsRecordSchema)

@@ -2,7 +2,6 @@
  * All ways into one worker: HTTP/1 in the clear, and behind TLS the same HTTP/1 or HTTP/2. They
  * share what handles a request, the count of connections per address, and the way they end.
  */
-import type { SecureContext } from 'node:tls'
 import type { Clock } from '../../shared/clock.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import { createAddressCounts } from '../wire/address-counts.ts'
@@ -10,7 +9,11 @@ import type { Exchange } from '../wire/exchange.ts'
 import { createHttp1Server } from '../http1/server.ts'
 import type { Http1ServerOptions } from '../http1/world.ts'
 import { createHttp2Server } from '../http2/server.ts'
-import { createTlsListener, type ConnectorDoor } from '../tls/tls-listener.ts'
+import {
+  createTlsListener,
+  type ConnectorDoor,
+  type TlsListenerOptions,
+} from '../tls/tls-listener.ts'
 import { createTicketKeys } from '../tls/ticket-keys.ts'
 
 interface ProtocolsOptions extends Omit<
@@ -19,7 +22,7 @@ interface ProtocolsOptions extends Omit<
 > {
   readonly clock: Clock
   /** The certificate for a host, ready for a handshake. */
-  readonly contextFor: (host: string) => SecureContext | undefined
+  readonly contextFor: TlsListenerOptions['contextFor']
   /** Session tickets are derived from it until there is a secret of the whole fleet. */
   readonly fleetKey: string
   readonly connectors?: ConnectorDoor | undefined

@@ -19,9 +19,13 @@ import { isTraceparent, keptTracestate } from './trace.ts'
 
 export interface Edge {
   byHost(host: string): HostLookup<CompiledTenant>
+  /** Settles, within seconds, when it is known what there is of an indexed tenant. */
+  load(tenantId: string): Promise<void>
   readonly sessions: SessionReader
   readonly addresses: AddressReader
   readonly clock: Clock
+  /** A request failed inside, after its first turn. */
+  onError(error: unknown): void
   readonly upgrades: Pick<Upgrades, 'hasRoom' | 'upstream'>
   nextRequestId(): string
   /** Whether this request, if all goes well, gets a line of the access log. */

@@ -104,6 +104,8 @@ export function createOpenStreams(world: OpenStreamsWorld) {
   ): Outcome<never> | undefined {
     const found = byHost(context.exchange.head.host)
     if (found.kind === 'unknown') return HOST_UNKNOWN
+    // Whatever is open is looked at more often than tenants are let go of.
+    if (found.kind === 'indexed') return { kind: 'refuse', reason: 'not_ready', status: 503 }
     if (found.kind === 'held') return { kind: 'refuse', reason: found.reason, status: 503 }
     const { tenant, revoked } = found.served
     if (tenant.tenantId !== context.tenant.tenantId) return HOST_UNKNOWN

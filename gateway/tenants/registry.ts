@@ -25,6 +25,8 @@ export type HostLookup<T> =
   | { readonly kind: 'served'; readonly served: Served<T> }
   /** Answered 503, never 404 or pass-through: known to exist, or feared to. */
   | { readonly kind: 'held'; readonly reason: 'state_lost' | 'not_ready' }
+  /** Known to exist; what it serves is to be asked for. */
+  | { readonly kind: 'indexed'; readonly tenantId: string }
   | { readonly kind: 'unknown' }
 
 /** A tenant as it is served now, and the revocations that outlive each of its snapshots. */
@@ -56,6 +58,10 @@ interface Entry<T> {
   readonly tenantId: string
   synced: SyncedRevision
   served: Served<T> | undefined
+  /** Nothing is wrong with it: it was not asked for lately. */
+  isIndexed: boolean
+  /** Since somebody wanted to know. */
+  isAsked: boolean
   hostnames: Set<string>
   /** What a request for one of its hosts finds. */
   found: HostLookup<T>
@@ -67,6 +73,7 @@ export function createTenantRegistry<T extends ServedTenant>(options: RegistryOp
   const { clock, compile, onRetire, onRevoked } = options
   const entryById = new Map<string, Entry<T>>()
   const entryByHost = new Map<string, Entry<T>>()
+  const servedEntries = new Set<Entry<T>>()
   const revokedById = new Map<string, RevokedState>()
   const heldIds = new Set<string>()
   let absent: HostLookup<T> = NOT_READY
@@ -82,26 +89,33 @@ export function createTenantRegistry<T extends ServedTenant>(options: RegistryOp
     synced: SyncedRevision,
     tenant: T | undefined,
     hostnames: Iterable<string>,
+    isIndexed = false,
   ) {
     const served = tenant && { tenant, revoked: revokedOf(tenantId) }
     const entry = entryById.get(tenantId) ?? {
       tenantId,
       synced,
       served,
+      isIndexed,
+      isAsked: false,
       hostnames: new Set(),
       found: STATE_LOST,
     }
     entryById.set(tenantId, entry)
     entry.synced = synced
     entry.served = served
+    entry.isIndexed = isIndexed
+    if (served === undefined) servedEntries.delete(entry)
+    else servedEntries.add(entry)
     judge(entry)
     claim(entry, new Set(hostnames))
   }
 
   function judge(entry: Entry<T>) {
-    const { tenantId, served } = entry
-    const isServable = served !== undefined && !heldIds.has(tenantId)
-    entry.found = isServable ? { kind: 'served', served } : STATE_LOST
+    const { tenantId, served, isIndexed } = entry
+    if (heldIds.has(tenantId)) entry.found = STATE_LOST
+    else if (served !== undefined) entry.found = { kind: 'served', served }
+    else entry.found = isIndexed ? { kind: 'indexed', tenantId } : STATE_LOST
   }
 
   /**
@@ -126,7 +140,7 @@ export function createTenantRegistry<T extends ServedTenant>(options: RegistryOp
       const { tenant_id: tenantId, revision } = snapshot
       const synced = { sync, revision }
       const entry = entryById.get(tenantId)
-      if (entry !== undefined && !isNewer(synced, entry.synced)) return false
+      if (entry !== undefined && !replaces(synced, entry)) return false
       const next = compile(snapshot)
       revokedOf(tenantId).expectSessionSeconds(snapshot.max_session_seconds)
       const old = entry?.served?.tenant
@@ -141,14 +155,38 @@ export function createTenantRegistry<T extends ServedTenant>(options: RegistryOp
       if (entry === undefined) return
       claim(entry, new Set())
       entryById.delete(tenantId)
+      servedEntries.delete(entry)
       if (entry.served !== undefined) onRetire?.(entry.served.tenant, undefined)
     },
     /** A tenant that is known to exist and cannot be read: its hosts answer 503 until it comes. */
     reserve(tenantId: string, hostnames: readonly string[], synced: SyncedRevision) {
       const entry = entryById.get(tenantId)
       const isNew = entry === undefined
-      if (isNew || (entry.served === undefined && isNewer(synced, entry.synced)))
+      if (isNew || (entry.served === undefined && replaces(synced, entry)))
         place(tenantId, synced, undefined, hostnames)
+    },
+    /** A tenant that is there and can be asked for. What is served stays: its newer state follows. */
+    index(tenantId: string, hostnames: readonly string[], synced: SyncedRevision) {
+      const entry = entryById.get(tenantId)
+      if (entry === undefined || (entry.served === undefined && isNewer(synced, entry.synced)))
+        place(tenantId, synced, undefined, hostnames, true)
+    },
+    /** Nobody has asked for it lately: from now on it is indexed only. */
+    unload(tenantId: string) {
+      const entry = entryById.get(tenantId)
+      if (entry?.served === undefined) return
+      const { tenant } = entry.served
+      place(tenantId, entry.synced, undefined, entry.hostnames, true)
+      onRetire?.(tenant, undefined)
+    },
+    /** Those that are served and were asked for since the last time. */
+    takeAsked(): string[] {
+      const asked: string[] = []
+      for (const entry of servedEntries) {
+        if (entry.isAsked) asked.push(entry.tenantId)
+        entry.isAsked = false
+      }
+      return asked
     },
     /** 503 for the tenant whatever it compiles to, until `release`. */
     hold(tenantId: string) {
@@ -169,17 +207,29 @@ export function createTenantRegistry<T extends ServedTenant>(options: RegistryOp
       absent = !isConfigured ? NOT_READY : isDamaged ? STATE_LOST : UNKNOWN
     },
     /** The host lower-cased and without a port. Runs once per request. */
-    byHost: (host: string) => entryByHost.get(host)?.found ?? absent,
+    byHost(host: string): HostLookup<T> {
+      const entry = entryByHost.get(host)
+      if (entry === undefined) return absent
+      entry.isAsked = true
+      return entry.found
+    },
     byId(tenantId: string) {
-      const found = entryById.get(tenantId)?.found
-      return found?.kind === 'served' ? found.served : undefined
+      const entry = entryById.get(tenantId)
+      if (entry?.found.kind !== 'served') return undefined
+      entry.isAsked = true
+      return entry.found.served
     },
     isConfigured: () => absent !== NOT_READY,
     *tenants() {
-      for (const entry of entryById.values()) if (entry.served) yield entry.served.tenant
+      for (const { served } of servedEntries) if (served !== undefined) yield served.tenant
     },
     size: () => entryById.size,
   }
+}
+
+/** What is only indexed is of the very state that comes when it is asked for. */
+function replaces(next: SyncedRevision, { synced, isIndexed }: Entry<unknown>): boolean {
+  return isIndexed ? !isNewer(synced, next) : isNewer(next, synced)
 }
 
 export function isNewer(a: SyncedRevision, b: SyncedRevision): boolean {

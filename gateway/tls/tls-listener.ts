@@ -59,9 +59,11 @@ export interface ConnectorDoor {
   readonly passOn: (socket: Socket, worker: number, peerAddress: string, start: Buffer) => void
 }
 
+type Found = SecureContext | undefined
+
 export interface TlsListenerOptions {
   /** Whatever it throws ends the handshake, and nothing else. */
-  readonly contextFor: (host: string) => SecureContext | undefined
+  readonly contextFor: (host: string) => Found | Promise<Found>
   readonly onHttp1: (socket: TLSSocket, as: SecureAccepted) => void
   readonly onHttp2: (socket: TLSSocket, as: SecureAccepted) => void
   readonly addresses: AddressCounts
@@ -115,7 +117,12 @@ export function createTlsListener(options: TlsListenerOptions) {
       ALPNProtocols: ['h2', 'http/1.1'],
       handshakeTimeout: options.handshakeMs,
       ticketKeys,
-      SNICallback: (name, done) => done(null, contextFor(name)),
+      SNICallback(name, done) {
+        const found = contextFor(name)
+        if (!(found instanceof Promise)) return done(null, found)
+        const none = () => undefined
+        void found.catch(none).then((context) => done(null, context))
+      },
     },
     handOver,
   )
@@ -168,7 +175,7 @@ export function createTlsListener(options: TlsListenerOptions) {
   }
 
   /** Runs inside OpenSSL: an exception would go nowhere good (CVE-2026-21637). */
-  function contextFor(name: string): SecureContext | undefined {
+  function contextFor(name: string): Found | Promise<Found> {
     const host = hostOfSni(name)
     if (host === '') return undefined
     try {

@@ -144,10 +144,14 @@ export const FleetSettingsSchema = v.object({
 })
 export type FleetSettings = v.InferOutput<typeof FleetSettingsSchema>
 
+/** That a tenant is there: which version of it, and its hosts. */
+const IndexEntrySchema = v.tuple([tenantId, revision, text(100), v.array(hostname)])
+export type IndexEntry = v.InferOutput<typeof IndexEntrySchema>
+
 /**
  * Control plane → gateway. After `hello`: `welcome`, `settings`, every `revoked`, `revoked_synced`,
- * the tenants, `synced`; then whatever changes. `tenant`, `remove` and `keep` are paced by the
- * gateway's `consumed`, so that a revocation never waits behind more than one window of them.
+ * the tenants, `synced`; then whatever changes. `tenant`, `index`, `remove` and `keep` are paced by
+ * the gateway's `consumed`, so that a revocation never waits behind more than one window of them.
  */
 export const DownMessageSchema = v.variant('type', [
   /** First answer to `hello`. With `is_full`, what `synced` has not mentioned is to be removed. */
@@ -157,6 +161,13 @@ export const DownMessageSchema = v.variant('type', [
     epoch: text(100),
     revision,
     is_full: v.boolean(),
+    /** There are so many tenants that the gateway is told of each, and asks for what it needs. */
+    by_need: v.optional(v.boolean()),
+  }),
+  /** Tenants that it may ask for with `want`. */
+  v.object({
+    type: v.literal('index'),
+    tenants: v.pipe(v.array(IndexEntrySchema), v.maxLength(LIMITS.fleetIndexEntriesSentMax)),
   }),
   /** `hash` is `snapshotHash` of the snapshot, which is parsed apart: a bad one is rejected alone. */
   v.object({
@@ -164,17 +175,24 @@ export const DownMessageSchema = v.variant('type', [
     tenant_id: tenantId,
     revision,
     hash: text(100),
+    version: v.optional(text(100)),
     snapshot: v.unknown(),
   }),
   v.object({ type: v.literal('remove'), tenant_id: tenantId, revision }),
   /** The tenant's snapshot cannot be sent (too big, unreadable): go on with the last good one. */
-  v.object({ type: v.literal('keep'), tenant_id: tenantId, revision, hash: text(100) }),
+  v.object({
+    type: v.literal('keep'),
+    tenant_id: tenantId,
+    revision,
+    hash: text(100),
+    version: v.optional(text(100)),
+  }),
   /** Merged by maximum, so parts of one tenant's state may come in any order and repeatedly. */
   v.object({ type: v.literal('revoked'), tenant_id: tenantId, revoked: RevokedSchema, sequence }),
   /** Everything that was revoked before the gateway connected has been sent. */
   v.object({ type: v.literal('revoked_synced'), sequence }),
   v.object({ type: v.literal('settings'), settings: FleetSettingsSchema }),
-  /** All up to `revision` has been sent; `state_hash` is over every tenant's id and hash. */
+  /** All up to `revision` has been sent; `state_hash` is over every tenant's id and version. */
   v.object({
     type: v.literal('synced'),
     epoch: text(100),
@@ -237,6 +255,8 @@ const DecisionFiguresSchema = v.object({
 })
 export type DecisionFigures = v.InferOutput<typeof DecisionFiguresSchema>
 
+const wantedIds = v.pipe(v.array(tenantId), v.maxLength(LIMITS.fleetWantedSentMax))
+
 /** Gateway → control plane. */
 export const UpMessageSchema = v.variant('type', [
   /** `epoch` and `revision` are what the gateway surely has; `''` and 0 ask for everything. */
@@ -247,6 +267,8 @@ export const UpMessageSchema = v.variant('type', [
     format: v.number(),
     epoch: v.string(),
     revision,
+    /** It compares versions, and asks for tenants where it is told of them only. */
+    by_need: v.optional(v.boolean()),
     /** Where connectors dial it, and the certificate that they know it by; left out: nowhere. */
     connect: v.optional(GatewayDoorSchema),
   }),
@@ -263,7 +285,13 @@ export const UpMessageSchema = v.variant('type', [
     sequence,
     is_durable: v.optional(v.boolean(), false),
   }),
-  /** So many more of `tenant`, `remove` and `keep` have been dealt with: send as many again. */
+  /**
+   * Of these it serves each state from now on, and of those of `unwant` no more. With `has` it has
+   * them, as of its `hello`; else they are to be sent.
+   */
+  v.object({ type: v.literal('want'), tenant_ids: wantedIds, has: v.optional(v.boolean()) }),
+  v.object({ type: v.literal('unwant'), tenant_ids: wantedIds }),
+  /** So many more of `tenant`, `index`, `remove` and `keep` have been dealt with: send as many again. */
   v.object({ type: v.literal('consumed'), messages: sequence }),
   v.object({
     type: v.literal('rejected'),

@@ -11,6 +11,7 @@ export interface MemorySource extends FleetSource {
   /** Forgets everything and counts from here, as a restored or a replaced database does. */
   replace(epoch: string, revision: number): void
   reads: number
+  fingerprint: string
 }
 
 export function createMemorySource(epoch = 'epoch-1'): MemorySource {
@@ -50,6 +51,18 @@ export function createMemorySource(epoch = 'epoch-1'): MemorySource {
       position = { epoch: nextEpoch, revision }
     },
     position: async () => position,
+    fingerprint: 'f',
+    count: async () => [...changes.values()].filter(isServed).length,
+    async *index() {
+      const served = [...changes.values()].filter(isServed)
+      for (let at = 0; at < served.length; at += INDEX_PAGE)
+        yield served.slice(at, at + INDEX_PAGE).map(({ tenant_id, revision, snapshot }) => ({
+          tenant_id,
+          revision,
+          hostnames: Object.keys(snapshot?.edge_urls ?? {}),
+          isAlwaysTold: snapshot?.mode === 'connector',
+        }))
+    },
     async beginEpoch() {
       position = { epoch: `${position.epoch}+`, revision: position.revision + (1 << 20) }
     },
@@ -74,6 +87,10 @@ export function createMemorySource(epoch = 'epoch-1'): MemorySource {
   }
   return source
 }
+
+const INDEX_PAGE = 10
+
+const isServed = ({ snapshot, problem }: TenantChange) => snapshot !== null || problem !== undefined
 
 const MODULUS = Buffer.alloc(256, 0xc3).toString('base64url')
 

@@ -15,6 +15,7 @@ import {
   type TenantRegistry,
 } from '../../gateway/tenants/registry.ts'
 import { startFleetLink, type FleetLink } from '../../gateway/fleet/fleet-link.ts'
+import { createTenantLoading, type TenantLoading } from '../../gateway/tenants/loading.ts'
 import { createPortPair } from './port-pair.ts'
 import { freePort } from './ports.ts'
 import { followRelay, type RelayFollower } from '../../gateway/fleet/relay-follower.ts'
@@ -148,6 +149,7 @@ export interface TestWorker {
   readonly registry: TenantRegistry<TestTenant>
   readonly follower: RelayFollower
   readonly revocations: { tenantId: string; revoked: Revoked }[]
+  readonly load: TenantLoading['load']
   die(): void
 }
 
@@ -159,6 +161,8 @@ export interface TestGatewayOptions {
   readonly folder?: string
   readonly workers?: number
   readonly fleetKey?: string
+  readonly askedMs?: number
+  readonly keptBytesMax?: number
   readonly timing?: Parameters<typeof startFleetLink>[0]['timing']
 }
 
@@ -177,6 +181,7 @@ export function startGateway(t: Teardown, options: TestGatewayOptions): TestGate
     clock: systemClock,
     log,
     random: Math.random,
+    ...(options.keptBytesMax !== undefined && { keptBytesMax: options.keptBytesMax }),
     timing: { backoffMsMin: 5, backoffMsMax: 50, gatherMs: 5, ...options.timing },
   })
   const workers: TestWorker[] = []
@@ -189,9 +194,17 @@ export function startGateway(t: Teardown, options: TestGatewayOptions): TestGate
       compile: compileForTest,
       onRevoked: (tenantId, revoked) => void revocations.push({ tenantId, revoked }),
     })
-    const follower = followRelay({ port: ports.primary, registry, log })
+    const loading = createTenantLoading({ want: (tenantId) => follower.want(tenantId) })
+    const follower = followRelay({
+      port: ports.primary,
+      registry,
+      log,
+      onWanted: loading.settled,
+      askedMs: options.askedMs ?? 60_000,
+    })
     link.attachWorker(ports.worker)
-    const worker = { registry, follower, revocations, die: () => ports.close() }
+    const { load } = loading
+    const worker = { registry, follower, revocations, load, die: () => ports.close() }
     workers.push(worker)
     return worker
   }
@@ -239,7 +252,7 @@ export async function untilFound<T>(find: () => T | undefined): Promise<T> {
 export function statusOf(registry: TenantRegistry<TestTenant>, host: string): number {
   const found = registry.byHost(host)
   if (found.kind === 'unknown') return 404
-  if (found.kind === 'held') return 503
+  if (found.kind !== 'served') return 503
   return found.served.tenant.snapshot.status === 'suspended' ? 503 : 200
 }
 

@@ -54,6 +54,7 @@ export function storedOf(snapshot: TenantSnapshot): StoredTenant {
     tenantId: snapshot.tenant_id,
     synced: { sync: 1, revision: snapshot.revision },
     hash: `hash-${snapshot.revision}`,
+    version: `${snapshot.revision}.f`,
     snapshot,
     hostnames: Object.keys(snapshot.edge_urls),
     isProtected: snapshot.protection === 'on',
@@ -86,7 +87,7 @@ export async function restart(folder: string, fleetKey = FLEET_KEY): Promise<Res
     disk,
     validate: (snapshot) => void compileForTest(snapshot),
     relay: (change) => relay.send(change),
-    send: (message) => void sent.push(message),
+    send: (message) => sent.push(message) > 0,
   })
   replica.restore(disk.load())
   const ports = createPortPair()

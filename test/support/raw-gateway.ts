@@ -25,6 +25,7 @@ export interface RawGatewayOptions {
   readonly epoch?: string
   readonly revision?: number
   readonly format?: number
+  readonly by_need?: boolean
   /** Answers every tenant message, as a gateway that keeps up does. */
   readonly isConsuming?: boolean
   readonly isSilent?: boolean
@@ -33,6 +34,8 @@ export interface RawGatewayOptions {
   readonly fleetKey?: string
   readonly webSocket?: ClientOptions
 }
+
+const PACED: ReadonlySet<string> = new Set(['tenant', 'index', 'remove', 'keep'])
 
 export async function connectRaw(
   t: Teardown,
@@ -55,14 +58,14 @@ export async function connectRaw(
     const message = JSON.parse(data.toString()) as DownMessage
     received.push(message)
     const { type } = message
-    if (isConsuming && (type === 'tenant' || type === 'remove' || type === 'keep'))
-      send({ type: 'consumed', messages: 1 })
+    if (isConsuming && PACED.has(type)) send({ type: 'consumed', messages: 1 })
   })
   t.teardown(() => socket.terminate())
   await new Promise((resolve, reject) => socket.once('open', resolve).once('error', reject))
-  const { id = 'raw-1', epoch = '', revision = 0, format = 1 } = options
+  const { id = 'raw-1', epoch = '', revision = 0, format = 1, by_need = true } = options
   const door = options.connect && { connect: options.connect }
-  if (!isSilent) send({ type: 'hello', id, version: '0', format, epoch, revision, ...door })
+  if (!isSilent)
+    send({ type: 'hello', id, version: '0', format, epoch, revision, by_need, ...door })
   const of = <Type extends DownMessage['type']>(type: Type) =>
     received.filter((message): message is DownMessage & { type: Type } => message.type === type)
   return {

@@ -1,5 +1,6 @@
 /** What the fleet asks of the store: who changed since, and who is gone. */
-import { and, asc, eq, exists, gt, inArray, sql } from '../drizzle.ts'
+import { and, asc, count, eq, exists, gt, inArray, lte, ne, sql } from '../drizzle.ts'
+import { CONSOLE_REALM } from '../reserved.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../engine.ts'
 
@@ -24,6 +25,40 @@ export async function changedTenantsAfter(queries: Queries, revision: number, li
   ]
     .sort((a, b) => a.revision - b.revision)
     .slice(0, limit)
+}
+
+/** Which tenants there are, by their ids, with what gateways are told of all of them. */
+export async function entriesAfter(queries: Queries, after: string, limit: number) {
+  const { tenants, tenantHostnames: names } = schema
+  const { tenantId, revision, mode, status } = tenants
+  const rows = await queries
+    .select({ tenantId, revision, mode, status })
+    .from(tenants)
+    .where(and(gt(tenantId, after), ne(tenantId, CONSOLE_REALM)))
+    .orderBy(asc(tenantId))
+    .limit(limit)
+  const last = rows.at(-1)
+  if (last === undefined) return []
+  const own = await queries
+    .select({ tenantId: names.tenantId, hostname: names.hostname })
+    .from(names)
+    .where(and(gt(names.tenantId, after), lte(names.tenantId, last.tenantId)))
+    .orderBy(asc(names.position))
+  const byTenant = Map.groupBy(own, (row) => row.tenantId)
+  return rows.map((row) => ({
+    ...row,
+    hostnames: (byTenant.get(row.tenantId) ?? []).map(({ hostname }) => hostname),
+  }))
+}
+
+/** Of published tenants that gateways serve. */
+export async function countOfServed(queries: Queries): Promise<number> {
+  const { mode, status } = schema.tenants
+  const [row] = await queries
+    .select({ count: count() })
+    .from(schema.tenants)
+    .where(and(ne(mode, 'sdk'), ne(status, 'draft')))
+  return row?.count ?? 0
 }
 
 /** The revision at which the tenant was removed. */

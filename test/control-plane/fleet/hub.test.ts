@@ -200,6 +200,7 @@ t.test('a gateway whose state differs is sent everything again, by itself', asyn
     for await (const change of all())
       yield { ...change, snapshot: change.snapshot && { ...change.snapshot, name: 'Renamed' } }
   }
+  source.fingerprint = 'another'
   await control.kill()
   await control.start()
   await until(() => servedAt(gateway.registry, 'ada.example')?.name === 'Renamed')

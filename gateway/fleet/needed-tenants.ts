@@ -1,0 +1,116 @@
+/**
+ * Which tenants are here although nobody could hold all of them: those that were asked for. What a
+ * visitor asks for is fetched; what was not asked for lately makes room.
+ */
+import type { Clock } from '../../shared/clock.ts'
+import type { UpMessage } from '../../shared/fleet/snapshot.ts'
+import { LIMITS } from '../../shared/limits.ts'
+import type { LastKnownGood } from '../last-known-good/last-known-good.ts'
+import type { RelayChange } from './relay-messages.ts'
+import type { ReplicatedTenants } from './replicated-tenants.ts'
+
+interface NeededTenantsWorld {
+  readonly clock: Clock
+  readonly tenants: ReplicatedTenants
+  readonly disk: Pick<LastKnownGood, 'saveIndex' | 'unloadTenant'>
+  readonly relay: (change: RelayChange) => Promise<void>
+  /** False: there is no link. */
+  readonly send: (message: UpMessage) => boolean
+  readonly keptBytesMax?: number
+}
+
+/** Of workers only those that have told of it lately are sure not to use it. */
+const IN_USE_MS = 60_000
+
+export function createNeededTenants(world: NeededTenantsWorld) {
+  const { clock, tenants, disk, relay, send } = world
+  const { keptBytesMax = LIMITS.fleetKeptBytesMax } = world
+  const askedMs = new Map<string, number>()
+  /** Visitors wait for them. */
+  const wanted = new Set<string>()
+  let isByNeed = false
+
+  function tell(
+    message: { readonly type: 'want'; readonly has?: boolean } | { readonly type: 'unwant' },
+    tenantIds: readonly string[],
+  ): boolean {
+    for (let at = 0; at < tenantIds.length; at += LIMITS.fleetWantedSentMax) {
+      const tenant_ids = tenantIds.slice(at, at + LIMITS.fleetWantedSentMax)
+      if (!send({ ...message, tenant_ids })) return false
+    }
+    return true
+  }
+
+  const giveUp = (tenantId: string) => {
+    wanted.delete(tenantId)
+    void relay({ type: 'unavailable', tenantId })
+  }
+
+  /** Those asked for longest ago first, until the rest fits. */
+  function makeRoom() {
+    let bytes = 0
+    for (const { text } of tenants.kept.values()) bytes += text.length
+    if (!isByNeed || bytes <= keptBytesMax) return
+    const unusedMs = clock.nowMs() - IN_USE_MS
+    const unused = [...tenants.kept.keys()].filter((id) => (askedMs.get(id) ?? 0) < unusedMs)
+    unused.sort((a, b) => (askedMs.get(a) ?? 0) - (askedMs.get(b) ?? 0))
+    const gone: string[] = []
+    for (const tenantId of unused) {
+      if (bytes <= keptBytesMax) break
+      bytes -= tenants.kept.get(tenantId)?.text.length ?? 0
+      gone.push(tenantId)
+      askedMs.delete(tenantId)
+      tenants.unload(tenantId)
+      void relay({ type: 'unload', tenantId })
+    }
+    if (gone.length === 0) return
+    tell({ type: 'unwant' }, gone)
+    void saveIndex().then((isSaved) => {
+      for (const tenantId of isSaved ? gone : [])
+        if (tenants.indexed.get(tenantId) !== undefined) void disk.unloadTenant(tenantId)
+    })
+  }
+
+  async function saveIndex(): Promise<boolean> {
+    const changed = tenants.indexed.takeChanged()
+    const saved = changed.map((bucket) =>
+      disk.saveIndex(bucket, () => tenants.indexed.record(bucket)),
+    )
+    return (await Promise.all(saved)).every((isSaved) => isSaved)
+  }
+
+  return {
+    /** The control plane sends what is wanted only; false: it sends all there is. */
+    follow(next: boolean) {
+      isByNeed = next
+      if (!isByNeed) return
+      tell({ type: 'want', has: true }, [...tenants.kept.keys()])
+      tell({ type: 'want' }, [...wanted])
+    },
+    /** A visitor of a worker waits for it. */
+    want(tenantId: string) {
+      askedMs.set(tenantId, clock.nowMs())
+      // what is kept is on its way to that worker already
+      if (tenants.kept.has(tenantId) || wanted.has(tenantId)) return
+      wanted.add(tenantId)
+      if (!isByNeed || !tell({ type: 'want' }, [tenantId])) giveUp(tenantId)
+    },
+    /** What is kept of it is old. */
+    renew: (tenantId: string) => void tell({ type: 'want' }, [tenantId]),
+    /** It has come, or what came of it cannot be served. */
+    settled(tenantId: string) {
+      if (!wanted.has(tenantId)) return
+      if (tenants.kept.has(tenantId)) wanted.delete(tenantId)
+      else giveUp(tenantId)
+    },
+    /** Nobody answers any more. */
+    cutOff() {
+      for (const tenantId of wanted) giveUp(tenantId)
+    },
+    asked(tenantIds: readonly string[]) {
+      for (const tenantId of tenantIds) askedMs.set(tenantId, clock.nowMs())
+    },
+    makeRoom,
+    saveIndex,
+  }
+}

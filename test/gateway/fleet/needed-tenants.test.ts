@@ -1,0 +1,316 @@
+import t, { type Test } from 'tap'
+import { createNeededTenants } from '../../../gateway/fleet/needed-tenants.ts'
+import { ReplicatedTenants } from '../../../gateway/fleet/replicated-tenants.ts'
+import type { UpMessage } from '../../../shared/fleet/snapshot.ts'
+import { movableClock } from '../../support/control-plane.ts'
+import { damage, DAMAGES, filesOf } from '../../support/kept-files.ts'
+import {
+  servedAt,
+  startControlPlane,
+  startGateway,
+  statusOf,
+  temporaryFolder,
+  until,
+  type TestGatewayOptions,
+} from '../../support/fleet.ts'
+import { connectRaw } from '../../support/raw-gateway.ts'
+
+const NAMES = ['ada', 'bob', 'cleo', 'dora'] as const
+const BY_NEED = { tenantsToldWholeMax: 3 }
+
+/** Four tenants, which are more than gateways are told whole. */
+async function startFleet(t: Test, options: Partial<TestGatewayOptions> = {}) {
+  const control = await startControlPlane(t, BY_NEED)
+  for (const name of NAMES) control.put(name)
+  const gateway = startGateway(t, { port: control.port, ...options })
+  await control.settled(NAMES.length)
+  return { control, gateway }
+}
+
+const turn = () => new Promise((resolve) => setImmediate(resolve))
+
+type Fleet = Awaited<ReturnType<typeof startFleet>>
+
+const kindAt = ({ gateway }: Pick<Fleet, 'gateway'>, name: string) =>
+  gateway.registry.byHost(`${name}.example`).kind
+
+const load = ({ gateway }: Pick<Fleet, 'gateway'>, name: string) => gateway.workers[0]!.load(name)
+
+t.test('a gateway knows all tenants by name, and has those that were asked for', async (t) => {
+  const fleet = await startFleet(t)
+  t.same(
+    NAMES.map((name) => kindAt(fleet, name)),
+    Array(4).fill('indexed'),
+  )
+  t.equal(kindAt(fleet, 'nobody'), 'unknown', 'and whom there is not, it knows by itself')
+  await load(fleet, 'ada')
+  t.equal(servedAt(fleet.gateway.registry, 'ada.example')?.name, 'Application ada')
+  t.equal(kindAt(fleet, 'bob'), 'indexed')
+})
+
+t.test('what is served follows each change, and of the others only hosts are told', async (t) => {
+  const fleet = await startFleet(t)
+  await load(fleet, 'ada')
+  const { control, gateway } = fleet
+  await control.settled(control.put('ada', { name: 'Renamed' }))
+  t.equal(servedAt(gateway.registry, 'ada.example')?.name, 'Renamed')
+  const elsewhere = { 'bob.elsewhere.example': 'https://bob.elsewhere.example' }
+  await control.settled(control.put('bob', { edge_urls: elsewhere }))
+  t.equal(kindAt(fleet, 'bob'), 'unknown')
+  t.equal(gateway.registry.byHost('bob.elsewhere.example').kind, 'indexed')
+  await control.settled(control.remove('cleo'))
+  t.equal(kindAt(fleet, 'cleo'), 'unknown')
+  t.notOk(
+    gateway.lines.some(({ msg }) => String(msg).includes('differs')),
+    'both ends agree',
+  )
+})
+
+t.test(
+  'on the wire: entries for all, one snapshot for who asks, no more when it is let go',
+  async (t) => {
+    const control = await startControlPlane(t, BY_NEED)
+    for (const name of NAMES) control.put(name)
+    control.put('dials', { mode: 'connector', connectors: [] })
+    const raw = await connectRaw(t, control.port)
+    await until(() => raw.of('synced').some(({ revision }) => revision === 5))
+    t.match(raw.of('welcome'), [{ is_full: true, by_need: true }])
+    t.same(
+      raw.of('index').flatMap(({ tenants }) => tenants.map(([id]) => id)),
+      NAMES,
+    )
+    t.same(
+      raw.of('tenant').map(({ tenant_id }) => tenant_id),
+      ['dials'],
+      'its connectors come by themselves',
+    )
+    raw.send({ type: 'want', tenant_ids: ['ada', 'nobody'] })
+    await raw.wait('tenant', 2)
+    t.match(raw.of('tenant').at(-1), { tenant_id: 'ada', revision: 1 })
+    control.put('ada')
+    await raw.wait('tenant', 3)
+    raw.send({ type: 'unwant', tenant_ids: ['ada'] })
+    raw.send({ type: 'want', tenant_ids: ['bob'], has: true })
+    raw.send({ type: 'want', tenant_ids: ['cleo'] })
+    await raw.wait('tenant', 4)
+    t.match(raw.of('tenant').at(-1), { tenant_id: 'cleo' }, 'not bob, whom it has')
+    control.put('ada')
+    control.put('bob')
+    await raw.wait('tenant', 5)
+    t.match(raw.of('tenant').at(-1), { tenant_id: 'bob', revision: 8 })
+    t.match(raw.of('index').at(-1)?.tenants, [['ada', 7]])
+  },
+)
+
+t.test('one of an older version is sent all of them, as ever', async (t) => {
+  const control = await startControlPlane(t, BY_NEED)
+  for (const name of NAMES) control.put(name)
+  const raw = await connectRaw(t, control.port, { by_need: false })
+  await until(() => raw.of('synced').some(({ revision }) => revision === 4))
+  t.same(
+    raw.of('tenant').map(({ tenant_id }) => tenant_id),
+    NAMES,
+  )
+  t.same(raw.of('index'), [])
+  t.notOk(raw.of('synced').some(({ state_hash }) => state_hash !== undefined))
+})
+
+t.test('who asks for one that has gone, or with nobody to ask, knows at once', async (t) => {
+  const fleet = await startFleet(t)
+  const { control, gateway } = fleet
+  await control.kill()
+  await until(() => !gateway.link.status().isConnected)
+  await load(fleet, 'ada')
+  t.equal(kindAt(fleet, 'ada'), 'indexed')
+  await control.start()
+  await until(() => gateway.link.status().isConnected)
+})
+
+t.test('many who wait for one ask once', async (t) => {
+  const fleet = await startFleet(t)
+  await Promise.all(Array.from({ length: 100 }, () => load(fleet, 'ada')))
+  t.equal(statusOf(fleet.gateway.registry, 'ada.example'), 200)
+})
+
+t.test('a snapshot that cannot be served is 503 for its own visitors, and soon', async (t) => {
+  const fleet = await startFleet(t)
+  const { control, gateway } = fleet
+  await control.settled(control.put('ada', { name: 'uncompilable' }))
+  await load(fleet, 'ada')
+  t.equal(statusOf(gateway.registry, 'ada.example'), 503)
+  await load(fleet, 'bob')
+  t.equal(statusOf(gateway.registry, 'bob.example'), 200)
+})
+
+t.test('from its disk it has what it served and knows the rest', async (t) => {
+  const folder = temporaryFolder(t)
+  const fleet = await startFleet(t, { folder })
+  const { control } = fleet
+  await load(fleet, 'ada')
+  control.revoke('bob', { sids: { s1: 100 } })
+  control.put('eve')
+  await control.settled(control.remove('cleo'))
+  await fleet.gateway.close()
+  await control.kill()
+
+  const gateway = startGateway(t, { port: control.port, folder })
+  await gateway.workers[0]!.follower.ready
+  t.equal(servedAt(gateway.registry, 'ada.example')?.name, 'Application ada')
+  t.equal(kindAt({ gateway }, 'bob'), 'indexed')
+  t.equal(kindAt({ gateway }, 'cleo'), 'unknown')
+  t.equal(kindAt({ gateway }, 'nobody'), 'unknown')
+  await control.start()
+  await control.settled(6)
+  t.notOk(
+    gateway.lines.some(({ is_full }) => is_full === true),
+    'nothing is sent again',
+  )
+  await load({ gateway }, 'bob')
+  t.ok(gateway.registry.byId('bob')?.revoked.sids.has('s1'))
+})
+
+t.test(
+  'a damaged part of the index on the disk makes unknown hosts 503, until it is whole',
+  async (t) => {
+    for (const how of ['is gone', 'is empty', 'has its last byte flipped']) {
+      const folder = temporaryFolder(t)
+      const fleet = await startFleet(t, { folder })
+      const { control } = fleet
+      await fleet.gateway.close()
+      await control.kill()
+      const [bucket = ''] = filesOf(folder).filter((name) => name.startsWith('index/'))
+      damage(folder, bucket, DAMAGES[how]!)
+      const gateway = startGateway(t, { port: control.port, folder })
+      await gateway.workers[0]!.follower.ready
+      t.equal(kindAt({ gateway }, 'nobody'), 'held', how)
+      await control.start()
+      await until(() => kindAt({ gateway }, 'nobody') === 'unknown')
+      t.same(
+        NAMES.map((name) => kindAt({ gateway }, name)),
+        Array(4).fill('indexed'),
+        how,
+      )
+      await gateway.close()
+    }
+  },
+)
+
+t.test('what changed while it was away is not called served before it is', async (t) => {
+  const folder = temporaryFolder(t)
+  const fleet = await startFleet(t, { folder })
+  const { control } = fleet
+  await load(fleet, 'ada')
+  await control.settled(NAMES.length)
+  await fleet.gateway.close()
+  control.put('ada', { name: 'Renamed' })
+  const gateway = startGateway(t, { port: control.port, folder })
+  await control.settled(5)
+  t.equal(servedAt(gateway.registry, 'ada.example')?.name, 'Renamed')
+})
+
+t.test(
+  'a database that was replaced counts from one again: nothing kept is taken for its',
+  async (t) => {
+    const fleet = await startFleet(t)
+    const { control, gateway } = fleet
+    await load(fleet, 'ada')
+    await control.kill()
+    control.source.replace('epoch-2', 0)
+    for (const name of NAMES) control.source.put(name, { name: `Another ${name}` })
+    await control.start()
+    await until(() => servedAt(gateway.registry, 'ada.example')?.name === 'Another ada')
+    await until(() => gateway.link.status().revision >= 4)
+    t.equal(kindAt(fleet, 'bob'), 'indexed')
+  },
+)
+
+t.test('with few enough tenants all are sent again', async (t) => {
+  const fleet = await startFleet(t)
+  const { control, gateway } = fleet
+  await control.kill()
+  control.source.remove('dora')
+  await control.start()
+  await until(() => kindAt(fleet, 'bob') === 'served')
+  t.equal(kindAt(fleet, 'dora'), 'unknown')
+  await until(() => gateway.link.status().revision === 5)
+})
+
+/** Of a gateway that has three, each of ten bytes. */
+function startRoom(keptBytesMax: number) {
+  const clock = movableClock()
+  const tenants = new ReplicatedTenants()
+  for (const name of ['ada', 'bob', 'cleo'])
+    tenants.keep(
+      name,
+      {
+        synced: { sync: 1, revision: 1 },
+        hash: '',
+        version: '1.f',
+        hostnames: [],
+        text: '0123456789',
+      },
+      1,
+    )
+  const relayed: string[] = []
+  const sent: UpMessage[] = []
+  const written: string[] = []
+  const needed = createNeededTenants({
+    clock,
+    tenants,
+    keptBytesMax,
+    relay: async (change) =>
+      void relayed.push(`${change.type} ${'tenantId' in change ? change.tenantId : ''}`),
+    send: (message) => sent.push(message) > 0,
+    disk: {
+      saveIndex: async (_bucket, record) =>
+        written.push(...record().map(([id]) => `index ${id}`)) > 0,
+      unloadTenant: async (tenantId) => written.push(`unload ${tenantId}`) > 0,
+    },
+  })
+  needed.follow(true)
+  sent.length = 0
+  return { clock, tenants, relayed, sent, written, needed }
+}
+
+t.test('beyond the limit those make room that were asked for longest ago', async (t) => {
+  const { clock, tenants, relayed, sent, written, needed } = startRoom(15)
+  needed.asked(['bob'])
+  clock.advance(1000)
+  needed.asked(['ada'])
+  clock.advance(61_000)
+  needed.asked(['bob'])
+  needed.makeRoom()
+  t.same([...tenants.kept.keys()], ['bob'])
+  t.same(relayed, ['unload cleo', 'unload ada'])
+  t.same(sent, [{ type: 'unwant', tenant_ids: ['cleo', 'ada'] }])
+  await turn()
+  t.same(written.slice(-2), ['unload cleo', 'unload ada'], 'behind the index, in which they are')
+  t.same([...written.slice(0, -2)].sort(), ['index ada', 'index cleo'])
+})
+
+t.test('what is in use stays, even beyond the limit; so does all that fits', async (t) => {
+  const inUse = startRoom(5)
+  inUse.needed.asked(['ada', 'bob', 'cleo'])
+  inUse.needed.makeRoom()
+  t.same(inUse.relayed, [])
+  const fits = startRoom(30)
+  fits.needed.makeRoom()
+  t.same(fits.relayed, [])
+})
+
+t.test('one that is wanted again before its files are gone keeps them', async (t) => {
+  const { tenants, written, needed } = startRoom(25)
+  needed.makeRoom()
+  const [gone = ''] = [...tenants.indexed.entries()].map(([id]) => id)
+  const { synced } = tenants.indexed.get(gone)!
+  tenants.keep(gone, { synced, hash: '', version: '1.f', hostnames: [], text: '' }, 1)
+  await turn()
+  t.notOk(written.some((line) => line.startsWith('unload')))
+})
+
+t.test('where all are sent, nothing has to make room', async (t) => {
+  const { relayed, needed } = startRoom(1)
+  needed.follow(false)
+  needed.makeRoom()
+  t.same(relayed, [])
+})
