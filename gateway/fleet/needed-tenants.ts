@@ -93,7 +93,8 @@ export function createNeededTenants(world: NeededTenantsWorld) {
       // what is kept is on its way to that worker already
       if (tenants.kept.has(tenantId) || wanted.has(tenantId)) return
       wanted.add(tenantId)
-      if (!isByNeed || !tell({ type: 'want' }, [tenantId])) giveUp(tenantId)
+      // before its `welcome` the control plane does not hear it, and hears it again behind that
+      if (!tell({ type: 'want' }, [tenantId])) giveUp(tenantId)
     },
     /** What is kept of it is old. */
     renew: (tenantId: string) => void tell({ type: 'want' }, [tenantId]),
@@ -105,6 +106,7 @@ export function createNeededTenants(world: NeededTenantsWorld) {
     },
     /** Nobody answers any more. */
     cutOff() {
+      isByNeed = false // what makes room now could not be had again
       for (const tenantId of wanted) giveUp(tenantId)
     },
     asked(tenantIds: readonly string[]) {

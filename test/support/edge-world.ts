@@ -55,6 +55,7 @@ export async function startEdge(
   let aheadMs = 0
   const clock = { nowMs: () => nowMs() + aheadMs }
   const reports: Report[] = []
+  const wanted: string[] = []
   const gateway = createGateway({
     settings: {
       timeouts: {
@@ -80,6 +81,7 @@ export async function startEdge(
   })
   ports.worker.onMessage((message) => {
     if (message.type === 'report') reports.push(message.report)
+    if (message.type === 'want') wanted.push(message.tenantId)
   })
   const listener = rawListener(gateway.server.accept)
   const port = await listening(listener)
@@ -148,6 +150,12 @@ export async function startEdge(
       put()
     },
     tell,
+    /** Tenants that visitors wait for, as the primary hears of them. */
+    wanted,
+    /** Nobody has asked for the tenant lately. */
+    unload: () => tell({ type: 'unload', tenantId: 'app' }),
+    /** The primary has what was wanted. */
+    load: put,
     remove: () => tell({ type: 'remove', tenantId: 'app' }),
     revoke(revoked: Partial<Revoked>) {
       const whole = { all: 0, subjects: {}, sids: {}, ...revoked }

@@ -147,7 +147,7 @@ t.test('from its disk it has what it served and knows the rest', async (t) => {
   const fleet = await startFleet(t, { folder })
   const { control } = fleet
   await load(fleet, 'ada')
-  control.revoke('bob', { sids: { s1: 100 } })
+  control.revoke('bob', { sids: { s1: Math.floor(Date.now() / 1000) } })
   control.put('eve')
   await control.settled(control.remove('cleo'))
   await fleet.gateway.close()
@@ -308,9 +308,15 @@ t.test('one that is wanted again before its files are gone keeps them', async (t
   t.notOk(written.some((line) => line.startsWith('unload')))
 })
 
-t.test('where all are sent, nothing has to make room', async (t) => {
-  const { relayed, needed } = startRoom(1)
-  needed.follow(false)
-  needed.makeRoom()
-  t.same(relayed, [])
-})
+t.test(
+  'where all are sent nothing has to make room, nor while there is nobody to ask',
+  async (t) => {
+    const { relayed, needed } = startRoom(1)
+    needed.follow(false)
+    needed.makeRoom()
+    needed.follow(true)
+    needed.cutOff()
+    needed.makeRoom()
+    t.same(relayed, [])
+  },
+)
