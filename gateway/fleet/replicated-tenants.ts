@@ -36,7 +36,7 @@ export class ReplicatedTenants {
   readonly rejected = new Set<string>()
   /** Versions, of rejected snapshots too: compared with what the control plane has sent. */
   readonly received = new StateDigest()
-  readonly roster = new StateDigest()
+  roster = new StateDigest()
   /** Removed since the last `synced`: an older state that was read before must not return. */
   readonly removed = new Map<string, SyncedRevision>()
   readonly #revokedById = new Map<string, RevokedState>()
@@ -118,7 +118,7 @@ export class ReplicatedTenants {
 
   /** What lay on the disk. Answers whose revocations are better written anew: a copy may be bad. */
   restore(
-    { tenants, index }: Pick<StoredState, 'tenants' | 'index'>,
+    { tenants, index, roster }: Pick<StoredState, 'tenants' | 'index' | 'roster'>,
     nowSeconds: number,
   ): string[] {
     const doubtful: string[] = []
@@ -131,7 +131,6 @@ export class ReplicatedTenants {
         this.revokedOf(tenantId).expectSessionSeconds(snapshot.max_session_seconds)
       }
       if (reserved !== null) this.reserved.set(tenantId, reserved)
-      if (tenant !== null || reserved !== null) addToRoster(this.roster, tenantId)
       if (revoked !== null) this.revokedOf(tenantId).merge(revoked, nowSeconds)
       if (revoked !== null && problems.length > 0) doubtful.push(tenantId)
       if (isRevokedLost) this.held.add(tenantId)
@@ -140,8 +139,8 @@ export class ReplicatedTenants {
       if (this.kept.has(tenantId) || this.reserved.has(tenantId)) continue
       this.indexed.set(tenantId, { synced: { sync, revision }, version, hostnames })
       this.received.set(tenantId, version)
-      addToRoster(this.roster, tenantId)
     }
+    this.roster = roster
     this.indexed.takeChanged()
     return doubtful
   }

@@ -44,6 +44,8 @@ export interface StoredState {
   readonly tenants: readonly Recovered[]
   /** Those that are only known to be there. One that is among `tenants`, too, is as it is there. */
   readonly index: IndexRecord
+  /** Of all of them. */
+  readonly roster: StateDigest
   readonly sync: number
   /** False on a fresh disk. */
   readonly isConfigured: boolean
@@ -158,6 +160,7 @@ function judge(
   return {
     tenants,
     index,
+    roster,
     sync,
     position: tenants.every((tenant) => tenant.isExact) ? position : null,
     isDamaged: !isWhole || tenants.some((tenant) => tenant.isLost),

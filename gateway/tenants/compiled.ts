@@ -137,10 +137,16 @@ function readSnapshot(snapshot: TenantSnapshot): Stateless {
 
 function importKey(jwk: PublicKey): KeyObject {
   const key = createPublicKey({ key: { kty: jwk.kty, n: jwk.n, e: jwk.e }, format: 'jwk' })
-  const bits = key.asymmetricKeyDetails?.modulusLength ?? 0
+  const bits = bitsOf(Buffer.from(jwk.n, 'base64url'))
   if (bits < RSA_BITS_MIN)
     throw new Error(`key ${jwk.kid} has ${bits} bits, ${RSA_BITS_MIN} needed`)
   return key
+}
+
+/** Of a number as its bytes, the highest first. */
+function bitsOf(bytes: Buffer): number {
+  const first = bytes.findIndex((byte) => byte !== 0)
+  return first < 0 ? 0 : (bytes.length - first) * 8 - (Math.clz32(bytes[first]!) - 24)
 }
 
 function connectorKeysOf({ mode, connectors = [] }: TenantSnapshot): ConnectorKeys {

@@ -62,9 +62,9 @@ interface Entry<T> {
   isIndexed: boolean
   /** Since somebody wanted to know. */
   isAsked: boolean
-  hostnames: Set<string>
-  /** What a request for one of its hosts finds. */
-  found: HostLookup<T>
+  hostnames: readonly string[]
+  /** What a request for one of its hosts finds; null: that it is indexed. */
+  found: HostLookup<T> | null
 }
 
 export type TenantRegistry<T extends ServedTenant> = ReturnType<typeof createTenantRegistry<T>>
@@ -98,7 +98,7 @@ export function createTenantRegistry<T extends ServedTenant>(options: RegistryOp
       served,
       isIndexed,
       isAsked: false,
-      hostnames: new Set(),
+      hostnames: [],
       found: STATE_LOST,
     }
     entryById.set(tenantId, entry)
@@ -108,30 +108,30 @@ export function createTenantRegistry<T extends ServedTenant>(options: RegistryOp
     if (served === undefined) servedEntries.delete(entry)
     else servedEntries.add(entry)
     judge(entry)
-    claim(entry, new Set(hostnames))
+    claim(entry, [...hostnames])
   }
 
   function judge(entry: Entry<T>) {
     const { tenantId, served, isIndexed } = entry
     if (heldIds.has(tenantId)) entry.found = STATE_LOST
     else if (served !== undefined) entry.found = { kind: 'served', served }
-    else entry.found = isIndexed ? { kind: 'indexed', tenantId } : STATE_LOST
+    else entry.found = isIndexed ? null : STATE_LOST
   }
 
   /**
    * A host that moves between tenants arrives in two messages, in either order. It belongs to the
    * newer claim, and the older one is void even after the newer is given up.
    */
-  function claim(entry: Entry<T>, hostnames: Set<string>) {
+  function claim(entry: Entry<T>, hostnames: readonly string[]) {
     for (const host of entry.hostnames)
-      if (!hostnames.has(host) && entryByHost.get(host) === entry) entryByHost.delete(host)
-    entry.hostnames = new Set()
-    for (const host of hostnames) {
+      if (!hostnames.includes(host) && entryByHost.get(host) === entry) entryByHost.delete(host)
+    entry.hostnames = hostnames.filter((host) => {
       const holder = entryByHost.get(host)
-      if (holder !== undefined && holder !== entry && isNewer(holder.synced, entry.synced)) continue
+      if (holder !== undefined && holder !== entry && isNewer(holder.synced, entry.synced))
+        return false
       entryByHost.set(host, entry)
-      entry.hostnames.add(host)
-    }
+      return true
+    })
   }
 
   return {
@@ -153,7 +153,7 @@ export function createTenantRegistry<T extends ServedTenant>(options: RegistryOp
       revokedById.delete(tenantId)
       heldIds.delete(tenantId)
       if (entry === undefined) return
-      claim(entry, new Set())
+      claim(entry, [])
       entryById.delete(tenantId)
       servedEntries.delete(entry)
       if (entry.served !== undefined) onRetire?.(entry.served.tenant, undefined)
@@ -211,11 +211,11 @@ export function createTenantRegistry<T extends ServedTenant>(options: RegistryOp
       const entry = entryByHost.get(host)
       if (entry === undefined) return absent
       entry.isAsked = true
-      return entry.found
+      return entry.found ?? { kind: 'indexed', tenantId: entry.tenantId }
     },
     byId(tenantId: string) {
       const entry = entryById.get(tenantId)
-      if (entry?.found.kind !== 'served') return undefined
+      if (entry?.found?.kind !== 'served') return undefined
       entry.isAsked = true
       return entry.found.served
     },
