@@ -8,7 +8,6 @@ import { LIMITS } from '../../shared/limits.ts'
 import { FLEET_FORMAT, type DownMessage, type FleetSettings } from '../../shared/fleet/snapshot.ts'
 import { pageAfter } from './change-tail.ts'
 import { versionOf, write, writeEntries, writeRevoked, type Outgoing } from './outgoing.ts'
-import type { Hello } from './gateway-connection.ts'
 import { createSendWindow } from './send-window.ts'
 import type { FleetPosition, FleetSource, TenantChange } from './source.ts'
 
@@ -61,7 +60,7 @@ export interface GatewayLink {
 
 export function openGatewayLink(
   socket: WebSocket,
-  hello: FleetPosition & Pick<Hello, 'byNeed'>,
+  hello: FleetPosition & { readonly byNeed: boolean },
   context: LinkContext & { readonly isByNeed: boolean },
 ): GatewayLink {
   const { source, log, isByNeed } = context

@@ -17,7 +17,7 @@ export interface TenantChange {
 }
 
 /** That a tenant is served by gateways, without what they serve. */
-export interface TenantEntry {
+interface TenantEntry {
   readonly tenant_id: string
   readonly revision: number
   readonly hostnames: readonly string[]
