@@ -1,6 +1,7 @@
 import t from 'tap'
 import * as v from 'valibot'
 import { eq } from '../../../control-plane/store/drizzle.ts'
+import { fingerprintOf } from '../../../control-plane/tenants/snapshot.ts'
 import { insertTenant } from '../../../control-plane/store/queries/tenants.ts'
 import { schema } from '../../../control-plane/store/schema.ts'
 import { LIMITS } from '../../../shared/limits.ts'
@@ -40,7 +41,7 @@ void t.test('all that are served are listed, over many pages', async (t) => {
   await services.tenants.create(tenantNamed('a-draft'), ACTOR)
   await services.tenants.create(tenantNamed('an-sdk', { mode: 'sdk' }), ACTOR)
   await services.tenants.publish('an-sdk', ACTOR)
-  const count = LIMITS.fleetPageItemsMax * 2
+  const count = LIMITS.fleetIndexEntriesSentMax * 2
   await services.store.change(async ({ queries }) => {
     const model = eq(schema.tenants.tenantId, 'model')
     const [row] = await queries.select().from(schema.tenants).where(model)
@@ -57,6 +58,42 @@ void t.test('all that are served are listed, over many pages', async (t) => {
   t.equal(ids.length, count)
   t.equal(new Set(ids).size, count)
   t.notOk(ids.includes('a-draft') || ids.includes('an-sdk'))
+
+  const index = []
+  for await (const page of services.fleetSource.index()) index.push(...page)
+  t.same(
+    index.map(({ tenant_id }) => tenant_id),
+    ids,
+    'and by their names alone',
+  )
+  t.equal(await services.fleetSource.count(), count)
+})
+
+void t.test('an entry says of a tenant what its snapshot says', async (t) => {
+  const services = await startServices(t)
+  await publish(services, 'acme', 'bravo')
+  await services.tenants.patch('bravo', { mode: 'connector' }, ACTOR)
+  await services.tenants.patch('acme', { hostnames: ['z.example', 'a.example'] }, ACTOR)
+  const [page = []] = await Array.fromAsync(services.fleetSource.index())
+  for (const { tenant_id, revision, hostnames, isAlwaysTold } of page) {
+    const change = await services.fleetSource.snapshot(tenant_id)
+    t.equal(revision, change?.revision)
+    t.same(hostnames, Object.keys(change?.snapshot?.edge_urls ?? {}))
+    t.equal(isAlwaysTold, tenant_id === 'bravo', 'connectors dial before anybody asks')
+  }
+  t.equal(page.length, 2)
+})
+
+void t.test('whatever all snapshots depend on has a fingerprint of its own', (t) => {
+  const plain = (hostname: string) => `http://${hostname}:8000`
+  const first = fingerprintOf('https://id.example', plain)
+  t.equal(fingerprintOf('https://id.example', plain), first)
+  t.not(fingerprintOf('https://other.example', plain), first)
+  t.not(
+    fingerprintOf('https://id.example', (hostname) => `https://${hostname}`),
+    first,
+  )
+  t.end()
 })
 
 void t.test('changes come in the order of revisions, the gone among them', async (t) => {
