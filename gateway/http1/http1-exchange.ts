@@ -101,7 +101,7 @@ export class Http1Exchange implements Exchange, ResponseSink, ChunkedSink {
   }
 
   forward(plan: ForwardPlan): void {
-    if (this.#isDecided || this.#isOver) return
+    if (this.#isDecided) return
     this.#isDecided = true
     this.#plan = plan
     const { body } = this.#connection

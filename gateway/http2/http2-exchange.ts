@@ -77,7 +77,7 @@ export class Http2Exchange implements Exchange, ResponseSink {
   }
 
   forward(plan: ForwardPlan): void {
-    if (this.#isDecided || this.#isOver) return
+    if (this.#isDecided) return
     this.#isDecided = true
     this.#plan = plan
     this.#isHeld = this.#connection.isFull
