@@ -1,9 +1,11 @@
 import t, { type Test } from 'tap'
 import { createNeededTenants } from '../../../gateway/fleet/needed-tenants.ts'
 import { ReplicatedTenants } from '../../../gateway/fleet/replicated-tenants.ts'
+import { canonicalJson, snapshotHash } from '../../../shared/fleet/digest.ts'
 import type { UpMessage } from '../../../shared/fleet/snapshot.ts'
+import { snapshotOf } from '../../support/fleet-source.ts'
 import { movableClock } from '../../support/control-plane.ts'
-import { damage, DAMAGES, filesOf } from '../../support/kept-files.ts'
+import { damage, DAMAGES, filesOf, fillDisk, restart } from '../../support/kept-files.ts'
 import {
   servedAt,
   startControlPlane,
@@ -197,15 +199,24 @@ t.test(
 
 t.test('what changed while it was away is not called served before it is', async (t) => {
   const folder = temporaryFolder(t)
-  const fleet = await startFleet(t, { folder })
-  const { control } = fleet
-  await load(fleet, 'ada')
-  await control.settled(NAMES.length)
-  await fleet.gateway.close()
-  control.put('ada', { name: 'Renamed' })
-  const gateway = startGateway(t, { port: control.port, folder })
-  await control.settled(5)
-  t.equal(servedAt(gateway.registry, 'ada.example')?.name, 'Renamed')
+  await fillDisk(folder, { tenants: [{ tenant_id: 'ada', revision: 1 }] })
+  const { replica, registry, sent, close } = await restart(folder)
+  t.teardown(close)
+  const epoch = 'epoch-1'
+  replica.receive({ type: 'welcome', format: 1, epoch, revision: 2, is_full: false, by_need: true })
+  t.same(sent, [{ type: 'want', has: true, tenant_ids: ['ada'] }])
+  replica.receive({ type: 'index', tenants: [['ada', 2, '2.f', ['ada.example']]] })
+  t.same(sent.at(-1), { type: 'want', tenant_ids: ['ada'] }, 'told of it before it was heard')
+  replica.receive({ type: 'synced', epoch, revision: 2 })
+  await replica.settled()
+  await turn()
+  t.notOk(sent.some(({ type }) => type === 'applied'))
+  const snapshot = snapshotOf('ada', { revision: 2, name: 'Renamed' })
+  const hash = snapshotHash(canonicalJson(snapshot))
+  replica.receive({ type: 'tenant', tenant_id: 'ada', revision: 2, hash, version: '2.f', snapshot })
+  replica.receive({ type: 'synced', epoch, revision: 2 })
+  await until(() => sent.some(({ type }) => type === 'applied'))
+  t.equal(servedAt(registry, 'ada.example')?.name, 'Renamed')
 })
 
 t.test(
