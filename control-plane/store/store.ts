@@ -45,8 +45,6 @@ export interface Change {
   touchFleet(removedGateway?: string): void
   /** What has been counted before may have been seen by somebody although it is not here. */
   beginEpoch(): Promise<void>
-  /** Takes back what this change has done beside the database, where it comes to nothing. */
-  ifUndone(takeBack: () => void): void
   /** Who enforces what this change revokes. Known once it has settled, and never before. */
   readonly enforced: Promise<Enforced>
   emit<Name extends EventName>(event: Name, tenantId: string, data: EventData<Name>): Promise<void>
@@ -141,24 +139,14 @@ export async function openStore(engine: Engine, clock: Clock): Promise<Store> {
     enforced: Promise<Enforced>,
   ) {
     let gathered = gather()
-    let undone: (() => void)[] = []
-    const takeAllBack = () => {
-      for (const takeBack of undone) takeBack()
-      undone = []
-    }
     let position: number | null = null
     const result = await transaction(async (queries) => {
-      takeAllBack()
       gathered = gather()
-      const done = await work({
-        ...openChange(queries, engine.numbers, clock.nowMs(), gathered, enforced),
-        ifUndone: (takeBack) => void undone.push(takeBack),
-      })
+      const done = await work(
+        openChange(queries, engine.numbers, clock.nowMs(), gathered, enforced),
+      )
       position = await logged(queries, gathered)
       return done
-    }).catch((error: unknown) => {
-      takeAllBack()
-      throw error
     })
     const committed = { ...gathered, revoked: gathered.revoked.whole(), isElsewhere: false }
     tell(committed)
@@ -226,8 +214,8 @@ function openChange(
   nowMs: number,
   gathered: ReturnType<typeof gather>,
   enforced: Promise<Enforced>,
-): Omit<Change, 'ifUndone'> {
-  const change: Omit<Change, 'ifUndone'> = {
+): Change {
+  const change: Change = {
     enforced,
     queries,
     nowMs,

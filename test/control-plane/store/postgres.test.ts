@@ -141,21 +141,16 @@ t.test(
     const store = await storeAt(t, await newUrl())
     for (const state of ['40001', '40P01']) {
       let runs = 0
-      let takenBack = 0
       const told: unknown[] = []
       store.onCommit(({ tenantIds }) => told.push(tenantIds))
       const fail = failOnce(state)
       await store.change(async (change) => {
         runs++
-        change.ifUndone(() => takenBack++)
         await remember(state)(change)
         await change.touch('acme')
         await fail(change)
       })
-      t.strictSame(
-        { runs, takenBack, told: told.at(-1) },
-        { runs: 2, takenBack: 1, told: ['acme'] },
-      )
+      t.strictSame({ runs, told: told.at(-1) }, { runs: 2, told: ['acme'] })
     }
     t.strictSame((await namesIn(store)).sort(), ['40001', '40P01'])
     t.equal(await store.revision(), 2, 'without a gap')
