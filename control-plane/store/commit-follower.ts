@@ -21,6 +21,7 @@ interface CommitFollower {
 interface Followed {
   readonly nodes: Pick<Nodes, 'nodeId' | 'head' | 'after'>
   readonly pollMs?: number
+  readonly behindMs?: number
   /** Of another node. */
   readonly onNews: (news: LoggedNews) => void
   /** All up to there has been told. */
@@ -31,7 +32,7 @@ interface Followed {
 
 /** Settles once it is known where the log ends: what is read from then on is not older. */
 export async function followCommits(followed: Followed): Promise<CommitFollower> {
-  const { nodes, pollMs = POLL_MS, onNews, onHeard, onRestart } = followed
+  const { nodes, pollMs = POLL_MS, behindMs = BEHIND_MS, onNews, onHeard, onRestart } = followed
   let known = await nodes.head()
   let readMs = performance.now()
   let isClosed = false
@@ -74,7 +75,7 @@ export async function followCommits(followed: Followed): Promise<CommitFollower>
   timer = setTimeout(again, pollMs).unref()
 
   return {
-    isBehind: () => performance.now() - readMs > BEHIND_MS,
+    isBehind: () => performance.now() - readMs > behindMs,
     async close() {
       isClosed = true
       clearTimeout(timer)
