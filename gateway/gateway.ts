@@ -128,7 +128,11 @@ export function createGateway({ settings, port, log, clock, lines, door }: Gatew
     reportActivity: (activity) => follower.reportActivity(activity),
     onError: (error) => log.error({ error }, 'something open could not be judged'),
   })
-  const loading = createTenantLoading({ want: (tenantId) => follower.want(tenantId) })
+  const loading = createTenantLoading({
+    want: (tenantId) => follower.want(tenantId),
+    clock,
+    isExempt: isBalancer,
+  })
   const follower = followRelay({
     port,
     registry,
@@ -220,11 +224,11 @@ export function createGateway({ settings, port, log, clock, lines, door }: Gatew
     isExempt: isBalancer,
     onError: edge.onError,
     ...createProtocolAnswers(nextRequestId),
-    contextFor(host: string) {
+    contextFor(host: string, client: string) {
       const found = registry.byHost(host)
-      if (found.kind === 'indexed')
-        return loading.load(found.tenantId).then(() => certificateOf(registry.byHost(host), host))
-      return certificateOf(found, host)
+      if (found.kind !== 'indexed') return certificateOf(found, host)
+      const loaded = loading.load(found.tenantId, client)
+      return loaded.then(() => certificateOf(registry.byHost(host), host))
     },
     fleetKey: settings.fleetKey,
     connectors: door &&

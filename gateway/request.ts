@@ -28,7 +28,8 @@ export function handleRequest(exchange: Exchange, edge: Edge): void {
 /** Its tenant was not asked for lately: it is waited for, and then looked for once more. */
 async function whenLoaded(exchange: Exchange, edge: Edge, tenantId: string): Promise<void> {
   exchange.context = new UnservedContext(edge.nextRequestId(), 'not_ready')
-  await edge.load(tenantId)
+  const { address } = edge.addresses(exchange.peerAddress, exchange.head.forwardedFor)
+  await edge.load(tenantId, address)
   try {
     begin(exchange, edge, edge.byHost(exchange.head.host))
   } catch (error) {

@@ -13,6 +13,8 @@ export const FLEET_LIMITS = {
   fleetWantedSentMax: 1_000,
   /** Asked for, and not there yet. */
   fleetTenantsWantedMax: 1_000,
+  /** Of those, what one site begins with one worker: each is built, checked, written and compiled for it. */
+  fleetTenantsWantedOfSite: { burst: 100, perSecond: 20 },
   /** How long a request waits for a tenant that is not there yet. */
   fleetWantedMsMax: 5_000,
   /** Of the snapshots that a gateway keeps, while it holds those alone that it is asked for. */

@@ -20,7 +20,7 @@ import { isTraceparent, keptTracestate } from './trace.ts'
 export interface Edge {
   byHost(host: string): HostLookup<CompiledTenant>
   /** Settles, within seconds, when it is known what there is of an indexed tenant. */
-  load(tenantId: string): Promise<void>
+  load(tenantId: string, client: string): Promise<void>
   readonly sessions: SessionReader
   readonly addresses: AddressReader
   readonly clock: Clock

@@ -2,12 +2,17 @@
  * Requests for a tenant that this process knows only by name wait here until it is there, for
  * seconds at most. Whoever asks for many such tenants finds that only so many are waited for.
  */
-import { SECOND_MS } from '../../shared/clock.ts'
+import { countedWidelyAs } from '../../shared/client-address.ts'
+import { SECOND_MS, type Clock } from '../../shared/clock.ts'
 import { LIMITS } from '../../shared/limits.ts'
+import { createRateLimits } from '../../shared/rate-limits.ts'
 
 interface LoadingWorld {
   /** Asks for it; what comes of that is told by `settled`. */
   readonly want: (tenantId: string) => void
+  readonly clock: Clock
+  /** Addresses that are many people: balancers in front. */
+  readonly isExempt?: (address: string) => boolean
   readonly waitMsMax?: number
 }
 
@@ -22,8 +27,9 @@ interface Load {
 
 export type TenantLoading = ReturnType<typeof createTenantLoading>
 
-export function createTenantLoading({ want, waitMsMax }: LoadingWorld) {
+export function createTenantLoading({ want, clock, isExempt, waitMsMax }: LoadingWorld) {
   const loads = new Map<string, Load>()
+  const begun = createRateLimits(clock)
 
   function begin(tenantId: string): Load {
     const { promise: settled, resolve } = Promise.withResolvers<void>()
@@ -43,12 +49,20 @@ export function createTenantLoading({ want, waitMsMax }: LoadingWorld) {
     }, REFUSED_MS).unref()
   }
 
+  /** A few bytes of a client are milliseconds of every program here: no site takes all of them. */
+  function mayBegin(client: string): boolean {
+    if (loads.size >= LIMITS.fleetTenantsWantedMax) return false
+    if (isExempt?.(client) === true) return true
+    const rate = LIMITS.fleetTenantsWantedOfSite
+    return begun.waitSeconds('tenants wanted', countedWidelyAs(client), rate) === undefined
+  }
+
   return {
     /** Settles when it is known what there is of it; then look once more. */
-    async load(tenantId: string): Promise<void> {
+    async load(tenantId: string, client: string): Promise<void> {
       const load = loads.get(tenantId)
       if (load !== undefined) return load.settled
-      if (loads.size < LIMITS.fleetTenantsWantedMax) await begin(tenantId).settled
+      if (mayBegin(client)) await begin(tenantId).settled
     },
     /** It is there, or cannot be had now. */
     settled(tenantId: string, isThere: boolean) {

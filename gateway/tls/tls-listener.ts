@@ -63,7 +63,7 @@ type Found = SecureContext | undefined
 
 export interface TlsListenerOptions {
   /** Whatever it throws ends the handshake, and nothing else. */
-  readonly contextFor: (host: string) => Found | Promise<Found>
+  readonly contextFor: (host: string, peerAddress: string) => Found | Promise<Found>
   readonly onHttp1: (socket: TLSSocket, as: SecureAccepted) => void
   readonly onHttp2: (socket: TLSSocket, as: SecureAccepted) => void
   readonly addresses: AddressCounts
@@ -117,8 +117,8 @@ export function createTlsListener(options: TlsListenerOptions) {
       ALPNProtocols: ['h2', 'http/1.1'],
       handshakeTimeout: options.handshakeMs,
       ticketKeys,
-      SNICallback(name, done) {
-        const found = contextFor(name)
+      SNICallback(this: TLSSocket, name, done) {
+        const found = contextFor(name, handshakes.get(keyOf(this))?.peerAddress ?? '')
         if (!(found instanceof Promise)) return done(null, found)
         const none = () => undefined
         void found.catch(none).then((context) => done(null, context))
@@ -175,11 +175,11 @@ export function createTlsListener(options: TlsListenerOptions) {
   }
 
   /** Runs inside OpenSSL: an exception would go nowhere good (CVE-2026-21637). */
-  function contextFor(name: string): Found | Promise<Found> {
+  function contextFor(name: string, peerAddress: string): Found | Promise<Found> {
     const host = hostOfSni(name)
     if (host === '') return undefined
     try {
-      return options.contextFor(host)
+      return options.contextFor(host, peerAddress)
     } catch {
       return undefined
     }

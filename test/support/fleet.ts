@@ -194,7 +194,10 @@ export function startGateway(t: Teardown, options: TestGatewayOptions): TestGate
       compile: compileForTest,
       onRevoked: (tenantId, revoked) => void revocations.push({ tenantId, revoked }),
     })
-    const loading = createTenantLoading({ want: (tenantId) => follower.want(tenantId) })
+    const loading = createTenantLoading({
+      want: (tenantId) => follower.want(tenantId),
+      clock: systemClock,
+    })
     const follower = followRelay({
       port: ports.primary,
       registry,

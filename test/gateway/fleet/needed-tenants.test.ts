@@ -36,7 +36,8 @@ type Fleet = Awaited<ReturnType<typeof startFleet>>
 const kindAt = ({ gateway }: Pick<Fleet, 'gateway'>, name: string) =>
   gateway.registry.byHost(`${name}.example`).kind
 
-const load = ({ gateway }: Pick<Fleet, 'gateway'>, name: string) => gateway.workers[0]!.load(name)
+const load = ({ gateway }: Pick<Fleet, 'gateway'>, name: string) =>
+  gateway.workers[0]!.load(name, '192.0.2.1')
 
 t.test('a gateway knows all tenants by name, and has those that were asked for', async (t) => {
   const fleet = await startFleet(t)

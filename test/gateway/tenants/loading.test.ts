@@ -23,6 +23,8 @@ async function startOrigin(t: Test) {
   return { origin: `http://127.0.0.1:${await listening(server)}`, seen }
 }
 
+const CLIENT = '203.0.113.1'
+
 const headOf = (method: string, path: string, cookie: string, more = '') =>
   `${method} ${path} HTTP/1.1\r\nHost: ${HOST}\r\nUser-Agent: ${USER_AGENT}\r\nCookie: ${cookie}\r\n${more}\r\n`
 
@@ -143,15 +145,70 @@ t.test('what cannot be had is 503, at once, and not asked for by everybody', asy
 t.test('nobody waits longer than the limit, nor for more tenants than that', async (t) => {
   const wanted: string[] = []
   const want = (tenantId: string) => void wanted.push(tenantId)
-  await createTenantLoading({ want, waitMsMax: 1 }).load('never')
+  const clock = { nowMs: () => 0 }
+  const awake = setInterval(() => undefined, 1000) // what is waited for holds no process
+  t.teardown(() => clearInterval(awake))
+  await createTenantLoading({ want, clock, waitMsMax: 1 }).load('never', CLIENT)
   t.same(wanted, ['never'])
 
-  const { load, settled } = createTenantLoading({ want })
+  const { load, settled } = createTenantLoading({ want, clock })
   const most = LIMITS.fleetTenantsWantedMax
-  for (let count = 0; count < most; count += 1) void load(`t${count}`)
-  await load('one-more')
+  for (let count = 0; count < most; count += 1) void load(`t${count}`, `203.0.113.${count % 250}`)
+  await load('one-more', CLIENT)
   t.equal(wanted.length, 1 + most, 'it is answered without having been asked for')
   settled('t0', true)
-  void load('one-more')
+  void load('one-more', CLIENT)
   t.equal(wanted.at(-1), 'one-more')
+})
+
+t.test('one site begins only so many, whatever it has asked for', async (t) => {
+  const wanted: string[] = []
+  const want = (tenantId: string) => void wanted.push(tenantId)
+  let nowMs = 0
+  const clock = { nowMs: () => nowMs }
+  const isExempt = (address: string) => address === '198.51.100.1'
+  const { load, settled } = createTenantLoading({ want, clock, isExempt })
+  const { burst, perSecond } = LIMITS.fleetTenantsWantedOfSite
+  for (let count = 0; count < burst; count += 1) {
+    void load(`t${count}`, `2001:db8:1:${count.toString(16)}::1`)
+    settled(`t${count}`, true)
+  }
+  await load('one-more', '2001:db8:1::2')
+  t.equal(wanted.length, burst, 'its networks are one site')
+  void load('waited-for', CLIENT)
+  void load('of-a-balancer', '198.51.100.1')
+  t.same(wanted.slice(burst), ['waited-for', 'of-a-balancer'], 'all others are served')
+  nowMs += 1000 / perSecond
+  void load('one-more', '2001:db8:1::2')
+  t.equal(wanted.at(-1), 'one-more', 'it goes on at its pace')
+})
+
+t.test('the site is that of whoever asks', async (t) => {
+  const nowMs = Date.now()
+  const trustedProxies = ['127.0.0.1']
+  const edge = await startEdge(
+    t,
+    'http://127.0.0.1:9',
+    {},
+    {},
+    { nowMs: () => nowMs, trustedProxies },
+  )
+  const { burst } = LIMITS.fleetTenantsWantedOfSite
+  const tenants = Array.from({ length: burst + 2 }, (_, at) => ({
+    tenantId: `t${at}`,
+    hostnames: [`t${at}.example`],
+    synced: { sync: 1, revision: 1 },
+  }))
+  edge.tell({ type: 'index', tenants })
+  const ask = (at: number, client: string) => {
+    const head = `GET / HTTP/1.1\r\nHost: t${at}.example\r\nX-Forwarded-For: ${client}\r\n`
+    return answered(edge.port, `${head}Connection: close\r\n\r\n`)
+  }
+  const first = tenants.slice(0, burst).map((_, at) => ask(at, '203.0.113.7'))
+  await until(() => edge.wanted.length === burst)
+  t.match(await ask(burst, '203.0.113.7'), / 503 /, 'at once')
+  const other = ask(burst + 1, '203.0.113.8')
+  await until(() => edge.wanted.length === burst + 1)
+  for (const tenantId of edge.wanted) edge.tell({ type: 'unavailable', tenantId })
+  for (const answer of [...first, other]) t.match(await answer, / 503 /)
 })

@@ -5,7 +5,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { LIMITS } from '../../../shared/limits.ts'
 import { HOST, OTHER_HOST, startSecureWire, type SecureWire } from '../../support/secure-wire.ts'
-import { listening } from '../../support/wire.ts'
+import { listening, startOrigin } from '../../support/wire.ts'
 
 /** As many connections to somebody who accepts them, and leaves it to the test to hand them on. */
 async function connected(t: Test, wire: SecureWire, names: readonly string[]) {
@@ -137,3 +137,17 @@ t.test(
     t.notOk(late.destroyed, 'a network that has some left may wait with the others')
   },
 )
+
+t.test('whoever finds the certificate is told who asks for it', async (t) => {
+  const asked: string[] = []
+  const origin = await startOrigin(t)
+  const contextFor = (host: string, peerAddress: string) => {
+    asked.push(`${host} ${peerAddress}`)
+    return wire.certificates.get(host)?.context
+  }
+  const wire = await startSecureWire(t, origin.url, { front: { contextFor } })
+  const socket = wire.tls()
+  await once(socket, 'secureConnect')
+  socket.destroy()
+  t.same(asked, [`${HOST} 127.0.0.1`])
+})
