@@ -122,8 +122,14 @@ export class ReplicatedTenants {
     nowSeconds: number,
   ): string[] {
     const doubtful: string[] = []
+    const told = new Map(
+      index.map(([tenantId, sync, revision]) => [tenantId, { sync, revision }] as const),
+    )
     for (const { tenantId, tenant, reserved, revoked, isRevokedLost, problems } of tenants) {
-      if (tenant !== null) {
+      const newer = told.get(tenantId)
+      // it had made room, and the process ended before its files were gone: they may say less
+      const isOld = newer !== undefined && tenant !== null && isNewer(newer, tenant.synced)
+      if (tenant !== null && !isOld) {
         const { synced, hash, version, snapshot } = tenant
         const hostnames = Object.keys(snapshot.edge_urls)
         this.kept.set(tenantId, { synced, hash, version, hostnames, text: canonicalJson(snapshot) })

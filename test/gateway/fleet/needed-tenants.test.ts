@@ -1,12 +1,16 @@
 import t, { type Test } from 'tap'
 import { createNeededTenants } from '../../../gateway/fleet/needed-tenants.ts'
 import { ReplicatedTenants } from '../../../gateway/fleet/replicated-tenants.ts'
+import { IndexBuckets } from '../../../gateway/last-known-good/index-buckets.ts'
+import { openLastKnownGood } from '../../../gateway/last-known-good/last-known-good.ts'
 import { canonicalJson, snapshotHash } from '../../../shared/fleet/digest.ts'
 import type { UpMessage } from '../../../shared/fleet/snapshot.ts'
 import { snapshotOf } from '../../support/fleet-source.ts'
 import { movableClock } from '../../support/control-plane.ts'
 import { damage, DAMAGES, filesOf, fillDisk, restart } from '../../support/kept-files.ts'
 import {
+  createTestLog,
+  FLEET_KEY,
   servedAt,
   startControlPlane,
   startGateway,
@@ -197,6 +201,26 @@ t.test(
     }
   },
 )
+
+t.test('files of one that had made room are not served once the index is newer', async (t) => {
+  const folder = temporaryFolder(t)
+  const tenants = ['ada', 'bob'].map((tenant_id) => ({ tenant_id, revision: 1 }))
+  await fillDisk(folder, { tenants })
+  const buckets = new IndexBuckets()
+  const entry = { version: 'v', hostnames: ['ada.example'] }
+  buckets.set('ada', { ...entry, synced: { sync: 1, revision: 2 } })
+  buckets.set('bob', { ...entry, hostnames: ['bob.example'], synced: { sync: 1, revision: 1 } })
+  const { log } = createTestLog()
+  const disk = openLastKnownGood({ directory: folder, fleetKey: FLEET_KEY, log })
+  disk.load()
+  for (const bucket of buckets.takeChanged())
+    await disk.saveIndex(bucket, () => buckets.record(bucket))
+  await disk.close()
+  const { registry, close } = await restart(folder)
+  t.teardown(close)
+  t.equal(registry.byHost('ada.example').kind, 'indexed')
+  t.equal(registry.byHost('bob.example').kind, 'served')
+})
 
 t.test('what changed while it was away is not called served before it is', async (t) => {
   const folder = temporaryFolder(t)
