@@ -78,7 +78,9 @@ t.test(
     const another = { ...SECOND, id: 'another', since: 0, until: 1e15 }
     await asAdmin(
       url,
-      `UPDATE facts SET value = '${JSON.stringify(another)}' WHERE name = 'control_plane'`,
+      // as any control plane does: the lock of all changes, or what was read before is written behind it
+      `SELECT pg_advisory_xact_lock(24129, 0);
+       UPDATE facts SET value = '${JSON.stringify(another)}' WHERE name = 'control_plane'`,
     )
     t.match(await held.lost, /process 7 on web-2/)
     await t.rejects(held.engine.transaction(nothing), { code: 'unavailable' })
