@@ -84,6 +84,9 @@ export function createNeededTenants(world: NeededTenantsWorld) {
     follow(next: boolean) {
       isByNeed = next
       if (!isByNeed) return
+      // of what it has from its disk no worker has told yet whether it is in use
+      for (const tenantId of tenants.kept.keys())
+        if (!askedMs.has(tenantId)) askedMs.set(tenantId, clock.nowMs())
       tell({ type: 'want', has: true }, [...tenants.kept.keys()])
       tell({ type: 'want' }, [...wanted])
     },

@@ -339,7 +339,7 @@ export function createReplica(options: ReplicaOptions) {
     },
     /** Somebody signed out here, or was ended here: dead in every worker and on disk, link or no link. */
     endSession(tenantId: string, sid: string, issuedSeconds: number) {
-      if (!tenants.kept.has(tenantId)) return
+      if (!tenants.kept.has(tenantId) && tenants.indexed.get(tenantId) === undefined) return
       mentioned?.revoked.add(tenantId)
       const notBefore = endedFrom(nowSeconds(clock), issuedSeconds)
       revoke(tenantId, { all: 0, subjects: {}, sids: { [sid]: notBefore } })

@@ -149,6 +149,21 @@ t.test('a snapshot that cannot be served is 503 for its own visitors, and soon',
   t.equal(statusOf(gateway.registry, 'bob.example'), 200)
 })
 
+t.test('a sign-out of a tenant that was let go of ends the session here, too', async (t) => {
+  const fleet = await startFleet(t)
+  const { gateway } = fleet
+  const now = Math.floor(Date.now() / 1000)
+  gateway.workers[0]!.follower.reportEvent({
+    tenant_id: 'ada',
+    outcome: 'logout',
+    sid: 's1',
+    issued_at: now,
+  })
+  await until(() => gateway.workers[0]!.revocations.length > 0)
+  await load(fleet, 'ada')
+  t.ok(gateway.registry.byId('ada')?.revoked.sids.has('s1'))
+})
+
 t.test('from its disk it has what it served and knows the rest', async (t) => {
   const folder = temporaryFolder(t)
   const fleet = await startFleet(t, { folder })
@@ -324,6 +339,17 @@ t.test('beyond the limit those make room that were asked for longest ago', async
   t.same([...written.slice(0, -2)].sort(), ['index ada', 'index cleo'])
 })
 
+t.test('what came from the disk is in use until all workers have had time to say so', async (t) => {
+  const { clock, relayed, needed } = startRoom(15)
+  needed.asked(['ada'])
+  needed.makeRoom()
+  t.same(relayed, [])
+  clock.advance(61_000)
+  needed.asked(['ada'])
+  needed.makeRoom()
+  t.same(relayed, ['unload bob', 'unload cleo'])
+})
+
 t.test('what is in use stays, even beyond the limit; so does all that fits', async (t) => {
   const inUse = startRoom(5)
   inUse.needed.asked(['ada', 'bob', 'cleo'])
@@ -335,7 +361,8 @@ t.test('what is in use stays, even beyond the limit; so does all that fits', asy
 })
 
 t.test('one that is wanted again before its files are gone keeps them', async (t) => {
-  const { tenants, written, needed } = startRoom(25)
+  const { clock, tenants, written, needed } = startRoom(25)
+  clock.advance(61_000)
   needed.makeRoom()
   const [gone = ''] = [...tenants.indexed.entries()].map(([id]) => id)
   const { synced } = tenants.indexed.get(gone)!
