@@ -261,6 +261,7 @@ function quantile(times: readonly number[], share: number): number {
 
 function held(value: number, most: number, unit: string): string {
   const is = value <= most ? 'within' : 'BEYOND'
+  if (value > most) process.exitCode = 1
   return `${value.toFixed(2)}${unit}, ${is} the limit of ${most}${unit}`
 }
 

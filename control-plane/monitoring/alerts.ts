@@ -82,7 +82,7 @@ export function createAlerts({ store, clock, mailAlert, alertRecipients }: Alert
       throw new Refusal(
         'field_invalid',
         { field: 'email_language' },
-        'Choose a language: other addresses get the same email as administrators.',
+        'Choose a language for the emails to these addresses.',
       )
     await alertRecipients.ask(change, tenantId, emailRecipients, emailLanguage)
   }

@@ -197,7 +197,7 @@ export const english: MailTexts = {
         ? [
             'See what happened:',
             link,
-            'You get this email because you administer this tenant. Turn it off under Alerts in the console.',
+            `You get this email because you have access to ${tenant} in the console. Administrators can turn it off there, under Alerts.`,
           ]
         : [
             `Administrators of ${tenant} can see what happened in the console.`,

@@ -120,7 +120,7 @@ export const german: MailTexts = {
         ? [
             'Sehen Sie nach, was passiert ist:',
             link,
-            'Sie erhalten diese E-Mail, weil Sie diesen Mandanten verwalten. Abschalten können Sie sie in der Konsole unter „Alerts“.',
+            `Sie erhalten diese E-Mail, weil Sie in der Konsole Zugriff auf ${tenant} haben. Administratoren können sie dort unter „Alerts“ abschalten.`,
           ]
         : [
             `Wer ${tenant} verwaltet, kann in der Konsole nachsehen, was passiert ist.`,

@@ -114,7 +114,7 @@ function accountFacts(user: User) {
           : html`since ${moment(passwordChangedAt)}`,
     ],
     ['Last sign-in', user.lastSignInAt === 0 ? 'never' : html`${moment(user.lastSignInAt)}`],
-    ['Second factor', user.isFactorRequired ? 'required' : 'set by the policy'],
+    ['Second factor', user.isFactorRequired ? 'required' : 'if a policy asks for it'],
     ['Created', moment(user.createdAt)],
     ['ID', user.userId],
   ])
