@@ -1,58 +1,18 @@
 // long: starts three control planes and three gateways, beside a database server
 /** Three control planes on one database, behind a balancer that knows of no sessions. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import {
-  createServer,
-  request as askNode,
-  type IncomingMessage,
-  type ServerResponse,
-} from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { buffer } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
 import { request } from 'undici'
 import { addUser, PASSWORD, startApplication, tenantBody } from '../support/application.ts'
+import { startBalancer, type Place } from '../support/balancer.ts'
 import { Browser } from '../support/browser.ts'
 import { freePort } from '../support/ports.ts'
 import { ADMIN, startPostgres } from '../support/postgres.ts'
 import { Program, SECRETS, type Fleet } from '../support/programs.ts'
 
 const COUNT = 3
-
-interface Place {
-  readonly public: number
-  readonly fleet: number
-  readonly edge: number
-}
-
-/** Each request goes to the next; one that has gone is left out. */
-async function startBalancer(t: Test, port: number, places: readonly Place[]) {
-  let turn = 0
-  async function balance(asked: IncomingMessage, answer: ServerResponse) {
-    const body = await buffer(asked)
-    const pass = (left: number) => {
-      const place = places[turn++ % places.length] as Place
-      const { method, url: path, headers } = asked
-      const on = askNode(
-        { host: '127.0.0.1', port: place.public, method, path, headers },
-        (got) => {
-          answer.writeHead(got.statusCode ?? 502, got.rawHeaders)
-          got.pipe(answer)
-        },
-      )
-      on.on('error', (error: NodeJS.ErrnoException) => {
-        if (error.code === 'ECONNREFUSED' && left > 0) pass(left - 1)
-        else answer.destroy()
-      })
-      on.end(body)
-    }
-    pass(places.length)
-  }
-  const server = createServer((asked, answer) => void balance(asked, answer))
-  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
-  t.after(() => void server.close())
-}
 
 async function startWorld(t: Test) {
   const postgres = await startPostgres({ teardown: (work) => t.after(work) })

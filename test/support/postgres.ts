@@ -116,22 +116,26 @@ export async function startPostgres(
 
   async function start() {
     const options = settings.flatMap((setting) => ['-c', setting])
-    server = spawn(postgresProgram('postgres'), ['-D', cluster, '-p', String(port), ...options], {
-      ...asNobody,
-      cwd: folder,
-      stdio: 'ignore',
+    await answering(() => {
+      // it does not begin before the last backend of one that was killed has gone
+      if (hasEnded(server))
+        server = spawn(
+          postgresProgram('postgres'),
+          ['-D', cluster, '-p', String(port), ...options],
+          { ...asNobody, cwd: folder, stdio: 'ignore' },
+        )
+      return run('SELECT 1')
     })
-    await answering(() => run('SELECT 1'))
   }
 
-  /** As a machine that loses its power: nobody takes leave of anybody. */
-  async function kill() {
-    await ended(server, 'SIGQUIT')
+  /** As a machine that loses its power: nobody takes leave of anybody. With SIGKILL not even its own. */
+  async function kill(signal: 'SIGQUIT' | 'SIGKILL' = 'SIGQUIT') {
+    await ended(server, signal)
     server = undefined
   }
 
   await start()
-  t.teardown(kill)
+  t.teardown(() => kill())
   return {
     kind: 'postgres' as const,
     port,
@@ -158,8 +162,11 @@ export async function answering(ask: () => Promise<unknown>, tries = 200): Promi
 }
 
 export async function ended(server: ChildProcess | undefined, signal: NodeJS.Signals) {
-  if (server === undefined || server.exitCode !== null || server.signalCode !== null) return
+  if (server === undefined || hasEnded(server)) return
   const exit = new Promise((resolve) => server.once('exit', resolve))
   server.kill(signal)
   await exit
 }
+
+const hasEnded = (server: ChildProcess | undefined) =>
+  server === undefined || server.exitCode !== null || server.signalCode !== null

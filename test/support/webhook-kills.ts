@@ -49,11 +49,12 @@ const TENANTS = ['alpha', 'beta', 'gamma']
 const EVENTS = ['tenant.suspended', 'tenant.activated']
 const POLL_MS = 200
 
-interface Arrival {
+export interface Arrival {
   readonly id: string
   readonly event: string
   readonly tenant_id: string
   readonly created_at: string
+  readonly data: Readonly<Record<string, unknown>>
 }
 
 export async function killUnderLoad(t: Teardown, options: KillOptions): Promise<KillReport> {
@@ -99,7 +100,12 @@ export async function killUnderLoad(t: Teardown, options: KillOptions): Promise<
   return report(database, receiver.arrivals, acknowledged)
 }
 
-async function startReceiver(t: Teardown, { refusedOfHundred }: KillOptions, tick: () => void) {
+/** Remembers what it took; `tick` is called for everything, before it answers. */
+export async function startReceiver(
+  t: Teardown,
+  { refusedOfHundred }: Pick<KillOptions, 'refusedOfHundred'>,
+  tick: () => void,
+) {
   const authority = createTestAuthority(t)
   const { private_key_pem: key, certificate_pem: cert } = authority.issue('localhost')
   const folder = mkdtempSync(join(tmpdir(), 'receiver-'))

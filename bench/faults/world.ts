@@ -1,0 +1,230 @@
+/**
+ * One service as its operator runs it: control planes on one database behind a balancer, gateways
+ * that know all of them, an application, a receiver of webhooks; and a supervisor that starts again
+ * whatever was killed.
+ */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import Database from 'better-sqlite3'
+import { request } from 'undici'
+import { PASSWORD, startApplication, tenantBody } from '../../test/support/application.ts'
+import { startBalancer, type Place } from '../../test/support/balancer.ts'
+import { freePort } from '../../test/support/ports.ts'
+import { ADMIN, startPostgres } from '../../test/support/postgres.ts'
+import { Program, SECRETS } from '../../test/support/programs.ts'
+import { startReceiver } from '../../test/support/webhook-kills.ts'
+
+export type DatabaseKind = 'sqlite' | 'postgres'
+
+export const TENANT = 'acme'
+const GATEWAYS = 2
+const POLL_MS = 100
+const ANSWER_MS = 30_000
+
+export interface Teardown {
+  teardown(work: () => unknown): void
+}
+
+export interface Answer {
+  readonly status: number
+  readonly body: Record<string, unknown>
+}
+
+type Row = Readonly<Record<string, unknown>>
+
+interface Kept {
+  /** `postgres://…`, or where the file is. */
+  readonly database: string
+  query(sql: string): Promise<Row[]>
+}
+
+export async function startWorld(t: Teardown, kind: DatabaseKind, nodes: number) {
+  const scope = { after: (work: () => unknown) => t.teardown(work) }
+  const folder = mkdtempSync(join(tmpdir(), 'faults-'))
+  t.teardown(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
+  const postgres = kind === 'postgres' ? await startPostgres(t) : undefined
+  const kept: Kept = postgres === undefined ? keptInFile(folder) : await keptInPostgres(postgres)
+  const receiver = await startReceiver(t, { refusedOfHundred: 0 }, () => {})
+  const application = await startApplication(scope)
+
+  const balanced = await freePort()
+  const places: Place[] = []
+  for (let at = 0; at < Math.max(nodes, GATEWAYS); at++)
+    places.push({ public: await freePort(), fleet: await freePort(), edge: await freePort() })
+  const controlPlanes = places.slice(0, nodes)
+  const fleetUrls = controlPlanes.map(({ fleet }) => `"http://127.0.0.1:${fleet}"`).join(', ')
+
+  let isClosed = false
+  const running = new Map<string, Program>()
+  t.teardown(async () => {
+    isClosed = true
+    await Promise.all([...running.values()].map((program) => program.stop('SIGKILL')))
+  })
+
+  /** Runs from now on: it is started again however it ends. */
+  async function supervise(file: string, name: string, own: Place, dataDir: string) {
+    const config = join(folder, `${name}.yaml`)
+    writeFileSync(
+      config,
+      `base_url: http://localhost:${balanced}
+data_dir: ${dataDir}
+control_plane: { listen: "127.0.0.1:${own.public}", fleet_listen: "127.0.0.1:${own.fleet}", database: "${kept.database}" }
+edge_url: http://{hostname}:${places[0]?.edge}
+webhooks: { allow_private: ["127.0.0.0/8"] }
+gateway: { listen: "127.0.0.1:${own.edge}", id: ${name}, control_plane: [${fleetUrls}] }
+`,
+    )
+    const environment = { ...SECRETS, NODE_EXTRA_CA_CERTS: receiver.caFile }
+    const start = async () => {
+      const program = new Program(file, ['--config', config], environment)
+      running.set(name, program)
+      void program.exited.then(async () => {
+        await sleep(POLL_MS) // where its database is away, it ends at once
+        if (!isClosed) void start().catch(() => {})
+      })
+      await program.ready
+    }
+    await start()
+  }
+
+  const nameOf = (at: number) => `node-${at}`
+  const gateways = places.slice(0, GATEWAYS).map((own, at) => ({
+    name: `gateway-${at}`,
+    url: `http://${TENANT}.localhost:${own.edge}`,
+    own,
+  }))
+  await supervise('control-plane/main.ts', nameOf(0), places[0] as Place, join(folder, 'data-0'))
+  await Promise.all([
+    ...controlPlanes
+      .slice(1)
+      .map((own, at) =>
+        supervise('control-plane/main.ts', nameOf(at + 1), own, join(folder, `data-${at + 1}`)),
+      ),
+    ...gateways.map(({ name, own }) => supervise('gateway/main.ts', name, own, join(folder, name))),
+  ])
+  await startBalancer(scope, balanced, controlPlanes)
+
+  async function operator(method: string, path: string, body?: unknown): Promise<Answer> {
+    const answer = await request(`http://127.0.0.1:${balanced}/api/v1/operator${path}`, {
+      method: method as 'GET',
+      headersTimeout: ANSWER_MS,
+      bodyTimeout: ANSWER_MS,
+      headers: {
+        authorization: `Bearer ${SECRETS.SERVICE_OPERATOR_KEY}`,
+        'content-type': 'application/json',
+      },
+      body: body === undefined ? null : JSON.stringify(body),
+    })
+    const text = await answer.body.text()
+    return { status: answer.statusCode, body: text === '' ? {} : (JSON.parse(text) as Row) }
+  }
+
+  /** All of it is there, and every gateway has the newest state. */
+  async function settled(): Promise<void> {
+    const isSettled = async () => {
+      const { status, body } = await operator('GET', '/gateways')
+      const items = (body['items'] ?? []) as {
+        gateway_id: string
+        connected: boolean
+        lag: number
+      }[]
+      const there = items.filter(({ connected, lag }) => connected && lag === 0)
+      const names = new Set(there.map(({ gateway_id }) => gateway_id))
+      return status === 200 && gateways.every(({ name }) => names.has(name))
+    }
+    await untilTrue(isSettled, 'gateways that have the newest state')
+  }
+
+  async function must(method: string, path: string, body?: unknown) {
+    const answer = await operator(method, path, body)
+    if (answer.status >= 300)
+      throw new Error(`${path}: ${answer.status} ${JSON.stringify(answer.body)}`)
+  }
+  const plan = { plan: 'premium', idle_seconds: 3600, max_session_seconds: 36_000 }
+  await must('POST', '/tenants', tenantBody(TENANT, application.origin, plan))
+  await must('POST', `/tenants/${TENANT}/publish`)
+  await must('POST', `/tenants/${TENANT}/go-live`, { force: true })
+  const webhook = { url: receiver.url, events: ['session.revoked'] }
+  await must('POST', `/tenants/${TENANT}/webhooks`, webhook)
+
+  return {
+    kind,
+    fleetPorts: controlPlanes.map(({ fleet }) => fleet),
+    arrivals: receiver.arrivals,
+    gateways,
+    password: PASSWORD,
+    operator,
+    settled,
+    query: kept.query,
+    /** Whether it was there to be killed. */
+    killProgram: (name: string) => running.get(name)?.child.kill('SIGKILL') ?? false,
+    /** As an administrator ends a connection, or as the kernel does that is out of memory. */
+    async killBackend(pick: number, isHard: boolean) {
+      const rows = await kept.query(
+        `SELECT pid FROM pg_stat_activity WHERE datname = 'service'
+         AND backend_type = 'client backend' AND pid <> pg_backend_pid()
+         ORDER BY state = 'active' DESC, pid`,
+      )
+      const pid = Number(rows[Math.floor(pick * rows.length)]?.['pid'] ?? 0)
+      if (pid === 0) return false
+      if (isHard) return killIfThere(pid)
+      await kept.query(`SELECT pg_terminate_backend(${pid})`)
+      return true
+    },
+    async killDatabase() {
+      await postgres?.kill('SIGKILL')
+      await postgres?.start()
+      return true
+    },
+  }
+}
+
+export type World = Awaited<ReturnType<typeof startWorld>>
+
+function killIfThere(pid: number): boolean {
+  try {
+    return process.kill(pid, 'SIGKILL')
+  } catch {
+    return false // it has gone by itself
+  }
+}
+
+function keptInFile(folder: string): Kept {
+  const file = join(folder, 'data-0', 'service.db')
+  return {
+    database: 'sqlite',
+    async query(sql) {
+      const database = new Database(file, { readonly: true, timeout: ANSWER_MS })
+      try {
+        return database.prepare<[], Row>(sql).all()
+      } finally {
+        database.close()
+      }
+    },
+  }
+}
+
+async function keptInPostgres(postgres: Awaited<ReturnType<typeof startPostgres>>): Promise<Kept> {
+  await postgres.run('CREATE DATABASE service')
+  const { user, password } = ADMIN
+  return {
+    database: `postgres://${user}:${encodeURIComponent(password)}@127.0.0.1:${postgres.port}/service`,
+    query: async (sql) => (await postgres.run(sql, 'service')).rows as Row[],
+  }
+}
+
+/** What is asked may be away at times. */
+export async function untilTrue(isTrue: () => Promise<boolean>, what: string, timeoutMs = 120_000) {
+  const untilMs = performance.now() + timeoutMs
+  for (let last: unknown; ; await sleep(POLL_MS)) {
+    try {
+      if (await isTrue()) return
+    } catch (error) {
+      last = error
+    }
+    if (performance.now() > untilMs)
+      throw new Error(`not within ${timeoutMs} ms: ${what}`, { cause: last })
+  }
+}
