@@ -58,5 +58,5 @@ try {
 process.exit()
 
 function print(what: string, figure: string) {
-  process.stdout.write(`${what.padEnd(36)}${figure}\n`)
+  process.stdout.write(`${what.padEnd(44)}${figure}\n`)
 }
