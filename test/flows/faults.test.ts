@@ -4,7 +4,7 @@ import t from 'tap'
 import { runFaults } from '../../bench/faults/run.ts'
 import { NO_POSTGRES } from '../support/postgres.ts'
 
-const KILLS = 10
+const KILLS = 6
 
 for (const [database, nodes, skip] of [
   ['sqlite', 1, false],

@@ -139,6 +139,8 @@ void t.test('names of gateways are for operators: a tenant sees how many they ar
   const told = { said: 'Saved.', tenantId: 'acme', revision }
   const { proofs } = services.consoleAccess
   const receipts = createConsoleReceipts(services)
+  // not before it was told: what comes then is about a state of before
+  await until(() => late.of('tenant').some((told) => told.revision === revision))
   late.send({ type: 'rejected', tenant_id: 'acme', revision, reason })
   await until(() => services.gateways().some(({ rejections }) => rejections.length > 0))
   t.match(receipts.stateOf(told, { isOperator: true })?.lines, [
