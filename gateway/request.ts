@@ -28,9 +28,9 @@ export function handleRequest(exchange: Exchange, edge: Edge): void {
 /** Its tenant was not asked for lately: it is waited for, and then looked for once more. */
 async function whenLoaded(exchange: Exchange, edge: Edge, tenantId: string): Promise<void> {
   exchange.context = new UnservedContext(edge.nextRequestId(), 'not_ready')
-  const { address } = edge.addresses(exchange.peerAddress, exchange.head.forwardedFor)
-  await edge.load(tenantId, address)
   try {
+    const { address } = edge.addresses(exchange.peerAddress, exchange.head.forwardedFor)
+    await edge.load(tenantId, address)
     begin(exchange, edge, edge.byHost(exchange.head.host))
   } catch (error) {
     edge.onError(error)

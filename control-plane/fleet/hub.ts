@@ -262,8 +262,8 @@ export function createFleetHub(options: FleetHubOptions) {
       registry.disconnected(id)
       progressed()
     })
-    // what it is to serve does not wait for it
-    await Promise.try(() => options.onDoor?.(id, hello.connect)).catch((error: unknown) =>
+    // not awaited: until this returns nobody hears what the gateway answers
+    void Promise.try(() => options.onDoor?.(id, hello.connect)).catch((error: unknown) =>
       hello.log.error({ error }, 'where connectors dial this gateway could not be kept'),
     )
     if (index.current() === undefined) void index.rebuild().then(compareAll)

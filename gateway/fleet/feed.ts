@@ -1,7 +1,7 @@
 /**
  * The gateway's end of the fleet link: one WebSocket to one of the control planes, opened again and
- * again for as long as the gateway runs, each time to the next of them. What it says is handed on in order; nothing it says can end
- * this process.
+ * again for as long as the gateway runs, each time to the next of them. What it says is handed on
+ * in order; nothing it says can end this process.
  */
 import type { Logger } from 'pino'
 import { WebSocket, type RawData } from 'ws'

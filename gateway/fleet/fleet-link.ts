@@ -107,7 +107,7 @@ export function startFleetLink(options: FleetLinkOptions) {
     validate: options.validate,
     relay: (change) => relay.send(change),
     send: (message) => feed.send(message),
-    ...(options.keptBytesMax === undefined ? {} : { keptBytesMax: options.keptBytesMax }),
+    keptBytesMax: options.keptBytesMax,
   })
   const holders = createKnownHolders({ relay: (change) => void relay.send(change) })
   const here = createGatewayConnectors((change) => void relay.send(change))

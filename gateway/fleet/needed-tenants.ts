@@ -16,7 +16,7 @@ interface NeededTenantsWorld {
   readonly relay: (change: RelayChange) => Promise<void>
   /** False: there is no link. */
   readonly send: (message: UpMessage) => boolean
-  readonly keptBytesMax?: number
+  readonly keptBytesMax?: number | undefined
 }
 
 /** Of workers only those that have told of it lately are sure not to use it. */
@@ -94,7 +94,8 @@ export function createNeededTenants(world: NeededTenantsWorld) {
     want(tenantId: string) {
       askedMs.set(tenantId, clock.nowMs())
       // what is kept is on its way to that worker already
-      if (tenants.kept.has(tenantId) || wanted.has(tenantId)) return
+      if (tenants.kept.has(tenantId)) return
+      // also if it was asked for before: nobody may have heard that
       wanted.add(tenantId)
       // before its `welcome` the control plane does not hear it, and hears it again behind that
       if (!tell({ type: 'want' }, [tenantId])) giveUp(tenantId)

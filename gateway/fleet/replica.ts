@@ -10,7 +10,6 @@ import { nowSeconds, type Clock } from '../../shared/clock.ts'
 import { endedFrom } from '../../shared/enforcement/session.ts'
 import { canonicalJson, snapshotHash } from '../../shared/fleet/digest.ts'
 import { issueReason } from '../../shared/fleet/parse.ts'
-import { LIMITS } from '../../shared/limits.ts'
 import {
   TenantSnapshotSchema,
   type DownMessage,
@@ -48,7 +47,7 @@ interface ReplicaOptions {
   readonly relay: (change: RelayChange) => Promise<void>
   /** False: there is no link. */
   readonly send: (message: UpMessage) => boolean
-  readonly keptBytesMax?: number
+  readonly keptBytesMax?: number | undefined
 }
 
 export type Replica = ReturnType<typeof createReplica>
@@ -57,8 +56,14 @@ export function createReplica(options: ReplicaOptions) {
   const { clock, log, disk, relay, send } = options
   const tenants = new ReplicatedTenants()
   const acknowledgements = createAcknowledgements({ disk, send })
-  const { keptBytesMax = LIMITS.fleetKeptBytesMax } = options
-  const needed = createNeededTenants({ clock, tenants, disk, relay, send, keptBytesMax })
+  const needed = createNeededTenants({
+    clock,
+    tenants,
+    disk,
+    relay,
+    send,
+    keptBytesMax: options.keptBytesMax,
+  })
   const held = new HeldRevocations({
     all: () => tenants.revoked(),
     send,

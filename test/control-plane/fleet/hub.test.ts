@@ -24,6 +24,17 @@ t.test('a change reaches every worker of every gateway and is acknowledged', asy
   t.match(first, { durable: true, rejections: [] })
 })
 
+t.test('what a gateway asks for right behind its welcome is heard', async (t) => {
+  const onDoor = () => new Promise<void>(() => {})
+  const control = await startControlPlane(t, { onDoor, tenantsToldWholeMax: 0 })
+  control.put('ada')
+  const raw = await connectRaw(t, control.port)
+  await raw.wait('welcome')
+  raw.send({ type: 'want', tenant_ids: ['ada'] })
+  await raw.wait('tenant')
+  t.match(raw.of('tenant'), [{ tenant_id: 'ada' }], 'although its door is still being kept')
+})
+
 t.test('a tenant that is removed is unknown everywhere', async (t) => {
   const control = await startControlPlane(t)
   control.put('ada')
