@@ -25,6 +25,8 @@ export const FLEET_LIMITS = {
   fleetFiguresSentMax: 2000,
   fleetFiguresHeldMax: 20_000,
   fleetGatewaysKnownMax: 1000,
+  /** A revocation names one without a key of its own for so long after it was here last. */
+  keylessGatewayKeptMs: 24 * 3600 * 1000,
   /** Of one gateway: the one that it has, and the one that replaces it. */
   gatewayKeysMax: 2,
   fleetRejectionsKeptMax: 100,

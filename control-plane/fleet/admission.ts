@@ -12,7 +12,9 @@ export interface GatewayKeyRegistry {
   hasOwn(gatewayId: string): Promise<boolean>
   /** False: it has been revoked meanwhile. */
   use(keyId: string): Promise<boolean>
-  /** Gateways that have been connected with a key that still counts. */
+  /** It has come in with the key of this machine. */
+  areHereKeyless(gatewayIds: readonly string[]): Promise<void>
+  /** Gateways that have been connected with a key that still counts, or lately without their own. */
   seen(): Promise<readonly string[]>
 }
 
@@ -20,6 +22,7 @@ export const NO_GATEWAY_KEYS: GatewayKeyRegistry = {
   find: () => Promise.resolve(undefined),
   hasOwn: () => Promise.resolve(false),
   use: () => Promise.resolve(false),
+  areHereKeyless: () => Promise.resolve(),
   seen: () => Promise.resolve([]),
 }
 
@@ -66,10 +69,12 @@ export function createAdmission({ fleetKey, sharedKey, keys, log }: AdmissionOpt
 
     /** Why the gateway may not be who it says; undefined: it is. */
     async refusalOf(credential: Credential, gatewayId: string): Promise<string | undefined> {
-      if (credential.kind === 'shared')
-        return (await keys.hasOwn(gatewayId))
-          ? `gateway "${gatewayId}" has a key of its own: set SERVICE_FLEET_KEY to it`
-          : undefined
+      if (credential.kind === 'shared') {
+        if (await keys.hasOwn(gatewayId))
+          return `gateway "${gatewayId}" has a key of its own: set SERVICE_FLEET_KEY to it`
+        await keys.areHereKeyless([gatewayId])
+        return undefined
+      }
       if (credential.gatewayId !== gatewayId)
         return `this key belongs to gateway "${credential.gatewayId}": set gateway.id to that, or make a key for "${gatewayId}"`
       return (await keys.use(credential.keyId)) ? undefined : 'this key has been revoked'

@@ -4,16 +4,22 @@
  * without (.docs/decisions/0029-a-key-per-gateway.md).
  */
 import { randomBytes } from 'node:crypto'
+import type { Clock } from '../../shared/clock.ts'
 import { Refusal } from '../../shared/errors.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import {
   deleteGatewayKey,
+  deleteKeylessGateway,
+  deleteKeylessGatewaysBefore,
   findGatewayKey,
   gatewayKeysOf,
   insertGatewayKey,
+  keylessGatewaysSince,
   updateGatewayKey,
+  upsertKeylessGateways,
   type GatewayKeyRow,
 } from '../store/queries/gateway-keys.ts'
+import { pruneWith } from '../store/statements.ts'
 import type { Actor, Change, Store } from '../store/store.ts'
 import type { TicketSecret } from './ticket-secret.ts'
 import type { Vault } from './vault.ts'
@@ -26,6 +32,7 @@ export interface MadeGatewayKey extends GatewayKey {
 
 interface GatewayKeysWorld {
   readonly store: Store
+  readonly clock: Clock
   readonly vault: Pick<Vault, 'hash'>
   readonly tickets: Pick<TicketSecret, 'replace'>
   /** Called after the commit: whoever has come in with them goes out, and the others share anew. */
@@ -43,7 +50,7 @@ const PREFIX = 'gwk_'
 export type GatewayKeys = ReturnType<typeof createGatewayKeys>
 
 export function createGatewayKeys(world: GatewayKeysWorld) {
-  const { store, vault, tickets, onRevoked, onRemoved } = world
+  const { store, clock, vault, tickets, onRevoked, onRemoved } = world
   const hashOf = (key: string) => vault.hash(`gateway_keys/${key}`)
 
   async function revoke(gatewayId: string, actor: Actor, keyId?: string) {
@@ -51,7 +58,9 @@ export function createGatewayKeys(world: GatewayKeysWorld) {
       change.touchFleet(keyId === undefined ? gatewayId : undefined)
       const keys = await gatewayKeysOf(change.queries, gatewayId)
       const meant = keys.map((key) => key.keyId).filter((one) => (keyId ?? one) === one)
-      if (meant.length === 0) throw new Refusal('gateway_not_found')
+      const wasKeyless =
+        keyId === undefined && (await deleteKeylessGateway(change.queries, gatewayId))
+      if (meant.length === 0 && !wasKeyless) throw new Refusal('gateway_not_found')
       for (const one of meant) {
         await deleteGatewayKey(change.queries, one)
         await audit(change, actor, 'revoked', gatewayId, one)
@@ -92,11 +101,26 @@ export function createGatewayKeys(world: GatewayKeysWorld) {
     use: (keyId: string): Promise<boolean> =>
       store.change(({ queries, nowMs }) => updateGatewayKey(queries, keyId, { lastUsedAt: nowMs })),
 
-    /** Gateways that have been connected with a key that still counts. */
+    /** These are here with the key of this machine. */
+    async areHereKeyless(gatewayIds: readonly string[]): Promise<void> {
+      if (gatewayIds.length === 0) return
+      await store.change(({ queries, nowMs }) =>
+        upsertKeylessGateways(
+          queries,
+          gatewayIds.map((gatewayId) => ({ gatewayId, seenAt: nowMs })),
+        ),
+      )
+    },
+
+    /** Gateways that have been connected with a key that still counts, or lately without their own. */
     async seen(): Promise<string[]> {
       const used = (await gatewayKeysOf(store.read)).filter(({ lastUsedAt }) => lastUsedAt !== null)
-      return [...new Set(used.map(({ gatewayId }) => gatewayId))]
+      const sinceMs = clock.nowMs() - LIMITS.keylessGatewayKeptMs
+      const keyless = await keylessGatewaysSince(store.read, sinceMs, LIMITS.fleetGatewaysKnownMax)
+      return [...new Set([...used.map(({ gatewayId }) => gatewayId), ...keyless])]
     },
+
+    pruneKeyless: pruneWith(store, deleteKeylessGatewaysBefore, LIMITS.keylessGatewayKeptMs),
 
     revoke: (gatewayId: string, keyId: string, actor: Actor): Promise<void> =>
       revoke(gatewayId, actor, keyId),

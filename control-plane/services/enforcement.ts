@@ -58,6 +58,7 @@ export async function openEnforcement(world: ServicesWorld, below: TenantService
   const connectorPresence = createConnectorPresence({ clock })
   const gatewayKeys = createGatewayKeys({
     store,
+    clock,
     vault,
     tickets,
     async onRevoked(keyIds, ticket_secret, gatewayId) {
@@ -75,6 +76,11 @@ export async function openEnforcement(world: ServicesWorld, below: TenantService
       await gatewayDoors.forget(gatewayId)
       await tellDoors()
     },
+  })
+  jobs.tidies('keylessGateways', async (limit) => {
+    const here = fleet.gateways().filter((one) => one.connected && one.key_id === null)
+    await gatewayKeys.areHereKeyless(here.map(({ gateway_id }) => gateway_id))
+    return gatewayKeys.pruneKeyless(limit)
   })
   let settings: FleetSettings = {
     base_url: baseUrl,

@@ -359,6 +359,12 @@ export const signInTrials = table('sign_in_trials', {
   checks: json('checks').$type<readonly CheckResult[]>().notNull(),
 })
 
+/** Those that come with the key of the control plane's machine. */
+export const keylessGateways = table('keyless_gateways', {
+  gatewayId: text('gateway_id').primaryKey(),
+  seenAt: whole('seen_at').notNull(),
+})
+
 /** A gateway is known for as long as it has a key; while one replaces another, it has two. */
 export const gatewayKeys = table(
   'gateway_keys',

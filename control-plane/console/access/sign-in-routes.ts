@@ -75,7 +75,15 @@ export function signInRoutes(world: SignInWorld): readonly ConsoleRoute[] {
     const seconds = nowSeconds(clock)
     const flowId = newFlowId(seconds)
     const state = `${flowId}.${randomBytes(16).toString('base64url')}`
-    const request = { redirectUri, state, isFresh: wantsFresh, loginHint: viewer?.email }
+    // its cookie outlives a session that was idle for too long, or was ended elsewhere
+    const isEnded = viewer === undefined && readSessionCookie(cookies, baseUrl) !== undefined
+    const request = {
+      redirectUri,
+      state,
+      isFresh: wantsFresh,
+      loginHint: viewer?.email,
+      sessionEnded: isEnded ? ('expired' as const) : undefined,
+    }
     const { location, nonce, codeVerifier } = await world.relyingParty.start(
       { client: await theClient() },
       request,

@@ -10,7 +10,7 @@ const FIELDS: Readonly<Record<string, string>> = {
   about: 'About',
   brand_colour: 'Color',
   brand_logo: 'Logo',
-  brand_logo_tag: 'Logo (fingerprint)',
+  brand_logo_tag: 'Logo',
   by: 'By',
   ca_pem: 'CA certificate',
   cool_down_seconds: 'Cooldown',
@@ -77,6 +77,8 @@ function valueText(name: string, value: unknown): unknown {
   if (isLength && typeof value === 'number') return durationText(value)
   if (name === 'metric') return METRIC_LABELS[value as AlertMetric] ?? value
   if (name === 'not_before' && typeof value === 'number') return logMomentText(value * SECOND_MS)
+  // a picture cannot be shown here; two of them can be told apart
+  if (name === 'brand_logo_tag' && typeof value === 'string') return `image ${value.slice(0, 6)}`
   if (name === 'kind') return KINDS[String(value)] ?? value
   const isTime = typeof value === 'string' && ISO_TIME.test(value)
   return isTime ? logMomentText(Date.parse(value)) : value

@@ -51,6 +51,7 @@ import { rates } from './0055-rates.ts'
 import { leases } from './0057-leases.ts'
 import { sharedPresence } from './0058-shared-presence.ts'
 import { signInTrials } from './0060-sign-in-trials.ts'
+import { keylessGateways } from './0061-keyless-gateways.ts'
 
 export interface Migration {
   readonly name: string
@@ -115,4 +116,5 @@ export const migrations: readonly Migration[] = [
   sharedPresence,
   connectorRequests,
   signInTrials,
+  keylessGateways,
 ]

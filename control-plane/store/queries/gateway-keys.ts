@@ -1,10 +1,10 @@
-/** Keys of gateways, found by hash. */
-import { asc, eq } from '../drizzle.ts'
+/** Keys of gateways, found by hash; and which gateways have none. */
+import { asc, desc, eq, gt } from '../drizzle.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../engine.ts'
-import { deleteBy, findBy, insertInto, updateBy } from '../statements.ts'
+import { deleteBefore, deleteBy, findBy, insertInto, updateBy, upsertInto } from '../statements.ts'
 
-const { gatewayKeys: table } = schema
+const { gatewayKeys: table, keylessGateways: keyless } = schema
 
 export type GatewayKeyRow = typeof table.$inferSelect
 
@@ -25,3 +25,19 @@ export const deleteGatewayKey = deleteBy(table, 'keyId')
 
 /** False: it has been revoked. */
 export const updateGatewayKey = updateBy(table, 'keyId')
+
+export const upsertKeylessGateways = upsertInto(keyless, ['gatewayId'], 'seenAt')
+/** False: there was none. */
+export const deleteKeylessGateway = deleteBy(keyless, 'gatewayId')
+export const deleteKeylessGatewaysBefore = deleteBefore(keyless.seenAt)
+
+/** Where there are more, those that were here last. */
+export async function keylessGatewaysSince(queries: Queries, sinceMs: number, limit: number) {
+  const rows = await queries
+    .select({ gatewayId: keyless.gatewayId })
+    .from(keyless)
+    .where(gt(keyless.seenAt, sinceMs))
+    .orderBy(desc(keyless.seenAt), asc(keyless.gatewayId))
+    .limit(limit)
+  return rows.map(({ gatewayId }) => gatewayId)
+}

@@ -117,6 +117,8 @@ void t.test(
 
     const none = await admin.post(`${USERS}/selected`, { user_id: [], change: 'disable' })
     t.match(none, { status: 400, text: /Select 1 to 100 users/ })
+    const nothing = await admin.post(`${USERS}/selected`, { user_id: [carol.userId], change: '' })
+    t.match(nothing, { status: 400, text: /Choose an action, then try again\./ })
     const many = Array.from({ length: LIMITS.usersChangedAtOnceMax + 1 }, (_, at) => `usr_${at}`)
     const tooMany = await admin.post(`${USERS}/selected/confirm`, {
       user_ids: many.join('\n'),

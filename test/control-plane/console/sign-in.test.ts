@@ -7,6 +7,7 @@ import { createPublicServer } from '../../../control-plane/server.ts'
 import { upsertPolicy } from '../../../control-plane/store/queries/policies.ts'
 import { OPERATOR_KEY } from '../../support/api.ts'
 import { Browser, type Visit } from '../../support/browser.ts'
+import { LIMITS } from '../../../shared/limits.ts'
 import { codeNow } from '../../support/console-browser.ts'
 import { ACTOR, startServices } from '../../support/control-plane.ts'
 import { freePort } from '../../support/ports.ts'
@@ -64,6 +65,20 @@ void t.test('a password and a second factor lead to the page that was asked for'
   t.not(id, 'A'.repeat(43), 'what was in the browser before is worth nothing')
   const viewer = await services.consoleAccess.sessions.viewer(id)
   t.match(viewer, { email: GRACE.email, isOperator: true })
+})
+
+void t.test('whose session is over is told so where they sign in, and comes back', async (t) => {
+  const { baseUrl, ahead, browser } = await startWorld(t)
+  const grace = browser()
+  const url = `${baseUrl}/console/audit?limit=5`
+  t.notMatch((await grace.open(url)).text, 'session has expired', 'not who begins')
+  const { seed } = await signIn(grace, url)
+  ahead.ms += LIMITS.consoleSessionMs + 1
+  const asked = await grace.open(url)
+  t.match(asked.text, 'Your session has expired. Sign in again to continue.')
+  const code = await enter(grace, asked)
+  const back = await grace.submit(code, { code: codeNow(seed, Date.now() + ahead.ms) })
+  t.match(back, { status: 200, url })
 })
 
 void t.test('every sign-in to the console is in the audit trail, with its address', async (t) => {

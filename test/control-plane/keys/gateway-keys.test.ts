@@ -2,15 +2,15 @@
 import t, { type Test } from 'tap'
 import { WebSocket } from 'ws'
 import { createAdmission } from '../../../control-plane/fleet/admission.ts'
-import { systemClock } from '../../../shared/clock.ts'
+import { systemClock, type Clock } from '../../../shared/clock.ts'
 import { LIMITS } from '../../../shared/limits.ts'
-import { ACTOR, FLEET_KEY, startServices } from '../../support/control-plane.ts'
+import { ACTOR, FLEET_KEY, movableClock, startServices } from '../../support/control-plane.ts'
 import { createTestLog, until } from '../../support/fleet.ts'
 import { fleetPortOf } from '../../support/fleet-port.ts'
 import { connectRaw } from '../../support/raw-gateway.ts'
 
-async function startWorld(t: Test) {
-  const services = await startServices(t, { clock: systemClock })
+async function startWorld(t: Test, clock: Clock = systemClock) {
+  const services = await startServices(t, { clock })
   const port = await fleetPortOf(t, services)
   const connect = (
     id: string,
@@ -157,6 +157,32 @@ void t.test('a gateway that has been seen is known after a restart, away or not'
   await until(() => services.gateways().some(({ connected }) => !connected))
   services.fleet.forget('edge-1') // as a program that has just started knows nobody
   t.same((await services.fleet.revocationsSettled(0)).unreachable, ['edge-1'])
+})
+
+void t.test('so is one that came with the fleet key of this machine, for a day', async (t) => {
+  const clock = movableClock(Date.now())
+  const { services, gatewayKeys, connect } = await startWorld(t, clock)
+  const raw = await connect('beside', FLEET_KEY)
+  await raw.wait('synced')
+  const unreachable = async () => (await services.fleet.revocationsSettled(0)).unreachable
+  const goes = async (gateway: typeof raw) => {
+    gateway.socket.terminate()
+    await until(() => services.gateways().every(({ connected }) => !connected))
+    services.fleet.forget('beside') // as a program that has just started knows nobody
+  }
+  clock.advance(LIMITS.keylessGatewayKeptMs)
+  await services.jobs.run()
+  await goes(raw)
+  t.same(await unreachable(), ['beside'], 'it was here still when the day was over')
+  clock.advance(LIMITS.keylessGatewayKeptMs)
+  t.same(await unreachable(), [], 'a day later it is of no fleet any more')
+
+  const again = await connect('beside', FLEET_KEY)
+  await again.wait('synced')
+  await goes(again)
+  await gatewayKeys.remove('beside', ACTOR)
+  t.same(await unreachable(), [], 'nor is one that was removed')
+  await t.rejects(gatewayKeys.remove('beside', ACTOR), { code: 'gateway_not_found' })
 })
 
 void t.test('the fleet key of this machine opens the door to this machine alone', async (t) => {

@@ -81,6 +81,8 @@ export function selectedRoutes(
     })
     if (checked.success)
       return question(visit, checked.output.user_id, checked.output.change, attempt)
+    if (checked.issues.every((issue) => v.getDotPath(issue) === 'change'))
+      throw new Refusal('field_invalid', { field: 'change' }, 'Choose an action, then try again.')
     throw new Refusal('field_invalid', { field: 'user_id' }, `Select ${WISH}, then try again.`)
   }
 

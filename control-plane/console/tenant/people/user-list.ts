@@ -166,7 +166,11 @@ function selectable(visit: TenantVisit, path: string, users: Html, count: number
       name: 'change',
       label: 'With the selected users',
       hint: `Up to ${LIMITS.usersChangedAtOnceMax} at a time. You confirm on the next page.`,
-      options: Object.entries(CHANGES).map(([value, { label }]) => ({ value, label })),
+      // nothing is chosen for whoever only presses Enter
+      options: [
+        { value: '', label: 'Choose an action' },
+        ...Object.entries(CHANGES).map(([value, { label }]) => ({ value, label })),
+      ],
     })}</div>`,
   })
 }
