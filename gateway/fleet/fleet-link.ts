@@ -93,7 +93,7 @@ export function startFleetLink(options: FleetLinkOptions) {
           replica.endSession(event.tenant_id, event.sid ?? '', event.issued_at ?? 0)
       outbox.add(withRevisions(report, replica.revisionOf))
     },
-    onWant: (tenantId) => replica.want(tenantId),
+    onWant: (tenantId, worker) => replica.want(tenantId, worker),
     onAsked: (tenantIds) => replica.asked(tenantIds),
     onConnectors(worker, news) {
       here.add(worker, news)
@@ -105,7 +105,7 @@ export function startFleetLink(options: FleetLinkOptions) {
     log,
     disk,
     validate: options.validate,
-    relay: (change) => relay.send(change),
+    relay: (change, only) => relay.send(change, only),
     send: (message) => feed.send(message),
     keptBytesMax: options.keptBytesMax,
   })

@@ -6,14 +6,15 @@ import type { Clock } from '../../shared/clock.ts'
 import type { UpMessage } from '../../shared/fleet/snapshot.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import type { LastKnownGood } from '../last-known-good/last-known-good.ts'
-import type { RelayChange } from './relay-messages.ts'
+import type { OnlyFor } from './relay.ts'
+import type { RelayChange, WorkerPort } from './relay-messages.ts'
 import type { ReplicatedTenants } from './replicated-tenants.ts'
 
 interface NeededTenantsWorld {
   readonly clock: Clock
   readonly tenants: ReplicatedTenants
   readonly disk: Pick<LastKnownGood, 'saveIndex' | 'unloadTenant'>
-  readonly relay: (change: RelayChange) => Promise<void>
+  readonly relay: (change: RelayChange, only?: OnlyFor) => Promise<void>
   /** False: there is no link. */
   readonly send: (message: UpMessage) => boolean
   readonly keptBytesMax?: number | undefined
@@ -26,8 +27,8 @@ export function createNeededTenants(world: NeededTenantsWorld) {
   const { clock, tenants, disk, relay, send } = world
   const { keptBytesMax = LIMITS.fleetKeptBytesMax } = world
   const askedMs = new Map<string, number>()
-  /** Visitors wait for them. */
-  const wanted = new Set<string>()
+  /** Visitors of these workers wait for them. */
+  const wanted = new Map<string, Set<WorkerPort>>()
   let isByNeed = false
 
   function tell(
@@ -88,18 +89,24 @@ export function createNeededTenants(world: NeededTenantsWorld) {
       for (const tenantId of tenants.kept.keys())
         if (!askedMs.has(tenantId)) askedMs.set(tenantId, clock.nowMs())
       tell({ type: 'want', has: true }, [...tenants.kept.keys()])
-      tell({ type: 'want' }, [...wanted])
+      tell({ type: 'want' }, [...wanted.keys()])
     },
     /** A visitor of a worker waits for it. */
-    want(tenantId: string) {
+    want(tenantId: string, worker: WorkerPort) {
       askedMs.set(tenantId, clock.nowMs())
-      // what is kept is on its way to that worker already
-      if (tenants.kept.has(tenantId)) return
+      const kept = tenants.kept.get(tenantId)
+      if (kept !== undefined) {
+        const { synced, text } = kept
+        const change = { type: 'tenant', tenantId, sync: synced.sync, text } as const
+        return void relay(change, { workers: new Set([worker]) })
+      }
       // also if it was asked for before: nobody may have heard that
-      wanted.add(tenantId)
+      wanted.getOrInsertComputed(tenantId, () => new Set<WorkerPort>()).add(worker)
       // before its `welcome` the control plane does not hear it, and hears it again behind that
       if (!tell({ type: 'want' }, [tenantId])) giveUp(tenantId)
     },
+    /** Undefined: nobody waits for it. */
+    wanting: (tenantId: string): ReadonlySet<WorkerPort> | undefined => wanted.get(tenantId),
     /** What is kept of it is old. */
     renew: (tenantId: string) => void tell({ type: 'want' }, [tenantId]),
     /** It has come, or what came of it cannot be served. */
@@ -111,7 +118,7 @@ export function createNeededTenants(world: NeededTenantsWorld) {
     /** Nobody answers any more. */
     cutOff() {
       isByNeed = false // what makes room now could not be had again
-      for (const tenantId of wanted) giveUp(tenantId)
+      for (const tenantId of wanted.keys()) giveUp(tenantId)
     },
     asked(tenantIds: readonly string[]) {
       for (const tenantId of tenantIds) askedMs.set(tenantId, clock.nowMs())

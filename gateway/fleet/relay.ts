@@ -17,11 +17,17 @@ export interface RelayOptions {
   readonly state: () => Iterable<RelayChange>
   readonly onFailed: (tenantId: string, reason: string) => void
   readonly onReport: (report: Report) => void
-  readonly onWant?: (tenantId: string) => void
+  readonly onWant?: (tenantId: string, worker: WorkerPort) => void
   readonly onAsked?: (tenantIds: readonly string[]) => void
   /** Null: that worker is gone, and with it all that it had. */
   readonly onConnectors?: (worker: WorkerPort, news: ConnectorNews | null) => void
   readonly handlingMsMax?: number
+}
+
+/** A change that some of the workers have asked for, and what it is to the others. */
+export interface OnlyFor {
+  readonly workers: ReadonlySet<WorkerPort>
+  readonly others?: RelayChange
 }
 
 interface Worker {
@@ -81,7 +87,7 @@ export function createRelay(options: RelayOptions) {
       case 'report':
         return onReport(message.report)
       case 'want':
-        return options.onWant?.(message.tenantId)
+        return options.onWant?.(message.tenantId, worker.port)
       case 'asked':
         return options.onAsked?.(message.tenantIds)
       case 'connectors':
@@ -130,10 +136,12 @@ export function createRelay(options: RelayOptions) {
       })
     },
     /** Settles when every worker that serves has dealt with it. */
-    async send(change: RelayChange) {
+    async send(change: RelayChange, only?: OnlyFor) {
       const waits: Promise<void>[] = []
       for (const worker of workers) {
-        push(worker, change)
+        const own = only === undefined || only.workers.has(worker.port) ? change : only.others
+        if (own === undefined) continue
+        push(worker, own)
         // One that is still starting does not serve yet, and will have this when it does.
         if (!worker.isServing || worker.handled === 0) continue
         const changes = worker.sent

@@ -22,6 +22,7 @@ import { isNewer, type RegistryStatus, type SyncedRevision } from '../tenants/re
 import type { StoredState } from '../last-known-good/kept-state.ts'
 import type { LastKnownGood } from '../last-known-good/last-known-good.ts'
 import type { PositionRecord } from '../last-known-good/stored-records.ts'
+import type { OnlyFor } from './relay.ts'
 import type { RelayChange } from './relay-messages.ts'
 import { createAcknowledgements } from './acknowledgements.ts'
 import { HeldRevocations } from './held-revocations.ts'
@@ -44,7 +45,7 @@ interface ReplicaOptions {
   readonly disk: LastKnownGood
   /** Throws for a snapshot that the workers could not serve. */
   readonly validate: (snapshot: TenantSnapshot) => void
-  readonly relay: (change: RelayChange) => Promise<void>
+  readonly relay: (change: RelayChange, only?: OnlyFor) => Promise<void>
   /** False: there is no link. */
   readonly send: (message: UpMessage) => boolean
   readonly keptBytesMax?: number | undefined
@@ -158,9 +159,14 @@ export function createReplica(options: ReplicaOptions) {
     }
     const text = canonicalJson(snapshot)
     const hostnames = Object.keys(snapshot.edge_urls)
-    const next = { synced, hash, version, hostnames, text }
+    const isPushed = snapshot.mode === 'connector'
+    const next = { synced, hash, version, hostnames, isPushed, text }
+    // the other workers know it by name, and ask when they have a visitor for it
+    const workers = kept === undefined && !isPushed ? needed.wanting(tenantId) : undefined
+    const others = { type: 'index', tenants: [{ tenantId, hostnames, synced }] } as const
     tenants.keep(tenantId, next, snapshot.max_session_seconds)
-    const served = relay({ type: 'tenant', tenantId, sync, text })
+    const change = { type: 'tenant', tenantId, sync, text } as const
+    const served = relay(change, workers && { workers, others })
     const saved = disk.saveTenant({
       tenantId,
       synced,

@@ -13,6 +13,8 @@ interface Kept {
   readonly hash: string
   readonly version: string
   readonly hostnames: readonly string[]
+  /** Every worker has it: its connectors come without being asked. */
+  readonly isPushed: boolean
   /** The checked snapshot as JSON, for workers that are still to come. */
   readonly text: string
 }
@@ -132,8 +134,10 @@ export class ReplicatedTenants {
       if (tenant !== null && !isOld) {
         const { synced, hash, version, snapshot } = tenant
         const hostnames = Object.keys(snapshot.edge_urls)
-        this.kept.set(tenantId, { synced, hash, version, hostnames, text: canonicalJson(snapshot) })
-        this.received.set(tenantId, version)
+        const isPushed = snapshot.mode === 'connector'
+        const text = canonicalJson(snapshot)
+        this.kept.set(tenantId, { synced, hash, version, hostnames, isPushed, text })
+        this.received.fill(tenantId, version)
         this.revokedOf(tenantId).expectSessionSeconds(snapshot.max_session_seconds)
       }
       if (reserved !== null) this.reserved.set(tenantId, reserved)
@@ -144,7 +148,7 @@ export class ReplicatedTenants {
     for (const [tenantId, sync, revision, version, hostnames] of index) {
       if (this.kept.has(tenantId) || this.reserved.has(tenantId)) continue
       this.indexed.set(tenantId, { synced: { sync, revision }, version, hostnames })
-      this.received.set(tenantId, version)
+      this.received.fill(tenantId, version)
     }
     this.roster = roster
     this.indexed.takeChanged()
@@ -157,15 +161,26 @@ export class ReplicatedTenants {
     for (const [tenantId, state] of this.#revokedById)
       yield { type: 'revoked', tenantId, revoked: state.whole() }
     for (const [tenantId, hosts] of this.reserved) yield { type: 'reserve', tenantId, ...hosts }
-    for (const [tenantId, { synced, text }] of this.kept)
-      yield { type: 'tenant', tenantId, sync: synced.sync, text }
-    const most = LIMITS.fleetIndexEntriesSentMax
-    const indexed = [...this.indexed.entries()]
-    for (let at = 0; at < indexed.length; at += most) {
-      const there = indexed
-        .slice(at, at + most)
-        .filter(([tenantId, entry]) => this.indexed.get(tenantId) === entry)
-      yield { type: 'index', tenants: there.map(([tenantId, entry]) => ({ tenantId, ...entry })) }
-    }
+    // whoever has not all of them is told of all by name: a worker asks for what it has visitors for
+    const isByNeed = this.indexed.size > 0
+    for (const [tenantId, { synced, isPushed, text }] of this.kept)
+      if (isPushed || !isByNeed) yield { type: 'tenant', tenantId, sync: synced.sync, text }
+    if (!isByNeed) return
+    const tenantIds = [...this.kept.keys(), ...this.indexed.keys()]
+    for (let at = 0; at < tenantIds.length; at += LIMITS.fleetIndexEntriesSentMax)
+      yield {
+        type: 'index',
+        tenants: this.#named(tenantIds, at, at + LIMITS.fleetIndexEntriesSentMax),
+      }
+  }
+
+  /** As they are by now: meanwhile some have come, made room, or gone. */
+  #named(tenantIds: readonly string[], from: number, to: number) {
+    return tenantIds.slice(from, to).flatMap((tenantId) => {
+      const known = this.kept.get(tenantId) ?? this.indexed.get(tenantId)
+      if (known === undefined) return []
+      const { hostnames, synced } = known
+      return [{ tenantId, hostnames, synced }]
+    })
   }
 }

@@ -47,8 +47,8 @@ export class IndexBuckets {
     this.#changed.add(bucket)
   }
 
-  *entries(): Iterable<readonly [string, Indexed]> {
-    for (const entries of this.#byBucket.values()) yield* entries
+  *keys(): Iterable<string> {
+    for (const entries of this.#byBucket.values()) yield* entries.keys()
   }
 
   /** What has changed since the last time. */

@@ -1,5 +1,5 @@
 /** The primary process: holds the fleet link and the last known good, and keeps workers running. */
-import cluster from 'node:cluster'
+import cluster, { type Worker } from 'node:cluster'
 import type { Logger } from 'pino'
 import { systemClock } from '../../shared/clock.ts'
 import { listenText } from '../../shared/config/config.ts'
@@ -57,19 +57,6 @@ export function runPrimary(settings: GatewaySettings, log: Logger): Promise<numb
   const own = ownAddresses()
   for (const url of settings.fleetUrls)
     if (isPlainToElsewhere(url, own)) log.warn({ control_plane: url }, PLAIN_ADVICE)
-  const link = startFleetLink({
-    controlPlaneUrls: settings.fleetUrls,
-    fleetKey: settings.fleetKey,
-    previousKey: settings.previousFleetKey,
-    gatewayId: id,
-    version: VERSION,
-    connect: doorOf(settings),
-    directory: settings.dataDir,
-    validate: checkSnapshot,
-    clock: systemClock,
-    log,
-    random: Math.random,
-  })
   const metrics = createMetrics({ id, version: VERSION, nowMs: () => systemClock.nowMs() })
   const gatherer = createGatherer({
     absorb(slot, report) {
@@ -86,12 +73,14 @@ export function runPrimary(settings: GatewaySettings, log: Logger): Promise<numb
   cluster.schedulingPolicy = cluster.SCHED_NONE
   cluster.setupPrimary({ execArgv: [...process.execArgv, ...WORKER_FLAGS] })
   const pass = passBetween((slot) => supervisor.servingIn(slot), log)
+  const early: Worker[] = []
+  let attach: (worker: Worker) => void = (worker) => void early.push(worker)
   const supervisor = superviseWorkers({
     size: workers,
     fork: (slot) => cluster.fork(workerEnvironment(settings, slot)),
     onSpawn(slot, worker) {
       pass(worker)
-      link.attachWorker(clusterWorkerPort(worker))
+      attach(worker)
       gatherer.attach(slot, {
         send: (message) => void (worker.isConnected() && worker.send(message, () => {})),
         onMessage: (listener) => void worker.on('message', listener),
@@ -107,6 +96,23 @@ export function runPrimary(settings: GatewaySettings, log: Logger): Promise<numb
     clock: systemClock,
     log,
   })
+
+  // reads the disk, for as long as workers load their programs
+  const link = startFleetLink({
+    controlPlaneUrls: settings.fleetUrls,
+    fleetKey: settings.fleetKey,
+    previousKey: settings.previousFleetKey,
+    gatewayId: id,
+    version: VERSION,
+    connect: doorOf(settings),
+    directory: settings.dataDir,
+    validate: checkSnapshot,
+    clock: systemClock,
+    log,
+    random: Math.random,
+  })
+  attach = (worker) => link.attachWorker(clusterWorkerPort(worker))
+  for (const worker of early) attach(worker)
 
   function readiness(): Readiness {
     const workersServing = supervisor.serving()

@@ -7,7 +7,7 @@ import { createPublicKey, type KeyObject } from 'node:crypto'
 import type { TenantRules } from '../../shared/enforcement/decide.ts'
 import { compileExcluded, compileSealed } from '../../shared/enforcement/path.ts'
 import { deriveKey, type SealingKeys } from '../../shared/enforcement/seen.ts'
-import type { TokenTrust } from '../../shared/enforcement/token.ts'
+import type { TokenTrust, VerificationKeys } from '../../shared/enforcement/token.ts'
 import type { SignInTenant } from '../../shared/sign-in/service-request.ts'
 import { importConnectorKey } from '../../shared/connector/handshake.ts'
 import { probeKeyOf } from '../../shared/probe.ts'
@@ -51,7 +51,7 @@ export function createTenantCompiler(world: {
     const fingerprint = JSON.stringify([issuer, audience, keys])
     const kept = trusts.get(tenantId)
     if (kept?.fingerprint === fingerprint) return kept.trust
-    const trust = { issuer, audience, keys: new Map(keys.map((key) => [key.kid, importKey(key)])) }
+    const trust = { issuer, audience, keys: new ImportedKeys(keys) }
     trusts.set(tenantId, { fingerprint, trust })
     return trust
   }
@@ -73,7 +73,7 @@ export function createTenantCompiler(world: {
       const before = certificatesById.get(tenantId)
       const certificates = keepCertificates(snapshot.certificates, before)
       certificatesById.set(tenantId, certificates)
-      return { ...state, trust, certificates, upstream: enter(snapshot) }
+      return Object.assign(state, { trust, certificates, upstream: enter(snapshot) })
     },
     /** The tenant is no longer served with this state. */
     retire(tenant: CompiledTenant) {
@@ -98,7 +98,10 @@ export function createTenantCompiler(world: {
 /** For the primary, which serves nothing itself: throws for what a worker could not compile. */
 export function checkSnapshot(snapshot: TenantSnapshot): void {
   readSnapshot(snapshot)
-  snapshot.keys.forEach(importKey)
+  for (const key of snapshot.keys) {
+    checkKey(key)
+    importKey(key)
+  }
   snapshot.certificates.forEach(checkCertificate)
 }
 
@@ -106,8 +109,13 @@ type Stateless = Omit<CompiledTenant, 'trust' | 'upstream' | 'certificates'>
 
 function readSnapshot(snapshot: TenantSnapshot): Stateless {
   const { client_secret: secret, previous_client_secret: previous } = snapshot
-  const keysOf = (derive: (from: string) => Buffer): SealingKeys =>
-    previous === undefined ? [derive(secret)] : [derive(secret), derive(previous)]
+  const keysOf = (derive: (from: string) => Buffer) =>
+    onceAsked((): SealingKeys =>
+      previous === undefined ? [derive(secret)] : [derive(secret), derive(previous)],
+    )
+  const seenKeys = keysOf((from) => deriveKey(from, 'seen'))
+  const flowKeys = keysOf((from) => deriveKey(from, 'flow'))
+  const probeKeys = keysOf(probeKeyOf)
   return {
     tenantId: snapshot.tenant_id,
     revision: snapshot.revision,
@@ -129,18 +137,53 @@ function readSnapshot(snapshot: TenantSnapshot): Stateless {
       binding: snapshot.session_binding,
     },
     client: { issuer: snapshot.issuer, id: snapshot.client_id, secret },
-    seenKeys: keysOf((from) => deriveKey(from, 'seen')),
-    flowKeys: keysOf((from) => deriveKey(from, 'flow')),
-    probeKeys: keysOf(probeKeyOf),
+    get seenKeys() {
+      return seenKeys()
+    },
+    get flowKeys() {
+      return flowKeys()
+    },
+    get probeKeys() {
+      return probeKeys()
+    },
   }
 }
 
-function importKey(jwk: PublicKey): KeyObject {
-  const key = createPublicKey({ key: { kty: jwk.kty, n: jwk.n, e: jwk.e }, format: 'jwk' })
+/** Thousands of tenants come at once when a gateway starts, and few of them are asked for soon. */
+function onceAsked<T>(make: () => T): () => T {
+  let made: T | undefined
+  return () => (made ??= make())
+}
+
+/** Of the tenant's public keys those that a token was signed with. The Map keeps `__proto__` an unknown kid. */
+class ImportedKeys implements VerificationKeys {
+  readonly #jwks: ReadonlyMap<string, PublicKey>
+  readonly #imported = new Map<string, KeyObject>()
+
+  constructor(jwks: readonly PublicKey[]) {
+    for (const jwk of jwks) checkKey(jwk)
+    this.#jwks = new Map(jwks.map((jwk) => [jwk.kid, jwk]))
+  }
+
+  get(kid: string): KeyObject | undefined {
+    const known = this.#imported.get(kid)
+    if (known !== undefined) return known
+    const jwk = this.#jwks.get(kid)
+    if (jwk === undefined) return undefined
+    const key = importKey(jwk)
+    this.#imported.set(kid, key)
+    return key
+  }
+}
+
+function importKey({ kty, n, e }: PublicKey): KeyObject {
+  return createPublicKey({ key: { kty, n, e }, format: 'jwk' })
+}
+
+function checkKey(jwk: PublicKey): void {
   const bits = bitsOf(Buffer.from(jwk.n, 'base64url'))
   if (bits < RSA_BITS_MIN)
     throw new Error(`key ${jwk.kid} has ${bits} bits, ${RSA_BITS_MIN} needed`)
-  return key
 }
 
 /** Of a number as its bytes, the highest first. */

@@ -20,11 +20,14 @@ export interface TokenClaims {
   readonly name: string
 }
 
-/** Who may sign for whom. The Map keeps `__proto__` an ordinary, unknown kid. */
+/** By kid. */
+export type VerificationKeys = Pick<ReadonlyMap<string, KeyObject>, 'get'>
+
+/** Who may sign for whom. */
 export interface TokenTrust {
   readonly issuer: string
   readonly audience: string
-  readonly keys: ReadonlyMap<string, KeyObject>
+  readonly keys: VerificationKeys
 }
 
 const SEGMENT = /^[A-Za-z0-9_-]+$/
@@ -42,7 +45,7 @@ export function proveToken(token: string, trust: TokenTrust): TokenClaims | Toke
 /** Form, header and RS256 signature of any compact JWS of ours; answers its payload. */
 export function proveJws(
   token: string,
-  keys: ReadonlyMap<string, KeyObject>,
+  keys: VerificationKeys,
   isTypeAccepted: (typ: unknown) => boolean,
 ): Record<string, unknown> | TokenReason {
   if (token.length > LIMITS.sessionTokenReadBytesMax) return 'token_too_long'

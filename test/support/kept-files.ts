@@ -9,6 +9,7 @@ import { RevokedState } from '../../shared/enforcement/revoked-state.ts'
 import { createReplica, type Replica } from '../../gateway/fleet/replica.ts'
 import { createTenantRegistry, type TenantRegistry } from '../../gateway/tenants/registry.ts'
 import { createPortPair } from './port-pair.ts'
+import type { WorkerPort } from '../../gateway/fleet/relay-messages.ts'
 import { createRelay } from '../../gateway/fleet/relay.ts'
 import { followRelay } from '../../gateway/fleet/relay-follower.ts'
 import { systemClock } from '../../shared/clock.ts'
@@ -65,6 +66,8 @@ export function storedOf(snapshot: TenantSnapshot): StoredTenant {
 export interface Restarted {
   readonly registry: TenantRegistry<TestTenant>
   readonly replica: Replica
+  /** Of its one worker. */
+  readonly port: WorkerPort
   readonly lines: LogLine[]
   readonly sent: UpMessage[]
   close(): Promise<void>
@@ -86,7 +89,7 @@ export async function restart(folder: string, fleetKey = FLEET_KEY): Promise<Res
     log,
     disk,
     validate: (snapshot) => void compileForTest(snapshot),
-    relay: (change) => relay.send(change),
+    relay: (change, only) => relay.send(change, only),
     send: (message) => sent.push(message) > 0,
   })
   replica.restore(disk.load())
@@ -98,6 +101,7 @@ export async function restart(folder: string, fleetKey = FLEET_KEY): Promise<Res
   return {
     registry,
     replica,
+    port: ports.worker,
     lines,
     sent,
     async close() {

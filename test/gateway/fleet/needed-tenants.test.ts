@@ -3,6 +3,7 @@ import { createNeededTenants } from '../../../gateway/fleet/needed-tenants.ts'
 import { ReplicatedTenants } from '../../../gateway/fleet/replicated-tenants.ts'
 import type { UpMessage } from '../../../shared/fleet/snapshot.ts'
 import { movableClock } from '../../support/control-plane.ts'
+import { createPortPair } from '../../support/port-pair.ts'
 
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
@@ -18,6 +19,7 @@ function startRoom(keptBytesMax: number) {
         hash: '',
         version: '1.f',
         hostnames: [],
+        isPushed: false,
         text: '0123456789',
       },
       1,
@@ -84,9 +86,10 @@ t.test('one that is wanted again before its files are gone keeps them', async (t
   const { clock, tenants, written, needed } = startRoom(25)
   clock.advance(61_000)
   needed.makeRoom()
-  const [gone = ''] = [...tenants.indexed.entries()].map(([id]) => id)
+  const [gone = ''] = [...tenants.indexed.keys()]
   const { synced } = tenants.indexed.get(gone)!
-  tenants.keep(gone, { synced, hash: '', version: '1.f', hostnames: [], text: '' }, 1)
+  const kept = { synced, hash: '', version: '1.f', hostnames: [], isPushed: false, text: '' }
+  tenants.keep(gone, kept, 1)
   await turn()
   t.notOk(written.some((line) => line.startsWith('unload')))
 })
@@ -105,10 +108,13 @@ t.test(
 )
 
 t.test('one that nobody has answered for is asked for again by whoever wants it', async (t) => {
-  const { sent, needed } = startRoom(30)
-  needed.want('dora')
-  needed.want('dora')
+  const { relayed, sent, needed } = startRoom(30)
+  const [first, second] = [createPortPair().worker, createPortPair().worker]
+  needed.want('dora', first)
+  needed.want('dora', second)
   t.same(sent, Array(2).fill({ type: 'want', tenant_ids: ['dora'] }))
-  needed.want('ada')
-  t.equal(sent.length, 2, 'what is here is asked for by nobody')
+  t.same(needed.wanting('dora'), new Set([first, second]))
+  needed.want('ada', first)
+  t.equal(sent.length, 2, 'what is here is asked of nobody')
+  t.same(relayed, ['tenant ada'])
 })

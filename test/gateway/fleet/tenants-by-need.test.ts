@@ -15,6 +15,7 @@ import {
   until,
   type TestGatewayOptions,
 } from '../../support/fleet.ts'
+import { createPortPair } from '../../support/port-pair.ts'
 import { connectRaw } from '../../support/raw-gateway.ts'
 
 const NAMES = ['ada', 'bob', 'cleo', 'dora'] as const
@@ -129,6 +130,38 @@ t.test('who asks for one that has gone, or with nobody to ask, knows at once', a
   await until(() => gateway.link.status().isConnected)
 })
 
+t.test(
+  'what one worker has asked for, the others know by name and have when they ask',
+  async (t) => {
+    const folder = temporaryFolder(t)
+    const { control, gateway } = await startFleet(t, { folder, workers: 2 })
+    const [first, second] = gateway.workers
+    const kinds = (worker = first) =>
+      NAMES.map((name) => worker!.registry.byHost(`${name}.example`).kind)
+    await first!.load('ada', '192.0.2.1')
+    t.same(kinds(), ['served', 'indexed', 'indexed', 'indexed'])
+    t.same(kinds(second), Array(4).fill('indexed'))
+    await control.kill()
+    await until(() => !gateway.link.status().isConnected)
+    await second!.load('ada', '192.0.2.1')
+    t.same(kinds(second), ['served', 'indexed', 'indexed', 'indexed'], 'nobody else is asked')
+    const third = gateway.addWorker()
+    await third.follower.ready
+    t.same(kinds(third), Array(4).fill('indexed'), 'one that comes later has as little')
+    await third.load('ada', '192.0.2.1')
+    t.equal(servedAt(third.registry, 'ada.example')?.name, 'Application ada')
+
+    await control.start()
+    await control.settled(control.put('ada', { name: 'Renamed' }))
+    for (const { registry } of gateway.workers)
+      t.equal(
+        servedAt(registry, 'ada.example')?.name,
+        'Renamed',
+        'a change comes to all who have it',
+      )
+  },
+)
+
 t.test('many who wait for one ask once', async (t) => {
   const fleet = await startFleet(t)
   await Promise.all(Array.from({ length: 100 }, () => load(fleet, 'ada')))
@@ -173,6 +206,7 @@ t.test('from its disk it has what it served and knows the rest', async (t) => {
 
   const gateway = startGateway(t, { port: control.port, folder })
   await gateway.workers[0]!.follower.ready
+  await load({ gateway }, 'ada')
   t.equal(servedAt(gateway.registry, 'ada.example')?.name, 'Application ada')
   t.equal(kindAt({ gateway }, 'bob'), 'indexed')
   t.equal(kindAt({ gateway }, 'cleo'), 'unknown')
@@ -213,7 +247,8 @@ t.test(
   },
 )
 
-t.test('files of one that had made room are not served once the index is newer', async (t) => {
+/** Ada had made room and is newer by name; what is kept of bob is the newest. */
+async function startHalfKept(t: Test) {
   const folder = temporaryFolder(t)
   const tenants = ['ada', 'bob'].map((tenant_id) => ({ tenant_id, revision: 1 }))
   await fillDisk(folder, { tenants })
@@ -227,10 +262,31 @@ t.test('files of one that had made room are not served once the index is newer',
   for (const bucket of buckets.takeChanged())
     await disk.saveIndex(bucket, () => buckets.record(bucket))
   await disk.close()
-  const { registry, close } = await restart(folder)
-  t.teardown(close)
-  t.equal(registry.byHost('ada.example').kind, 'indexed')
-  t.equal(registry.byHost('bob.example').kind, 'served')
+  const gateway = await restart(folder)
+  t.teardown(gateway.close)
+  return gateway
+}
+
+t.test('files of one that had made room are not served once the index is newer', async (t) => {
+  const { registry, replica, port, sent } = await startHalfKept(t)
+  const kindOf = (name: string) => registry.byHost(`${name}.example`).kind
+  t.same([kindOf('ada'), kindOf('bob')], ['indexed', 'indexed'])
+  replica.want('ada', port)
+  replica.want('bob', port)
+  await until(() => kindOf('bob') === 'served')
+  t.same(sent, [{ type: 'want', tenant_ids: ['ada'] }])
+  t.equal(kindOf('ada'), 'indexed')
+})
+
+t.test('hosts that came with what another worker has asked for are known', async (t) => {
+  const { registry, replica } = await startHalfKept(t)
+  replica.want('ada', createPortPair().worker)
+  const edge_urls = { 'ada.elsewhere.example': 'https://ada.elsewhere.example' }
+  const snapshot = snapshotOf('ada', { revision: 3, edge_urls })
+  const hash = snapshotHash(canonicalJson(snapshot))
+  replica.receive({ type: 'tenant', tenant_id: 'ada', revision: 3, hash, version: '3.f', snapshot })
+  await until(() => registry.byHost('ada.elsewhere.example').kind === 'indexed')
+  t.equal(registry.byHost('ada.example').kind, 'unknown')
 })
 
 t.test('what changed while it was away is not called served before it is', async (t) => {

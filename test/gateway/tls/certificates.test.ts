@@ -6,6 +6,7 @@ import type { Upstream } from '../../../gateway/wire/upstream-call.ts'
 import { HOST, startEdge } from '../../support/edge-world.ts'
 import { snapshotOf } from '../../support/fleet-source.ts'
 import { createTestAuthority } from '../../support/test-certificates.ts'
+import { newSigningKey } from '../../support/tokens.ts'
 import { startOrigin, talk } from '../../support/wire.ts'
 
 t.test('a snapshot whose certificate cannot be loaded is refused by name', (t) => {
@@ -82,4 +83,24 @@ t.test('a host with a certificate is moved to TLS, with its target and its metho
   edge.put({ certificates: [] })
   const [without] = await talk(t, edge.port, `GET /health HTTP/1.1\r\nHost: ${HOST}\r\n\r\n`)
   t.match(without?.head, /^HTTP\/1\.1 200 /, 'and so is one that has lost it')
+})
+
+t.test('a snapshot whose public key is none is refused by name', (t) => {
+  const { n = '' } = newSigningKey('k1').publicKey.export({ format: 'jwk' })
+  const check = (changes: { n?: string; e?: string }) => {
+    const key = {
+      kid: 'k1',
+      kty: 'RSA',
+      alg: 'RS256',
+      use: 'sig',
+      n,
+      e: 'AQAB',
+      ...changes,
+    } as const
+    checkSnapshot(snapshotOf('app', { keys: [key] }))
+  }
+  check({})
+  t.throws(() => check({ e: '' }), { message: /key k1 is none of RSA/ })
+  t.throws(() => check({ n: n.slice(0, 172) }), { message: /key k1 has 10\d\d bits, 2048 needed/ })
+  t.end()
 })

@@ -41,3 +41,25 @@ t.test('the state hash depends on what is there, not on how it came', async (t) 
   t.equal(new StateDigest().hex(), '0'.repeat(64))
   t.not(snapshotHash('a'), snapshotHash('b'))
 })
+
+t.test('what was filled in at once sums up as what came one by one', (t) => {
+  const filled = new StateDigest()
+  const set = new StateDigest()
+  for (const [tenantId, hash] of [
+    ['ada', '1'],
+    ['bob', '2'],
+    ['cleo', '3'],
+  ] as const) {
+    filled.fill(tenantId, hash)
+    set.set(tenantId, hash)
+  }
+  filled.set('ada', '4')
+  filled.delete('bob')
+  set.set('ada', '4')
+  set.delete('bob')
+  t.equal(filled.hex(), set.hex())
+  filled.set('cleo', '5')
+  set.set('cleo', '5')
+  t.equal(filled.hex(), set.hex())
+  t.end()
+})
