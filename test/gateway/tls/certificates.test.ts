@@ -85,22 +85,13 @@ t.test('a host with a certificate is moved to TLS, with its target and its metho
   t.match(without?.head, /^HTTP\/1\.1 200 /, 'and so is one that has lost it')
 })
 
-t.test('a snapshot whose public key is none is refused by name', (t) => {
+t.test('a snapshot whose public key is too short is refused by name', (t) => {
   const { n = '' } = newSigningKey('k1').publicKey.export({ format: 'jwk' })
-  const check = (changes: { n?: string; e?: string }) => {
-    const key = {
-      kid: 'k1',
-      kty: 'RSA',
-      alg: 'RS256',
-      use: 'sig',
-      n,
-      e: 'AQAB',
-      ...changes,
-    } as const
+  const check = (modulus: string) => {
+    const key = { kid: 'k1', kty: 'RSA', alg: 'RS256', use: 'sig', n: modulus, e: 'AQAB' } as const
     checkSnapshot(snapshotOf('app', { keys: [key] }))
   }
-  check({})
-  t.throws(() => check({ e: '' }), { message: /key k1 is none of RSA/ })
-  t.throws(() => check({ n: n.slice(0, 172) }), { message: /key k1 has 10\d\d bits, 2048 needed/ })
+  check(n)
+  t.throws(() => check(n.slice(0, 172)), { message: /key k1 has 10\d\d bits, 2048 needed/ })
   t.end()
 })
