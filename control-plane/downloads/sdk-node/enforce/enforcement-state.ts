@@ -32,7 +32,11 @@ export function createEnforcementState(settings: EnforceSettings) {
     url: `${baseUrl}/tenants/${tenantId}/public-key`,
     file: undefined,
   })
-  let trust: TokenTrust & { readonly keys: Keys } = { issuer, audience: `${tenantId}-user`, keys: new Map() }
+  let trust: TokenTrust & { readonly keys: Keys } = {
+    issuer,
+    audience: `${tenantId}-user`,
+    keys: new Map(),
+  }
   let state: State | undefined
   let tenant: EnforcedTenant | undefined
   const watch = createWatch({ mayStay, nowSeconds: () => nowSeconds(clock), onError: tellOfError })
