@@ -116,6 +116,7 @@ void t.test('whoever can tidy up is asked to', async (t) => {
     'endedDeliveries',
     'largestDeliveries',
     'events',
+    'keylessGateways',
     'licences',
     'rates',
     'realmRecords',
