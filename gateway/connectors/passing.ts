@@ -127,7 +127,8 @@ export function passBetween(
       })
     })
     handovers.set(target, handover)
-    target.once('disconnect', () => handover.close())
+    // not 'disconnect': Node says that only once it has an answer about a socket that is under way
+    target.once('exit', () => handover.close())
     return handover
   }
 

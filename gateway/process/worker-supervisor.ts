@@ -31,6 +31,7 @@ const BACKOFF_MS = [0, 250, 500, 1000, 2000, 5000, 10_000] as const
 const START_MS_MAX = 60 * SECOND_MS
 /** Longer than a worker's own limit. */
 const DRAIN_MS_MAX = 35 * SECOND_MS
+const LAST_WORDS_MS_MAX = SECOND_MS
 const STOP_GRACE_MS = SECOND_MS
 /** Nobody waits for a rolling restart: clients that come seldom may still come once more. */
 const ROLL_GRACE_MS = 5 * SECOND_MS
@@ -66,9 +67,14 @@ export function superviseWorkers(options: WorkerSupervisorOptions) {
     const gone = new Promise<void>((resolve) => {
       worker.once('exit', (code, signal) => {
         left(member, code, signal)
-        // Its last words, a sign-out among them, may still be on their way to us.
-        if (worker.isConnected()) worker.once('disconnect', () => resolve())
-        else resolve()
+        // Its last words, a sign-out among them, may still be on their way to us. That they are over is
+        // not said where a socket was on its way to it.
+        if (!worker.isConnected()) return resolve()
+        const impatience = setTimeout(resolve, LAST_WORDS_MS_MAX)
+        worker.once('disconnect', () => {
+          clearTimeout(impatience)
+          resolve()
+        })
       })
     })
     const member: Member = {

@@ -16,12 +16,14 @@ import { clusterPrimaryPort } from '../fleet/ports.ts'
 
 const DRAIN_MS_MAX = 30 * SECOND_MS
 const DRAIN_GRACE_MS = SECOND_MS
+const PRIMARY_LOOK_MS = 250
 
 export async function runWorker(
   settings: GatewaySettings,
   log: Logger,
   lines: LineSink | LineWriter,
 ): Promise<void> {
+  endWithPrimary()
   const tell = (message: FromWorker) => process.send?.(message)
   const port = clusterPrimaryPort(process)
   const passing = createPassing(process)
@@ -69,8 +71,6 @@ export async function runWorker(
     void drain(graceMs)
   }
   onLife<FromPrimary>(process, ({ graceMs }) => drainOnce(graceMs))
-  // the primary is gone: nobody would tell us of a revocation
-  process.on('disconnect', () => drainOnce())
   process.on('SIGTERM', () => drainOnce())
   // Ctrl-C and a closing terminal reach the whole group; the primary decides
   for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => {})
@@ -86,6 +86,16 @@ export async function runWorker(
   } catch (error) {
     tell({ channel: 'life', type: 'failed', line: (error as Error).message })
   }
+}
+
+/**
+ * Without its primary nobody tells it of a revocation. Cluster ends it with the channel, at once; but
+ * while a socket is on its way over the channel, Node waits for the answer to that, and says nothing.
+ */
+function endWithPrimary(): void {
+  setInterval(() => {
+    if (!process.connected) process.exit(0)
+  }, PRIMARY_LOOK_MS).unref()
 }
 
 /** Rejects with the line for the person who started us. */

@@ -10,8 +10,8 @@ import { SECRETS } from '../support/programs.ts'
 import { startSteadyLoad } from '../support/steady-load.ts'
 import { startOrigin } from '../support/wire.ts'
 
+const REQUESTS = 10_000
 /** Of each gateway: clients that wait so long for each answer are a hundred requests a second. */
-const REQUESTS = 5000
 const CLIENTS = 8
 const ANSWER_MS = 75
 
@@ -63,7 +63,7 @@ t.test('two gateways and two connectors: none of 10,000 requests fails', async (
   const loads = gateways.map((gateway) =>
     startSteadyLoad({
       port: gateway.port,
-      requests: REQUESTS,
+      requests: Infinity, // until all has been replaced, however long that takes
       clients: CLIENTS,
       head: gateway.head(),
       status: 200,
@@ -86,9 +86,10 @@ t.test('two gateways and two connectors: none of 10,000 requests fails', async (
     connectors[at] = dial(at)
     await isWhole(connectors[at])
   }
-  t.ok(answered() < 2 * REQUESTS, 'all of that while it was asked')
+  while (answered() < REQUESTS && loads.every(({ failures }) => failures.length === 0))
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  for (const load of loads) load.stop()
   await Promise.all(loads.map(({ done }) => done))
-  t.equal(answered(), 2 * REQUESTS)
   for (const { logged } of gateways)
     for (const line of logged()) if ('failure' in line) t.comment(JSON.stringify(line))
   t.same(

@@ -97,7 +97,7 @@ t.test('of too many that wait it is one of whoever has brought the most', async 
   sent[0]!.done(null)
   sent[1]!.done(null)
   t.equal(sent[2]!.socket, honest, 'and it waits for one of them')
-  target.emit('disconnect')
+  target.emit('exit')
   t.ok(
     crowd.slice(3).every((socket) => socket.destroyed),
     'of a worker that is gone nothing is kept',
