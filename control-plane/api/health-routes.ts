@@ -1,7 +1,11 @@
 /** For whoever restarts or routes: is the process alive, and can it do its work. */
 import * as v from 'valibot'
+import { SECOND_MS } from '../../shared/clock.ts'
 import type { Store } from '../store/store.ts'
 import { endpointsOf, json, type Endpoint } from './endpoint.ts'
+
+/** A database that has fallen silent would hold back whoever routes around it. */
+const WAIT_MS_MAX = SECOND_MS
 
 const unasked = endpointsOf('service', 'anyone', { isUnlimited: true })
 
@@ -26,20 +30,24 @@ export function healthEndpoints({ store }: HealthEndpointsWorld): readonly Endpo
         ),
       },
       handle: async (c) => {
-        try {
-          await store.revision()
-          if (store.isBehind())
-            return c.json(
-              {
-                status: 'behind',
-                detail: 'What other control planes have changed has not been read for two seconds.',
-              },
-              503,
-            )
-          return c.json({ status: 'ready' })
-        } catch {
-          return c.json({ status: 'not_ready', detail: 'The database is not responding.' }, 503)
-        }
+        if (store.isBehind())
+          return c.json(
+            {
+              status: 'behind',
+              detail: 'What other control planes have changed has not been read for two seconds.',
+            },
+            503,
+          )
+        const { promise: answered, resolve } = Promise.withResolvers<boolean>()
+        const impatience = setTimeout(resolve, WAIT_MS_MAX, false)
+        store.revision().then(
+          () => resolve(true),
+          () => resolve(false),
+        )
+        const isReady = await answered
+        clearTimeout(impatience)
+        if (isReady) return c.json({ status: 'ready' })
+        return c.json({ status: 'not_ready', detail: 'The database is not responding.' }, 503)
       },
     }),
   ]

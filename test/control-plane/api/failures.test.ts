@@ -1,5 +1,6 @@
 import t from 'tap'
 import { pino } from 'pino'
+import { healthEndpoints } from '../../../control-plane/api/health-routes.ts'
 import { answerError, requestIds } from '../../../control-plane/api/answers.ts'
 import type { ApiEnv } from '../../../control-plane/http/context.ts'
 import { Refusal } from '../../../shared/errors.ts'
@@ -41,4 +42,23 @@ void t.test('without its database it is alive, but not ready', async (t) => {
   await services.close()
   t.match(await call('GET', '/health/ready'), { status: 503, body: { status: 'not_ready' } })
   t.match(await call('GET', '/health/live'), { status: 200, body: { status: 'live' } })
+})
+
+void t.test('it says so at once, also where the database is silent', async (t) => {
+  const app = new Hono<ApiEnv>()
+  const silent = { isBehind: false, isAsked: false }
+  const store = {
+    isBehind: () => silent.isBehind,
+    revision() {
+      silent.isAsked = true
+      return new Promise<number>(() => {})
+    },
+  }
+  for (const { declaration, handle } of healthEndpoints({ store }))
+    app.get(declaration.path, (c) => handle(c as never))
+  const ready = async () => (await app.request('/health/ready')).json()
+  t.match(await ready(), { status: 'not_ready' })
+  Object.assign(silent, { isBehind: true, isAsked: false })
+  t.match(await ready(), { status: 'behind' })
+  t.notOk(silent.isAsked, 'what has not been read for so long is not read now')
 })
