@@ -11,7 +11,7 @@ import { Agent, get } from 'node:http'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { createVault } from '../control-plane/keys/vault.ts'
-import { clientSecretPurpose } from '../control-plane/tenants/secrets.ts'
+import { PURPOSES } from '../control-plane/keys/sealed-columns.ts'
 import { SECRETS, startFleet, type Fleet } from '../test/support/programs.ts'
 import { cpuTime, familyOf, residentBytes } from './cpu.ts'
 
@@ -82,7 +82,10 @@ function fill(file: string, tenants: number) {
   database.pragma('synchronous = OFF')
   const vault = createVault(Buffer.from(SECRETS.SERVICE_MASTER_KEY))
   database.function('sealed', (tenantId) =>
-    vault.seal('a client secret of a bench tenant', clientSecretPurpose(String(tenantId))),
+    vault.seal(
+      'a client secret of a bench tenant',
+      PURPOSES.clientSecret({ tenantId: String(tenantId) }),
+    ),
   )
   const name = `printf('t-%06d', i)`
   const copies = (table: string, changed: Readonly<Record<string, string>>) => {

@@ -2,12 +2,13 @@
 import { createHmac } from 'node:crypto'
 import * as files from 'node:fs'
 import { ConfigError, edgeUrlFor, type Listen } from '../shared/config/config.ts'
-import { SECRET_NAMES, type SecretName } from '../shared/config/secrets.ts'
+import { checkedSecret, SECRET_NAMES, type SecretName } from '../shared/config/secrets.ts'
 import { readSettings, type Settings } from '../shared/config/settings.ts'
 import type { AiSettings } from './analysis/provider.ts'
+import type { MasterKeys } from './keys/master-key.ts'
 import type { ReceiverWorld } from './webhooks/receiver-client.ts'
 
-export interface ControlPlaneSettings {
+export interface ControlPlaneSettings extends MasterKeys {
   readonly baseUrl: string
   readonly dataDir: string
   readonly listen: Listen
@@ -20,7 +21,6 @@ export interface ControlPlaneSettings {
   readonly operatorKey: string
   readonly fleetKey: string
   readonly sharedFleetKey?: 'local' | 'anywhere' | 'nowhere'
-  readonly masterKey: Buffer
   /** CIDRs where a tenant's database may be although such addresses are refused. */
   readonly directoryAddresses?: readonly string[]
   /** How webhooks are reached. */
@@ -71,7 +71,7 @@ export function controlPlaneSettings({
       egressProxy: config.webhooks.egress_proxy,
     },
     ai: aiOf(config.ai, environment),
-    masterKey: masterKeyOf(secrets.SERVICE_MASTER_KEY),
+    ...masterKeysOf(secrets.SERVICE_MASTER_KEY, environment),
     breachListFile: config.passwords.breach_list,
     mailFrom: config.mail.from,
     smtpUrl: smtpUrlOf(environment),
@@ -81,11 +81,11 @@ export function controlPlaneSettings({
 
 /** Of a database that is there already, or was: its key is not made anew. */
 export function recoverySettings(args: readonly string[]) {
-  const { config, secrets } = loadToolSettings(args, ['SERVICE_MASTER_KEY'])
+  const { config, secrets, environment } = loadToolSettings(args, ['SERVICE_MASTER_KEY'])
   return {
     database: config.control_plane.database,
     dataDir: config.data_dir,
-    masterKey: masterKeyOf(secrets.SERVICE_MASTER_KEY),
+    ...masterKeysOf(secrets.SERVICE_MASTER_KEY, environment),
   }
 }
 
@@ -124,6 +124,20 @@ function smtpUrlOf({ SERVICE_SMTP_URL: url }: Settings['environment']): string |
 /** Where `npm start` says that the mailbox is; the key keeps others out. */
 export function mailboxKey(operatorKey: string): string {
   return createHmac('sha256', operatorKey).update('mailbox').digest('base64url').slice(0, 22)
+}
+
+function masterKeysOf(secret: string, environment: Settings['environment']): MasterKeys {
+  const other = (name: string) => {
+    const given = environment[name] || undefined
+    if (given === secret)
+      throw new ConfigError(`${name}: expected another key than SERVICE_MASTER_KEY`)
+    return given === undefined ? undefined : masterKeyOf(checkedSecret(name, given))
+  }
+  return {
+    masterKey: masterKeyOf(secret),
+    previousMasterKey: other('SERVICE_MASTER_KEY_PREVIOUS'),
+    nextMasterKey: other('SERVICE_MASTER_KEY_NEXT'),
+  }
 }
 
 /** Any secret of enough characters serves; the vault derives its keys from these bytes. */

@@ -1,4 +1,5 @@
 /** A person's second factors: what they have enrolled, and that each proof counts once. */
+import { PURPOSES } from '../keys/sealed-columns.ts'
 import { randomUUID } from 'node:crypto'
 import { Refusal } from '../../shared/errors.ts'
 import type { Vault } from '../keys/vault.ts'
@@ -43,11 +44,9 @@ export interface Owner {
 export type Factors = ReturnType<typeof createFactors>
 
 export function createFactors({ store, vault }: { readonly store: Store; readonly vault: Vault }) {
-  const sealPurpose = ({ tenantId, factorId }: Pick<FactorRow, 'tenantId' | 'factorId'>) =>
-    `factors.secret:${tenantId}/${factorId}`
   const recoveryHash = ({ tenantId, userId }: Owner, code: string) =>
     vault.hash(`factors.recovery/${tenantId}/${userId}/${code}`)
-  const secretOf = (row: FactorRow) => vault.open(row.secretSealed, sealPurpose(row))
+  const secretOf = (row: FactorRow) => vault.open(row.secretSealed, PURPOSES.factor(row))
   const passkeyOf = (row: FactorRow) => JSON.parse(secretOf(row)) as Passkey
 
   function newRow(
@@ -64,7 +63,7 @@ export function createFactors({ store, vault }: { readonly store: Store; readonl
       userId,
       kind,
       name: '',
-      secretSealed: vault.seal(secret, sealPurpose({ tenantId, factorId })),
+      secretSealed: vault.seal(secret, PURPOSES.factor({ tenantId, factorId })),
       lookupHash: null,
       lastStep: 0,
       createdAt: nowMs,

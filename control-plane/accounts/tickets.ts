@@ -2,6 +2,7 @@
  * Links in mails: a secret that is found by its hash, good for one use and for a while. Opening
  * the link uses nothing up, since programs that look for malware open links too.
  */
+import { PURPOSES } from '../keys/sealed-columns.ts'
 import { randomBytes } from 'node:crypto'
 import { HOUR_MS, type Clock } from '../../shared/clock.ts'
 import type { Vault } from '../keys/vault.ts'
@@ -70,7 +71,7 @@ export function createTickets(world: { store: Store; vault: Vault; clock: Clock 
         tenantId,
         userId,
         purpose,
-        contentSealed: vault.seal(content, `account_tickets.content:${ticketHash}`),
+        contentSealed: vault.seal(content, PURPOSES.ticket({ ticketHash })),
         createdAt: nowMs,
         expiresAt,
         usedAt: null,
@@ -117,6 +118,6 @@ export function createTickets(world: { store: Store; vault: Vault; clock: Clock 
     if (row?.tenantId !== tenantId || row.purpose !== purpose) return undefined
     if (row.usedAt !== null || row.expiresAt <= nowMs) return undefined
     const { userId, ticketHash, contentSealed } = row
-    return { userId, content: vault.open(contentSealed, `account_tickets.content:${ticketHash}`) }
+    return { userId, content: vault.open(contentSealed, PURPOSES.ticket({ ticketHash })) }
   }
 }

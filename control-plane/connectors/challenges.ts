@@ -8,8 +8,8 @@ import { LIMITS } from '../../shared/limits.ts'
 import { isSameSecret, type Vault } from '../keys/vault.ts'
 
 export function createChallenges({ vault, clock }: { vault: Vault; clock: Clock }) {
-  const key = vault.deriveKey('connector challenges')
-  const macOf = (body: string, connectorId: string) =>
+  const keys = vault.deriveKeys('connector challenges')
+  const macOf = (body: string, connectorId: string, key = keys[0]) =>
     createHmac('sha256', key).update(`${body}\n${connectorId}`).digest('base64url')
 
   return {
@@ -21,9 +21,9 @@ export function createChallenges({ vault, clock }: { vault: Vault; clock: Clock 
     },
     isGood(challenge: string, connectorId: string): boolean {
       const [ends = '', nonce = '', mac = '', ...rest] = challenge.split('.')
-      if (rest.length > 0 || !isSameSecret(mac, macOf(`${ends}.${nonce}`, connectorId)))
-        return false
-      return parseInt(ends, 36) > clock.nowMs()
+      const macs = keys.map((key) => macOf(`${ends}.${nonce}`, connectorId, key))
+      const isOurs = rest.length === 0 && macs.some((one) => isSameSecret(mac, one))
+      return isOurs && parseInt(ends, 36) > clock.nowMs()
     },
   }
 }

@@ -8,8 +8,8 @@ import { LIMITS } from '../../shared/limits.ts'
 import { isSameSecret, type Vault } from '../keys/vault.ts'
 
 export function createNonces({ vault, clock }: { vault: Vault; clock: Clock }) {
-  const key = vault.deriveKey('device nonces')
-  const macOf = (body: string, deviceId: string, chainHash: string) =>
+  const keys = vault.deriveKeys('device nonces')
+  const macOf = (body: string, deviceId: string, chainHash: string, key = keys[0]) =>
     createHmac('sha256', key).update(`${body}\n${deviceId}\n${chainHash}`).digest('base64url')
 
   return {
@@ -21,8 +21,9 @@ export function createNonces({ vault, clock }: { vault: Vault; clock: Clock }) {
     },
     isGood(nonce: string, deviceId: string, chainHash: string): boolean {
       const [ends = '', random = '', mac = '', ...rest] = nonce.split('.')
-      const isOurs = isSameSecret(mac, macOf(`${ends}.${random}`, deviceId, chainHash))
-      return rest.length === 0 && isOurs && parseInt(ends, 36) > clock.nowMs()
+      const macs = keys.map((key) => macOf(`${ends}.${random}`, deviceId, chainHash, key))
+      const isOurs = rest.length === 0 && macs.some((one) => isSameSecret(mac, one))
+      return isOurs && parseInt(ends, 36) > clock.nowMs()
     },
   }
 }

@@ -4,6 +4,7 @@
  * has only the challenge, or only the code, or another browser, has nothing
  * (.docs/decisions/0053-on-which-machine-a-browser-runs.md).
  */
+import { PURPOSES } from '../keys/sealed-columns.ts'
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '../../shared/clock.ts'
 import { DEVICE_MESSAGES } from '../../shared/device/messages.ts'
@@ -51,7 +52,6 @@ export function createDeviceProofs(world: DeviceProofsWorld) {
     vault.hash(`device_challenges/${tenantId}/${cid}`)
   const codeHash = (cid: string, code: string) =>
     vault.hash(`device_challenges.code/${cid}/${code}`)
-  const purposeOf = (hash: string) => `device_challenges.uid:${hash}`
   const isLive = ({ expiresAt }: DeviceChallengeRow) => clock.nowMs() < expiresAt
 
   return {
@@ -60,7 +60,7 @@ export function createDeviceProofs(world: DeviceProofsWorld) {
       const cid = random()
       const hash = cidHash(tenantId, cid)
       const uidHash = vault.hash(`device_challenges.uid/${tenantId}/${uid}`)
-      const uidSealed = vault.seal(uid, purposeOf(hash))
+      const uidSealed = vault.seal(uid, PURPOSES.deviceChallenge({ cidHash: hash }))
       await store.change(async ({ queries, nowMs }) => {
         await requireTenant(queries, tenantId)
         const most = LIMITS.deviceChallengesPerSignInMax
@@ -101,7 +101,12 @@ export function createDeviceProofs(world: DeviceProofsWorld) {
       const known = await findChallenge(store.read, tenantId, hash)
       if (known === undefined || !isLive(known)) return undefined
       const { userId, browserHash, uidSealed } = known
-      return { tenantId, uid: vault.open(uidSealed, purposeOf(hash)), userId, browserHash }
+      return {
+        tenantId,
+        uid: vault.open(uidSealed, PURPOSES.deviceChallenge({ cidHash: hash })),
+        userId,
+        browserHash,
+      }
     },
 
     /**

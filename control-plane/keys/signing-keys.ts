@@ -3,6 +3,7 @@
  * signs, `retired` stays published until no session can carry it. At no moment does a valid
  * session meet a verifier that was never told its key.
  */
+import { PURPOSES } from './sealed-columns.ts'
 import { createPrivateKey } from 'node:crypto'
 import { SECOND_MS, type Clock } from '../../shared/clock.ts'
 import { Refusal } from '../../shared/errors.ts'
@@ -78,7 +79,7 @@ export function createSigningKeys(world: {
       tenantId,
       phase: 'next',
       publicJwk: key.publicJwk,
-      privatePemSealed: vault.seal(key.privatePem, purposeOf(tenantId, key.kid)),
+      privatePemSealed: vault.seal(key.privatePem, PURPOSES.signingKey({ tenantId, kid: key.kid })),
       createdAt: nowMs,
       promotedAt: null,
       retiredAt: null,
@@ -171,12 +172,10 @@ function toPublished(row: SigningKeyRow): PublishedKey {
 }
 
 function toPrivateJwk(row: SigningKeyRow, vault: Vault): PrivateSigningJwk {
-  const pem = vault.open(row.privatePemSealed, purposeOf(row.tenantId, row.kid))
+  const pem = vault.open(row.privatePemSealed, PURPOSES.signingKey(row))
   const jwk = createPrivateKey(pem).export({ format: 'jwk' })
   return { ...jwk, n: row.publicJwk.n, kty: 'RSA', kid: row.kid, alg: 'RS256', use: 'sig' }
 }
-
-const purposeOf = (tenantId: string, kid: string) => `signing_keys.private_pem:${tenantId}:${kid}`
 
 async function prepare(change: Change, rows: readonly SigningKeyRow[], row: SigningKeyRow) {
   if (rows.some((known) => known.phase === 'next'))

@@ -18,16 +18,16 @@ export const withoutStopToken = (path: string): string =>
 type Consent = Pick<AlertRecipientRow, 'tenantId' | 'email' | 'confirmedAt'>
 
 interface AlertLinksWorld {
-  readonly vault: Pick<Vault, 'hash' | 'deriveKey'>
+  readonly vault: Pick<Vault, 'hash' | 'deriveKeys'>
   readonly baseUrl: string
 }
 
 export type AlertLinks = ReturnType<typeof createAlertLinks>
 
 export function createAlertLinks({ vault, baseUrl }: AlertLinksWorld) {
-  const key = vault.deriveKey('alert-stop')
+  const keys = vault.deriveKeys('alert-stop')
 
-  const stopTokenOf = ({ tenantId, email, confirmedAt }: Consent) => {
+  const stopTokenOf = ({ tenantId, email, confirmedAt }: Consent, key = keys[0]) => {
     const consent = JSON.stringify([tenantId, email, confirmedAt])
     return `${tenantId}.${createHmac('sha256', key).update(consent).digest('base64url')}`
   }
@@ -35,8 +35,9 @@ export function createAlertLinks({ vault, baseUrl }: AlertLinksWorld) {
   return {
     newConfirmToken: () => randomBytes(24).toString('base64url'),
     confirmHashOf: (token: string) => vault.hash(`alert_recipients/confirm/${token}`),
-    stopTokenOf,
-    isStopTokenOf: (token: string, consent: Consent) => isSameSecret(token, stopTokenOf(consent)),
+    stopTokenOf: (consent: Consent) => stopTokenOf(consent),
+    isStopTokenOf: (token: string, consent: Consent) =>
+      keys.some((key) => isSameSecret(token, stopTokenOf(consent, key))),
     /** Whose alerts it ends; undefined: no such token. */
     tenantOfStopToken: (token: string) =>
       token.includes('.') ? token.slice(0, token.lastIndexOf('.')) : undefined,

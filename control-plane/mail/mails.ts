@@ -3,6 +3,7 @@
  * They are handed on behind the commit, and again later when the mail server is away: several at a
  * time, one of each tenant in turn, and of a tenant's first those that somebody waits for.
  */
+import { PURPOSES } from '../keys/sealed-columns.ts'
 import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
 import { MINUTE_MS, type Clock } from '../../shared/clock.ts'
@@ -107,7 +108,7 @@ export function createMails({ store, vault, transport, clock, log }: MailsWorld)
     // a process that stood still has what is another one's by now
     if (row.nextAt <= clock.nowMs()) return
     try {
-      const kept = JSON.parse(vault.open(row.contentSealed, purposeOf(mailId))) as KeptMail
+      const kept = JSON.parse(vault.open(row.contentSealed, PURPOSES.mail({ mailId }))) as KeptMail
       const { ticketHash, ...mail } = kept
       if (ticketHash !== undefined && (await isVoid(ticketHash))) return await giveUpVoid(row)
       await transport.send({ ...mail, at: row.createdAt })
@@ -148,7 +149,7 @@ export function createMails({ store, vault, transport, clock, log }: MailsWorld)
       await insertMail(change.queries, {
         mailId,
         tenantId,
-        contentSealed: vault.seal(JSON.stringify(kept), purposeOf(mailId)),
+        contentSealed: vault.seal(JSON.stringify(kept), PURPOSES.mail({ mailId })),
         attempts: 0,
         createdAt: sentAt, // which is the date in the mail
         nextAt: sentAt,
@@ -166,5 +167,3 @@ export function createMails({ store, vault, transport, clock, log }: MailsWorld)
     },
   }
 }
-
-const purposeOf = (mailId: string) => `mails.content:${mailId}`

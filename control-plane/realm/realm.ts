@@ -77,7 +77,9 @@ export async function createRealm(
       redirectUris,
       postLogoutRedirectUris: [...applicationUrls, ...applicationUrls.map(signedOutUrl)],
       jwks,
-      cookieKeys: [vault.deriveKey(`realm.cookies/${tenantId}`).toString('base64url')],
+      cookieKeys: vault
+        .deriveKeys(`realm.cookies/${tenantId}`)
+        .map((key) => key.toString('base64url')),
       adapter: records.adapter,
       clock,
     },

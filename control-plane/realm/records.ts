@@ -3,6 +3,7 @@
  * only hashes are kept; their payloads are sealed under the realm, model and record they belong
  * to, so that a row moved to another realm does not open.
  */
+import { PURPOSES } from '../keys/sealed-columns.ts'
 import type { Adapter, AdapterPayload, KoaContextWithOIDC } from 'oidc-provider'
 import { MINUTE_MS, SECOND_MS, type Clock } from '../../shared/clock.ts'
 import { countedAs } from '../../shared/client-address.ts'
@@ -98,7 +99,7 @@ export function createRealmRecords(world: RealmRecordsWorld) {
   function sealed(key: RecordKey, payload: AdapterPayload, expiresAt: number): RealmRecord {
     return {
       ...key,
-      payloadSealed: vault.seal(JSON.stringify(payload), purposeOf(key)),
+      payloadSealed: vault.seal(JSON.stringify(payload), PURPOSES.realmRecord(key)),
       grantId: payload.grantId ?? (key.model === 'Grant' ? (payload.jti ?? null) : null),
       uidHash: payload.uid === undefined ? null : hashOf('uid', payload.uid),
       accountId: payload.accountId ?? ownerOf(payload) ?? null,
@@ -111,7 +112,7 @@ export function createRealmRecords(world: RealmRecordsWorld) {
 
   function opened(record: RealmRecord): AdapterPayload {
     const payload = JSON.parse(
-      vault.open(record.payloadSealed, purposeOf(record)),
+      vault.open(record.payloadSealed, PURPOSES.realmRecord(record)),
     ) as AdapterPayload
     if (record.consumedAt === null) return payload
     return { ...payload, consumed: Math.floor(record.consumedAt / SECOND_MS) }
@@ -254,10 +255,6 @@ export function createRealmRecords(world: RealmRecordsWorld) {
       await deleteSurplusOfAccount(queries, record, perPersonMax)
     },
   }
-}
-
-function purposeOf({ tenantId, model, idHash }: RecordKey): string {
-  return `realm_records.payload:${tenantId}/${model}/${idHash}`
 }
 
 /** Codes and tokens name their session; the provider's session names it per client. */

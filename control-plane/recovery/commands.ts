@@ -1,8 +1,7 @@
 /** `npm run control-plane -- backup --to FILE`, `restore --from FILE`, `copy` to PostgreSQL, and `restored` there. */
 import { join } from 'node:path'
 import { systemClock } from '../../shared/clock.ts'
-import { checkMasterKey } from '../keys/master-key.ts'
-import { createVault } from '../keys/vault.ts'
+import { openVault, type MasterKeys } from '../keys/master-key.ts'
 import { openServer, type Opened } from '../store/engines/server.ts'
 import { openSqlite } from '../store/engines/sqlite.ts'
 import type { Voided } from '../store/queries/void-older.ts'
@@ -18,10 +17,9 @@ import {
   requireAlone,
 } from './sqlite-files.ts'
 
-interface Settings {
+interface Settings extends MasterKeys {
   readonly database: string
   readonly dataDir: string
-  readonly masterKey: Buffer
 }
 type Say = (line: string) => void
 
@@ -116,20 +114,20 @@ async function restore(database: string, from: string, { settings, say }: World)
 }
 
 /** Made safe before it gets its name, so that nobody is ever served from what it was. */
-async function prepare(file: string, { masterKey }: Settings): Promise<Voided> {
+async function prepare(file: string, settings: Settings): Promise<Voided> {
   const opened = { engine: openSqlite(file), clock: systemClock }
-  return madeSafe(opened, masterKey, () => keepPrivate(file))
+  return madeSafe(opened, settings, () => keepPrivate(file))
 }
 
 async function madeSafe(
   { engine, clock }: Pick<Opened, 'engine' | 'clock'>,
-  masterKey: Buffer,
+  keys: MasterKeys,
   isOpened = () => {},
 ): Promise<Voided> {
   const store = await openStore(engine, clock)
   try {
     isOpened()
-    await checkMasterKey(store, createVault(masterKey))
+    await openVault(store, keys)
     return await makeSafe(store, clock)
   } finally {
     await store.close()
@@ -137,13 +135,14 @@ async function madeSafe(
 }
 
 /** What pg_restore has put back, before a control plane starts on it. */
-async function restored({ database, masterKey }: Settings, say: Say): Promise<void> {
+async function restored(settings: Settings, say: Say): Promise<void> {
+  const { database } = settings
   if (database === 'sqlite')
     throw new RecoveryProblem(
       'restored is for PostgreSQL; on SQLite: npm run control-plane -- restore --from FILE',
     )
   const opened = await openServer(database, { isAlone: true })
-  for (const line of linesOf(await madeSafe(opened, masterKey))) say(line)
+  for (const line of linesOf(await madeSafe(opened, settings))) say(line)
 }
 
 function linesOf(voided: Voided): string[] {

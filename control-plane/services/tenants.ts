@@ -1,9 +1,9 @@
 /** What everything stands on: the store, what is sealed in it, and the tenants with their keys. */
 import { createPolicyReplay } from '../accounts/policy-replay.ts'
 import { createAuditTrail } from '../accounts/audit-trail.ts'
-import { checkMasterKey } from '../keys/master-key.ts'
+import { openVault } from '../keys/master-key.ts'
+import { createResealing } from '../keys/resealing.ts'
 import { createSigningKeys } from '../keys/signing-keys.ts'
-import { createVault } from '../keys/vault.ts'
 import { createRevocations } from '../sessions/revocations.ts'
 import { createSessions } from '../sessions/sessions.ts'
 import { openStore } from '../store/store.ts'
@@ -18,10 +18,15 @@ import type { ServicesWorld } from './world.ts'
 export type TenantServices = Awaited<ReturnType<typeof openTenants>>
 
 export async function openTenants(world: ServicesWorld, jobs: Jobs) {
-  const { engine, masterKey, baseUrl, edgeUrlFor, clock } = world
+  const { engine, baseUrl, edgeUrlFor, clock } = world
   const store = await openStore(engine, clock)
-  const vault = createVault(masterKey)
-  await checkMasterKey(store, vault)
+  const vault = await openVault(store, world)
+  const leases = createLeases({ store, clock })
+  if (world.previousMasterKey !== undefined)
+    jobs.follows(
+      leases.alone('resealing', createResealing({ store, vault, log: world.log })),
+      'sealing with the new master key is not finished, trying again later',
+    )
   const keys = createSigningKeys({ store, vault, clock, generate: world.generateKey })
   const tenants = createTenants({ store, vault, keys, clock, edgeUrlFor })
   jobs.tidies('licences', (limit) => tenants.advanceLicences(limit))
@@ -33,7 +38,7 @@ export async function openTenants(world: ServicesWorld, jobs: Jobs) {
   jobs.follows(revocations.finishEndings, failure)
   return {
     store,
-    leases: createLeases({ store, clock }),
+    leases,
     vault,
     keys,
     tenants,

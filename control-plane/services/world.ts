@@ -6,15 +6,15 @@ import type { AiSettings } from '../analysis/provider.ts'
 import type { ProviderWorld } from '../analysis/provider-client.ts'
 import type { PasswordCost } from '../accounts/passwords/hasher.ts'
 import type { Strength } from '../accounts/passwords/strength.ts'
+import type { MasterKeys } from '../keys/master-key.ts'
 import type { RsaKey } from '../keys/rsa-keys.ts'
 import type { SharedKeyUse } from '../fleet/admission.ts'
 import type { MailTransport } from '../mail/mails.ts'
 import type { Engine } from '../store/engine.ts'
 import type { ReceiverWorld } from '../webhooks/receiver-client.ts'
 
-export interface ServicesWorld {
+export interface ServicesWorld extends MasterKeys {
   readonly engine: Engine
-  readonly masterKey: Buffer
   readonly fleetKey: string
   /** Whether gateways of other machines may still come with it. */
   readonly sharedFleetKey?: SharedKeyUse

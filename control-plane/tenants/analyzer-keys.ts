@@ -2,6 +2,7 @@
  * The analyzer key of a tenant, and while it is being replaced the one before it, so that a
  * pipeline goes on until it has the new one. Sealed to be shown again, hashed to be found by.
  */
+import { PURPOSES } from '../keys/sealed-columns.ts'
 import { SECOND_MS, type Clock } from '../../shared/clock.ts'
 import { Refusal } from '../../shared/errors.ts'
 import type { Vault } from '../keys/vault.ts'
@@ -15,7 +16,7 @@ import {
 import type { Actor, Store } from '../store/store.ts'
 import { found, type Alter } from './alter.ts'
 import type { RotatedSecret } from './client-secrets.ts'
-import { analyzerKeyPurpose, newAnalyzerKey } from './secrets.ts'
+import { newAnalyzerKey } from './secrets.ts'
 
 export function createAnalyzerKeys(world: {
   readonly store: Store
@@ -63,7 +64,7 @@ export function createAnalyzerKeys(world: {
         await change.audit(actor, { action: 'analyzer_key.shown', tenantId })
         const { previousAnalyzerUntil: untilMs, analyzerKeySealed } = secrets
         return {
-          secret: vault.open(analyzerKeySealed, analyzerKeyPurpose(tenantId)),
+          secret: vault.open(analyzerKeySealed, PURPOSES.analyzerKey({ tenantId })),
           previousUntilMs: stillGoodUntil(untilMs, change.nowMs),
         }
       })

@@ -1,4 +1,5 @@
 /** Certificates that a tenant brings along. What would not work at the edge is refused here. */
+import { PURPOSES } from '../keys/sealed-columns.ts'
 import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto'
 import { Refusal } from '../../shared/errors.ts'
 import { LIMITS } from '../../shared/limits.ts'
@@ -49,7 +50,7 @@ export function createCertificates({ store, vault }: { store: Store; vault: Vaul
           hostname,
           tenantId,
           certificatePem,
-          privateKeySealed: vault.seal(privateKeyPem, purposeOf(tenantId, hostname)),
+          privateKeySealed: vault.seal(privateKeyPem, PURPOSES.certificate({ tenantId, hostname })),
           notAfter: leaf.validToDate.getTime(),
           updatedAt: nowMs,
         })
@@ -67,12 +68,9 @@ export function createCertificates({ store, vault }: { store: Store; vault: Vaul
 
 export function openCertificate(row: CertificateRow, vault: Vault): OpenCertificate {
   const { hostname, tenantId, certificatePem, privateKeySealed } = row
-  const privateKeyPem = vault.open(privateKeySealed, purposeOf(tenantId, hostname))
+  const privateKeyPem = vault.open(privateKeySealed, PURPOSES.certificate({ tenantId, hostname }))
   return { hostname, certificatePem, privateKeyPem }
 }
-
-const purposeOf = (tenantId: string, hostname: string) =>
-  `tenant_certificates.private_key:${tenantId}:${hostname}`
 
 function check({ hostname, certificatePem, privateKeyPem }: OpenCertificate, nowMs: number) {
   const leaf = readCertificate(certificatePem)

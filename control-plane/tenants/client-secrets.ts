@@ -3,6 +3,7 @@
  * until the application and all gateways have the new one, so that nobody is signed out by it
  * (.docs/decisions/0012-secret-overlap.md).
  */
+import { PURPOSES } from '../keys/sealed-columns.ts'
 import { timingSafeEqual } from 'node:crypto'
 import { SECOND_MS, type Clock } from '../../shared/clock.ts'
 import { Refusal } from '../../shared/errors.ts'
@@ -17,7 +18,7 @@ import {
 } from '../store/queries/tenants.ts'
 import type { Actor, Store } from '../store/store.ts'
 import { found, type Alter } from './alter.ts'
-import { clientSecretPurpose, newClientSecret } from './secrets.ts'
+import { newClientSecret } from './secrets.ts'
 
 export interface ClientSecrets {
   readonly current: string
@@ -125,7 +126,7 @@ export function openClientSecrets(
   nowMs: number,
 ): ClientSecrets {
   const { clientSecretSealed, previousSecretSealed, previousSecretUntil: untilMs } = columns
-  const purpose = clientSecretPurpose(tenantId)
+  const purpose = PURPOSES.clientSecret({ tenantId })
   const isInTime = previousSecretSealed !== null && untilMs !== null && untilMs > nowMs
   return {
     current: vault.open(clientSecretSealed, purpose),

@@ -1,8 +1,8 @@
 /** What a tool is given of a tenant that somebody has allowed it: the keys as they are now. */
+import { PURPOSES } from '../keys/sealed-columns.ts'
 import type { Vault } from '../keys/vault.ts'
 import { findTenant, findTenantSecrets, type Tenant } from '../store/queries/tenants.ts'
 import type { Change } from '../store/store.ts'
-import { analyzerKeyPurpose, clientSecretPurpose } from './secrets.ts'
 
 export interface HandedOut {
   readonly tenant: Tenant
@@ -24,10 +24,10 @@ export async function handOut(
   const { analyzerKeySealed, clientSecretSealed } = secrets
   return {
     tenant,
-    analyzerKey: vault.open(analyzerKeySealed, analyzerKeyPurpose(tenantId)),
+    analyzerKey: vault.open(analyzerKeySealed, PURPOSES.analyzerKey({ tenantId })),
     clientSecret:
       withClientSecret && tenant.mode === 'sdk'
-        ? vault.open(clientSecretSealed, clientSecretPurpose(tenantId))
+        ? vault.open(clientSecretSealed, PURPOSES.clientSecret({ tenantId }))
         : undefined,
   }
 }

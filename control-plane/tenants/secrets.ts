@@ -1,4 +1,5 @@
 /** The two secrets of a tenant: sealed to be handed out again, hashed to be found by. */
+import { PURPOSES } from '../keys/sealed-columns.ts'
 import { randomBytes } from 'node:crypto'
 import type { Vault } from '../keys/vault.ts'
 
@@ -12,19 +13,11 @@ interface NewSecret {
 
 /** The prefix says what it is to whoever finds it in a file, and to scanners for leaked secrets. */
 export function newClientSecret(vault: Vault, tenantId: string): NewSecret {
-  return make(vault, `scs_${random()}`, clientSecretPurpose(tenantId))
+  return make(vault, `scs_${random()}`, PURPOSES.clientSecret({ tenantId }))
 }
 
 export function newAnalyzerKey(vault: Vault, tenantId: string): NewSecret {
-  return make(vault, `sak_${random()}`, analyzerKeyPurpose(tenantId))
-}
-
-export function clientSecretPurpose(tenantId: string): string {
-  return `tenants.client_secret:${tenantId}`
-}
-
-export function analyzerKeyPurpose(tenantId: string): string {
-  return `tenants.analyzer_key:${tenantId}`
+  return make(vault, `sak_${random()}`, PURPOSES.analyzerKey({ tenantId }))
 }
 
 function make(vault: Vault, plain: string, purpose: string): NewSecret {

@@ -2,6 +2,7 @@
  * A tenant's own database as the source of its users. Every sign-in reads the settings, so that
  * what one control plane has changed is true in all; the connections are kept between sign-ins.
  */
+import { PURPOSES } from '../keys/sealed-columns.ts'
 import { LRUCache } from 'lru-cache'
 import type { Logger } from 'pino'
 import { Refusal } from '../../shared/errors.ts'
@@ -94,7 +95,7 @@ export function createUserDirectories(world: UserDirectoriesWorld) {
   }
 
   const passwordOf = ({ tenantId, passwordSealed }: UserDirectoryRow) =>
-    vault.open(passwordSealed, purposeOf(tenantId))
+    vault.open(passwordSealed, PURPOSES.userDirectory({ tenantId }))
 
   const source: UserSource = {
     async authenticate(tenantId, login, password) {
@@ -191,7 +192,7 @@ export function createUserDirectories(world: UserDirectoriesWorld) {
         await upsertUserDirectory(queries, {
           tenantId,
           settings: { ...settings, shapes },
-          passwordSealed: vault.seal(password, purposeOf(tenantId)),
+          passwordSealed: vault.seal(password, PURPOSES.userDirectory({ tenantId })),
           updatedAt: nowMs,
         })
         const content = contentOf(settings)
@@ -249,8 +250,6 @@ export function createUserDirectories(world: UserDirectoriesWorld) {
 }
 
 const keptIn = ({ settings }: UserDirectoryRow) => settings as unknown as Kept
-
-const purposeOf = (tenantId: string) => `user_directories.password:${tenantId}`
 
 /** For events and the audit trail: where to, and never with what. */
 function contentOf({ kind, host, port, database, username }: DirectorySettings) {

@@ -7,6 +7,8 @@ export type Environment = Readonly<Record<string, string | undefined>>
 const NAMES = [
   ...SECRET_NAMES,
   'SERVICE_FLEET_KEY_PREVIOUS',
+  'SERVICE_MASTER_KEY_PREVIOUS',
+  'SERVICE_MASTER_KEY_NEXT',
   'SERVICE_SMTP_URL',
   'SERVICE_AI_KEY',
 ] as const

@@ -37,11 +37,7 @@ export function resolveSecrets<Name extends SecretName>(
   let hasGenerated = false
   const entries = names.map((name) => {
     const given = environment[name] ?? next[name]
-    if (given !== undefined && !(given.length >= SECRET_CHARACTERS_MIN && SENDABLE.test(given)))
-      throw new ConfigError(
-        `${name}: expected at least ${SECRET_CHARACTERS_MIN} printable ASCII characters, without spaces`,
-      )
-    if (given !== undefined) return [name, given] as const
+    if (given !== undefined) return [name, checkedSecret(name, given)] as const
     const generated = randomBytes(32).toString('base64url')
     next[name] = generated
     hasGenerated = true
@@ -51,6 +47,13 @@ export function resolveSecrets<Name extends SecretName>(
     secrets: Object.fromEntries(entries) as Secrets<Name>,
     fileText: hasGenerated ? `${JSON.stringify(next, null, 2)}\n` : undefined,
   }
+}
+
+export function checkedSecret(name: string, given: string): string {
+  if (given.length >= SECRET_CHARACTERS_MIN && SENDABLE.test(given)) return given
+  throw new ConfigError(
+    `${name}: expected at least ${SECRET_CHARACTERS_MIN} printable ASCII characters, without spaces`,
+  )
 }
 
 /** The message never repeats the file's text: it holds secrets. */

@@ -10,6 +10,7 @@ import type { ProviderWorld } from '../../control-plane/analysis/provider-client
 import type { Engine } from '../../control-plane/store/engine.ts'
 import type { MailTransport } from '../../control-plane/mail/mails.ts'
 import { createStrength, type Strength } from '../../control-plane/accounts/passwords/strength.ts'
+import type { MasterKeys } from '../../control-plane/keys/master-key.ts'
 import { generateRsaKey, type RsaKey } from '../../control-plane/keys/rsa-keys.ts'
 import { createServices } from '../../control-plane/services/services.ts'
 import type { ServicesWorld } from '../../control-plane/services/world.ts'
@@ -40,12 +41,11 @@ export function temporaryFolder(t: Teardown): string {
   return folder
 }
 
-export interface ServicesOptions {
+export interface ServicesOptions extends Partial<MasterKeys> {
   readonly file?: string
   /** Of a database that others use, too. */
   readonly engine?: Engine
   readonly clock?: Clock
-  readonly masterKey?: Buffer
   readonly baseUrl?: string
   readonly edgeUrlFor?: (hostname: string) => string
   readonly trustedProxies?: readonly string[]
@@ -113,6 +113,8 @@ export async function startServices(t: Teardown, options: ServicesOptions = {}) 
   const services = await createServices({
     engine: options.engine ?? (await open()),
     masterKey: options.masterKey ?? randomBytes(32),
+    previousMasterKey: options.previousMasterKey,
+    nextMasterKey: options.nextMasterKey,
     fleetKey: FLEET_KEY,
     baseUrl: options.baseUrl ?? 'http://localhost:8080',
     edgeUrlFor: options.edgeUrlFor ?? ((hostname) => `http://${hostname}:8000`),

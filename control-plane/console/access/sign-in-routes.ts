@@ -59,7 +59,7 @@ async function noteSignIn(change: Change, userId: string, { from, requestId }: V
 
 export function signInRoutes(world: SignInWorld): readonly ConsoleRoute[] {
   const { baseUrl, vault, clock, consoleAccess, log } = world
-  const flowKey = vault.deriveKey('console.flow')
+  const flowKeys = vault.deriveKeys('console.flow')
   const redirectUri = baseUrl + CONSOLE_CALLBACK_PATH
   const secure = isSecure(baseUrl)
   const path = cookiePath(baseUrl)
@@ -96,7 +96,7 @@ export function signInRoutes(world: SignInWorld): readonly ConsoleRoute[] {
       startedSeconds: seconds,
       isFresh: wantsFresh,
     }
-    const cookie = setCookie(flowCookieName(flowId, secure), sealFlow(flow, flowKey), {
+    const cookie = setCookie(flowCookieName(flowId, secure), sealFlow(flow, flowKeys[0]), {
       path,
       maxAgeSeconds: LIMITS.flowSecondsMax,
       isSecure: secure,
@@ -111,7 +111,7 @@ export function signInRoutes(world: SignInWorld): readonly ConsoleRoute[] {
     const name = flowCookieName(flowId ?? '', secure)
     const sealed = flowId === undefined ? undefined : readCookie(visit.cookies, name)
     const flow =
-      typeof sealed === 'string' ? openFlow(sealed, [flowKey], nowSeconds(clock)) : undefined
+      typeof sealed === 'string' ? openFlow(sealed, flowKeys, nowSeconds(clock)) : undefined
     // an old link, a cleared cookie: whoever is signed in goes on, others begin anew
     if (flow === undefined || flow.state !== state) return redirect('/console')
     const cleared = clearCookie(name, secure, path)

@@ -37,6 +37,7 @@ interface TestScope {
 export interface WorldOptions {
   readonly file?: string
   readonly masterKey?: Buffer
+  readonly previousMasterKey?: Buffer
   readonly port?: number
   readonly clock?: Clock
   readonly passwords?: PasswordHasher
@@ -72,6 +73,7 @@ export async function startWorld(t: TestScope, options: WorldOptions = {}) {
   const services = await createServices({
     engine: await openDatabase(file),
     masterKey,
+    previousMasterKey: options.previousMasterKey,
     fleetKey: 'fleet-key-of-the-tests',
     baseUrl,
     edgeUrlFor: (hostname) => `http://${hostname}:${edgePort}`,

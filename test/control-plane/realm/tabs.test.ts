@@ -156,6 +156,27 @@ t.test('a restart in the middle of a sign-in is not noticed', async (t) => {
   t.equal((await flow.finish(url)).claims()?.sub, acme.ada.userId)
 })
 
+t.test('a new master key signs nobody out', async (t) => {
+  const world = await startWorld(t)
+  const acme = await world.tenant('acme')
+  const browser = new Browser(world.baseUrl)
+  const { party, claims } = await signIn(browser, acme)
+  const goOn = async () => {
+    const flow = await party.begin()
+    const { url } = await browser.visit(flow.url)
+    t.equal((await flow.finish(url)).claims()?.sid, claims.sid)
+  }
+  await world.close()
+  const { file, masterKey: previousMasterKey, port } = world
+  const masterKey = Buffer.alloc(32, 2)
+  const during = await startWorld(t, { file, masterKey, previousMasterKey, port })
+  await goOn()
+  await during.jobs.run()
+  await during.close()
+  await startWorld(t, { file, masterKey, port })
+  await goOn()
+})
+
 t.test('a wrong password keeps the username and says so, and the next try works', async (t) => {
   const world = await startWorld(t)
   const acme = await world.tenant('acme')
