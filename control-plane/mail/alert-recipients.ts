@@ -42,7 +42,7 @@ interface Found {
 interface RecipientsWorld {
   readonly store: Store
   readonly clock: Clock
-  readonly mails: Pick<Mails, 'queue' | 'deliver'>
+  readonly mails: Pick<Mails, 'queue'>
   readonly links: AlertLinks
 }
 

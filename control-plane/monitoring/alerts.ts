@@ -71,9 +71,11 @@ interface AlertsWorld {
     ): Promise<void>
     confirmedOf(queries: Queries, tenantId: string): Promise<ReadonlySet<string>>
   }
+  /** Someone waits for what was queued: it does not wait for the next round. */
+  readonly mails: { deliver(): Promise<void> }
 }
 
-export function createAlerts({ store, clock, mailAlert, alertRecipients }: AlertsWorld) {
+export function createAlerts({ store, clock, mailAlert, alertRecipients, mails }: AlertsWorld) {
   /** The same mail as administrators get, so in the language of theirs. */
   async function askOthers(change: Change, alert: AlertRow): Promise<void> {
     const { tenantId, emailRecipients, emailLanguage } = alert
@@ -112,13 +114,13 @@ export function createAlerts({ store, clock, mailAlert, alertRecipients }: Alert
    * told of it.
    */
   async function settle({ tenantId, alertId }: Alert, looked: Watch): Promise<void> {
-    await store.change(async (change) => {
+    const isMailed = await store.change(async (change) => {
       const watched = (await findWatch(change.queries)) ?? looked
       const alert = await findAlert(change.queries, tenantId, alertId)
-      if (alert?.isEnabled !== true) return
+      if (alert?.isEnabled !== true) return false
       const { value, isTriggered, state } = await judge(change.queries, alert, watched)
       await updateAlert(change.queries, alert.tenantId, alert.alertId, state)
-      if (!isTriggered) return
+      if (!isTriggered) return false
       await change.emit('alert.triggered', tenantId, {
         alert_id: alertId,
         metric: alert.metric,
@@ -127,9 +129,11 @@ export function createAlerts({ store, clock, mailAlert, alertRecipients }: Alert
         window_seconds: alert.windowSeconds,
         at: new Date(watched.judgedAt).toISOString(),
       })
-      if (await mailAlert(change, alert, value))
-        await updateAlert(change.queries, tenantId, alertId, { emailedAt: change.nowMs })
+      if (!(await mailAlert(change, alert, value))) return false
+      await updateAlert(change.queries, tenantId, alertId, { emailedAt: change.nowMs })
+      return true
     })
+    if (isMailed) void mails.deliver()
   }
 
   return {
@@ -158,7 +162,7 @@ export function createAlerts({ store, clock, mailAlert, alertRecipients }: Alert
     },
 
     async create(tenantId: string, input: NewAlert, actor: Actor): Promise<Alert> {
-      return store.change(async (change) => {
+      const created = await store.change(async (change) => {
         const { queries, nowMs } = change
         await requireTenant(queries, tenantId)
         if ((await countAlerts(queries, tenantId)) >= LIMITS.alertsPerTenantMax)
@@ -182,6 +186,8 @@ export function createAlerts({ store, clock, mailAlert, alertRecipients }: Alert
         await change.audit(actor, { action: 'alert.created', tenantId, content })
         return alert
       })
+      if (created.emailRecipients.length > 0) void mails.deliver()
+      return created
     },
 
     async patch(
@@ -190,7 +196,7 @@ export function createAlerts({ store, clock, mailAlert, alertRecipients }: Alert
       patch: AlertPatch,
       actor: Actor,
     ): Promise<Alert> {
-      return store.change(async (change) => {
+      const patched = await store.change(async (change) => {
         const before = found(await findAlert(change.queries, tenantId, alertId))
         const isOther = (name: keyof NewAlert) =>
           patch[name] !== undefined && !isDeepStrictEqual(patch[name], before[name])
@@ -209,6 +215,8 @@ export function createAlerts({ store, clock, mailAlert, alertRecipients }: Alert
         await change.audit(actor, { action: 'alert.changed', tenantId, content })
         return after
       })
+      if (patched.emailRecipients.length > 0) void mails.deliver()
+      return patched
     },
 
     async remove(tenantId: string, alertId: string, actor: Actor): Promise<void> {

@@ -42,7 +42,7 @@ export function createNotices(
   const links = createAlertLinks({ vault, baseUrl })
   const mailAlert = createAlertMail({ mails, links, baseUrl })
   const alertRecipients = createAlertRecipients({ store, clock, mails, links })
-  const alerts = createAlerts({ store, clock, mailAlert, alertRecipients })
+  const alerts = createAlerts({ store, clock, mailAlert, alertRecipients, mails })
   const failure = 'looking at alerts failed, trying again later'
   jobs.follows(leases.alone('alerts', alerts.evaluate), failure, ALERTS_EVERY_MS)
   return {

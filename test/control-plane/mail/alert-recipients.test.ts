@@ -1,4 +1,5 @@
 /** Alerts by email to who administers nothing: asked first, bounded, and left by a link. */
+import { setImmediate } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { ALERT_EMAILS_PATH } from '../../../control-plane/mail/alert-links.ts'
 import {
@@ -59,7 +60,13 @@ async function startRecipients(t: Test) {
   const open = (link: string) => ask(`${ALERT_EMAILS_PATH}?link=${link}`, '')
   const press = (button: 'confirm' | 'stop', link: string) =>
     ask(`${ALERT_EMAILS_PATH}/${button}`, '', { method: 'POST', form: { link } })
-  return { ...world, clock, create, sent, trigger, linkIn, open, press, alerts }
+  /** Without anybody saying that it is time. */
+  const arrived = async (to: string) => {
+    const deadlineMs = Date.now() + 60_000
+    while (!mails.some((mail) => mail.to === to) && Date.now() < deadlineMs) await setImmediate()
+    return mails.splice(0)
+  }
+  return { ...world, store, clock, create, sent, arrived, trigger, linkIn, open, press, alerts }
 }
 
 void t.test('nobody is written to who has not agreed, and opening a link is no yes', async (t) => {
@@ -82,6 +89,22 @@ void t.test('nobody is written to who has not agreed, and opening a link is no y
   t.not(linkIn(told!), link, 'an alert says no, and never yes')
   t.match(await press('confirm', link), { status: 410 }, 'a yes is said once')
   t.match(await open(linkIn(told!)), { status: 200, text: /gets alerts.*Unsubscribe/s })
+})
+
+void t.test('who has an address to confirm does not wait for the next round', async (t) => {
+  const { create, arrived, press, linkIn, alerts, store, clock } = await startRecipients(t)
+  const { alertId } = await create([BOB])
+  const [asked] = await arrived(BOB)
+  t.match(asked, { subject: 'Confirm alert emails for acme' })
+  await press('confirm', linkIn(asked!))
+  await alerts.patch('acme', alertId, { emailRecipients: [BOB, 'carol@else.test'] }, ACTOR)
+  t.match(await arrived('carol@else.test'), [{ to: 'carol@else.test', subject: /^Confirm / }])
+  await store.change(({ queries, nowMs }) =>
+    addFigures(queries, 'acme', 'edge', nowMs, [{ outcome: 'sealed', reason: '', count: 10 }]),
+  )
+  clock.advance(1)
+  await alerts.evaluate()
+  t.match(await arrived(BOB), [{ to: BOB, subject: /^Alert for acme/ }], 'nor who is alerted')
 })
 
 void t.test('an alert that was passed on undoes no unsubscribing', async (t) => {
