@@ -3,23 +3,24 @@ import { issuerOf } from '../../shared/issuer.ts'
 import { HOUR_MS, SECOND_MS, type Clock } from '../../shared/clock.ts'
 import { Refusal } from '../../shared/errors.ts'
 import { LIMITS } from '../../shared/limits.ts'
-import { letter, mailTextsFor } from '../mail/letters.ts'
+import { consoleNameFor, letter, mailTextsFor } from '../mail/letters.ts'
 import type { Mails } from '../mail/mails.ts'
 import type { FactorChange, MailText, MailTexts } from '../mail/texts/english.ts'
 import { linksAhead } from '../store/queries/mails.ts'
 import { leftOfRate, takeRate } from '../store/queries/rates.ts'
 import { findTenant } from '../store/queries/tenants.ts'
 import { findUser } from '../store/queries/users.ts'
+import { CONSOLE_REALM } from '../store/reserved.ts'
 import type { Actor, Change, Store, TenantChange } from '../store/store.ts'
 import { browserName } from './browser-name.ts'
 import type { Tickets, TicketPurpose } from './tickets.ts'
 import type { User, Users } from './users.ts'
 
 const TENANT_WAITS_ENOUGH =
-  'As many invitations of this tenant are waiting to be sent as can wait: go on later, or give them a password.'
+  'Too many invitations of this tenant are waiting to be sent. Try again later, or set a password for these users.'
 
 const SENT_ENOUGH =
-  'This person has been sent three links within an hour: look into the folder for spam, or try again later.'
+  'This person was sent three links within an hour. Ask them to check their spam folder, or try again later.'
 
 const { burst: INVITED_AT_ONCE, perSecond: INVITED_PER_SECOND } = LIMITS.rateInvitations
 const INVITATION_EVERY_MS = Math.round(SECOND_MS / INVITED_PER_SECOND)
@@ -86,7 +87,7 @@ export function createAccountMail(world: AccountMailWorld) {
     const issued = await tickets.issue(change, ticket)
     if (issued === undefined) return false
     const { secret, ticketHash, expiresAt } = issued
-    const application = await applicationOf(change, tenantId)
+    const application = await applicationOf(change, tenantId, language)
     const link = `${realmUrl(tenantId)}/account/${PAGES[purpose]}?ticket=${secret}`
     // names are what people type: to an address that is not theirs yet none is sent
     const greeted = purpose === 'email' ? to : name
@@ -103,15 +104,19 @@ export function createAccountMail(world: AccountMailWorld) {
     change: TenantChange,
     user: User,
     kind: NoticeKind,
-    write: (facts: { readonly application: string; readonly isLast: boolean }) => MailText,
+    language: string,
+    write: (
+      texts: MailTexts,
+      facts: { readonly application: string; readonly isLast: boolean },
+    ) => MailText,
   ) {
     const { tenantId, userId, email } = user
     const key = `${tenantId} ${userId}`
     const told = { kind: `mail ${kind}`, key, rate: LIMITS.rateNoticesOfPerson }
     if ((await takeRate(change, told)) !== undefined) return
     const isLast = (await leftOfRate(change.queries, told, change.nowMs)) < 1
-    const application = await applicationOf(change, tenantId)
-    const text = write({ application, isLast })
+    const application = await applicationOf(change, tenantId, language)
+    const text = write(mailTextsFor(language), { application, isLast })
     await mails.queue(change, tenantId, letter(email, text))
   }
 
@@ -155,8 +160,8 @@ export function createAccountMail(world: AccountMailWorld) {
     language: string,
   ) {
     const { name } = before
-    await tell(change, before, 'emailChanged', (facts) =>
-      mailTextsFor(language).emailChanged({ ...facts, name, email }),
+    await tell(change, before, 'emailChanged', language, (texts, facts) =>
+      texts.emailChanged({ ...facts, name, email }),
     )
   }
 
@@ -172,8 +177,8 @@ export function createAccountMail(world: AccountMailWorld) {
     const { tenantId, name } = user
     const link = `${realmUrl(tenantId)}/account/forgotten`
     const own = { name, link, areBrowsersForgotten, isByOther }
-    await tell(change, user, 'passwordChanged', (facts) =>
-      mailTextsFor(language).passwordChanged({ ...facts, ...own }),
+    await tell(change, user, 'passwordChanged', language, (texts, facts) =>
+      texts.passwordChanged({ ...facts, ...own }),
     )
   }
 
@@ -258,8 +263,8 @@ export function createAccountMail(world: AccountMailWorld) {
     ) {
       const { tenantId, name } = user
       const link = `${realmUrl(tenantId)}/account`
-      await tell(change, user, 'factorsChanged', (facts) =>
-        mailTextsFor(language).factorsChanged({ ...facts, name, what, link }),
+      await tell(change, user, 'factorsChanged', language, (texts, facts) =>
+        texts.factorsChanged({ ...facts, name, what, link }),
       )
     },
 
@@ -276,7 +281,7 @@ export function createAccountMail(world: AccountMailWorld) {
       language: string,
     ) {
       const { to, by, link, expiresAt } = invitation
-      const tenant = await applicationOf(change, tenantId)
+      const tenant = await applicationOf(change, tenantId, language)
       const text = mailTextsFor(language).colleague({ tenant, by, link })
       await mails.queue(change, tenantId, letter(to, text), { expiresAt })
     },
@@ -299,8 +304,8 @@ export function createAccountMail(world: AccountMailWorld) {
         at: `${new Date(atMs).toISOString().slice(0, 16).replace('T', ' ')} UTC`,
         link: `${realmUrl(user.tenantId)}/account/forgotten`,
       }
-      await tell(change, user, 'newDevice', (facts) =>
-        mailTextsFor(language).newDevice({ ...facts, ...own }),
+      await tell(change, user, 'newDevice', language, (texts, facts) =>
+        texts.newDevice({ ...facts, ...own }),
       )
     },
 
@@ -311,7 +316,12 @@ export function createAccountMail(world: AccountMailWorld) {
   }
 }
 
-async function applicationOf({ queries }: TenantChange, tenantId: string): Promise<string> {
+async function applicationOf(
+  { queries }: TenantChange,
+  tenantId: string,
+  language: string,
+): Promise<string> {
+  if (tenantId === CONSOLE_REALM) return consoleNameFor(language)
   const tenant = await findTenant(queries, tenantId)
   if (tenant === undefined) throw new Refusal('tenant_not_found')
   return tenant.name

@@ -1,7 +1,7 @@
 /** From what has happened to a mail in the person's language. */
 import type { Mail } from './mails.ts'
-import { english, type MailText, type MailTexts } from './texts/english.ts'
-import { german } from './texts/german.ts'
+import { english, ENGLISH_CONSOLE, type MailText, type MailTexts } from './texts/english.ts'
+import { german, GERMAN_CONSOLE } from './texts/german.ts'
 import { withoutUnseen } from '../../shared/unseen.ts'
 
 const LANGUAGES: Readonly<Record<string, MailTexts>> = { en: english, de: german }
@@ -14,6 +14,10 @@ export function mailTextsFor(language: string): MailTexts {
     plain[what] = (facts: never) => (write as (facts: never) => MailText)(withPlainWords(facts))
   return plain as unknown as MailTexts
 }
+
+/** The console's own realm has no name that people know. */
+export const consoleNameFor = (language: string): string =>
+  language === 'de' ? GERMAN_CONSOLE : ENGLISH_CONSOLE
 
 /** All other text is what somebody has typed: names of people and applications, addresses, browsers. */
 const OUR_WORDS: ReadonlySet<string> = new Set(['link', 'stopLink', 'ip', 'at', 'what'])

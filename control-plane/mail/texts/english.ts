@@ -103,6 +103,9 @@ const lastOf = (isLast: boolean) =>
       ]
     : []
 
+/** What the console is called where an application has its name. */
+export const ENGLISH_CONSOLE = 'the console'
+
 export const english: MailTexts = {
   invite: ({ application, name, link }) => ({
     subject: `You're invited to ${application}`,

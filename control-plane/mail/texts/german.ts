@@ -28,6 +28,9 @@ const lastOf = (isLast: boolean) =>
       ]
     : []
 
+/** As a name: it stands behind „zu“, „für“ and „bei“. */
+export const GERMAN_CONSOLE = '„Konsole“'
+
 export const german: MailTexts = {
   invite: ({ application, name, link }) => ({
     subject: `Sie sind zu ${application} eingeladen`,

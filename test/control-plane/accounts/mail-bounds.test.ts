@@ -172,7 +172,7 @@ t.test('so many invitations wait, and then none is made that has no mail', async
   const admin = await person('acme')
   const form = { email: BOB.email, name: 'Bob', username: '', password: '' }
   const page = await admin.post('/console/tenants/acme/users/new', form)
-  t.match(page, { status: 429, text: /As many invitations of this tenant are waiting/ })
+  t.match(page, { status: 429, text: /Too many invitations of this tenant are waiting/ })
   t.equal(await users.byLogin('acme', BOB.email), undefined)
   t.equal((await post('/tenants/acme/users', { ...BOB, password: PASSWORD })).status, 201)
 })

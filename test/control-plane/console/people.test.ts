@@ -8,9 +8,9 @@ import { CONSOLE_PASSWORD, startConsole } from '../../support/console.ts'
 const PEOPLE = '/console/people'
 
 void t.test('an administrator is invited by mail, and sees that tenant alone', async (t) => {
-  const mails: { to: string; text: string }[] = []
+  const mails: { to: string; subject: string; text: string }[] = []
   const mailTransport = {
-    send: async (mail: { to: string; text: string }) => void mails.push(mail),
+    send: async (mail: (typeof mails)[number]) => void mails.push(mail),
     close: () => undefined,
   }
   const { services, person, signedIn } = await startConsole(t, { mailTransport })
@@ -20,7 +20,11 @@ void t.test('an administrator is invited by mail, and sees that tenant alone', a
   t.match(sent, { status: 303, location: /^\/console\/people\?tenant_id=acme&done=/ })
   await services.mails.deliver()
   t.match(mails, [
-    { to: 'bob@example.test', text: /realms\/console\/account\/invitation\?ticket=/ },
+    {
+      to: 'bob@example.test',
+      subject: "You're invited to the console",
+      text: /realms\/console\/account\/invitation\?ticket=/,
+    },
   ])
   t.match((await grace.get(`${PEOPLE}?tenant_id=acme`)).text, /Bob.*bob@example\.test.*Invited/s)
 
