@@ -5,6 +5,7 @@ import {
   REFUSAL_OUTCOMES,
 } from '../../store/monitoring-names.ts'
 import type { Line, Series } from '../../monitoring/series.ts'
+import type { Tenant } from '../../tenants/tenants.ts'
 import type { ChartLine } from '../blocks/chart.ts'
 import { outcomeText, reasonText } from './wording.ts'
 
@@ -31,12 +32,16 @@ function added({ times, lines }: Series, isMeant: Which): number[] {
   return sums
 }
 
+/** In sdk mode the application reports what it refused; what it let through it keeps to itself. */
+export const areRequestsCounted = (series: Series, mode?: Tenant['mode']): boolean =>
+  mode !== 'sdk' || totalOf(series, isOf('edge', 'forwarded', 'sign_in')) > 0
+
 const REQUESTS = isOf('edge', 'forwarded', 'sign_in', 'sealed', 'refused', 'terminate', 'other')
 
 /** What stands at the top of the page. */
-export const totals = (series: Series) =>
+export const totals = (series: Series, mode?: Tenant['mode']) =>
   [
-    ['Requests', totalOf(series, REQUESTS)],
+    ...(areRequestsCounted(series, mode) ? [['Requests', totalOf(series, REQUESTS)] as const] : []),
     ['Refusals', totalOf(series, isRefusal)],
     ['Sign-ins', totalOf(series, isOf('realm', 'signed_in'))],
     ['Second factors requested', totalOf(series, ({ outcome }) => outcome === 'step_up')],
@@ -50,11 +55,14 @@ const lineOf =
     tone,
   })
 
-export function requestLines(series: Series): ChartLine[] {
+export function requestLines(series: Series, mode?: Tenant['mode']): ChartLine[] {
   const line = lineOf(series, 'edge')
-  return [
+  const passed = [
     line('Forwarded', 'good', 'forwarded'),
     line('Redirected to sign-in', 'plain', 'sign_in'),
+  ]
+  return [
+    ...(areRequestsCounted(series, mode) ? passed : []),
     line('Refused or sealed', 'bad', 'refused', 'sealed', 'terminate'),
   ]
 }

@@ -5,7 +5,14 @@ import { chart } from '../blocks/chart.ts'
 import { emptyState, table } from '../blocks/table.ts'
 import { card } from '../blocks/text.ts'
 import type { Html } from '../../pages/html.ts'
-import { outcomesAndReasons, refusalLines, requestLines, signInLines } from './chart-lines.ts'
+import type { Tenant } from '../../tenants/tenants.ts'
+import {
+  areRequestsCounted,
+  outcomesAndReasons,
+  refusalLines,
+  requestLines,
+  signInLines,
+} from './chart-lines.ts'
 import { outcomeText, reasonText } from './wording.ts'
 import { FIGURE_OUTCOMES } from '../../store/monitoring-names.ts'
 
@@ -20,13 +27,20 @@ export function tiles(pairs: readonly (readonly [string, number | string | Html]
   </dl>`
 }
 
-/** In the hours of `timeZone`, where whoever is looked at has chosen one. */
-export function seriesCharts(series: Series, stepWords: string, timeZone?: string): Html {
+/** Of one tenant, or of all; in the hours of `timeZone`, where a tenant has chosen one. */
+export function seriesCharts(
+  series: Series,
+  stepWords: string,
+  {
+    timeZone,
+    mode,
+  }: { readonly timeZone?: string | undefined; readonly mode?: Tenant['mode'] } = {},
+): Html {
   const times = series.times.map((ms) => ms / 1000)
   const step = series.times.length > 1 ? (series.times[1] ?? 0) - (series.times[0] ?? 0) : 0
   const chartCard = (title: string, lines: ReturnType<typeof requestLines>, nothing: string) =>
     html`<div class="card">${chart({ title: `${title}, ${stepWords}`, times, lines, nothing, stepMs: step, timeZone })}</div>`
-  return html`${chartCard('Requests', requestLines(series), 'No requests in this period.')}
+  return html`${chartCard(areRequestsCounted(series, mode) ? 'Requests' : 'Refused requests', requestLines(series, mode), 'No requests in this period.')}
   ${chartCard('Refusals by reason', refusalLines(series), 'No refusals in this period.')}
   ${chartCard('Sign-ins', signInLines(series), 'No sign-ins in this period.')}`
 }

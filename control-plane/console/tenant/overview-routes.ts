@@ -5,7 +5,7 @@ import type { LatestRefusal } from '../../monitoring/refusals.ts'
 import { personLink } from '../blocks/person.ts'
 import { emptyState, table } from '../blocks/table.ts'
 import { card, logMoment } from '../blocks/text.ts'
-import { totals } from '../figures/chart-lines.ts'
+import { areRequestsCounted, totals } from '../figures/chart-lines.ts'
 import { reasonsCard, seriesCharts, STEP_WORDS, tiles } from '../figures/figures-view.ts'
 import { figuresCall, RANGE_QUERY, rangeLinks, rangeWords, spanOf } from '../figures/ranges.ts'
 import { outcomeText, reasonText } from '../figures/wording.ts'
@@ -21,7 +21,7 @@ export function overviewRoutes({ figures, refusals, sessions, userNames }: Overv
   return [
     page(
       { path: `${TENANT_PATH}/overview`, role: 'tenant', query: RANGE_QUERY },
-      async ({ tenant: { tenantId, name, timeZone }, query: { range }, nowMs }) => {
+      async ({ tenant: { tenantId, name, timeZone, mode }, query: { range }, nowMs }) => {
         const span = spanOf(range, nowMs)
         const series = await figures.series(tenantId, span)
         const latest = await refusals.latest(tenantId, LIMITS.refusalsListedMax)
@@ -33,11 +33,13 @@ export function overviewRoutes({ figures, refusals, sessions, userNames }: Overv
         return {
           title: 'Overview',
           here: 'overview',
-          intro: `Requests, refusals and sign-ins of ${name} in ${rangeWords(range)}.`,
+          intro: areRequestsCounted(series, mode)
+            ? `Requests, refusals and sign-ins of ${name} in ${rangeWords(range)}.`
+            : `Refusals and sign-ins of ${name} in ${rangeWords(range)}. Requests that its middleware lets through are not reported.`,
           hasCharts: true,
           content: html`${rangeLinks(tenantPath(tenantId, 'overview'), range)}
-          ${tiles([...totals(series), ['Active sessions now', countText(alive)]])}
-          ${seriesCharts(series, STEP_WORDS[span.step], timeZone === UNCHOSEN_ZONE ? undefined : timeZone)}
+          ${tiles([...totals(series, mode), ['Active sessions now', countText(alive)]])}
+          ${seriesCharts(series, STEP_WORDS[span.step], { mode, timeZone: timeZone === UNCHOSEN_ZONE ? undefined : timeZone })}
           ${latestCard(tenantId, latest, names)} ${reasonsCard(series)}`,
           calls: [{ method: 'GET', path: figuresCall(tenantId, span), label: 'These metrics' }],
         }

@@ -258,3 +258,20 @@ void t.test('hours are those of the tenant, where somebody has said where it is'
   t.match(text, new RegExp(`scope="row">\\d{4}-\\d\\d-\\d\\d ${there}:30<`), 'half hours too')
   t.equal(zoneIn((await ada.get(`${OVERVIEW}?range=month`)).text), 'UTC', 'days are of UTC')
 })
+
+void t.test(
+  'in sdk mode, what no middleware reports is left out, and the page says why',
+  async (t) => {
+    const { add, person, services } = await startFigures(t)
+    await services.tenants.patch('acme', { mode: 'sdk' }, ACTOR)
+    await add('acme', 'edge', { 'sealed:sealed': 3 })
+    const ada = await person('acme')
+    const { text } = await ada.get(OVERVIEW)
+    t.notMatch(text, /<dt>Requests<|Forwarded|Redirected to sign-in/)
+    t.match(text, tile('Refusals', '3'))
+    t.match(text, /Requests that its middleware lets through are not reported\./)
+    t.match(text, 'Refused requests, per hour')
+    await add('acme', 'edge', { 'forwarded:session': 7 })
+    t.match((await ada.get(OVERVIEW)).text, tile('Requests', '10'), 'from when it was at a gateway')
+  },
+)
