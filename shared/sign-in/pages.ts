@@ -29,6 +29,7 @@ const STYLE = `
 @media (prefers-color-scheme: dark) { :root { --ink: #eceef4; --quiet: #a3aabb; --ground: #12141a;
   --card: #1b1e26; --line: #2e323d; --accent: #9db0ff; --on-accent: #10142b } }
 * { box-sizing: border-box }
+[hidden] { display: none !important }
 body { margin: 0; min-height: 100vh; display: grid; place-items: center; padding: 1.5rem;
   background: var(--ground); color: var(--ink); font: 1rem/1.6 system-ui, sans-serif }
 main { width: 100%; max-width: 27rem; background: var(--card); border: 1px solid var(--line);

@@ -57,6 +57,7 @@ t.test(
       await page.click('text=Sign out')
       t.equal(page.url(), `${tenant.edge()}/service/logout?signed_out`)
       t.match(await page.textContent('h1'), 'signed out')
+      t.notOk(await page.getByText('signed_out').isVisible(), 'a code is for who has a problem')
       await keep('signed-out')
       await page.goto(`${tenant.edge()}/admin`)
       t.match(await page.textContent('h1'), 'Page not found')
