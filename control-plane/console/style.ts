@@ -132,6 +132,7 @@ input[type='checkbox'] { flex: none; width: 1.125rem; height: 1.125rem; min-heig
 .check label .hint { display: inline-block; margin-left: .25rem }
 .filters { display: flex; flex-wrap: wrap; gap: .75rem; align-items: flex-end; margin-bottom: 1.25rem }
 .filters .field { flex: 1 1 8rem; max-width: 22rem; margin: 0 }
+.filters .field:has([type=search]) { flex-basis: max-content }
 .filters .submit { margin: 0 }
 
 .notice { display: flex; gap: .75rem; margin: 0 0 1.25rem; padding: .8125rem 1rem; border: 1px solid; border-radius: .75rem; overflow-wrap: anywhere }

@@ -44,7 +44,7 @@ export const ALERT_METRICS = {
   lockouts: 'Accounts locked and addresses blocked after too many failures.',
   device_other_browser: 'Device checks that came from another browser than the sign-in.',
   device_break_glass: 'Sign-ins without a device check by people with emergency access.',
-  failed_deliveries: 'Webhook deliveries that failed for good.',
+  failed_deliveries: 'Webhook deliveries that failed after all retries.',
 } as const
 export type AlertMetric = keyof typeof ALERT_METRICS
 export const ALERT_METRIC_NAMES = Object.keys(ALERT_METRICS) as [AlertMetric, ...AlertMetric[]]

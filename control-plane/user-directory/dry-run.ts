@@ -96,7 +96,7 @@ export async function dryRun(
       () => lookUp(open, target, login),
       (one) =>
         one === undefined
-          ? 'The query runs. Give "login" to try it with somebody.'
+          ? 'The query runs. Set "login" to test it with a user.'
           : 'The query finds exactly one person.',
     )
     if (found !== undefined) {
@@ -165,7 +165,7 @@ async function lookUp(
   if (login === undefined) return undefined
   throw new Failed(
     'login',
-    'The query finds nobody with this login. It gets it in lower case and without spaces at its ends.',
+    'The query finds no user with this login. It receives the login in lower case, without leading or trailing spaces.',
   )
 }
 

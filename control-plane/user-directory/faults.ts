@@ -31,7 +31,7 @@ const FAULTS = {
   tls_missing: {
     field: 'tls',
     detail:
-      'The database does not offer TLS. Turn it on there, or set "tls" to "off" if nobody can listen on the way.',
+      'The database does not offer TLS. Turn it on there, or set "tls" to "off" if the network in between is trusted.',
   },
   tls_untrusted: {
     field: 'ca_pem',
@@ -86,7 +86,7 @@ const FAULTS = {
   },
   overloaded: {
     field: 'host',
-    detail: 'The database takes no more connections at the moment. Try again, or raise its limit.',
+    detail: 'The database accepts no more connections right now. Try again, or raise its limit.',
   },
   lost: {
     field: 'host',

@@ -66,7 +66,7 @@ function toPerson(text: (role: Role) => string): Person | RowProblem {
   if (!isExact(person.externalId, LIMITS.directoryIdCharactersMax))
     return {
       role: 'id',
-      wish: 'must name the person for good, be visible text, and have no spaces at its ends',
+      wish: 'must be an ID that never changes: printable text, without leading or trailing spaces',
     }
   if (!isEmailAddress(email)) return { role: 'email', wish: 'must be an email address' }
   if (!isExact(person.username, LIMITS.usernameCharactersMax))

@@ -4,6 +4,8 @@ import { PASSWORD } from '../support/application.ts'
 import { WITHOUT_CHROMIUM } from '../support/chromium.ts'
 import { startConsoleStory } from '../support/console-story.ts'
 
+const LABEL_HEIGHTS = `[...document.querySelectorAll('.filters label')].map((one) => one.offsetHeight)`
+
 t.test('a user from the invitation to the end', { skip: WITHOUT_CHROMIUM }, async (t) => {
   const { fleet, tenant, chromium, desk, plain, at, look, lookAt } = await startConsoleStory(
     t,
@@ -62,6 +64,11 @@ t.test('a user from the invitation to the end', { skip: WITHOUT_CHROMIUM }, asyn
   await visitor.page.waitForURL(application)
 
   await lookAt('/users', 'users')
+  for (const one of [plain.page, desk.page]) {
+    await one.goto(at('/users'))
+    const heights = await one.evaluate<number[]>(LABEL_HEIGHTS)
+    t.equal(new Set(heights).size, 1, 'each label of the search is one line')
+  }
   await lookAt('/users/new', 'user-new')
   await lookAt('/address-blocks', 'address-blocks')
   await lookAt(`${ofAda}/remove`, 'user-remove')

@@ -4,6 +4,7 @@ import type { Difference } from '../blocks/diff.ts'
 import type { AlertMetric } from '../../store/monitoring-names.ts'
 import { logMomentText } from '../blocks/text.ts'
 import { durationText } from '../durations.ts'
+import { checkTitle } from '../tenant/check-titles.ts'
 import { METRIC_LABELS } from '../tenant/alert-form.ts'
 
 const FIELDS: Readonly<Record<string, string>> = {
@@ -50,6 +51,8 @@ const KINDS: Readonly<Record<string, string>> = {
   directory: 'of the user directory',
 }
 
+const LANGUAGES: Readonly<Record<string, string>> = { en: 'English', de: 'German' }
+
 /** As the service itself keeps some: `windowSeconds`. */
 const asNoted = (name: string): string =>
   /^[a-z]+(?:[A-Z][a-z\d]*)+$/.test(name)
@@ -79,6 +82,8 @@ function valueText(name: string, value: unknown): unknown {
   if (name === 'not_before' && typeof value === 'number') return logMomentText(value * SECOND_MS)
   // a picture cannot be shown here; two of them can be told apart
   if (name === 'brand_logo_tag' && typeof value === 'string') return `image ${value.slice(0, 6)}`
+  if (name === 'email_language') return LANGUAGES[String(value)] ?? value
+  if (name === 'missing' && Array.isArray(value)) return value.map(String).map(checkTitle)
   if (name === 'kind') return KINDS[String(value)] ?? value
   const isTime = typeof value === 'string' && ISO_TIME.test(value)
   return isTime ? logMomentText(Date.parse(value)) : value

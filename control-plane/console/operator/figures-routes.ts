@@ -53,9 +53,9 @@ function queueFacts(queue: Awaited<ReturnType<FiguresWorld['webhookQueue']>>) {
     ['Events to process', written(queue.eventsWaiting)],
     ['Deliveries queued', written(queue.deliveriesWaiting)],
     ['Requests in progress', written(queue.underWay)],
-    ['Delivered since the start', written(queue.delivered)],
-    ['Failed since the start', written(queue.givenUp)],
-    ['Webhooks paused since the start', written(queue.paused)],
+    ['Delivered since startup', written(queue.delivered)],
+    ['Failed since startup', written(queue.givenUp)],
+    ['Webhooks paused since startup', written(queue.paused)],
   ])
 }
 

@@ -159,7 +159,7 @@ const sessionsTable = ({ sessions, user }: ConsolePersonView) =>
     rows: sessions,
     columns: [
       { label: 'Browser', isName: true, cell: browserOf },
-      { label: 'Address', cell: ({ ip }) => ip },
+      { label: 'IP address', cell: ({ ip }) => ip },
       { label: 'Signed in', cell: ({ createdAt }) => moment(createdAt) },
       { label: 'Last seen', cell: ({ lastSeenAt }) => moment(lastSeenAt) },
     ],

@@ -53,7 +53,7 @@ export function alertsRoutes({ alerts }: Pick<ConsoleWorld, 'alerts'>): readonly
       title: alert === undefined ? 'New alert' : `Alert: ${METRIC_LABELS[alert.metric]}`,
       here: 'alerts',
       intro:
-        'Sends the webhook event alert.triggered, and an email if you wish, each time the threshold is reached.',
+        'Sends the webhook event alert.triggered, and an email if you like, each time the threshold is reached.',
       content: alertForm(visit, { alert, waiting, attempt }),
       hasCharts: true,
       calls: [callOf(tenantId, alertId)],
@@ -67,7 +67,7 @@ export function alertsRoutes({ alerts }: Pick<ConsoleWorld, 'alerts'>): readonly
       return {
         title: 'Alerts',
         here: 'alerts',
-        intro: 'Get notified when a number gets too high.',
+        intro: 'Get notified when a number reaches its threshold.',
         buttons: [linkButton(`${at(visit)}/new`, 'New alert')],
         content: html`${list(at(visit), items)}
         ${pager(address, { next, isFirst: query.cursor === undefined })}`,

@@ -10,6 +10,7 @@ import { form } from '../blocks/form.ts'
 import { notice } from '../../pages/blocks/notice.ts'
 import { card, copyable, facts, moment, stepItem } from '../blocks/text.ts'
 import { TENANT_PATH, tenantPath } from '../navigation.ts'
+import { MODE_LABELS } from '../operator/settings/settings-form.ts'
 import { protectionBadge } from '../operator/tenants-routes.ts'
 import { action, done, page, type ConsoleRoute, type TenantVisit, type View } from '../route.ts'
 import type { ConsoleWorld } from '../world.ts'
@@ -146,11 +147,14 @@ function glance(tenant: Tenant, { edgeUrlFor }: StartWorld) {
       html`${index === 0 ? '' : html`<br />`}<a href="${edgeUrlFor(hostname)}/" rel="noreferrer">${hostname}</a>`,
   )
   return facts([
-    ['Address', hostnames.length === 0 ? null : html`${links}`],
+    [
+      hostnames.length > 1 ? 'Hostnames' : 'Hostname',
+      hostnames.length === 0 ? null : html`${links}`,
+    ],
     mode === 'connector'
       ? ['Reached by', html`<a href="${tenantPath(tenant.tenantId, 'connectors')}">connectors</a>`]
       : ['Origin', origin],
-    ['Mode', mode],
+    ['Enforcement mode', MODE_LABELS[mode]],
     ['Plan', plan],
     ['License', licence],
     ['Sealed paths', sealed.length === 0 ? null : sealed.join(', ')],

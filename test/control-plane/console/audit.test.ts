@@ -27,7 +27,7 @@ void t.test('a change of a user says what was and what is, and no password', asy
   t.notMatch(text, /lantern/)
 })
 
-void t.test('who was signed out, and when, is told to people', async (t) => {
+void t.test('what is noted for programs is told in words', async (t) => {
   const { services, person } = await startConsole(t)
   const administrator = await person('acme')
   const [subject, not_before] = ['usr_0123456789abcdef', 1_700_000_000]
@@ -39,9 +39,13 @@ void t.test('who was signed out, and when, is told to people', async (t) => {
       )
     await about('sessions.revoked', { subject, not_before, reason: 'admin' })
     await about('webhook.replayed', { failed_since: '2023-11-14T22:13:20.000Z' })
+    await about('protection.on', { force: true, missing: ['key_installed'] })
+    await about('alert.created', { email_language: 'de' })
   })
   const { text } = await administrator.get('/console/tenants/acme/audit')
   t.match(text, /<dt>Sessions from before<\/dt>\s*<dd>\s*2023-11-14 22:13:20 UTC/)
+  t.match(text, /<dt>Checks missing<\/dt>\s*<dd>[^]*?Application has the public key/)
+  t.match(text, /<dt>Email language<\/dt>\s*<dd>\s*German/)
   t.match(text, /<dt>Failed since<\/dt>\s*<dd>\s*2023-11-14 22:13:20 UTC/)
   t.notMatch(text, />Subject</, 'the person is the target')
   t.notMatch(text, /1700000000|Z<|T22/)

@@ -69,6 +69,14 @@ t.test('what was typed is looked at first, then saved, then taken back', async (
   const logo = await services.tenants.logo(await acme())
   t.equal(logo?.bytes.toString('base64'), PNG)
 
+  const { text: audit } = await ada.get('/console/tenants/acme/audit')
+  const changed = /<dt>Logo<\/dt>[^]*?<ins>(?:<span[^]*?<\/span>)?\s*([^<]+)<\/ins>/.exec(
+    audit,
+  )?.[1]
+  const tag = (await acme()).brandLogoTag ?? ''
+  t.equal(changed?.trim(), `image ${tag.slice(0, 6)}`, 'which of two pictures, and no more')
+  t.notMatch(audit, tag)
+
   await ada.post(PAGE, { ...FIELDS, brand_colour: '' })
   t.match(await acme(), { brandColour: null, brandLogoTag: /./ }, 'without a file the logo stays')
   await ada.post(PAGE, { ...FIELDS, remove_logo: 'on' })

@@ -156,7 +156,7 @@ export function testDryRuns(t: Test, start: (t: Test) => Promise<TestDatabase>) 
       await database.run(`INSERT INTO people VALUES ${row}, ${bare}`, 'app')
       await refused({ login: 'md5' }, 'columns', /kind that cannot be checked here.*argon2id/)
       await refused({ login: 'bare' }, 'columns', /"columns.email" names must be an email address/)
-      await refused({ login: 'nobody' }, 'login', /finds nobody with this login/)
+      await refused({ login: 'nobody' }, 'login', /finds no user with this login/)
       const everybody = isPostgres
         ? 'SELECT * FROM people WHERE $1::text IS NOT NULL'
         : 'SELECT * FROM people WHERE ? IS NOT NULL'

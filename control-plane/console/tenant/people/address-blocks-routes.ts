@@ -36,7 +36,7 @@ export function addressBlocksRoutes({ addressBlocks }: { readonly addressBlocks:
           rows: items,
           columns: [
             {
-              label: 'Address',
+              label: 'IP address',
               isName: true,
               cell: ({ address: one }) => fromAddress(tenantId, one),
             },

@@ -56,7 +56,7 @@ export function sessionTable({
       ...(people === undefined ? [] : [who]),
       { label: 'Browser', isName: people === undefined, cell: (session) => browserOf(session) },
       { label: 'Status', cell: (session) => stateOf(session, lifetime) },
-      { label: 'Address', cell: ({ ip }) => fromAddress(tenantId, ip) },
+      { label: 'IP address', cell: ({ ip }) => fromAddress(tenantId, ip) },
       { label: 'Signed in', cell: ({ createdAt }) => moment(createdAt) },
       { label: 'Last seen', cell: ({ lastSeenAt }) => moment(lastSeenAt) },
       {

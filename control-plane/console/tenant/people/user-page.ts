@@ -104,17 +104,20 @@ function accountFacts(user: User) {
   return facts([
     ['Username', username],
     emailFact(user),
-    ['Source', source === 'directory' ? 'your own database' : 'local'],
+    ['Source', source === 'directory' ? 'your own database' : 'Local'],
     [
       'Password',
       source === 'directory'
         ? 'in your own database'
         : passwordHash === ''
           ? 'not chosen yet'
-          : html`since ${moment(passwordChangedAt)}`,
+          : html`changed ${moment(passwordChangedAt)}`,
     ],
     ['Last sign-in', user.lastSignInAt === 0 ? 'never' : html`${moment(user.lastSignInAt)}`],
-    ['Second factor', user.isFactorRequired ? 'required' : 'if a policy asks for it'],
+    [
+      'Second factor',
+      user.isFactorRequired ? 'always required' : 'required where the policy says so',
+    ],
     ['Created', moment(user.createdAt)],
     ['ID', user.userId],
   ])
@@ -198,7 +201,7 @@ const deviceTable = (devices: readonly KnownDevice[], tenantId: string) =>
     rows: devices,
     columns: [
       { label: 'Browser', isName: true, cell: browserOf },
-      { label: 'Address', cell: ({ ip }) => fromAddress(tenantId, ip) },
+      { label: 'IP address', cell: ({ ip }) => fromAddress(tenantId, ip) },
       { label: 'First seen', cell: ({ createdAt }) => moment(createdAt) },
       { label: 'Last seen', cell: ({ lastSeenAt }) => moment(lastSeenAt) },
     ],
@@ -217,7 +220,7 @@ export const attemptTable = (attempts: readonly PastAttempt[], tenantId?: string
           html`${outcomeBadge(outcome, reason)}${repeatedText(repeated)}`,
       },
       {
-        label: 'Address',
+        label: 'IP address',
         cell: ({ ip }) => (tenantId === undefined ? ip : fromAddress(tenantId, ip)),
       },
       { label: 'Browser', cell: browserOf },

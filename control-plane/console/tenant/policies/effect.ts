@@ -73,7 +73,7 @@ export function effectTables(
       columns: [
         { label: 'Person', isName: true, cell: who },
         { label: 'When', cell: ({ at }) => moment(at * 1000) },
-        { label: 'Address', cell: ({ ip }) => ip },
+        { label: 'IP address', cell: ({ ip }) => ip },
         { label: 'Before', cell: ({ before }) => outcomeText(before) },
         { label: 'After', cell: ({ after }) => outcomeText(after) },
       ],

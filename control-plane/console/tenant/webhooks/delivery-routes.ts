@@ -126,7 +126,7 @@ function glance(delivery: Delivery, url: string, tenantId: string) {
   const { deliveryId, webhookId, replayedFrom, createdAt } = delivery
   return facts([
     ['ID', deliveryId],
-    ['Address', html`<code>${url}</code>`],
+    ['Endpoint URL', html`<code>${url}</code>`],
     ['Created', logMoment(createdAt)],
     ['Next attempt', nextOf(delivery)],
     [

@@ -111,7 +111,7 @@ const alreadyJoined = ({ tenant_id: tenantId, connector_id: id }: Joined, path: 
     'already_joined',
     `${visibleText(path)} already holds connector ${id} of ${tenantId}.`,
     'Start it: service-connector run',
-    'To join anew, leave first: service-connector leave. For a second connector, use another folder with --state.',
+    'To join again, leave first: service-connector leave. For a second connector, use another folder with --state.',
   )
 
 async function readToken(task: Task): Promise<string> {

@@ -61,7 +61,7 @@ function stateOf(running: RunningStatus | null, isUnknown: boolean): StatusState
 }
 
 function whyNot(port: number | undefined, answer: string): string {
-  if (port === undefined) return 'Without a local port nobody can be asked whether it runs.'
+  if (port === undefined) return 'Unknown whether it runs: this connector has no local port to ask.'
   if (answer === 'another')
     return `Port ${port} belongs to another connector on this machine. Name the port of this one: --local-port PORT`
   return answer === 'stranger'

@@ -151,7 +151,8 @@ async function lookAtRunning(port: number | undefined, joined: Joined): Promise<
   const about = { subject: 'running', name: 'running connector' } as const
   if (port === undefined) return skipped(about, 'It has no local port to be asked on.')
   const answer = await askRunning(port)
-  if (answer === 'nobody') return noted(about, `Nothing listens on port ${port}: it does not run.`)
+  if (answer === 'nobody')
+    return noted(about, `Nothing listens on port ${port}: the connector is not running.`)
   if (answer === 'stranger' || answer.connector_id !== joined.connector_id)
     return noted(about, `Port ${port} belongs to another program. Name its own with --local-port.`)
   return answer.is_ready

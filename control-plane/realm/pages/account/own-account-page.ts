@@ -89,7 +89,7 @@ function factors({ place, accountUrl, csrf, canAddPasskey, factors: all }: OwnAc
     .map(({ factorId, kind, createdAt, lastUsedAt }) => ({
       title: own.factorKinds[kind],
       facts: [
-        html`${own.since} ${moment(texts, createdAt)}`,
+        html`${own.added} ${moment(texts, createdAt)}`,
         lastUsedAt === null ? own.factorUnused : html`${own.lastSeen} ${moment(texts, lastUsedAt)}`,
       ],
       button: {
