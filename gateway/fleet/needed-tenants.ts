@@ -53,7 +53,10 @@ export function createNeededTenants(world: NeededTenantsWorld) {
     for (const { text } of tenants.kept.values()) bytes += text.length
     if (!isByNeed || bytes <= keptBytesMax) return
     const unusedMs = clock.nowMs() - IN_USE_MS
-    const unused = [...tenants.kept.keys()].filter((id) => (askedMs.get(id) ?? 0) < unusedMs)
+    // connectors come without a visitor, and are let in by what is here of their tenant
+    const unused = [...tenants.kept]
+      .filter(([id, { isPushed }]) => !isPushed && (askedMs.get(id) ?? 0) < unusedMs)
+      .map(([id]) => id)
     unused.sort((a, b) => (askedMs.get(a) ?? 0) - (askedMs.get(b) ?? 0))
     const gone: string[] = []
     for (const tenantId of unused) {

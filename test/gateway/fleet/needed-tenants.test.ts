@@ -7,8 +7,8 @@ import { createPortPair } from '../../support/port-pair.ts'
 
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
-/** Of a gateway that has three, each of ten bytes. */
-function startRoom(keptBytesMax: number) {
+/** Of a gateway that has three, each of ten bytes; some of them behind connectors. */
+function startRoom(keptBytesMax: number, pushed: readonly string[] = []) {
   const clock = movableClock()
   const tenants = new ReplicatedTenants()
   for (const name of ['ada', 'bob', 'cleo'])
@@ -19,7 +19,7 @@ function startRoom(keptBytesMax: number) {
         hash: '',
         version: '1.f',
         hostnames: [],
-        isPushed: false,
+        isPushed: pushed.includes(name),
         text: '0123456789',
       },
       1,
@@ -80,6 +80,15 @@ t.test('what is in use stays, even beyond the limit; so does all that fits', asy
   const fits = startRoom(30)
   fits.needed.makeRoom()
   t.same(fits.relayed, [])
+})
+
+t.test('one that is behind connectors stays: they come without a visitor', async (t) => {
+  const { clock, tenants, relayed, sent, needed } = startRoom(5, ['ada', 'cleo'])
+  clock.advance(61_000)
+  needed.makeRoom()
+  t.same([...tenants.kept.keys()], ['ada', 'cleo'])
+  t.same(relayed, ['unload bob'])
+  t.same(sent, [{ type: 'unwant', tenant_ids: ['bob'] }])
 })
 
 t.test('one that is wanted again before its files are gone keeps them', async (t) => {
