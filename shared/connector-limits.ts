@@ -68,6 +68,10 @@ export const CONNECTOR_LIMITS = {
   // between gateways: at one worker, to or from one worker of another
   hopPingMs: 5000,
   hopConnectionsMax: 512,
+  /** Of one gateway, which may have 256 workers: each has one, and one that replaces it. */
+  hopLinksMax: 512,
+  /** What either end says on a link; that a request is to be its last is besides. */
+  hopWords: { burst: 200, perSecond: 10 },
   /** Without any, so long. */
   hopLinkKeptMs: 60_000,
   /** Who has said that no connector is there is not asked again so soon. */

@@ -65,6 +65,7 @@ export function createConnectors(world: ConnectorsWorld) {
   const guests = createHopGuests({
     gatewayId: world.gatewayId,
     wayHere: (tenantId) => byTenant.get(tenantId),
+    nowMs,
   })
   const hops = createHops({
     gatewayId: world.gatewayId,

@@ -16,6 +16,7 @@ import {
 } from '../../shared/connector/messages.ts'
 import type { FleetGateway } from '../../shared/fleet/snapshot.ts'
 import { LIMITS } from '../../shared/limits.ts'
+import { Spending } from '../wire/budget.ts'
 import type { Way } from '../wire/upstream-call.ts'
 import { toldOf } from './open-failures.ts'
 import { splice } from './splice.ts'
@@ -36,6 +37,7 @@ interface GuestsWorld {
   readonly gatewayId: string
   /** Undefined: no connector of the tenant is here. */
   readonly wayHere: (tenantId: string) => Way | undefined
+  readonly nowMs: () => number
 }
 
 interface Known {
@@ -45,7 +47,7 @@ interface Known {
 
 const keyOfLink = ({ gateway_id, link }: HopHello) => `${gateway_id} ${link}`
 
-export function createHopGuests({ gatewayId, wayHere }: GuestsWorld) {
+export function createHopGuests({ gatewayId, wayHere, nowMs }: GuestsWorld) {
   const known = new Map<string, Known>()
   const guests = new Map<string, Guest>()
   let isDraining = false
@@ -54,6 +56,12 @@ export function createHopGuests({ gatewayId, wayHere }: GuestsWorld) {
 
   const tell = ({ control }: Guest, word: HopWord) =>
     void (control.writable && control.write(`${JSON.stringify(word)}\n`))
+
+  function linksOf(gatewayId: string): number {
+    let sum = 0
+    for (const guest of guests.values()) if (guest.gatewayId === gatewayId) sum++
+    return sum
+  }
 
   function end({ control, sockets }: Guest): void {
     control.destroy()
@@ -69,7 +77,8 @@ export function createHopGuests({ gatewayId, wayHere }: GuestsWorld) {
   function welcome(control: TLSSocket, hello: HopHello): void {
     const link = keyOfLink(hello)
     const certificate = known.get(hello.gateway_id)?.certificate
-    if (certificate === undefined || guests.has(link) || isDraining) return void control.destroy()
+    const isWelcome = certificate !== undefined && !guests.has(link) && !isDraining
+    if (!isWelcome || linksOf(hello.gateway_id) >= LIMITS.hopLinksMax) return void control.destroy()
     const guest: Guest = {
       gatewayId: hello.gateway_id,
       certificate,
@@ -78,9 +87,15 @@ export function createHopGuests({ gatewayId, wayHere }: GuestsWorld) {
       unanswered: 0,
     }
     guests.set(link, guest)
-    readLines(control, {
+    const words = new Spending(LIMITS.hopWords, nowMs())
+    const lines = readLines(control, {
       bytesMax: LIMITS.connectorMessageBytesMax,
       onLine(line) {
+        // A line is a byte to whoever sends it.
+        if (!words.spend(nowMs())) {
+          lines.stop()
+          return void control.destroy()
+        }
         if (readWord(ConnectorWordSchema, line)?.say === 'pong') guest.unanswered = 0
       },
       onTooLong: () => control.destroy(),

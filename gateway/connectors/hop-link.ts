@@ -15,6 +15,7 @@ import {
 } from '../../shared/connector/messages.ts'
 import type { FleetGateway } from '../../shared/fleet/snapshot.ts'
 import { LIMITS } from '../../shared/limits.ts'
+import { Spending } from '../wire/budget.ts'
 import { SharedUse } from '../wire/share.ts'
 import type { InUse } from '../wire/upstream-call.ts'
 import { dialGateway, type Dialled } from './dial-gateway.ts'
@@ -27,6 +28,7 @@ interface HopLinkWorld {
   /** This gateway, and the key that the others know it by. */
   readonly gatewayId: string
   readonly key: KeyObject
+  readonly nowMs: () => number
   /** It takes no further request. */
   readonly onLeft: () => void
 }
@@ -54,6 +56,7 @@ interface Hop {
 export class HopLink {
   readonly to: FleetGateway
   readonly #world: HopLinkWorld
+  readonly #words: Spending
   readonly #link = randomBytes(16).toString('base64url')
   #control: TLSSocket | undefined
   /** Who has answered there, of how many; 0 until then, where any of them will do. */
@@ -77,6 +80,7 @@ export class HopLink {
     this.to = to
     this.worker = worker ?? 0
     this.#world = world
+    this.#words = new Spending(LIMITS.hopWords, world.nowMs())
     this.#giveUp = dialGateway(to, worker, (dialled) => this.#begin(dialled))
   }
 
@@ -116,7 +120,9 @@ export class HopLink {
   }
 
   #hear(line: string): void {
+    if (this.#isGone) return
     const word = readWord(HopWordSchema, line)
+    if (word?.say !== 'retire' && !this.#words.spend(this.#world.nowMs())) return this.end()
     if (word === undefined) return // a later version's, or why it ends
     this.#listen()
     switch (word.say) {

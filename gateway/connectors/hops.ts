@@ -61,7 +61,7 @@ export function createHops({ gatewayId, key, connectMs, nowMs, log, expectedAt }
       if (others.length > 0) links.set(id, others)
       else links.delete(id)
     }
-    const link: HopLink = new HopLink(to, { gatewayId, key, onLeft }, worker)
+    const link: HopLink = new HopLink(to, { gatewayId, key, nowMs, onLeft }, worker)
     links.set(id, [...linksTo(id), link])
     return link
   }

@@ -32,6 +32,7 @@ t.test('so many connections for one worker of another gateway, and no more', asy
   const { hopConnectionsMax: most } = LIMITS
   const guests = createHopGuests({
     gatewayId: 'gateway-2',
+    nowMs: Date.now,
     // they wait for ever
     wayHere: () => ({
       open: () => undefined,
@@ -63,7 +64,12 @@ t.test('and none is asked for that would be one too many', async (t) => {
   const { certificate, privateKeyPem } = await openDoor(t)
   const to = { gateway_id: 'gateway-2', address: `127.0.0.1:${port}`, certificate }
   const key = createPrivateKey(privateKeyPem)
-  const link = new HopLink(to, { gatewayId: 'gateway-1', key, onLeft: () => undefined })
+  const link = new HopLink(to, {
+    gatewayId: 'gateway-1',
+    key,
+    nowMs: Date.now,
+    onLeft: () => undefined,
+  })
   const answers: string[] = []
   const open = (tenantId: string) =>
     link.open({ tenantId, client: undefined, withinMs: 60_000 }, (answer) => {
