@@ -8,6 +8,7 @@ import type { Outcome } from '../../shared/enforcement/decide.ts'
 import { fingerprintOf } from '../../shared/enforcement/fingerprint.ts'
 import { seenIntervalSeconds } from '../../shared/enforcement/seen.ts'
 import { judgeAgain } from '../../shared/enforcement/judge-again.ts'
+import { PathBudget } from '../../shared/enforcement/path-budget.ts'
 import type { SessionActivity } from '../../shared/fleet/snapshot.ts'
 import type { Exchange } from '../wire/exchange.ts'
 import { RequestContext } from '../request/context.ts'
@@ -34,26 +35,20 @@ interface OpenStreamsWorld {
 export const SWEEP_MS = 500
 /** A burst of revocations is one pass. */
 const GATHER_MS = 10
-/**
- * Of paths, to be held against new rules of their tenant in one turn of the event loop. Each counts as
- * so many at least. A client has thousands of WebSockets, and a path can be made to cost a millisecond.
- */
-const PATH_CHARACTERS_PER_TURN = 32 * 1024
-const PATH_CHARACTERS_MIN = 64
 
 export function createOpenStreams(world: OpenStreamsWorld) {
   const { clock, byHost } = world
   const sweepTimer = setInterval(judge, SWEEP_MS).unref()
   let soonTimer: NodeJS.Timeout | null = null
-  let pathCharactersLeft = 0
+  const paths = new PathBudget()
   let rest: NodeJS.Immediate | null = null
 
   function judge(): void {
-    pathCharactersLeft = PATH_CHARACTERS_PER_TURN
+    paths.beginTurn()
     const nowSeconds = Math.floor(clock.nowMs() / 1000)
     for (const webSocket of world.webSockets()) guard(() => judgeWebSocket(webSocket, nowSeconds))
     world.eachInFlight((exchange) => guard(() => judgeExchange(exchange, nowSeconds)))
-    if (pathCharactersLeft < 0)
+    if (paths.isSpent)
       rest ??= setImmediate(() => {
         rest = null
         judge()
@@ -62,9 +57,7 @@ export function createOpenStreams(world: OpenStreamsWorld) {
 
   /** False: in the next turn, and until then it stays as it was allowed, if its session holds. */
   function isPathDue({ path, allowedBy }: RequestContext, tenant: CompiledTenant): boolean {
-    if (tenant === allowedBy) return true
-    pathCharactersLeft -= Math.max(path.length, PATH_CHARACTERS_MIN)
-    return pathCharactersLeft >= 0
+    return tenant === allowedBy || paths.isDue(path)
   }
 
   /** Each for itself: one that throws would save all behind it, and end the worker. */

@@ -107,7 +107,7 @@ export function createEnforcementState(settings: EnforceSettings) {
     settings.afterOutage === 'refuse' && Math.abs(nowMs() - feed.heardMs()) > settings.outageLimitMs // also when a clock is set back
 
   /** As at the edge, whose sweep is gateway/session/open-streams.ts. */
-  function mayStay(admitted: Admitted): boolean {
+  function mayStay(admitted: Admitted, isPathDue: (path: string) => boolean): boolean {
     const { identity: session, path, allowedBy } = admitted
     if (tenant === undefined || isTooOld()) return false
     const now = nowSeconds(clock)
@@ -115,11 +115,10 @@ export function createEnforcementState(settings: EnforceSettings) {
     const usedSeconds = Math.max(admitted.activeSeconds, session.usedSeconds)
     const times = { usedSeconds, nowSeconds: now }
     const client = { fingerprint: '', boundTo: '' }
-    if (
-      judgeAgain({ path, session, allowedBy, tenant, revoked, ...times, ...client }) !== undefined
-    )
-      return false
-    admitted.allowedBy = tenant
+    const isDue = tenant === allowedBy || isPathDue(path)
+    const facts = { path, session, allowedBy, tenant, revoked, isPathDue: isDue }
+    if (judgeAgain({ ...facts, ...times, ...client }) !== undefined) return false
+    if (isDue) admitted.allowedBy = tenant
     return true
   }
 

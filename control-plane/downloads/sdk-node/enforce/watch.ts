@@ -3,6 +3,7 @@
  * judged again: with every piece of news, and every second for what time alone ends.
  */
 import { SECOND_MS } from '../../../../shared/clock.ts'
+import { PathBudget } from '../../../../shared/enforcement/path-budget.ts'
 import type { StillOpen } from '../guard.ts'
 import type { EnforcedTenant } from './state.ts'
 import type { Admission } from './admission.ts'
@@ -23,7 +24,8 @@ interface Watched {
 
 interface WatchWorld {
   nowSeconds(): number
-  mayStay(admitted: Admitted): boolean
+  /** Its path is looked at only where that is due; until then it stays if its session holds. */
+  mayStay(admitted: Admitted, isPathDue: (path: string) => boolean): boolean
   /** Of something that was watched; the others have been looked at all the same. */
   onError(error: unknown): void
 }
@@ -31,9 +33,13 @@ interface WatchWorld {
 export function createWatch({ nowSeconds, mayStay, onError }: WatchWorld) {
   const watched = new Set<Watched>()
   let timer: NodeJS.Timeout | undefined
+  let rest: NodeJS.Immediate | undefined
+  const paths = new PathBudget()
+  const isPathDue = (path: string) => paths.isDue(path)
 
   /** Something has changed. */
   function look() {
+    paths.beginTurn()
     const now = nowSeconds()
     const errors: unknown[] = []
     for (const one of [...watched]) {
@@ -45,7 +51,13 @@ export function createWatch({ nowSeconds, mayStay, onError }: WatchWorld) {
     }
     // here and not when the last one goes: most requests come alone, and a timer for each costs more
     if (watched.size === 0) stop()
+    else if (paths.isSpent) rest ??= setImmediate(goOn)
     for (const error of errors) onError(error)
+  }
+
+  function goOn() {
+    rest = undefined
+    look()
   }
 
   /** What cannot be judged does not go on. */
@@ -53,7 +65,7 @@ export function createWatch({ nowSeconds, mayStay, onError }: WatchWorld) {
     try {
       if (open.isOver()) return 'over'
       if (open.isActive()) admitted.activeSeconds = now
-      return mayStay(admitted) ? 'stays' : 'ends'
+      return mayStay(admitted, isPathDue) ? 'stays' : 'ends'
     } catch (error) {
       errors.push(error)
       return 'ends'
@@ -73,7 +85,8 @@ export function createWatch({ nowSeconds, mayStay, onError }: WatchWorld) {
 
   function stop() {
     clearInterval(timer)
-    timer = undefined
+    clearImmediate(rest)
+    timer = rest = undefined
   }
 
   return {

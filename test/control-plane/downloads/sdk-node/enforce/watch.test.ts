@@ -1,9 +1,11 @@
 /** What is open and looked at again: each for itself. */
 import t from 'tap'
+import { createEnforcement } from '../../../../../control-plane/downloads/sdk-node/enforce/enforcement.ts'
 import {
   createWatch,
   type Admitted,
 } from '../../../../../control-plane/downloads/sdk-node/enforce/watch.ts'
+import { startFeedService, USER_AGENT } from '../../../../support/feed-service.ts'
 
 const fail = () => {
   throw new Error('a response of some other library')
@@ -68,4 +70,62 @@ t.test('the end of one may end another, which is not ended twice', (t) => {
   watch.look()
   t.same(ended, ['first', 'second'])
   t.end()
+})
+
+t.test(
+  'of many whose paths are to be judged, some in each turn, and no session waits',
+  async (t) => {
+    const turn = () => new Promise((resolve) => setImmediate(resolve))
+    const [judged, ended]: [Set<string>, string[]] = [new Set(), []]
+    const watch = createWatch({
+      nowSeconds: () => 1,
+      mayStay({ path }, isPathDue) {
+        if (path === '/over') return false
+        if (!judged.has(path) && isPathDue(path)) judged.add(path)
+        return true
+      },
+      onError: (error) => t.error(error),
+    })
+    t.teardown(() => watch.close())
+    const open = (path: string) =>
+      watch.add({ identity: {}, path, activeSeconds: 0, allowedBy: {} } as Admitted, {
+        isOver: () => false,
+        isActive: () => false,
+        end: () => void ended.push(path),
+      })
+    for (let at = 0; at < 100; at++) open(`/${at}${'x'.repeat(1022)}`.slice(0, 1024))
+    open('/over')
+    watch.look()
+    t.same([judged.size, ended], [32, ['/over']])
+    await turn()
+    t.equal(judged.size, 64)
+    await turn()
+    await turn()
+    t.equal(judged.size, 100)
+  },
+)
+
+t.test('each of them meets the new rules', async (t) => {
+  const feed = await startFeedService(t, { sealed: [] })
+  const guard = createEnforcement(feed.options)
+  t.teardown(() => guard.close?.())
+  await guard.ready?.()
+  const outcome = await guard.judge({
+    method: 'GET',
+    target: `/new/${'x'.repeat(1000)}`,
+    rawHeaders: ['Host', 'app.localhost', 'Cookie', feed.session(), 'User-Agent', USER_AGENT],
+    peerAddress: '127.0.0.1',
+    isSecure: false,
+  })
+  if (outcome.kind !== 'forward') throw new Error(outcome.body)
+  const ended = new Set<number>()
+  const { promise: areEnded, resolve } = Promise.withResolvers<void>()
+  for (let at = 0; at < 100; at++)
+    guard.watch?.(outcome, {
+      isOver: () => false,
+      isActive: () => false,
+      end: () => void (ended.add(at).size === 100 && resolve()),
+    })
+  feed.put({ sealed: ['/new'] })
+  await areEnded
 })
