@@ -305,6 +305,10 @@ export class Member {
     if (this.#isGone) return
     this.#isGone = true
     this.#control.destroy()
+    // It was taken away on purpose: who has a WebSocket over it hears so, and may come again. A pool
+    // would ask for another connection at once, and this one is still named here.
+    if (cutOff === 'revoked')
+      for (const inUse of [...this.#used.values()]) if (!inUse.isPooled) inUse.retire()
     for (const socket of [...this.#spares, ...this.#used.keys()]) socket.destroy()
     this.#events.onGone(cutOff)
   }

@@ -82,5 +82,7 @@ t.test('a connector that is revoked, and a gateway that is sent away', async (t)
   holder.tell({ type: 'settings', settings })
   const second = await connect(t, asked, '/socket', { cookie: asked.session() })
   holder.put({ connectors: [] })
-  t.match(await second.closed, { code: 1006 })
+  // Word of it and the end come by two connections: which is first is the network's to say.
+  const { code } = await second.closed
+  t.ok(code === 1012 || code === 1006, String(code))
 })

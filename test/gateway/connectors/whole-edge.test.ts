@@ -92,6 +92,6 @@ t.test('a connector that is no longer named has no connection left', async (t) =
   await connector.until('connected')
   const client = await connect(t, edge, '/socket', { cookie: edge.session() })
   edge.put({ connectors: [] })
-  t.match(await client.closed, { code: 1006 })
+  t.match(await client.closed, { code: 1012 }, 'others may be there for it: it may come again')
   t.match(await connector.until('refused'), { reason: 'revoked' })
 })
