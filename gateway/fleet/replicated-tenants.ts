@@ -158,8 +158,7 @@ export class ReplicatedTenants {
   /** All that a new worker needs of them, read step by step. */
   *changes(): Iterable<RelayChange> {
     for (const tenantId of this.held) yield { type: 'hold', tenantId }
-    for (const [tenantId, state] of this.#revokedById)
-      yield { type: 'revoked', tenantId, revoked: state.whole() }
+    for (const [tenantId, revoked] of this.revoked()) yield { type: 'revoked', tenantId, revoked }
     for (const [tenantId, hosts] of this.reserved) yield { type: 'reserve', tenantId, ...hosts }
     // whoever has not all of them is told of all by name: a worker asks for what it has visitors for
     const isByNeed = this.indexed.size > 0

@@ -4,6 +4,7 @@
  * sockets nor cached proofs.
  */
 import { createPublicKey, type KeyObject } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
 import type { TenantRules } from '../../shared/enforcement/decide.ts'
 import { compileExcluded, compileSealed } from '../../shared/enforcement/path.ts'
 import { deriveKey, type SealingKeys } from '../../shared/enforcement/seen.ts'
@@ -43,16 +44,15 @@ export function createTenantCompiler(world: {
 }) {
   /** One pool per tenant and origin, closed when the last state that uses it is retired. */
   const pools = new Map<string, { upstream: Upstream; users: number }>()
-  const trusts = new Map<string, { fingerprint: string; trust: TokenTrust }>()
+  const trusts = new Map<string, TokenTrust & { readonly keys: ImportedKeys }>()
   const certificatesById = new Map<string, HostCertificates>()
 
   function trustOf(snapshot: TenantSnapshot): TokenTrust {
     const { tenant_id: tenantId, issuer, client_id: audience, keys } = snapshot
-    const fingerprint = JSON.stringify([issuer, audience, keys])
     const kept = trusts.get(tenantId)
-    if (kept?.fingerprint === fingerprint) return kept.trust
+    if (kept?.issuer === issuer && kept.audience === audience && kept.keys.isOf(keys)) return kept
     const trust = { issuer, audience, keys: new ImportedKeys(keys) }
-    trusts.set(tenantId, { fingerprint, trust })
+    trusts.set(tenantId, trust)
     return trust
   }
 
@@ -68,12 +68,13 @@ export function createTenantCompiler(world: {
     /** Throws for a snapshot that cannot be served; nothing has changed then. */
     compile(snapshot: TenantSnapshot): CompiledTenant {
       const trust = trustOf(snapshot)
-      const state = readSnapshot(snapshot)
+      const matchers = readSnapshot(snapshot)
       const { tenant_id: tenantId } = snapshot
       const before = certificatesById.get(tenantId)
       const certificates = keepCertificates(snapshot.certificates, before)
-      certificatesById.set(tenantId, certificates)
-      return Object.assign(state, { trust, certificates, upstream: enter(snapshot) })
+      if (certificates.size > 0) certificatesById.set(tenantId, certificates)
+      else certificatesById.delete(tenantId)
+      return new Compiled(snapshot, { ...matchers, trust, certificates, upstream: enter(snapshot) })
     },
     /** The tenant is no longer served with this state. */
     retire(tenant: CompiledTenant) {
@@ -105,72 +106,114 @@ export function checkSnapshot(snapshot: TenantSnapshot): void {
   snapshot.certificates.forEach(checkCertificate)
 }
 
-type Stateless = Omit<CompiledTenant, 'trust' | 'upstream' | 'certificates'>
+type Matchers = Pick<CompiledTenant, 'sealed' | 'excluded' | 'connectors'>
 
-function readSnapshot(snapshot: TenantSnapshot): Stateless {
-  const { client_secret: secret, previous_client_secret: previous } = snapshot
-  const keysOf = (derive: (from: string) => Buffer) =>
-    onceAsked((): SealingKeys =>
-      previous === undefined ? [derive(secret)] : [derive(secret), derive(previous)],
-    )
-  const seenKeys = keysOf((from) => deriveKey(from, 'seen'))
-  const flowKeys = keysOf((from) => deriveKey(from, 'flow'))
-  const probeKeys = keysOf(probeKeyOf)
+function readSnapshot(snapshot: TenantSnapshot): Matchers {
   return {
-    tenantId: snapshot.tenant_id,
-    revision: snapshot.revision,
-    name: snapshot.name,
-    status: snapshot.status,
-    protection: snapshot.protection,
-    hostnames: Object.keys(snapshot.edge_urls),
-    edgeUrls: new Map(Object.entries(snapshot.edge_urls)),
-    origin: snapshot.origin,
-    mode: snapshot.mode,
     connectors: connectorKeysOf(snapshot),
-    health: snapshot.health,
     sealed: compileSealed(snapshot.sealed),
     excluded: compileExcluded(snapshot.excluded),
-    isSignInBlocked: snapshot.licence_blocks_signin,
-    sessionRules: {
+  }
+}
+
+type Made = Matchers & Pick<CompiledTenant, 'trust' | 'certificates' | 'upstream'>
+
+/**
+ * Thousands of these are there at once: as a class each weighs a fifth of an object with getters of
+ * its own. Few of them are asked for soon, so keys are derived when they are.
+ */
+class Compiled implements CompiledTenant {
+  readonly tenantId: string
+  readonly revision: number
+  readonly name: string
+  readonly status: TenantSnapshot['status']
+  readonly protection: TenantSnapshot['protection']
+  readonly hostnames: readonly string[]
+  readonly edgeUrls: ReadonlyMap<string, string>
+  readonly origin: string
+  readonly mode: TenantSnapshot['mode']
+  readonly health: string
+  readonly isSignInBlocked: boolean
+  readonly sessionRules: CompiledTenant['sessionRules']
+  readonly client: CompiledTenant['client']
+  readonly sealed: CompiledTenant['sealed']
+  readonly excluded: CompiledTenant['excluded']
+  readonly connectors: ConnectorKeys
+  readonly trust: TokenTrust
+  readonly certificates: HostCertificates
+  readonly upstream: Upstream
+  readonly #previousSecret: string | undefined
+  #seenKeys: SealingKeys | undefined
+  #flowKeys: SealingKeys | undefined
+  #probeKeys: SealingKeys | undefined
+
+  constructor(snapshot: TenantSnapshot, made: Made) {
+    this.tenantId = snapshot.tenant_id
+    this.revision = snapshot.revision
+    this.name = snapshot.name
+    this.status = snapshot.status
+    this.protection = snapshot.protection
+    this.hostnames = Object.keys(snapshot.edge_urls)
+    this.edgeUrls = new Map(Object.entries(snapshot.edge_urls))
+    this.origin = snapshot.origin
+    this.mode = snapshot.mode
+    this.health = snapshot.health
+    this.isSignInBlocked = snapshot.licence_blocks_signin
+    this.sessionRules = {
       sessionSecondsMax: snapshot.max_session_seconds,
       idleSeconds: snapshot.idle_seconds,
       binding: snapshot.session_binding,
-    },
-    client: { issuer: snapshot.issuer, id: snapshot.client_id, secret },
-    get seenKeys() {
-      return seenKeys()
-    },
-    get flowKeys() {
-      return flowKeys()
-    },
-    get probeKeys() {
-      return probeKeys()
-    },
+    }
+    const { issuer, client_id: id, client_secret: secret } = snapshot
+    this.client = { issuer, id, secret }
+    this.#previousSecret = snapshot.previous_client_secret
+    this.sealed = made.sealed
+    this.excluded = made.excluded
+    this.connectors = made.connectors
+    this.trust = made.trust
+    this.certificates = made.certificates
+    this.upstream = made.upstream
+  }
+
+  get seenKeys(): SealingKeys {
+    return (this.#seenKeys ??= this.#derived((from) => deriveKey(from, 'seen')))
+  }
+
+  get flowKeys(): SealingKeys {
+    return (this.#flowKeys ??= this.#derived((from) => deriveKey(from, 'flow')))
+  }
+
+  get probeKeys(): SealingKeys {
+    return (this.#probeKeys ??= this.#derived(probeKeyOf))
+  }
+
+  #derived(derive: (from: string) => Buffer): SealingKeys {
+    const [secret, previous] = [this.client.secret, this.#previousSecret]
+    return previous === undefined ? [derive(secret)] : [derive(secret), derive(previous)]
   }
 }
 
-/** Thousands of tenants come at once when a gateway starts, and few of them are asked for soon. */
-function onceAsked<T>(make: () => T): () => T {
-  let made: T | undefined
-  return () => (made ??= make())
-}
-
-/** Of the tenant's public keys those that a token was signed with. The Map keeps `__proto__` an unknown kid. */
+/** Of the tenant's public keys those that a token was signed with. */
 class ImportedKeys implements VerificationKeys {
-  readonly #jwks: ReadonlyMap<string, PublicKey>
-  readonly #imported = new Map<string, KeyObject>()
+  readonly #jwks: readonly PublicKey[]
+  #imported: Map<string, KeyObject> | undefined
 
   constructor(jwks: readonly PublicKey[]) {
     for (const jwk of jwks) checkKey(jwk)
-    this.#jwks = new Map(jwks.map((jwk) => [jwk.kid, jwk]))
+    this.#jwks = jwks
+  }
+
+  isOf(jwks: readonly PublicKey[]): boolean {
+    return isDeepStrictEqual(this.#jwks, jwks)
   }
 
   get(kid: string): KeyObject | undefined {
-    const known = this.#imported.get(kid)
+    const known = this.#imported?.get(kid)
     if (known !== undefined) return known
-    const jwk = this.#jwks.get(kid)
+    const jwk = this.#jwks.findLast((one) => one.kid === kid)
     if (jwk === undefined) return undefined
     const key = importKey(jwk)
+    this.#imported ??= new Map()
     this.#imported.set(kid, key)
     return key
   }
@@ -192,8 +235,10 @@ function bitsOf(bytes: Buffer): number {
   return first < 0 ? 0 : (bytes.length - first) * 8 - (Math.clz32(bytes[first]!) - 24)
 }
 
+const NO_CONNECTORS: ConnectorKeys = new Map()
+
 function connectorKeysOf({ mode, connectors = [] }: TenantSnapshot): ConnectorKeys {
-  if (mode !== 'connector') return new Map()
+  if (mode !== 'connector') return NO_CONNECTORS
   return new Map(
     connectors.map(({ connector_id: connectorId, keys }) => [
       connectorId,

@@ -64,11 +64,14 @@ export class HostCertificate {
 
 export type HostCertificates = ReadonlyMap<string, HostCertificate>
 
+const NONE: HostCertificates = new Map()
+
 /** `before` is what the tenant had until now. */
 export function keepCertificates(
   given: readonly SnapshotCertificate[],
   before: HostCertificates | undefined,
 ): HostCertificates {
+  if (given.length === 0) return NONE
   const certificates = new Map<string, HostCertificate>()
   for (const certificate of given) {
     const kept = before?.get(certificate.hostname)

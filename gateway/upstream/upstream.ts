@@ -75,7 +75,8 @@ class PooledUpstream implements Upstream, CallQueue, ConnectionPool<UpstreamConn
     this.origin = url.origin
     this.authority = url.host
     this.timeouts = options.timeouts
-    this.#limits = { ...LIMITS, ...options.limits }
+    // a copy of all limits weighs more than all else that there is of a tenant
+    this.#limits = options.limits === undefined ? LIMITS : { ...LIMITS, ...options.limits }
     this.#ownsRuntime = options.runtime === undefined
     this.runtime = options.runtime ?? createUpstreamRuntime({})
     this.#openByAddress = openByAddress({ url, runtime: this.runtime, ca: options.ca })
