@@ -17,6 +17,8 @@ interface NeededTenantsWorld {
   readonly relay: (change: RelayChange, only?: OnlyFor) => Promise<void>
   /** False: there is no link. */
   readonly send: (message: UpMessage) => boolean
+  /** What was kept of some is not what it was taken for. */
+  readonly onDamaged: () => void
   readonly keptBytesMax?: number | undefined
 }
 
@@ -50,7 +52,7 @@ export function createNeededTenants(world: NeededTenantsWorld) {
   /** Those asked for longest ago first, until the rest fits. */
   function makeRoom() {
     let bytes = 0
-    for (const { text } of tenants.kept.values()) bytes += text.length
+    for (const kept of tenants.kept.values()) bytes += kept.bytes
     if (!isByNeed || bytes <= keptBytesMax) return
     const unusedMs = clock.nowMs() - IN_USE_MS
     // connectors come without a visitor, and are let in by what is here of their tenant
@@ -61,7 +63,7 @@ export function createNeededTenants(world: NeededTenantsWorld) {
     const gone: string[] = []
     for (const tenantId of unused) {
       if (bytes <= keptBytesMax) break
-      bytes -= tenants.kept.get(tenantId)?.text.length ?? 0
+      bytes -= tenants.kept.get(tenantId)?.bytes ?? 0
       gone.push(tenantId)
       askedMs.delete(tenantId)
       tenants.unload(tenantId)
@@ -97,12 +99,14 @@ export function createNeededTenants(world: NeededTenantsWorld) {
     /** A visitor of a worker waits for it. */
     want(tenantId: string, worker: WorkerPort) {
       askedMs.set(tenantId, clock.nowMs())
+      const text = tenants.textOf(tenantId)
       const kept = tenants.kept.get(tenantId)
-      if (kept !== undefined) {
-        const { synced, text } = kept
-        const change = { type: 'tenant', tenantId, sync: synced.sync, text } as const
-        return void relay(change, { workers: new Set([worker]) })
+      if (text !== undefined && kept !== undefined) {
+        const change = { type: 'tenant', tenantId, sync: kept.synced.sync, text } as const
+        void relay(change, { workers: new Set([worker]) })
       }
+      if (tenants.damaged.size > 0) world.onDamaged()
+      if (text !== undefined) return
       // also if it was asked for before: nobody may have heard that
       wanted.getOrInsertComputed(tenantId, () => new Set<WorkerPort>()).add(worker)
       // before its `welcome` the control plane does not hear it, and hears it again behind that

@@ -63,6 +63,14 @@ export function createReplica(options: ReplicaOptions) {
     disk,
     relay,
     send,
+    onDamaged() {
+      for (const tenantId of tenants.damaged) {
+        const reserved = tenants.reserved.get(tenantId)
+        if (reserved !== undefined) void relay({ type: 'reserve', tenantId, ...reserved })
+      }
+      tenants.damaged.clear()
+      askForEverything('a kept tenant is damaged')
+    },
     keptBytesMax: options.keptBytesMax,
   })
   const held = new HeldRevocations({
@@ -160,7 +168,7 @@ export function createReplica(options: ReplicaOptions) {
     const text = canonicalJson(snapshot)
     const hostnames = Object.keys(snapshot.edge_urls)
     const isPushed = snapshot.mode === 'connector'
-    const next = { synced, hash, version, hostnames, isPushed, text }
+    const next = { synced, hash, version, hostnames, isPushed, bytes: text.length, text }
     // the other workers know it by name, and ask when they have a visitor for it
     const workers = kept === undefined && !isPushed ? needed.wanting(tenantId) : undefined
     const others = { type: 'index', tenants: [{ tenantId, hostnames, synced }] } as const
@@ -176,6 +184,9 @@ export function createReplica(options: ReplicaOptions) {
       hostnames,
       isProtected: snapshot.protection === 'on',
       isSuspended: snapshot.status === 'suspended',
+      atStart: isPushed
+        ? null
+        : { bytes: text.length, sessionSeconds: snapshot.max_session_seconds },
     })
     acknowledgements.settle(served, saved)
     return served

@@ -3,6 +3,7 @@ import { RevokedState } from '../../shared/enforcement/revoked-state.ts'
 import { canonicalJson, StateDigest } from '../../shared/fleet/digest.ts'
 import { IndexBuckets, type Indexed } from '../last-known-good/index-buckets.ts'
 import { addToRoster, type StoredState } from '../last-known-good/kept-state.ts'
+import type { Recovered } from '../last-known-good/recovery.ts'
 import type { Revoked } from '../../shared/fleet/snapshot.ts'
 import { isNewer, type SyncedRevision } from '../tenants/registry.ts'
 import { LIMITS } from '../../shared/limits.ts'
@@ -15,8 +16,10 @@ interface Kept {
   readonly hostnames: readonly string[]
   /** Every worker has it: its connectors come without being asked. */
   readonly isPushed: boolean
-  /** The checked snapshot as JSON, for workers that are still to come. */
-  readonly text: string
+  /** Of its text. */
+  readonly bytes: number
+  /** The checked snapshot as JSON, for workers that are still to come; null: on the disk, see `textOf`. */
+  readonly text: string | null
 }
 
 /** Who has been mentioned since a full synchronisation began. */
@@ -36,12 +39,15 @@ export class ReplicatedTenants {
   /** Their revocations are not whole: 503 until they are. */
   readonly held = new Set<string>()
   readonly rejected = new Set<string>()
+  /** Found out since the last look: all is to be asked for. */
+  readonly damaged = new Set<string>()
   /** Versions, of rejected snapshots too: compared with what the control plane has sent. */
   readonly received = new StateDigest()
   roster = new StateDigest()
   /** Removed since the last `synced`: an older state that was read before must not return. */
   readonly removed = new Map<string, SyncedRevision>()
   readonly #revokedById = new Map<string, RevokedState>()
+  #readKept: StoredState['readTenant'] | undefined
 
   /** The newest that is known of a tenant, its end too. */
   knownOf(tenantId: string): SyncedRevision | undefined {
@@ -71,6 +77,36 @@ export class ReplicatedTenants {
     const { synced, version, hostnames } = kept
     this.kept.delete(tenantId)
     this.indexed.set(tenantId, { synced, version, hostnames })
+  }
+
+  /**
+   * What lies on the disk since before the start is read here. One that is not what its guard has told is
+   * served as far as it may be, or reserved, and known to be `damaged`.
+   */
+  textOf(tenantId: string): string | undefined {
+    const kept = this.kept.get(tenantId)
+    if (kept === undefined || kept.text !== null) return kept?.text ?? undefined
+    const { tenant, isExact } = this.#readKept!(tenantId)
+    const isAsTold = isExact && tenant?.hash === kept.hash && tenant.version === kept.version
+    if (!isAsTold) this.damaged.add(tenantId)
+    if (tenant === null) {
+      const { hostnames, synced } = kept
+      this.kept.delete(tenantId)
+      this.received.delete(tenantId)
+      this.reserved.set(tenantId, { hostnames, synced })
+      return undefined
+    }
+    if (isAsTold) {
+      const text = canonicalJson(tenant.snapshot)
+      this.kept.set(tenantId, { ...kept, text })
+      return text
+    }
+    // in the place of the one that workers know by name
+    const text = canonicalJson({ ...tenant.snapshot, revision: kept.synced.revision })
+    const hostnames = Object.keys(tenant.snapshot.edge_urls)
+    this.kept.set(tenantId, { ...kept, hash: '', version: '', hostnames, text })
+    this.received.set(tenantId, '')
+    return text
   }
 
   revokedOf(tenantId: string): RevokedState {
@@ -119,26 +155,23 @@ export class ReplicatedTenants {
   }
 
   /** What lay on the disk. Answers whose revocations are better written anew: a copy may be bad. */
-  restore(
-    { tenants, index, roster }: Pick<StoredState, 'tenants' | 'index' | 'roster'>,
-    nowSeconds: number,
-  ): string[] {
+  restore({ tenants, index, roster, readTenant }: RestoredState, nowSeconds: number): string[] {
     const doubtful: string[] = []
-    const told = new Map(
-      index.map(([tenantId, sync, revision]) => [tenantId, { sync, revision }] as const),
-    )
-    for (const { tenantId, tenant, reserved, revoked, isRevokedLost, problems } of tenants) {
+    this.#readKept = readTenant
+    const ids = new Set(tenants.map(({ tenantId }) => tenantId))
+    const told = new Map<string, SyncedRevision>()
+    for (const [tenantId, sync, revision] of index)
+      if (ids.has(tenantId)) told.set(tenantId, { sync, revision })
+    for (const recovered of tenants) {
+      const { tenantId, reserved, revoked, isRevokedLost, problems } = recovered
+      const kept = keptOf(recovered)
       const newer = told.get(tenantId)
       // it had made room, and the process ended before its files were gone: they may say less
-      const isOld = newer !== undefined && tenant !== null && isNewer(newer, tenant.synced)
-      if (tenant !== null && !isOld) {
-        const { synced, hash, version, snapshot } = tenant
-        const hostnames = Object.keys(snapshot.edge_urls)
-        const isPushed = snapshot.mode === 'connector'
-        const text = canonicalJson(snapshot)
-        this.kept.set(tenantId, { synced, hash, version, hostnames, isPushed, text })
-        this.received.fill(tenantId, version)
-        this.revokedOf(tenantId).expectSessionSeconds(snapshot.max_session_seconds)
+      const isOld = newer !== undefined && kept !== null && isNewer(newer, kept.synced)
+      if (kept !== null && !isOld) {
+        this.kept.set(tenantId, kept)
+        this.received.fill(tenantId, kept.version)
+        this.revokedOf(tenantId).expectSessionSeconds(kept.sessionSeconds)
       }
       if (reserved !== null) this.reserved.set(tenantId, reserved)
       if (revoked !== null) this.revokedOf(tenantId).merge(revoked, nowSeconds)
@@ -162,8 +195,13 @@ export class ReplicatedTenants {
     for (const [tenantId, hosts] of this.reserved) yield { type: 'reserve', tenantId, ...hosts }
     // whoever has not all of them is told of all by name: a worker asks for what it has visitors for
     const isByNeed = this.indexed.size > 0
-    for (const [tenantId, { synced, isPushed, text }] of this.kept)
-      if (isPushed || !isByNeed) yield { type: 'tenant', tenantId, sync: synced.sync, text }
+    for (const [tenantId, { synced, isPushed }] of this.kept) {
+      if (isByNeed && !isPushed) continue
+      const text = this.textOf(tenantId)
+      const reserved = this.reserved.get(tenantId)
+      if (text !== undefined) yield { type: 'tenant', tenantId, sync: synced.sync, text }
+      else if (reserved !== undefined) yield { type: 'reserve', tenantId, ...reserved }
+    }
     if (!isByNeed) return
     const tenantIds = [...this.kept.keys(), ...this.indexed.keys()]
     for (let at = 0; at < tenantIds.length; at += LIMITS.fleetIndexEntriesSentMax)
@@ -181,5 +219,29 @@ export class ReplicatedTenants {
       const { hostnames, synced } = known
       return [{ tenantId, hostnames, synced }]
     })
+  }
+}
+
+type RestoredState = Pick<StoredState, 'tenants' | 'index' | 'roster' | 'readTenant'>
+
+function keptOf({ tenant, unread }: Recovered): (Kept & { sessionSeconds: number }) | null {
+  if (unread !== null) {
+    const { synced, hostnames, current } = unread
+    const { hash, version, bytes, session_seconds: sessionSeconds } = current
+    const text = null
+    return { synced, hash, version, hostnames, isPushed: false, bytes, text, sessionSeconds }
+  }
+  if (tenant === null) return null
+  const { synced, hash, version, snapshot } = tenant
+  const text = canonicalJson(snapshot)
+  return {
+    synced,
+    hash,
+    version,
+    hostnames: Object.keys(snapshot.edge_urls),
+    isPushed: snapshot.mode === 'connector',
+    bytes: text.length,
+    text,
+    sessionSeconds: snapshot.max_session_seconds,
   }
 }

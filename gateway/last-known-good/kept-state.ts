@@ -9,7 +9,8 @@ import {
   type FleetSettings,
 } from '../../shared/fleet/snapshot.ts'
 import { BUCKET } from './index-buckets.ts'
-import { recover, type Generation, type Recovered } from './recovery.ts'
+import { isNewer } from '../tenants/registry.ts'
+import { recover, recoverUnread, type Generation, type Recovered } from './recovery.ts'
 import type { FileKind, SealedFiles, SealedRead } from './sealed-file.ts'
 import {
   readEndings,
@@ -19,6 +20,7 @@ import {
   readRevoked,
   readSettings,
   readTenant,
+  type CurrentRecord,
   type GuardRecord,
   type IndexRecord,
   type PositionRecord,
@@ -51,6 +53,8 @@ export interface StoredState {
   readonly isConfigured: boolean
   /** Some host of some tenant may be unknown. */
   readonly isDamaged: boolean
+  /** One of `tenants` that was not read yet. */
+  readonly readTenant: (tenantId: string) => Recovered
 }
 
 /** What the next write of a tenant has to know of its files. */
@@ -58,60 +62,115 @@ interface TenantFilesFound {
   readonly guard: GuardRecord | null
   readonly hasRevoked: boolean
   readonly isCurrentBad: boolean
+  readonly isUnread: boolean
+  /** What its guard is to tell at the next start, and does not yet. */
+  readonly untold: CurrentRecord | null
 }
+
+type OpenFile = (folder: Folder, name: string, kind: FileKind, tenantId: string) => SealedRead
 
 export function readKeptState(directory: string, files: SealedFiles, log: Logger) {
   const listing = list(directory, log)
   const isListed = FOLDERS.every((folder) => listing[folder] !== undefined)
   const tenantFiles = new Map<string, TenantFilesFound>()
-
-  // Most tenants have no second generation or revocations: opening what is not there is dear.
-  function open(folder: Folder, name: string, kind: FileKind, tenantId: string): SealedRead {
-    if (listing[folder]?.has(name) === false) return { kind: 'missing' }
-    return files.read(join(directory, folder, name), kind, tenantId)
-  }
-
-  function readTenantFiles(tenantId: string): Recovered {
-    const generation = (name: Generation) =>
-      readTenant(open('tenants', `${tenantId}.${name}`, 'tenant', tenantId))
-    const current = generation('current')
-    const recovered = recover({
-      tenantId,
-      guard: readGuard(open('guard', tenantId, 'guard', tenantId)),
-      generations: { current, next: generation('next'), previous: generation('previous') },
-      revoked: COPIES.map((copy) =>
-        readRevoked(open('revoked', `${tenantId}.${copy}`, 'revoked', tenantId)),
-      ),
-    })
-    tenantFiles.set(tenantId, {
-      guard: recovered.guard,
-      hasRevoked: recovered.revoked !== null || recovered.isRevokedLost,
-      isCurrentBad: current.kind === 'damaged',
-    })
-    return recovered
-  }
-
-  const tenants = tenantIdsOf(listing).map(readTenantFiles)
   const position = readPosition(files.read(join(directory, 'position'), 'position', ''))
   const settings = readSettings(files.read(join(directory, 'settings'), 'settings', ''))
   const endings = readEndings(files.read(join(directory, 'endings'), 'endings', ''))
   const { index, isIndexWhole } = readIndexFiles(directory, files, log)
   const kept = position.kind === 'read' ? position.record : null
+  // up to here all that had come was written; who has all tenants hands all of them to its workers
+  const wholeUpTo = index.length > 0 && isIndexWhole && !files.hasOtherKey ? kept : null
+
+  // Most tenants have no second generation or revocations: opening what is not there is dear.
+  const openListed: OpenFile = (folder, name, kind, tenantId) =>
+    listing[folder]?.has(name) === false
+      ? { kind: 'missing' }
+      : openIn(directory, files)(folder, name, kind, tenantId)
+
+  function readTenantFiles(tenantId: string): Recovered {
+    const guard = readGuard(openListed('guard', tenantId, 'guard', tenantId))
+    const isUnread =
+      wholeUpTo !== null &&
+      guard.kind === 'read' &&
+      !isNewer(guard.record, wholeUpTo) &&
+      listing.tenants?.has(`${tenantId}.current`) === true &&
+      !listing.tenants.has(`${tenantId}.next`)
+    if (isUnread && hasCurrent(guard.record)) {
+      const recovered = recoverUnread(tenantId, guard.record, revokedFiles(openListed, tenantId))
+      tenantFiles.set(tenantId, { ...found(recovered), isCurrentBad: false, isUnread })
+      return recovered
+    }
+    const { recovered, isCurrentBad } = readTenantWhole(openListed, tenantId, guard)
+    const untold = isUnread && recovered.isExact ? currentOf(recovered) : null
+    tenantFiles.set(tenantId, { ...found(recovered), isCurrentBad, isUnread: false, untold })
+    return recovered
+  }
+
+  const tenants = tenantIdsOf(listing).map(readTenantFiles)
   const judged = judge(tenants, index, isIndexWhole ? kept : null, kept)
   report(log, tenants)
   if (position.kind === 'damaged')
     log.error({ reason: position.reason }, 'the kept position is damaged, asking for everything')
   if (endings.kind === 'damaged')
     log.error({ reason: endings.reason }, 'the kept ends of sessions are damaged, and lost')
-  const state = {
+  const state: StoredState = {
     ...judged,
     handedEpoch: handedEpochOf(position, tenants.length > 0),
     isConfigured: position.kind !== 'missing' || tenants.length > 0,
     isDamaged: judged.isDamaged || position.kind === 'damaged' || !isListed || !isIndexWhole,
     settings: settings.kind === 'read' ? settings.record : null,
     endings: endings.kind === 'read' ? endings.record : [],
+    readTenant(tenantId) {
+      const { recovered } = readTenantWhole(openIn(directory, files), tenantId)
+      report(log, [recovered])
+      return recovered
+    },
   }
   return { state, tenantFiles }
+}
+
+const openIn =
+  (directory: string, files: SealedFiles): OpenFile =>
+  (folder, name, kind, tenantId) =>
+    files.read(join(directory, folder, name), kind, tenantId)
+
+function readTenantWhole(
+  open: OpenFile,
+  tenantId: string,
+  guard = readGuard(open('guard', tenantId, 'guard', tenantId)),
+) {
+  const generation = (name: Generation) =>
+    readTenant(open('tenants', `${tenantId}.${name}`, 'tenant', tenantId))
+  const current = generation('current')
+  const recovered = recover({
+    tenantId,
+    guard,
+    generations: { current, next: generation('next'), previous: generation('previous') },
+    revoked: revokedFiles(open, tenantId),
+  })
+  return { recovered, isCurrentBad: current.kind === 'damaged' }
+}
+
+function revokedFiles(open: OpenFile, tenantId: string) {
+  return COPIES.map((copy) =>
+    readRevoked(open('revoked', `${tenantId}.${copy}`, 'revoked', tenantId)),
+  )
+}
+
+function found({ guard, revoked, isRevokedLost }: Recovered) {
+  return { guard, hasRevoked: revoked !== null || isRevokedLost, untold: null }
+}
+
+function hasCurrent(guard: GuardRecord): guard is GuardRecord & { current: CurrentRecord } {
+  return guard.current !== undefined
+}
+
+/** Null where workers are told of it at once. */
+function currentOf({ tenant }: Recovered): CurrentRecord | null {
+  if (tenant === null || tenant.snapshot.mode === 'connector') return null
+  const { hash, version, snapshot } = tenant
+  const bytes = JSON.stringify(snapshot).length
+  return { hash, version, session_seconds: snapshot.max_session_seconds, bytes }
 }
 
 /** Of one that was begun and not finished it is not known any more: then all of it is handed up. */
@@ -152,9 +211,11 @@ function judge(
     sync = Math.max(sync, own)
     addToRoster(roster, tenantId)
   }
-  for (const { tenantId, tenant, reserved } of tenants) {
-    sync = Math.max(sync, tenant?.synced.sync ?? 0, reserved?.synced.sync ?? 0)
-    if (tenant !== null || reserved !== null) addToRoster(roster, tenantId)
+  for (const { tenantId, tenant, unread, reserved } of tenants) {
+    const known = tenant ?? unread ?? reserved
+    if (known === null) continue
+    sync = Math.max(sync, known.synced.sync)
+    addToRoster(roster, tenantId)
   }
   const isWhole = kept === null ? tenants.length === 0 : kept.roster === roster.hex()
   return {
@@ -198,9 +259,9 @@ function tenantIdsOf(listing: Listing): string[] {
 
 function report(log: Logger, tenants: readonly Recovered[]): void {
   const damaged = tenants.filter((tenant) => tenant.problems.length > 0)
-  for (const { tenantId, tenant, problems } of damaged.slice(0, PROBLEMS_LOGGED_MAX)) {
-    const revision = tenant?.synced.revision
-    if (tenant === null)
+  for (const { tenantId, tenant, unread, problems } of damaged.slice(0, PROBLEMS_LOGGED_MAX)) {
+    const revision = (tenant ?? unread)?.synced.revision
+    if (revision === undefined)
       log.error({ tenant_id: tenantId, problems }, 'a kept tenant cannot be served')
     else
       log.warn(

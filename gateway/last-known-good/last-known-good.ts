@@ -23,7 +23,7 @@ import {
   type FileKind,
   type FileName,
 } from './sealed-file.ts'
-import type { GuardRecord, IndexRecord, PositionRecord } from './stored-records.ts'
+import type { CurrentRecord, GuardRecord, IndexRecord, PositionRecord } from './stored-records.ts'
 import { createWriteQueue } from './write-queue.ts'
 
 /** Side by side, they share the costly syncs of their folders. */
@@ -44,11 +44,15 @@ export interface StoredTenant {
   readonly hostnames: readonly string[]
   readonly isProtected: boolean
   readonly isSuspended: boolean
+  /** What a start has to know of it before it is asked for; null: workers are told of it at once. */
+  readonly atStart: { readonly bytes: number; readonly sessionSeconds: number } | null
 }
 
 interface Pending {
   /** Files that the key before has sealed. */
   renewed?: readonly FileName[]
+  /** Its guard does not tell yet. */
+  told?: CurrentRecord
   tenant?: StoredTenant | 'removed' | 'unloaded'
   revoked?: RevokedState
 }
@@ -79,6 +83,8 @@ export function openLastKnownGood(options: LastKnownGoodOptions) {
   const withRevoked = new Set<string>()
   /** A good previous generation is not to be replaced by a damaged current one. */
   const badCurrent = new Set<string>()
+  /** Whether it is damaged nobody knows yet. */
+  const unread = new Set<string>()
   /** Beside the tenants' folders; none yet of what has not changed since the start. */
   const ofAll = new Map<string, unknown>()
   const buckets = new Map<string, () => IndexRecord>()
@@ -104,6 +110,7 @@ export function openLastKnownGood(options: LastKnownGoodOptions) {
     pending.delete(tenantId)
     try {
       if (change.renewed !== undefined) await renew(change.renewed)
+      if (change.told !== undefined) await tellGuard(tenantId, change.told)
       if (change.tenant === 'removed') await removeFiles(tenantId, true)
       if (change.tenant === 'unloaded') await removeFiles(tenantId, false)
       if (change.revoked !== undefined) await writeRevoked(tenantId, change.revoked)
@@ -140,15 +147,23 @@ export function openLastKnownGood(options: LastKnownGoodOptions) {
 
   /** The guard goes first: a change that is half written is then already in force. */
   async function writeTenant({ tenantId, synced, snapshot, ...tenant }: StoredTenant) {
-    const { hash, version } = tenant
+    const { hash, version, atStart } = tenant
+    const path = at('tenants', tenantId)
+    if (
+      unread.delete(tenantId) &&
+      files.read(`${path}.current`, 'tenant', tenantId).kind !== 'read'
+    )
+      badCurrent.add(tenantId)
     await writeGuard(tenantId, {
       ...synced,
       hostnames: [...tenant.hostnames],
       is_protected: tenant.isProtected,
       is_suspended: tenant.isSuspended,
       has_revoked: withRevoked.has(tenantId),
+      ...(atStart && {
+        current: { hash, version, session_seconds: atStart.sessionSeconds, bytes: atStart.bytes },
+      }),
     })
-    const path = at('tenants', tenantId)
     const record = { ...synced, hash, version, snapshot }
     await files.write(`${path}.next`, 'tenant', tenantId, record)
     if (!badCurrent.has(tenantId)) await renameIfThere(`${path}.current`, `${path}.previous`)
@@ -160,6 +175,13 @@ export function openLastKnownGood(options: LastKnownGoodOptions) {
   async function writeGuard(tenantId: string, guard: GuardRecord) {
     await files.replace(at('guard', tenantId), 'guard', tenantId, guard)
     guards.set(tenantId, guard)
+  }
+
+  async function tellGuard(tenantId: string, current: CurrentRecord) {
+    const guard = guards.get(tenantId)
+    if (guard === undefined) return
+    await writeGuard(tenantId, { ...guard, current })
+    await syncGuards()
   }
 
   async function writeRevoked(tenantId: string, revoked: RevokedState) {
@@ -185,6 +207,7 @@ export function openLastKnownGood(options: LastKnownGoodOptions) {
     guards.delete(tenantId)
     if (isGone) withRevoked.delete(tenantId)
     badCurrent.delete(tenantId)
+    unread.delete(tenantId)
   }
 
   async function renew(names: readonly FileName[]) {
@@ -227,10 +250,12 @@ export function openLastKnownGood(options: LastKnownGoodOptions) {
         log.error({ error }, 'cannot prepare the folder of the last known good state')
       }
       const { state, tenantFiles } = readKeptState(directory, files, log)
-      for (const [tenantId, { guard, hasRevoked, isCurrentBad }] of tenantFiles) {
-        if (guard !== null) guards.set(tenantId, guard)
-        if (hasRevoked) withRevoked.add(tenantId)
-        if (isCurrentBad) badCurrent.add(tenantId)
+      for (const [tenantId, found] of tenantFiles) {
+        if (found.guard !== null) guards.set(tenantId, found.guard)
+        if (found.hasRevoked) withRevoked.add(tenantId)
+        if (found.isCurrentBad) badCurrent.add(tenantId)
+        if (found.isUnread) unread.add(tenantId)
+        if (found.untold !== null) void ask(tenantId, { told: found.untold }, false)
       }
       void renewAll()
       return state

@@ -12,7 +12,7 @@ import {
   type TenantSnapshot,
 } from '../../shared/fleet/snapshot.ts'
 import { isNewer, type SyncedRevision } from '../tenants/registry.ts'
-import type { GuardRecord, RecordRead, TenantRecord } from './stored-records.ts'
+import type { CurrentRecord, GuardRecord, RecordRead, TenantRecord } from './stored-records.ts'
 
 /** The newest first. `next` is complete but was not renamed yet when the process died. */
 export const GENERATIONS = ['current', 'next', 'previous'] as const
@@ -34,9 +34,17 @@ interface RecoveredTenant {
   readonly snapshot: TenantSnapshot
 }
 
+export interface UnreadTenant {
+  readonly synced: SyncedRevision
+  readonly hostnames: readonly string[]
+  readonly current: CurrentRecord
+}
+
 export interface Recovered {
   readonly tenantId: string
   readonly tenant: RecoveredTenant | null
+  /** As its guard tells of it: read when somebody asks for it. */
+  readonly unread: UnreadTenant | null
   /** Hosts that are known to be this tenant's, while nothing of it can be served. */
   readonly reserved: {
     readonly hostnames: readonly string[]
@@ -63,7 +71,21 @@ export function recover(files: TenantFiles): Recovered {
   const newest = newestReadable(files, problems)
   const served =
     newest === undefined ? nothingReadable(files, guard) : serve(newest, guard, problems)
-  return { tenantId: files.tenantId, guard, problems, ...revocations, ...served }
+  return { tenantId: files.tenantId, unread: null, guard, problems, ...revocations, ...served }
+}
+
+/** Its current generation is on the disk whole, as far as anybody knows. */
+export function recoverUnread(
+  tenantId: string,
+  guard: GuardRecord & { readonly current: CurrentRecord },
+  revoked: readonly RecordRead<Revoked>[],
+): Recovered {
+  const problems: string[] = []
+  const { sync, revision, hostnames, current } = guard
+  const unread = { synced: { sync, revision }, hostnames, current }
+  const revocations = recoverRevoked(revoked, guard, problems)
+  const served = { tenant: null, unread, reserved: null, isLost: false, isExact: true }
+  return { tenantId, guard, problems, ...revocations, ...served }
 }
 
 type Outcome = Pick<Recovered, 'tenant' | 'reserved' | 'isLost' | 'isExact'>

@@ -81,6 +81,8 @@ export function createSealedFiles(fleetKey: string, previousKey: string | null) 
   return {
     write,
     replace,
+    /** Some of it may have to be sealed anew. */
+    hasOtherKey: keys.length > 1,
     /** At start, when nothing else runs: a synchronous read is five times faster. */
     read(path: string, kind: FileKind, owner: string) {
       const found = read(path, kind, owner)

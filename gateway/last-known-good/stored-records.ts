@@ -30,7 +30,15 @@ const GuardRecordSchema = v.object({
   is_protected: v.boolean(),
   is_suspended: v.boolean(),
   has_revoked: v.boolean(),
+  /**
+   * What a start has to know of the current generation, which is then read when somebody asks for it.
+   * Left out where workers are told of it at once, and by versions that read all of them.
+   */
+  current: v.optional(
+    v.object({ hash: v.string(), version: v.string(), session_seconds: whole, bytes: whole }),
+  ),
 })
+export type CurrentRecord = NonNullable<v.InferOutput<typeof GuardRecordSchema>['current']>
 export type GuardRecord = v.InferOutput<typeof GuardRecordSchema>
 
 /** Tenants that are there and were not asked for: id, sync, revision, version, hosts. */

@@ -60,6 +60,7 @@ export function storedOf(snapshot: TenantSnapshot): StoredTenant {
     hostnames: Object.keys(snapshot.edge_urls),
     isProtected: snapshot.protection === 'on',
     isSuspended: snapshot.status === 'suspended',
+    atStart: { bytes: 2_000, sessionSeconds: snapshot.max_session_seconds },
   }
 }
 

@@ -20,6 +20,7 @@ function startRoom(keptBytesMax: number, pushed: readonly string[] = []) {
         version: '1.f',
         hostnames: [],
         isPushed: pushed.includes(name),
+        bytes: 10,
         text: '0123456789',
       },
       1,
@@ -34,6 +35,7 @@ function startRoom(keptBytesMax: number, pushed: readonly string[] = []) {
     relay: async (change) =>
       void relayed.push(`${change.type} ${'tenantId' in change ? change.tenantId : ''}`),
     send: (message) => sent.push(message) > 0,
+    onDamaged: () => {},
     disk: {
       saveIndex: async (_bucket, record) =>
         written.push(...record().map(([id]) => `index ${id}`)) > 0,
@@ -97,7 +99,15 @@ t.test('one that is wanted again before its files are gone keeps them', async (t
   needed.makeRoom()
   const [gone = ''] = [...tenants.indexed.keys()]
   const { synced } = tenants.indexed.get(gone)!
-  const kept = { synced, hash: '', version: '1.f', hostnames: [], isPushed: false, text: '' }
+  const kept = {
+    synced,
+    hash: '',
+    version: '1.f',
+    hostnames: [],
+    isPushed: false,
+    bytes: 0,
+    text: '',
+  }
   tenants.keep(gone, kept, 1)
   await turn()
   t.notOk(written.some((line) => line.startsWith('unload')))

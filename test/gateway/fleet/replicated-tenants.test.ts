@@ -6,7 +6,7 @@ t.test('a new worker is told what is revoked, and of tenants without that nothin
   for (const tenantId of ['ada', 'bob', 'cleo']) {
     const synced = { sync: 0, revision: 1 }
     const hostnames = [`${tenantId}.example`]
-    const kept = { synced, hash: '', version: '', hostnames, isPushed: false, text: '{}' }
+    const kept = { synced, hash: '', version: '', hostnames, isPushed: false, bytes: 2, text: '{}' }
     tenants.keep(tenantId, kept, 3_600)
   }
   tenants.revokedOf('bob').merge({ all: 0, subjects: { eve: 7 }, sids: {} }, 7)
