@@ -34,7 +34,7 @@ interface RecoveredTenant {
   readonly snapshot: TenantSnapshot
 }
 
-export interface UnreadTenant {
+interface UnreadTenant {
   readonly synced: SyncedRevision
   readonly hostnames: readonly string[]
   readonly current: CurrentRecord
