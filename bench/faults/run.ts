@@ -1,16 +1,7 @@
-/** Kills at random moments under load, lets everything come back, and judges what is left. */
+/** Kills at random moments under load. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { findings, type Kept, type Kind } from './history.ts'
-import { startLoad } from './load.ts'
-import { startWatcher } from './watcher.ts'
-import {
-  startWorld,
-  TENANT,
-  untilTrue,
-  type DatabaseKind,
-  type Teardown,
-  type World,
-} from './world.ts'
+import { beginRun, type FaultReport } from './judged.ts'
+import { startWorld, type DatabaseKind, type Teardown, type World } from './world.ts'
 
 export interface FaultOptions {
   readonly kills: number
@@ -27,13 +18,6 @@ export interface Progress {
   readonly lost: number
 }
 
-export interface FaultReport {
-  readonly findings: readonly string[]
-  readonly figures: Readonly<Record<string, number>>
-  /** What clients met beside answers, and how often. */
-  readonly failed: ReadonlyMap<string, number>
-}
-
 /** Acknowledged changes and sign-ins up to the next kill, at most. */
 const ANSWERS_MAX = 40
 const MOMENT_MAX_MS = 40
@@ -44,13 +28,9 @@ export async function runFaults(t: Teardown, options: FaultOptions): Promise<Fau
   const world = await startWorld(t, database, nodes)
   const random = randomFrom(seed)
   const faults = faultsOf(world, nodes)
-  await world.settled()
-  const revisionBefore = await revisionOf(world)
-  const watcher = startWatcher(world.fleetPorts)
-  t.teardown(() => watcher.stop())
   let answered = () => {}
-  const load = startLoad(world, () => answered())
-  t.teardown(() => load.stop())
+  const run = await beginRun(t, world, () => answered())
+  const { load } = run
 
   for (let kill = 1; kill <= kills; kill++) {
     await new Promise<void>((resolve, reject) => {
@@ -73,48 +53,7 @@ export async function runFaults(t: Teardown, options: FaultOptions): Promise<Fau
     options.onKill?.({ kills: kill, what, acknowledged, lost })
   }
 
-  await load.stop()
-  await world.settled()
-  const before = await keptBy(world)
-  await load.lastProbe(new Set(before.revoked))
-  const isDelivered = () => {
-    const arrived = new Set(world.arrivals.map(({ data }) => data['sid']))
-    return before.events.every((sid) => arrived.has(sid))
-  }
-  await untilTrue(async () => isDelivered(), 'deliveries of every event').catch(() => {})
-  const isTold = async () => watcher.told.at(-1)?.revision === before.revision
-  await untilTrue(isTold, 'the watcher has the newest state').catch(() => {})
-  await watcher.stop()
-
-  const kept = await keptBy(world)
-  const arrivals = world.arrivals.map(({ id, data }) => ({ id, sid: String(data['sid']) }))
-  const { signIns, probes } = load.figures()
-  return {
-    findings: findings({
-      changes: load.changes,
-      signedIn: load.signedIn(),
-      kept,
-      revisionBefore,
-      told: watcher.told,
-      letIn: load.letIn,
-      shutOut: [...load.shutOut],
-      arrivals,
-    }),
-    failed: load.failed,
-    figures: {
-      kills,
-      'changes acknowledged': load.count('acknowledged'),
-      'changes refused': load.count('refused'),
-      'answers lost': load.count('lost'),
-      'sign-ins': signIns,
-      'sessions revoked': kept.revoked.length,
-      'requests with their cookies': probes,
-      'webhook arrivals': arrivals.length,
-      'revisions taken': kept.revision - revisionBefore,
-      'links of the watcher': watcher.figures().links,
-      'full loads among them': watcher.figures().full,
-    },
-  }
+  return run.judge({ kills })
 }
 
 interface Fault {
@@ -150,50 +89,6 @@ function faultsOf(world: World, nodes: number): Fault[] {
   }
   const database: Fault = { what: 'the database', strike: () => world.killDatabase() }
   return [...controlPlanes, ...gateways.slice(0, 1), terminated, terminated, backend, database]
-}
-
-async function revisionOf(world: World): Promise<number> {
-  const [row] = await world.query(`SELECT value FROM counters WHERE name = 'revision'`)
-  return Number(row?.['value'])
-}
-
-async function keptBy(world: World): Promise<Kept> {
-  const column = async (sql: string) =>
-    (await world.query(sql)).map((row) => String(Object.values(row)[0]))
-  const ofTenant = `tenant_id = '${TENANT}'`
-  const users = await world.query(`SELECT user_id, username FROM users WHERE ${ofTenant}`)
-  const usernames = new Map(users.map((row) => [row['user_id'], String(row['username'])]))
-  const entries = await world.query(
-    `SELECT action, content FROM audit WHERE ${ofTenant} ORDER BY sequence`,
-  )
-  const audit: Record<Kind, string[]> = { rename: [], user: [], revocation: [] }
-  for (const { action, content } of entries) {
-    const said = (typeof content === 'string' ? JSON.parse(content) : content) as {
-      to?: { name?: string }
-      user_id?: string
-      sid?: string
-    }
-    if (action === 'tenant.changed' && said.to?.name !== undefined) audit.rename.push(said.to.name)
-    if (action === 'user.created')
-      audit.user.push(usernames.get(said.user_id) ?? `without a row: ${said.user_id}`)
-    if (action === 'sessions.revoked') audit.revocation.push(String(said.sid))
-  }
-  const events = await world.query(
-    `SELECT content FROM outbox WHERE ${ofTenant} AND event = 'session.revoked' ORDER BY sequence`,
-  )
-  const [tenant] = await world.query(`SELECT name FROM tenants WHERE ${ofTenant}`)
-  return {
-    audit,
-    users: [...usernames.values()],
-    sessions: await column(`SELECT sid FROM sessions WHERE ${ofTenant}`),
-    revoked: await column(`SELECT target FROM revocations WHERE ${ofTenant} AND kind = 'sid'`),
-    events: events.map(({ content }) => {
-      const said = (typeof content === 'string' ? JSON.parse(content) : content) as { sid?: string }
-      return String(said.sid)
-    }),
-    name: String(tenant?.['name']),
-    revision: await revisionOf(world),
-  }
 }
 
 /** Mulberry32: the same seed strikes the same programs behind the same numbers of answers. */

@@ -11,17 +11,18 @@ import { TENANT } from './world.ts'
 
 const AGAIN_MS = 100
 
-export function startWatcher(ports: readonly number[]) {
+export function startWatcher(ports: readonly number[], id = 'watcher') {
   const told: Told[] = []
   const closing: (() => unknown)[] = []
   const has = { epoch: '', revision: 0 }
   let isOver = false
   let links = 0
   let full = 0
+  let synced = 0
 
   async function link(port: number) {
     const scope = { teardown: (close: () => unknown) => void closing.push(close) }
-    const options = { id: 'watcher', fleetKey: SECRETS.SERVICE_FLEET_KEY, ...has }
+    const options = { id, fleetKey: SECRETS.SERVICE_FLEET_KEY, ...has }
     const raw = await connectRaw(scope, port, options)
     links += 1
     let epoch = ''
@@ -38,6 +39,7 @@ export function startWatcher(ports: readonly number[]) {
       if (message.type === 'revoked' || message.type === 'revoked_synced')
         raw.send({ type: 'revoked_applied', sequence: message.sequence, is_durable: true })
       if (message.type === 'synced') {
+        synced += 1
         Object.assign(has, { epoch: message.epoch, revision: message.revision })
         raw.send({ type: 'applied', ...has, is_durable: true })
       }
@@ -56,7 +58,7 @@ export function startWatcher(ports: readonly number[]) {
   return {
     told,
     has,
-    figures: () => ({ links, full }),
+    figures: () => ({ links, full, synced }),
     async stop() {
       isOver = true
       for (const close of closing) close()

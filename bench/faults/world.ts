@@ -14,6 +14,7 @@ import { startBalancer, type Place } from '../../test/support/balancer.ts'
 import { freePort } from '../../test/support/ports.ts'
 import { ADMIN, startPostgres } from '../../test/support/postgres.ts'
 import { Program, SECRETS } from '../../test/support/programs.ts'
+import { startRelay } from '../../test/support/relay.ts'
 import { startReceiver } from '../../test/support/webhook-kills.ts'
 
 export type DatabaseKind = 'sqlite' | 'postgres'
@@ -30,22 +31,32 @@ export interface Teardown {
 export interface Answer {
   readonly status: number
   readonly body: Record<string, unknown>
+  readonly retryAfter: unknown
 }
 
 type Row = Readonly<Record<string, unknown>>
 
 interface Kept {
-  /** `postgres://…`, or where the file is. */
-  readonly database: string
+  /** As the config file names it; behind a port, a server that is there too. */
+  readonly database: (port?: number) => string
   query(sql: string): Promise<Row[]>
 }
 
-export async function startWorld(t: Teardown, kind: DatabaseKind, nodes: number) {
+/** The control plane whose way to the database can be cut is the last one, where that is wished. */
+export async function startWorld(
+  t: Teardown,
+  kind: DatabaseKind,
+  nodes: number,
+  { isCuttable = false } = {},
+) {
   const scope = { after: (work: () => unknown) => t.teardown(work) }
   const folder = mkdtempSync(join(tmpdir(), 'faults-'))
   t.teardown(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
   const postgres = kind === 'postgres' ? await startPostgres(t) : undefined
   const kept: Kept = postgres === undefined ? keptInFile(folder) : await keptInPostgres(postgres)
+  const relay =
+    isCuttable && postgres !== undefined ? await startRelay(t, postgres.port) : undefined
+  const relayPort = relay === undefined ? undefined : Number(relay.address.split(':')[1])
   const receiver = await startReceiver(t, { refusedOfHundred: 0 }, () => {})
   const application = await startApplication(scope)
 
@@ -64,13 +75,13 @@ export async function startWorld(t: Teardown, kind: DatabaseKind, nodes: number)
   })
 
   /** Runs from now on: it is started again however it ends. */
-  async function supervise(file: string, name: string, own: Place, dataDir: string) {
+  async function supervise(file: string, name: string, own: Place, dataDir: string, port?: number) {
     const config = join(folder, `${name}.yaml`)
     writeFileSync(
       config,
       `base_url: http://localhost:${balanced}
 data_dir: ${dataDir}
-control_plane: { listen: "127.0.0.1:${own.public}", fleet_listen: "127.0.0.1:${own.fleet}", database: "${kept.database}" }
+control_plane: { listen: "127.0.0.1:${own.public}", fleet_listen: "127.0.0.1:${own.fleet}", database: "${kept.database(port)}" }
 edge_url: http://{hostname}:${places[0]?.edge}
 webhooks: { allow_private: ["127.0.0.0/8"] }
 gateway: { listen: "127.0.0.1:${own.edge}", id: ${name}, control_plane: [${fleetUrls}] }
@@ -100,14 +111,23 @@ gateway: { listen: "127.0.0.1:${own.edge}", id: ${name}, control_plane: [${fleet
     ...controlPlanes
       .slice(1)
       .map((own, at) =>
-        supervise('control-plane/main.ts', nameOf(at + 1), own, join(folder, `data-${at + 1}`)),
+        supervise(
+          'control-plane/main.ts',
+          nameOf(at + 1),
+          own,
+          join(folder, `data-${at + 1}`),
+          at + 2 === nodes ? relayPort : undefined,
+        ),
       ),
     ...gateways.map(({ name, own }) => supervise('gateway/main.ts', name, own, join(folder, name))),
   ])
   await startBalancer(scope, balanced, controlPlanes)
 
-  async function operator(method: string, path: string, body?: unknown): Promise<Answer> {
-    const answer = await request(`http://127.0.0.1:${balanced}/api/v1/operator${path}`, {
+  const operator = (method: string, path: string, body?: unknown) =>
+    ask(balanced, method, path, body)
+
+  async function ask(port: number, method: string, path: string, body?: unknown): Promise<Answer> {
+    const answer = await request(`http://127.0.0.1:${port}/api/v1/operator${path}`, {
       method: method as 'GET',
       headersTimeout: ANSWER_MS,
       bodyTimeout: ANSWER_MS,
@@ -118,7 +138,8 @@ gateway: { listen: "127.0.0.1:${own.edge}", id: ${name}, control_plane: [${fleet
       body: body === undefined ? null : JSON.stringify(body),
     })
     const text = await answer.body.text()
-    return { status: answer.statusCode, body: text === '' ? {} : (JSON.parse(text) as Row) }
+    const said = text === '' ? {} : (JSON.parse(text) as Row)
+    return { status: answer.statusCode, body: said, retryAfter: answer.headers['retry-after'] }
   }
 
   /** All of it is there, and every gateway has the newest state. */
@@ -156,6 +177,21 @@ gateway: { listen: "127.0.0.1:${own.edge}", id: ${name}, control_plane: [${fleet
     gateways,
     password: PASSWORD,
     operator,
+    /** The same of one control plane, whatever the balancer thinks of it. */
+    operatorAt: (node: number, method: string, path: string, body?: unknown) =>
+      ask(controlPlanes[node]?.public ?? 0, method, path, body),
+    async ready(node: number) {
+      const answer = await request(`http://127.0.0.1:${controlPlanes[node]?.public}/health/ready`, {
+        headersTimeout: ANSWER_MS,
+      })
+      return { status: answer.statusCode, text: await answer.body.text() }
+    },
+    /** Of the process that runs now: another one is another number. */
+    pidOf: (node: number) => running.get(nameOf(node))?.child.pid,
+    cut: () => relay?.holdBack(),
+    mend: () => relay?.letGo(),
+    /** Where the database can be asked past all relays. */
+    database: kept.database(),
     settled,
     query: kept.query,
     /** Whether it was there to be killed. */
@@ -194,7 +230,7 @@ function killIfThere(pid: number): boolean {
 function keptInFile(folder: string): Kept {
   const file = join(folder, 'data-0', 'service.db')
   return {
-    database: 'sqlite',
+    database: () => 'sqlite',
     async query(sql) {
       const database = new Database(file, { readonly: true, timeout: ANSWER_MS })
       try {
@@ -210,7 +246,8 @@ async function keptInPostgres(postgres: Awaited<ReturnType<typeof startPostgres>
   await postgres.run('CREATE DATABASE service')
   const { user, password } = ADMIN
   return {
-    database: `postgres://${user}:${encodeURIComponent(password)}@127.0.0.1:${postgres.port}/service`,
+    database: (port = postgres.port) =>
+      `postgres://${user}:${encodeURIComponent(password)}@127.0.0.1:${port}/service`,
     query: async (sql) => (await postgres.run(sql, 'service')).rows as Row[],
   }
 }

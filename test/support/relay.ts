@@ -16,7 +16,8 @@ export async function startRelay(t: Pick<Test, 'teardown'>, port: number) {
       else if (!isSilent) to.write(chunk)
     })
     from.on('end', () => {
-      if (!isSilent) to.end()
+      if (held !== undefined) held.push(() => to.end())
+      else if (!isSilent) to.end()
     })
   }
   const server = createServer({ allowHalfOpen: true, noDelay: true }, (near) => {

@@ -52,7 +52,7 @@ void t.test(
     t.match(wrong.text, /value="nickname"/, 'what was typed stays')
     t.notMatch(wrong.text, SECRET)
     const unknown = await admin.post(`${DIRECTORY}/try`, { ...form, login: 'zoe' })
-    t.match(unknown, { status: 422, text: /id="login-error">The query finds nobody/ })
+    t.match(unknown, { status: 422, text: /id="login-error">The query finds no user/ })
 
     const tried = await admin.post(`${DIRECTORY}/try`, { ...form, login: ADA_EMAIL })
     t.match(tried, {

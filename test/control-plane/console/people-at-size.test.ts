@@ -198,7 +198,7 @@ void t.test(
     for (const ip of ips) await session(ada.userId, `sid-${ip}`, ip)
     const found = async (q: string) => {
       const { text } = await admin.get(`${SESSIONS}?q=${encodeURIComponent(q)}`)
-      return [...text.matchAll(/data-label="Address" ><a href="[^"]*">([^<]*)</g)]
+      return [...text.matchAll(/data-label="IP address" ><a href="[^"]*">([^<]*)</g)]
         .map(([, ip]) => ip)
         .sort()
     }

@@ -55,7 +55,7 @@ t.test('it asks the connector that runs, and says when it does not', async (t) =
 
   const silent = connector.start('run', '--local-port', 'none')
   await silent.logged('the connector starts')
-  t.match(await connector.call('status'), { code: 3, out: /Without a local port/ })
+  t.match(await connector.call('status'), { code: 3, out: /no local port to ask/ })
   silent.signal('stop')
   await silent.ended
 })
