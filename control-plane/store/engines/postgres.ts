@@ -23,17 +23,51 @@ const READING_MAX = 7
 const ALL = '24129, 0'
 const OF_TENANT = 24_130
 
-const SETTINGS =
-  `set_config('lock_timeout', '2000', true), set_config('statement_timeout', '5000', true), ` +
-  `set_config('idle_in_transaction_session_timeout', '5000', true)`
-/** In one round trip. */
-const BEGIN = `BEGIN ISOLATION LEVEL READ COMMITTED; SELECT ${SETTINGS}`
-const BEGIN_ALONE = `${BEGIN}; SELECT pg_advisory_xact_lock(${ALL})`
+/** A change waits so long for others, in line and for locks together, before its asker is refused. */
+const LOCK_MS_MAX = 2000
+/** Who has waited in line is not refused for a lock that is on its way. */
+const LOCK_MS_MIN = 250
+
+/** In one round trip: what the locks that it begins with have cost is not there for the last one. */
+function beginWith(lockMs: number, ...locks: string[]): string {
+  const settings =
+    `set_config('lock_timeout', '${lockMs}', true), set_config('statement_timeout', '5000', true), ` +
+    `set_config('idle_in_transaction_session_timeout', '5000', true)`
+  const waited = `(1000 * extract(epoch FROM clock_timestamp() - transaction_timestamp()))::int`
+  const left = `set_config('lock_timeout', greatest(${lockMs} - ${waited}, ${LOCK_MS_MIN})::text, true)`
+  return `BEGIN ISOLATION LEVEL READ COMMITTED; SELECT ${[settings, ...locks, left].join('; SELECT ')}`
+}
+
+const LOCK_ALL = `pg_advisory_xact_lock(${ALL})`
 
 /** Two tenants may have one lock, by chance: then one waits for the other. */
-function beginOf(tenantId: string): string {
+function locksOf(tenantId: string): string[] {
   const lock = createHash('sha256').update(tenantId).digest().readInt32BE(0)
-  return `${BEGIN}; SELECT pg_advisory_xact_lock_shared(${ALL}); SELECT pg_advisory_xact_lock(${OF_TENANT}, ${lock})`
+  return [`pg_advisory_xact_lock_shared(${ALL})`, `pg_advisory_xact_lock(${OF_TENANT}, ${lock})`]
+}
+
+/** Of changes that come one after the other. */
+interface Line {
+  /** The last one has waited for somebody's lock in vain. */
+  isStuck: boolean
+}
+
+/** How long a change may still wait for locks. Behind one that waited in vain, it has waited as well. */
+function lockMsOf({ isStuck }: Line, askedMs: number): number {
+  const leftMs = Math.ceil(LOCK_MS_MAX - (performance.now() - askedMs))
+  if (isStuck && leftMs < LOCK_MS_MIN) throw busy(new Error('the change before has waited as well'))
+  return Math.max(leftMs, LOCK_MS_MIN)
+}
+
+async function noting<T>(line: Line, work: () => Promise<T>): Promise<T> {
+  try {
+    const result = await work()
+    line.isStuck = false
+    return result
+  } catch (error) {
+    line.isStuck = error instanceof Refusal && stateOf(error.cause) === LOCK_NOT_AVAILABLE
+    throw error
+  }
 }
 
 const RETRY_MS = 50
@@ -57,6 +91,8 @@ interface Shared {
   problem: Error | null
   /** The first has failed: there is nothing to go back to. */
   isNothing: boolean
+  /** One has waited for somebody's lock in vain. */
+  isStuck: boolean
 }
 
 const SAVE = 'SAVEPOINT change'
@@ -66,6 +102,7 @@ const SAVE_NEXT = `RELEASE change; ${SAVE}`
 const MAY_BE_TRIED_AGAIN = new Set(['40001', '40P01', '25006'])
 /** Somebody has held a lock, or the server has been busy, for too long; or it is full. */
 const BUSY = /^(?:55P03|57014|53)/
+const LOCK_NOT_AVAILABLE = '55P03'
 
 interface Times {
   readonly busyMsMax?: number
@@ -83,7 +120,11 @@ export async function openPostgres(
     together: { keep, changesMax: CHANGES_PER_COMMIT_MAX, msMax: commitWorkMsMax },
   })
   const ofTenants = createWriteQueue({ breathe: noPause, atOnce: CHANGING_MAX - 1 })
-  const byTenant = new Map<string, { asked: number; queue: ReturnType<typeof createWriteQueue> }>()
+  const byTenant = new Map<
+    string,
+    Line & { asked: number; queue: ReturnType<typeof createWriteQueue> }
+  >()
+  const aloneLine: Line = { isStuck: false }
   let isClosed = false
   let commits = 0
   /** What is about all tenants, and shares a commit. */
@@ -101,11 +142,16 @@ export async function openPostgres(
       }
   }
 
-  async function changeOf<T>(tenantId: string, work: Work<T>, untilMs: number): Promise<T> {
+  async function changeOf<T>(
+    tenantId: string,
+    work: Work<T>,
+    lockMs: number,
+    untilMs: number,
+  ): Promise<T> {
     const connection = await take()
     try {
       const result = await undoneOnFailure(connection, async () => {
-        const begun = connection.run(beginOf(tenantId))
+        const begun = connection.run(beginWith(lockMs, ...locksOf(tenantId)))
         const worked = work(connection.queries)
         const settled = worked.catch(() => {})
         await begun.catch(async (error: unknown) => {
@@ -124,23 +170,33 @@ export async function openPostgres(
   /** Whoever has come while the last commit was on its way shares the next. */
   async function keep(work: (isOpen: () => boolean) => Promise<void>, askedMs: number) {
     const untilMs = askedMs + busyMsMax
-    await untilDone(async () => {
+    const once = async () => {
+      const lockMs = lockMsOf(aloneLine, askedMs)
       const connection = await take()
-      const own: Shared = { connection, changes: 0, problem: null, isNothing: false }
+      const own: Shared = {
+        connection,
+        changes: 0,
+        problem: null,
+        isNothing: false,
+        isStuck: false,
+      }
       try {
         await undoneOnFailure(connection, async () => {
-          await connection.run(BEGIN_ALONE)
+          await connection.run(beginWith(lockMs, LOCK_ALL))
           shared = own
           await work(() => own.problem === null && !own.isNothing)
           if (own.problem !== null) throw own.problem
           if (own.isNothing) await connection.run('ROLLBACK')
         })
         if (!own.isNothing) await commit(connection, untilMs)
+        return own
       } finally {
         shared = undefined
         connection.release()
       }
-    }, untilMs)
+    }
+    const { isStuck } = await noting(aloneLine, () => untilDone(once, untilMs))
+    aloneLine.isStuck = isStuck
   }
 
   /** What fails is its asker's alone, unless the database gives up everything. */
@@ -157,6 +213,7 @@ export async function openPostgres(
       else if (!connection.isLost) await connection.run('ROLLBACK TO change').catch(() => {})
       const state = stateOf(error) ?? ''
       if (connection.isLost || MAY_BE_TRIED_AGAIN.has(state)) own.problem = error as Error
+      if (state === LOCK_NOT_AVAILABLE) own.isStuck = true
       throw BUSY.test(state) ? busy(error) : error
     }
   }
@@ -191,7 +248,7 @@ export async function openPostgres(
       try {
         const connection = await writers.take()
         try {
-          await connection.run(BEGIN)
+          await connection.run(beginWith(LOCK_MS_MAX))
           await connection.run(`INSERT INTO changes (change_id, at, is_void)
             VALUES ('${changeId}', ${Date.now()}, 1) ON CONFLICT DO NOTHING`)
           await connection.run('COMMIT')
@@ -240,16 +297,19 @@ export async function openPostgres(
     },
     async transactionOf(tenantId, work) {
       if (isClosed) throw new Error('the store is closed')
-      const untilMs = performance.now() + busyMsMax
+      const askedMs = performance.now()
+      const untilMs = askedMs + busyMsMax
       // of one tenant one at a time, so that none of them holds a connection while it waits
       const own = byTenant.getOrInsertComputed(tenantId, () => ({
         asked: 0,
+        isStuck: false,
         queue: createWriteQueue({ breathe: noPause }),
       }))
       own.asked++
       try {
-        const once = () => changeOf(tenantId, work, untilMs)
-        return await own.queue.enter(() => ofTenants.enter(() => untilDone(once, untilMs)))
+        const once = () => changeOf(tenantId, work, lockMsOf(own, askedMs), untilMs)
+        const done = () => noting(own, () => untilDone(once, untilMs))
+        return await own.queue.enter(() => ofTenants.enter(done))
       } finally {
         if (--own.asked === 0) byTenant.delete(tenantId)
       }

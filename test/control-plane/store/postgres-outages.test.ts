@@ -1,4 +1,5 @@
 /** What stands between the control plane and its database, and a database that goes away. */
+import pg from 'pg'
 import t from 'tap'
 import { eq } from '../../../control-plane/store/drizzle.ts'
 import type { Store } from '../../../control-plane/store/store.ts'
@@ -100,3 +101,47 @@ const byTenant = (store: Store, name: string) =>
   store.changeOf(name.slice(0, 1), async ({ queries }) => {
     await queries.insert(facts).values({ name, value: '' })
   })
+
+t.test('who waits in line behind somebody else’s lock is refused with the first', async (t) => {
+  const url = await newUrl()
+  const [one, other] = [await storeAt(t, url), await storeAt(t, url)]
+  const holder = new pg.Client({ connectionString: url })
+  await holder.connect()
+  t.teardown(() => holder.end())
+  const touching = (store: Store, name: string) =>
+    store.change(async (made) => {
+      await remember(name)(made)
+      await made.touch('acme')
+    })
+  await touching(one, 'first')
+  for (const { kind, lock, change } of [
+    {
+      kind: 'of all',
+      lock: `SELECT value FROM counters WHERE name = 'revision' FOR UPDATE`,
+      change: touching,
+    },
+    { kind: 'of one tenant', lock: 'SELECT pg_advisory_xact_lock(24129, 0)', change: byTenant },
+  ]) {
+    await holder.query('BEGIN')
+    await holder.query(lock)
+    const startedMs = performance.now()
+    const tookMs: number[] = []
+    await Promise.all(
+      Array.from({ length: 8 }, async (_, at) => {
+        const asked = change(at % 2 === 0 ? one : other, `${kind} ${at}`)
+        await t.rejects(asked, { code: 'unavailable' })
+        tookMs.push(performance.now() - startedMs)
+      }),
+    )
+    // each for itself, one after the other, they would be eight times as long
+    t.ok(Math.max(...tookMs) < 3 * Math.min(...tookMs), tookMs.map(Math.round).join(', '))
+    await holder.query('ROLLBACK')
+    await change(one, `${kind} again`)
+    await change(other, `${kind} again, there`)
+    const names = await namesIn(one)
+    t.same(
+      names.filter((name) => name.startsWith(kind)),
+      [`${kind} again`, `${kind} again, there`],
+    )
+  }
+})

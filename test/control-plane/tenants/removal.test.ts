@@ -80,7 +80,7 @@ void t.test('it is gone at once, and others have their turn between all slices',
       }),
   }
   const removed = createRemoval({ store: watched, clock }).remove('acme', ACTOR)
-  while (slices.length === 0) await setImmediate()
+  while (asked < 2) await setImmediate() // the first is kept by then
   t.equal(await tenants.find('acme'), undefined, 'from the first on')
   await removed
   t.ok(Math.max(...slices) <= SLICE, `of ${SLICE} rows each`)
