@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { randomUUID } from 'node:crypto'
 import type { Tenant } from '../store/queries/tenants.ts'
 import { logoUrlOf } from '../tenants/logo.ts'
+import { Refusal } from '../../shared/errors.ts'
 import { issuerOf } from '../../shared/issuer.ts'
 import { isolateRightToLeft } from '../../shared/right-to-left.ts'
 import type { Page, PageNeeds, Place } from './pages/layout.ts'
@@ -83,6 +84,10 @@ export const MESSAGES: Readonly<Record<MessageKind, Message>> = {
   unavailable: { status: 503, code: 'unavailable' },
   internal: { status: 500, code: 'internal' },
 }
+
+/** The database is busy or away, as a rule. */
+export const isUnavailable = (error: unknown) =>
+  error instanceof Refusal && error.code === 'unavailable'
 
 /** After these one begins anew rather than going on where one was. */
 const ENDINGS: readonly MessageKind[] = [

@@ -1,4 +1,5 @@
 import type { ErrorOut, KoaContextWithOIDC } from 'oidc-provider'
+import { isUnavailable } from './answers.ts'
 import { errors } from './oidc.ts'
 import { authorizeAgainUrl } from './return-urls.ts'
 import { requestIdOf, showMessage } from './show.ts'
@@ -14,6 +15,7 @@ export async function showProviderError(
 ) {
   if (error instanceof errors.SessionNotFound && ctx.oidc.route === 'resume')
     return showResumeGone(realm, world, ctx)
+  if (isUnavailable(error)) return showMessage(ctx, world, realm, 'unavailable')
   const { status } = ctx
   const uiLocales = ctx.oidc.params?.ui_locales
   const details = [out.error, out.error_description, requestIdOf(ctx)]

@@ -1,4 +1,5 @@
 /** What a realm answers itself, around the provider's endpoints; the order is the way inwards. */
+import { isUnavailable } from './answers.ts'
 import { ownAccountPages } from './account/own-account.ts'
 import { ownSessions } from './account/own-sessions.ts'
 import { recoveryPages } from './account/recovery.ts'
@@ -58,6 +59,7 @@ function failurePages(realm: Realm, world: RealmWorld): Middleware {
       if (ctx.status === 404 && ctx.body == null) await showMessage(ctx, world, realm, 'not_found')
     } catch (error) {
       if (isHangUp(error, ctx.req)) return
+      if (isUnavailable(error)) return showMessage(ctx, world, realm, 'unavailable')
       const { tenantId } = realm.tenant
       world.log.error({ tenant_id: tenantId, request_id: requestIdOf(ctx), error }, 'realm failed')
       await showMessage(ctx, world, realm, 'internal')

@@ -10,6 +10,7 @@ import { isHangUp } from '../listener/hang-up.ts'
 import type { Tenant } from '../store/queries/tenants.ts'
 import { applicationHomeOf } from '../tenants/application-home.ts'
 import { clientIdOf } from '../tenants/tenants.ts'
+import { isUnavailable } from './answers.ts'
 import { providerConfiguration } from './configuration.ts'
 import { Provider } from './oidc.ts'
 import { showProviderError } from './realm-errors.ts'
@@ -131,6 +132,7 @@ function logProblems(provider: OidcProvider, tenantId: string, log: RealmWorld['
   })
   provider.on('server_error', (ctx, error) => {
     if (isHangUp(error, ctx.req)) return
+    if (isUnavailable(error)) return answerUnavailable(ctx)
     log.error({ tenant_id: tenantId, request_id: requestIdOf(ctx), error }, 'realm failed')
   })
   const refused = (ctx: KoaContextWithOIDC, problem: Problem) => {
@@ -144,6 +146,14 @@ function logProblems(provider: OidcProvider, tenantId: string, log: RealmWorld['
   provider.on('authorization.error', refused)
   provider.on('grant.error', refused)
   provider.on('userinfo.error', refused)
+}
+
+/** People have their page by now; what a program asked for has been answered as our failure. */
+function answerUnavailable(ctx: KoaContextWithOIDC) {
+  if (ctx.status === 503) return
+  ctx.status = 503
+  ctx.set('Retry-After', '5')
+  ctx.body = { error: 'temporarily_unavailable', error_description: 'try again in a few seconds' }
 }
 
 /**

@@ -16,7 +16,13 @@ import { isHangUp } from '../listener/hang-up.ts'
 import { wasKnown } from '../listener/known-credentials.ts'
 import { asStranger } from '../store/precedence.ts'
 import type { Tenant } from '../store/queries/tenants.ts'
-import { answerMessage, placeOfTenant, setSecurityHeaders, type MessageKind } from './answers.ts'
+import {
+  answerMessage,
+  placeOfTenant,
+  setSecurityHeaders,
+  type MessageKind,
+  isUnavailable,
+} from './answers.ts'
 import { isForPeople, realmRouteOf, tooLongIn, type Counted, type RealmRoute } from './routes.ts'
 import { attemptCookieName } from './sign-in/attempt-cookie.ts'
 import { personRate } from './sign-in/person-rate.ts'
@@ -182,6 +188,3 @@ async function buildHandler(
     await callback(Object.assign(request, { baseUrl }), response)
   }
 }
-
-/** The database, as a rule. */
-const isUnavailable = (error: unknown) => error instanceof Refusal && error.code === 'unavailable'

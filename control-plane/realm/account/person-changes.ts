@@ -1,5 +1,5 @@
 /** Name, e-mail address and password, changed by the person themselves. */
-import { Refusal } from '../../../shared/errors.ts'
+import { isUnavailable } from '../answers.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { isEmailAddress } from '../../accounts/email-address.ts'
 import {
@@ -133,8 +133,7 @@ export function personChanges(
       if (problem !== undefined)
         return await askForPassword(request, place.texts.steps.passwordProblem[problem], NEW)
     } catch (error) {
-      if (error instanceof Refusal && error.code === 'unavailable')
-        return askForPassword(request, place.texts.busy, [], 503)
+      if (isUnavailable(error)) return askForPassword(request, place.texts.busy, [], 503)
       throw error
     }
     accountMail.deliver()

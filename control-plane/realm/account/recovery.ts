@@ -3,7 +3,7 @@
  * account a link belongs to is in the store; the page shows it only to who holds the link.
  */
 import { Refusal } from '../../../shared/errors.ts'
-import { FORM_PAGE_HEADERS } from '../answers.ts'
+import { FORM_PAGE_HEADERS, isUnavailable } from '../answers.ts'
 import { isFromOwnPage, readForm } from '../../http/form.ts'
 import {
   choosePasswordPage,
@@ -114,8 +114,7 @@ export function recoveryPages(realm: Realm, world: RealmWorld) {
         return await askForPassword(ctx, kind, texts.steps.passwordProblem[problem])
     } catch (error) {
       if (error instanceof Refusal && error.code === 'ticket_spent') return linkGone(ctx)
-      if (error instanceof Refusal && error.code === 'unavailable')
-        return askForPassword(ctx, kind, texts.busy)
+      if (isUnavailable(error)) return askForPassword(ctx, kind, texts.busy)
       throw error
     }
     accountMail.deliver()

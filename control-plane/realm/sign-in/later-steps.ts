@@ -5,7 +5,7 @@
  */
 import type { AdapterPayload } from 'oidc-provider'
 import { SECOND_MS } from '../../../shared/clock.ts'
-import { Refusal } from '../../../shared/errors.ts'
+import { isUnavailable } from '../answers.ts'
 import { passkeySite } from '../../accounts/passkeys.ts'
 import type { OwnFacts } from '../../accounts/attempts.ts'
 import type { User } from '../../accounts/users.ts'
@@ -226,7 +226,7 @@ export function laterSteps(realm: Realm, world: RealmWorld) {
         return problem
       } catch (error) {
         if (error instanceof Overtaken) return 'overtaken'
-        if (error instanceof Refusal && error.code === 'unavailable') return 'busy'
+        if (isUnavailable(error)) return 'busy'
         throw error
       }
     }

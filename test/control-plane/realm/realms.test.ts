@@ -1,9 +1,18 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import t from 'tap'
+import { Refusal } from '../../../shared/errors.ts'
 import { createPasswordHasher } from '../../../control-plane/accounts/passwords/hasher.ts'
 import { updateTenant } from '../../../control-plane/store/queries/tenants.ts'
 import { LIMITS } from '../../../shared/limits.ts'
-import { ACTOR, Browser, PASSWORD, relyingParty, signIn, startWorld } from './realm-world.ts'
+import {
+  ACTOR,
+  Browser,
+  exchange,
+  PASSWORD,
+  relyingParty,
+  signIn,
+  startWorld,
+} from './realm-world.ts'
 import { tenantNamed } from '../../support/control-plane.ts'
 
 const HTML = { headers: { accept: 'text/html' } }
@@ -101,6 +110,38 @@ t.test('a change that another control plane has made counts as well', async (t) 
   t.equal((await published(acme.issuer)).length, 1)
   await other.keys.rotate('acme', { phase: 'prepare' }, ACTOR)
   t.equal((await published(acme.issuer)).length, 2)
+})
+
+t.test('a database that is busy is no failure of ours, and one may come again', async (t) => {
+  let isBusy = false
+  const world = await startWorld(t, {
+    adapt: ({ sessions }) => ({
+      sessions: {
+        ...sessions,
+        find: (...which) =>
+          isBusy ? Promise.reject(new Refusal('unavailable')) : sessions.find(...which),
+      },
+    }),
+  })
+  const acme = await world.tenant('acme')
+  const browser = new Browser(world.baseUrl)
+  const { party } = await signIn(browser, acme)
+  const done = await party.begin()
+  const { url: callbackUrl } = await browser.visit(done.url)
+  const flow = await party.begin()
+  isBusy = true
+  const busy = await browser.visit(flow.url)
+  t.equal(busy.response.status, 503)
+  t.ok(busy.response.headers.get('retry-after'))
+  const code = new URL(callbackUrl).searchParams.get('code') ?? ''
+  const token = await exchange(acme, { code, code_verifier: done.verifier })
+  t.equal(token.status, 503)
+  t.ok(token.headers.get('retry-after'))
+  t.match(await token.json(), { error: 'temporarily_unavailable' })
+  t.notMatch(world.logged.join(''), 'realm failed')
+  isBusy = false
+  const { url } = await browser.visit(flow.url)
+  t.equal((await flow.finish(url)).claims()?.sub, acme.ada.userId)
 })
 
 t.test('in sdk mode people return to the application itself', async (t) => {
