@@ -63,15 +63,16 @@ async function reported(run: (scope: Teardown) => Promise<FaultReport>) {
   const startedMs = performance.now()
   try {
     const scope = { teardown: (work: () => unknown) => void endings.push(work) }
-    const { findings, figures, failed } = await run(scope)
+    const { findings, slow, figures, failed } = await run(scope)
     for (const [what, figure] of Object.entries(figures)) print(what, String(figure))
     for (const [message, count] of failed) print(`met ${count} times`, message.slice(0, 100))
     print('seconds', String(Math.round((performance.now() - startedMs) / 1000)))
     const loads = loadavg().map((load) => load.toFixed(1))
     print('load of the machine', loads.join(' '))
     for (const finding of findings) process.stdout.write(`LOST  ${finding}\n`)
+    for (const one of slow) process.stdout.write(`SLOW  ${one}\n`)
     print('verdict', findings.length === 0 ? 'nothing was lost' : `${findings.length} losses`)
-    losses += findings.length
+    losses += findings.length + slow.length
   } finally {
     for (const end of endings.reverse()) await end()
   }

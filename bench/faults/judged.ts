@@ -6,6 +6,8 @@ import { TENANT, untilTrue, type Teardown, type World } from './world.ts'
 
 export interface FaultReport {
   readonly findings: readonly string[]
+  /** What took longer than it may; how loaded the machine was is for the reader to judge. */
+  readonly slow: readonly string[]
   readonly figures: Readonly<Record<string, number>>
   /** What clients met beside answers, and how often. */
   readonly failed: ReadonlyMap<string, number>
@@ -23,6 +25,7 @@ export async function beginRun(t: Teardown, world: World, onAnswer: () => void) 
   async function judge(
     figures: FaultReport['figures'],
     found: readonly string[] = [],
+    slow: readonly string[] = [],
   ): Promise<FaultReport> {
     await load.stop()
     await world.settled()
@@ -52,6 +55,7 @@ export async function beginRun(t: Teardown, world: World, onAnswer: () => void) 
     }
     return {
       findings: [...found, ...findings(history)],
+      slow,
       failed: load.failed,
       figures: {
         ...figures,

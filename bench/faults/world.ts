@@ -121,7 +121,7 @@ gateway: { listen: "127.0.0.1:${own.edge}", id: ${name}, control_plane: [${fleet
       ),
     ...gateways.map(({ name, own }) => supervise('gateway/main.ts', name, own, join(folder, name))),
   ])
-  await startBalancer(scope, balanced, controlPlanes)
+  await startBalancer(scope, balanced, controlPlanes, { isReadyAsked: isCuttable })
 
   const operator = (method: string, path: string, body?: unknown) =>
     ask(balanced, method, path, body)

@@ -18,17 +18,37 @@ interface TestScope {
   after(work: () => void): void
 }
 
-/** Each request goes to the next; one that has gone is left out. */
+const CHECK_MS = 250
+const CHECK_MS_MAX = 1000
+
+/** Each request goes to the next; one that has gone is left out, and where it is asked one that is not ready. */
 export async function startBalancer(
   t: TestScope,
   port: number,
   places: readonly Pick<Place, 'public'>[],
+  { isReadyAsked = false } = {},
 ) {
   let turn = 0
+  const left = new Set<Pick<Place, 'public'>>()
+  async function check(place: Pick<Place, 'public'>) {
+    const signal = AbortSignal.timeout(CHECK_MS_MAX)
+    const asked = fetch(`http://127.0.0.1:${place.public}/health/ready`, { signal })
+    const isReady = await asked.then(
+      ({ ok }) => ok,
+      () => false,
+    )
+    if (isReady) left.delete(place)
+    else left.add(place)
+  }
+  const checking = isReadyAsked
+    ? setInterval(() => void Promise.all(places.map(check)), CHECK_MS)
+    : undefined
   async function balance(asked: IncomingMessage, answer: ServerResponse) {
     const body = await buffer(asked)
-    const pass = (left: number) => {
-      const place = places[turn++ % places.length] as Place
+    const pass = (others: number) => {
+      const ready = places.filter((place) => !left.has(place))
+      const among = ready.length > 0 ? ready : places
+      const place = among[turn++ % among.length] as Place
       const { method, url: path, headers } = asked
       const on = askNode(
         { host: '127.0.0.1', port: place.public, method, path, headers },
@@ -39,7 +59,7 @@ export async function startBalancer(
         },
       )
       on.on('error', (error: NodeJS.ErrnoException) => {
-        if (error.code === 'ECONNREFUSED' && left > 0) pass(left - 1)
+        if (error.code === 'ECONNREFUSED' && others > 0) pass(others - 1)
         else answer.destroy()
       })
       on.end(body)
@@ -51,6 +71,7 @@ export async function startBalancer(
   )
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
   t.after(() => {
+    clearInterval(checking)
     server.closeAllConnections()
     server.close()
   })
