@@ -10,7 +10,7 @@ import {
   type SessionActivity,
 } from '../../shared/fleet/snapshot.ts'
 import type { ServedTenant, TenantRegistry } from '../tenants/registry.ts'
-import { endsSession, type PrimaryPort, type RelayChange } from './relay-messages.ts'
+import { endsSession, indexedIn, type PrimaryPort, type RelayChange } from './relay-messages.ts'
 
 /** An attack makes an event per request; across the process border they go together. */
 const GATHER_MS = 100
@@ -52,7 +52,7 @@ export function followRelay<T extends ServedTenant>(options: RelayFollowerOption
         registry.remove(change.tenantId)
         return options.onWanted?.(change.tenantId, false)
       case 'index':
-        for (const { tenantId, hostnames, synced } of change.tenants)
+        for (const { tenantId, hostnames, synced } of indexedIn(change.tenants))
           registry.index(tenantId, hostnames, synced)
         return
       case 'unload':

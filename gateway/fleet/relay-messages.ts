@@ -7,12 +7,33 @@ import type {
   SessionActivity,
 } from '../../shared/fleet/snapshot.ts'
 import type { ConnectorNews } from '../../shared/fleet/connector-presence.ts'
-import type { RegistryStatus, SyncedRevision } from '../tenants/registry.ts'
+import type { RegistryStatus } from '../tenants/registry.ts'
+import type { SyncedRevision } from '../tenants/synced-revision.ts'
 
 interface Indexed {
   readonly tenantId: string
   readonly hostnames: readonly string[]
   readonly synced: SyncedRevision
+}
+
+/** Neither is a part of an id or a host. */
+const [BETWEEN_TENANTS, BETWEEN_FIELDS] = [';', ' ']
+
+/** A hundred thousand at a start: as one text, which JSON has nothing to do with. */
+export function indexText(tenants: readonly Indexed[]): string {
+  return tenants
+    .map(({ tenantId, hostnames, synced: { sync, revision } }) =>
+      [tenantId, sync, revision, ...hostnames].join(BETWEEN_FIELDS),
+    )
+    .join(BETWEEN_TENANTS)
+}
+
+export function* indexedIn(text: string): Iterable<Indexed> {
+  if (text === '') return
+  for (const line of text.split(BETWEEN_TENANTS)) {
+    const [tenantId = '', sync, revision, ...hostnames] = line.split(BETWEEN_FIELDS)
+    yield { tenantId, hostnames, synced: { sync: Number(sync), revision: Number(revision) } }
+  }
 }
 
 /** What changes in a worker. The primary has checked it all. */
@@ -25,8 +46,8 @@ export type RelayChange =
       readonly text: string
     }
   | { readonly type: 'remove'; readonly tenantId: string }
-  /** These are there, and can be wanted. */
-  | { readonly type: 'index'; readonly tenants: readonly Indexed[] }
+  /** These are there, and can be wanted: see `indexText`. */
+  | { readonly type: 'index'; readonly tenants: string }
   /** Nobody has asked for it lately: it is indexed only. */
   | { readonly type: 'unload'; readonly tenantId: string }
   /** Wanted, and not to be had now. */

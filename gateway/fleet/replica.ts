@@ -18,12 +18,13 @@ import {
   type TenantSnapshot,
   type UpMessage,
 } from '../../shared/fleet/snapshot.ts'
-import { isNewer, type RegistryStatus, type SyncedRevision } from '../tenants/registry.ts'
+import { type RegistryStatus } from '../tenants/registry.ts'
+import { isNewer, type SyncedRevision } from '../tenants/synced-revision.ts'
 import type { StoredState } from '../last-known-good/kept-state.ts'
 import type { LastKnownGood } from '../last-known-good/last-known-good.ts'
 import type { PositionRecord } from '../last-known-good/stored-records.ts'
 import type { OnlyFor } from './relay.ts'
-import type { RelayChange } from './relay-messages.ts'
+import { indexText, type RelayChange } from './relay-messages.ts'
 import { createAcknowledgements } from './acknowledgements.ts'
 import { HeldRevocations } from './held-revocations.ts'
 import { createNeededTenants } from './needed-tenants.ts'
@@ -171,7 +172,8 @@ export function createReplica(options: ReplicaOptions) {
     const next = { synced, hash, version, hostnames, isPushed, bytes: text.length, text }
     // the other workers know it by name, and ask when they have a visitor for it
     const workers = kept === undefined && !isPushed ? needed.wanting(tenantId) : undefined
-    const others = { type: 'index', tenants: [{ tenantId, hostnames, synced }] } as const
+    const byName = indexText([{ tenantId, hostnames, synced }])
+    const others = { type: 'index', tenants: byName } as const
     tenants.keep(tenantId, next, snapshot.max_session_seconds)
     const change = { type: 'tenant', tenantId, sync, text } as const
     const served = relay(change, workers && { workers, others })
@@ -202,7 +204,7 @@ export function createReplica(options: ReplicaOptions) {
       else fresh.push({ tenantId, hostnames, synced })
     }
     if (fresh.length === 0) return null
-    const served = relay({ type: 'index', tenants: fresh })
+    const served = relay({ type: 'index', tenants: indexText(fresh) })
     acknowledgements.settle(served, Promise.resolve(true))
     return served
   }

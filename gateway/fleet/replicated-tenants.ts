@@ -5,9 +5,9 @@ import { IndexBuckets, type Indexed } from '../last-known-good/index-buckets.ts'
 import { addToRoster, type StoredState } from '../last-known-good/kept-state.ts'
 import type { Recovered } from '../last-known-good/recovery.ts'
 import type { Revoked } from '../../shared/fleet/snapshot.ts'
-import { isNewer, type SyncedRevision } from '../tenants/registry.ts'
+import { isNewer, type SyncedRevision } from '../tenants/synced-revision.ts'
 import { LIMITS } from '../../shared/limits.ts'
-import type { RelayChange } from './relay-messages.ts'
+import { indexText, type RelayChange } from './relay-messages.ts'
 
 interface Kept {
   readonly synced: SyncedRevision
@@ -207,7 +207,7 @@ export class ReplicatedTenants {
     for (let at = 0; at < tenantIds.length; at += LIMITS.fleetIndexEntriesSentMax)
       yield {
         type: 'index',
-        tenants: this.#named(tenantIds, at, at + LIMITS.fleetIndexEntriesSentMax),
+        tenants: indexText(this.#named(tenantIds, at, at + LIMITS.fleetIndexEntriesSentMax)),
       }
   }
 

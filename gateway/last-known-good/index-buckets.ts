@@ -2,7 +2,7 @@
  * Tenants that are there and that nobody asks for here: a hundred thousand of them lie in a few
  * hundred files, so that a start reads them in a moment and a change writes some kilobytes.
  */
-import type { SyncedRevision } from '../tenants/registry.ts'
+import type { SyncedRevision } from '../tenants/synced-revision.ts'
 import type { IndexRecord } from './stored-records.ts'
 
 /** That a tenant is there, and how to tell this state of it from others. */

@@ -9,7 +9,7 @@ import {
   type FleetSettings,
 } from '../../shared/fleet/snapshot.ts'
 import { BUCKET } from './index-buckets.ts'
-import { isNewer } from '../tenants/registry.ts'
+import { isNewer } from '../tenants/synced-revision.ts'
 import { recover, recoverUnread, type Generation, type Recovered } from './recovery.ts'
 import type { FileKind, SealedFiles, SealedRead } from './sealed-file.ts'
 import {

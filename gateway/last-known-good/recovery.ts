@@ -11,7 +11,7 @@ import {
   type Revoked,
   type TenantSnapshot,
 } from '../../shared/fleet/snapshot.ts'
-import { isNewer, type SyncedRevision } from '../tenants/registry.ts'
+import { isNewer, type SyncedRevision } from '../tenants/synced-revision.ts'
 import type { CurrentRecord, GuardRecord, RecordRead, TenantRecord } from './stored-records.ts'
 
 /** The newest first. `next` is complete but was not renamed yet when the process died. */

@@ -5,20 +5,13 @@
 import { nowSeconds, type Clock } from '../../shared/clock.ts'
 import type { Revoked, TenantSnapshot } from '../../shared/fleet/snapshot.ts'
 import { RevokedState } from '../../shared/enforcement/revoked-state.ts'
+import { IndexedTenants } from './indexed-tenants.ts'
+import { isNewer, type SyncedRevision } from './synced-revision.ts'
 
 export interface ServedTenant {
   readonly tenantId: string
   readonly revision: number
   readonly hostnames: readonly string[]
-}
-
-/**
- * When a state was made. Revisions only compare within one full synchronisation, since a restored
- * database counts from a lower one again.
- */
-export interface SyncedRevision {
-  readonly sync: number
-  readonly revision: number
 }
 
 export type HostLookup<T> =
@@ -54,17 +47,16 @@ interface RegistryOptions<T extends ServedTenant> {
   readonly onRevoked?: (tenantId: string, revoked: Revoked) => void
 }
 
+/** One that is served, or reserved. Those that are only indexed have none. */
 interface Entry<T> {
   readonly tenantId: string
   synced: SyncedRevision
   served: Served<T> | undefined
-  /** Nothing is wrong with it: it was not asked for lately. */
-  isIndexed: boolean
   /** Since somebody wanted to know. */
   isAsked: boolean
   hostnames: readonly string[]
-  /** What a request for one of its hosts finds; null: that it is indexed. */
-  found: HostLookup<T> | null
+  /** What a request for one of its hosts finds. */
+  found: HostLookup<T>
 }
 
 export type TenantRegistry<T extends ServedTenant> = ReturnType<typeof createTenantRegistry<T>>
@@ -73,6 +65,8 @@ export function createTenantRegistry<T extends ServedTenant>(options: RegistryOp
   const { clock, compile, onRetire, onRevoked } = options
   const entryById = new Map<string, Entry<T>>()
   const entryByHost = new Map<string, Entry<T>>()
+  /** Not asked for lately, and none of the entries. */
+  const indexed = new IndexedTenants()
   const servedEntries = new Set<Entry<T>>()
   const revokedById = new Map<string, RevokedState>()
   const heldIds = new Set<string>()
@@ -89,22 +83,20 @@ export function createTenantRegistry<T extends ServedTenant>(options: RegistryOp
     synced: SyncedRevision,
     tenant: T | undefined,
     hostnames: Iterable<string>,
-    isIndexed = false,
   ) {
     const served = tenant && { tenant, revoked: revokedOf(tenantId) }
     const entry = entryById.get(tenantId) ?? {
       tenantId,
       synced,
       served,
-      isIndexed,
       isAsked: false,
       hostnames: [],
       found: STATE_LOST,
     }
+    indexed.delete(tenantId)
     entryById.set(tenantId, entry)
     entry.synced = synced
     entry.served = served
-    entry.isIndexed = isIndexed
     if (served === undefined) servedEntries.delete(entry)
     else servedEntries.add(entry)
     judge(entry)
@@ -112,26 +104,54 @@ export function createTenantRegistry<T extends ServedTenant>(options: RegistryOp
   }
 
   function judge(entry: Entry<T>) {
-    const { tenantId, served, isIndexed } = entry
-    if (heldIds.has(tenantId)) entry.found = STATE_LOST
-    else if (served !== undefined) entry.found = { kind: 'served', served }
-    else entry.found = isIndexed ? null : STATE_LOST
+    const { tenantId, served } = entry
+    const isHeld = served === undefined || heldIds.has(tenantId)
+    entry.found = isHeld ? STATE_LOST : { kind: 'served', served }
+  }
+
+  function claim(entry: Entry<T>, hostnames: readonly string[]) {
+    for (const host of entry.hostnames)
+      if (!hostnames.includes(host) && entryByHost.get(host) === entry) entryByHost.delete(host)
+    const { tenantId, synced } = entry
+    entry.hostnames = hostnames.filter((host) => {
+      if (!takeHost(tenantId, host, synced)) return false
+      entryByHost.set(host, entry)
+      return true
+    })
   }
 
   /**
    * A host that moves between tenants arrives in two messages, in either order. It belongs to the
    * newer claim, and the older one is void even after the newer is given up.
    */
-  function claim(entry: Entry<T>, hostnames: readonly string[]) {
-    for (const host of entry.hostnames)
-      if (!hostnames.includes(host) && entryByHost.get(host) === entry) entryByHost.delete(host)
-    entry.hostnames = hostnames.filter((host) => {
-      const holder = entryByHost.get(host)
-      if (holder !== undefined && holder !== entry && isNewer(holder.synced, entry.synced))
-        return false
-      entryByHost.set(host, entry)
-      return true
-    })
+  function takeHost(tenantId: string, host: string, synced: SyncedRevision): boolean {
+    const holder = entryByHost.get(host)
+    const isOthers = holder !== undefined && holder.tenantId !== tenantId
+    if (isOthers && isNewer(holder.synced, synced)) return false
+    const indexedAs = indexed.syncedAt(host)
+    if (
+      indexedAs !== undefined &&
+      isNewer(indexedAs, synced) &&
+      indexed.tenantAt(host) !== tenantId
+    )
+      return false
+    if (isOthers) entryByHost.delete(host)
+    if (indexedAs !== undefined) indexed.dropHost(host)
+    return true
+  }
+
+  function forget(entry: Entry<T>) {
+    claim(entry, [])
+    entryById.delete(entry.tenantId)
+    servedEntries.delete(entry)
+  }
+
+  /** What is only indexed is of the very state that comes when it is asked for. */
+  function isOld(tenantId: string, synced: SyncedRevision): boolean {
+    const entry = entryById.get(tenantId)
+    if (entry !== undefined) return !isNewer(synced, entry.synced)
+    const indexedAs = indexed.syncedOf(tenantId)
+    return indexedAs !== undefined && isNewer(indexedAs, synced)
   }
 
   return {
@@ -139,11 +159,10 @@ export function createTenantRegistry<T extends ServedTenant>(options: RegistryOp
     apply(snapshot: TenantSnapshot, sync: number) {
       const { tenant_id: tenantId, revision } = snapshot
       const synced = { sync, revision }
-      const entry = entryById.get(tenantId)
-      if (entry !== undefined && !replaces(synced, entry)) return false
+      if (isOld(tenantId, synced)) return false
       const next = compile(snapshot)
       revokedOf(tenantId).expectSessionSeconds(snapshot.max_session_seconds)
-      const old = entry?.served?.tenant
+      const old = entryById.get(tenantId)?.served?.tenant
       place(tenantId, synced, next, next.hostnames)
       if (old !== undefined) onRetire?.(old, next)
       return true
@@ -152,32 +171,36 @@ export function createTenantRegistry<T extends ServedTenant>(options: RegistryOp
       const entry = entryById.get(tenantId)
       revokedById.delete(tenantId)
       heldIds.delete(tenantId)
+      indexed.delete(tenantId)
       if (entry === undefined) return
-      claim(entry, [])
-      entryById.delete(tenantId)
-      servedEntries.delete(entry)
+      forget(entry)
       if (entry.served !== undefined) onRetire?.(entry.served.tenant, undefined)
     },
     /** A tenant that is known to exist and cannot be read: its hosts answer 503 until it comes. */
     reserve(tenantId: string, hostnames: readonly string[], synced: SyncedRevision) {
-      const entry = entryById.get(tenantId)
-      const isNew = entry === undefined
-      if (isNew || (entry.served === undefined && replaces(synced, entry)))
-        place(tenantId, synced, undefined, hostnames)
+      const isServed = entryById.get(tenantId)?.served !== undefined
+      if (!isServed && !isOld(tenantId, synced)) place(tenantId, synced, undefined, hostnames)
     },
     /** A tenant that is there and can be asked for. What is served stays: its newer state follows. */
     index(tenantId: string, hostnames: readonly string[], synced: SyncedRevision) {
       const entry = entryById.get(tenantId)
-      if (entry === undefined || (entry.served === undefined && isNewer(synced, entry.synced)))
-        place(tenantId, synced, undefined, hostnames, true)
+      if (entry?.served !== undefined) return
+      const known = entry?.synced ?? indexed.syncedOf(tenantId)
+      if (known !== undefined && !isNewer(synced, known)) return
+      if (entry !== undefined) forget(entry)
+      else if (known !== undefined) indexed.delete(tenantId)
+      const own = hostnames.filter((host) => takeHost(tenantId, host, synced))
+      indexed.add(tenantId, own, synced)
     },
     /** Nobody has asked for it lately: from now on it is indexed only. */
     unload(tenantId: string) {
       const entry = entryById.get(tenantId)
       if (entry?.served === undefined) return
-      const { tenant } = entry.served
-      place(tenantId, entry.synced, undefined, entry.hostnames, true)
-      onRetire?.(tenant, undefined)
+      const { synced, served } = entry
+      const own = entry.hostnames.filter((host) => entryByHost.get(host) === entry)
+      forget(entry)
+      indexed.add(tenantId, own, synced)
+      onRetire?.(served.tenant, undefined)
     },
     /** Those that are served and were asked for since the last time. */
     takeAsked(): string[] {
@@ -209,13 +232,17 @@ export function createTenantRegistry<T extends ServedTenant>(options: RegistryOp
     /** The host lower-cased and without a port. Runs once per request. */
     byHost(host: string): HostLookup<T> {
       const entry = entryByHost.get(host)
-      if (entry === undefined) return absent
-      entry.isAsked = true
-      return entry.found ?? { kind: 'indexed', tenantId: entry.tenantId }
+      if (entry !== undefined) {
+        entry.isAsked = true
+        return entry.found
+      }
+      const tenantId = indexed.tenantAt(host)
+      if (tenantId === undefined) return absent
+      return heldIds.has(tenantId) ? STATE_LOST : { kind: 'indexed', tenantId }
     },
     byId(tenantId: string) {
       const entry = entryById.get(tenantId)
-      if (entry?.found?.kind !== 'served') return undefined
+      if (entry?.found.kind !== 'served') return undefined
       entry.isAsked = true
       return entry.found.served
     },
@@ -223,15 +250,6 @@ export function createTenantRegistry<T extends ServedTenant>(options: RegistryOp
     *tenants() {
       for (const { served } of servedEntries) if (served !== undefined) yield served.tenant
     },
-    size: () => entryById.size,
+    size: () => entryById.size + indexed.size,
   }
-}
-
-/** What is only indexed is of the very state that comes when it is asked for. */
-function replaces(next: SyncedRevision, { synced, isIndexed }: Entry<unknown>): boolean {
-  return isIndexed ? !isNewer(synced, next) : isNewer(next, synced)
-}
-
-export function isNewer(a: SyncedRevision, b: SyncedRevision): boolean {
-  return a.sync > b.sync || (a.sync === b.sync && a.revision > b.revision)
 }

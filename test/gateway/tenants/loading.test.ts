@@ -5,6 +5,7 @@ import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
 import { WebSocket, WebSocketServer } from 'ws'
 import { createTenantLoading } from '../../../gateway/tenants/loading.ts'
+import { indexText } from '../../../gateway/fleet/relay-messages.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { HOST, startEdge, USER_AGENT } from '../../support/edge-world.ts'
 import { until } from '../../support/fleet.ts'
@@ -199,7 +200,7 @@ t.test('the site is that of whoever asks', async (t) => {
     hostnames: [`t${at}.example`],
     synced: { sync: 1, revision: 1 },
   }))
-  edge.tell({ type: 'index', tenants })
+  edge.tell({ type: 'index', tenants: indexText(tenants) })
   const ask = (at: number, client: string) => {
     const head = `GET / HTTP/1.1\r\nHost: t${at}.example\r\nX-Forwarded-For: ${client}\r\n`
     return answered(edge.port, `${head}Connection: close\r\n\r\n`)
