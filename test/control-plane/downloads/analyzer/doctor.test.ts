@@ -1,5 +1,6 @@
 /** Everything that the tool needs, looked at; each finding says how to mend it. */
-import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -74,6 +75,20 @@ void t.test('what is in the way is found, with what mends it', async (t) => {
 
   writeFileSync(join(folder, 'server.js'), '// mine\n')
   t.match((await findings())['git'], { status: 'warn', detail: /work tree has changes/ })
+  const fresh = projectOf(t, {
+    'package.json': JSON.stringify({
+      dependencies: { express: '5' },
+      scripts: { start: 'node server.js' },
+    }),
+    'server.js': "const app = require('express')()\napp.listen(3000)\n",
+  })
+  rmSync(join(fresh, '.git'), { recursive: true })
+  execFileSync('git', ['init', '-q', fresh])
+  const unkept = {
+    status: 'warn',
+    detail: /server\.js is not under version control; commit it first/,
+  }
+  t.match((await findings({}, fresh))['git'], unkept, 'apply would say the same')
   const plain = projectOf(t, { 'README.md': 'nothing\n' })
   t.match((await findings({}, plain))['project'], {
     status: 'warn',

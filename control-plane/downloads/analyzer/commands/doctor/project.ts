@@ -1,5 +1,6 @@
 /** The project in this folder: can it be read, written and taken back. */
 import * as files from 'node:fs/promises'
+import { join } from 'node:path/posix'
 import { readJournal } from '../../journal/record.ts'
 import { journalWorld } from '../../journal/world.ts'
 import { judgeWorkTree } from '../../journal/work-tree.ts'
@@ -13,7 +14,12 @@ export async function examineProject(task: Task): Promise<Finding[]> {
   try {
     const looked = await lookAt(task)
     const { root } = looked.project
-    return [project(looked), await writable(root), await git(task, root), await journal(task, root)]
+    return [
+      project(looked),
+      await writable(root),
+      await git(task, looked),
+      await journal(task, root),
+    ]
   } catch (error) {
     return [failed('project', error)]
   }
@@ -54,11 +60,16 @@ function writable(root: string): Promise<Finding> {
   )
 }
 
-async function git(task: Task, root: string): Promise<Finding> {
+/** What apply edits has to be under version control, too: git names no folder's files that it has none of. */
+async function git(task: Task, { project, detection }: LookedAt): Promise<Finding> {
+  const edited = detection.applications.flatMap(({ folder, mount }) => [
+    ...(mount === null ? [] : [mount.path]),
+    join(folder, 'package.json'),
+  ])
   const { problems, remarks } = await judgeWorkTree(
-    root,
+    project.root,
     [],
-    [],
+    [...new Set(edited)].filter((path) => project.has(path)),
     journalWorld(task.world.environment),
   )
   const [problem] = problemLines(problems)
