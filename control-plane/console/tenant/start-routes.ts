@@ -144,7 +144,12 @@ function glance(tenant: Tenant, { edgeUrlFor }: StartWorld) {
   const { hostnames, origin, mode, plan, licence, sealed, excluded, createdAt } = tenant
   const links = hostnames.map(
     (hostname, index) =>
-      html`${index === 0 ? '' : html`<br />`}<a href="${edgeUrlFor(hostname)}/" rel="noreferrer">${hostname}</a>`,
+      html`${index === 0 ? '' : html`<br />`}${
+        // no gateway serves it in sdk mode
+        mode === 'sdk'
+          ? hostname
+          : html`<a href="${edgeUrlFor(hostname)}/" rel="noreferrer">${hostname}</a>`
+      }`,
   )
   return facts([
     [

@@ -58,6 +58,10 @@ const FactsAnswer = v.object({
 })
 export type Facts = v.InferOutput<typeof FactsAnswer>
 
+/** Where people open the application: in sdk mode nothing stands in front of it. */
+export const addressesOf = ({ mode, origin, edge_urls: urls }: Facts): readonly string[] =>
+  mode === 'sdk' ? [origin] : Object.values(urls)
+
 const ProtectionAnswer = v.object({
   tenant_id: text,
   protection: v.picklist(['on', 'pass-through']),

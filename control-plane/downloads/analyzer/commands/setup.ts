@@ -1,6 +1,6 @@
 /** From nothing to live in one command: what the other commands do, one after the other. */
 import { realpath } from 'node:fs/promises'
-import type { Api, Facts } from '../api.ts'
+import { addressesOf, type Api, type Facts } from '../api.ts'
 import type { Application } from '../detection/application.ts'
 import { EXIT, Problem } from '../../command-line/exit.ts'
 import { journalWorld } from '../journal/world.ts'
@@ -112,7 +112,7 @@ function outcomeOf(task: Task, steps: Steps, found: Found, problem: Problem | nu
   const { facts, application, written } = found
   const { columns, paint } = task.terminal
   const [message = '', ...advice] = problem?.lines ?? []
-  const urls = Object.values(facts?.edge_urls ?? {})
+  const urls = facts === null ? [] : addressesOf(facts)
   const live = urls.length === 0 ? 'It is live.' : `It is live: ${urls.join(', ')}`
   const apps = task.given.apps.map((app) => `--app ${app}`)
   return {

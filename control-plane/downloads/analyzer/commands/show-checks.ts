@@ -56,10 +56,10 @@ export function nextOf(task: Task, checks: readonly ShownCheck[], passed: NextSt
 /** A warning is no failure, and is not passed over. */
 export function nothingFails(checks: readonly Pick<ShownCheck, 'status'>[]): string {
   const count = checks.filter((one) => one.status === 'warn').length
-  if (count === 0) return 'Nothing fails.'
+  if (count === 0) return 'No check failed.'
   return count === 1
-    ? 'Nothing fails, and 1 warning is for you to judge.'
-    : `Nothing fails, and ${count} warnings are for you to judge.`
+    ? 'No check failed, and 1 warning is for you to judge.'
+    : `No check failed, and ${count} warnings are for you to judge.`
 }
 
 const isSkipped = ({ status }: ShownCheck) => status === 'skip'

@@ -1,7 +1,7 @@
 import * as files from 'node:fs/promises'
 import { readJournal, type FoundJournal } from '../journal/record.ts'
 import { plainText, visibleText, wrap } from '../../command-line/words.ts'
-import type { Facts } from '../api.ts'
+import { addressesOf, type Facts } from '../api.ts'
 import type { Command, Task } from './command.ts'
 import { HELD_BACK, verificationOutcome } from './probe.ts'
 
@@ -53,12 +53,12 @@ function tenantFields(facts: Facts) {
 
 function tenantLines(task: Task, facts: Facts): string[] {
   const { columns, paint } = task.terminal
-  const { tenant_id, mode, status, protection, edge_urls, integration_completed_at: done } = facts
+  const { tenant_id, mode, status, protection, integration_completed_at: done } = facts
   const isOn = protection === 'on'
   return [
     wrap(`Tenant ${tenant_id}: ${status}, mode ${mode}`, columns),
     `Protection: ${paint(isOn ? 'green' : 'yellow', isOn ? 'on' : 'off (pass-through)')}`,
-    ...Object.values(edge_urls).map((url) => `  ${plainText(url)}`),
+    ...addressesOf(facts).map((url) => `  ${plainText(url)}`),
     ...(done === null ? [] : [wrap(`Integration complete since ${done}`, columns)]),
   ]
 }

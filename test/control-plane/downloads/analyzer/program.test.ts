@@ -130,7 +130,12 @@ void t.test('shows what the checks found, what to do, and fails with them', asyn
   const { run, call, key } = await start(t, { mode: 'sdk', origin })
   const nothing = await run(['status'])
   t.match(nothing, { code: 1, out: /Verification: unknown.*No checks have run yet/s })
-  t.match(nothing.out, /^Tenant acme-\d+: published, mode sdk\nProtection: off \(pass-through\)/)
+  t.match(
+    nothing.out,
+    new RegExp(
+      `^Tenant acme-\\d+: published, mode sdk\nProtection: off \\(pass-through\\)\n  ${origin}\n`,
+    ),
+  )
   t.match(nothing.out, 'Applied here: nothing')
 
   const probed = await run(['probe'])

@@ -1,7 +1,7 @@
 /** Verified from both sides, live, and tried: each asked of the service, which has the last word. */
 import { setTimeout as wait } from 'node:timers/promises'
 import { LIMITS } from '../../../../../shared/limits.ts'
-import type { Api, CheckAnswer, Facts, Refused } from '../../api.ts'
+import { addressesOf, type Api, type CheckAnswer, type Facts, type Refused } from '../../api.ts'
 import type { Application } from '../../detection/application.ts'
 import { Problem } from '../../../command-line/exit.ts'
 import type { Task } from '../command.ts'
@@ -79,7 +79,7 @@ async function tryUntilHeard(task: Task, { mode }: Facts, api: Api): Promise<Ref
 const pause = (task: Task, label: string) =>
   task.terminal.during(label, () => wait(LIMITS.setupVerifyPauseMs))
 
-async function agree({ isAgreed, terminal }: Task, { edge_urls: urls, tenant_id: id }: Facts) {
+async function agree({ isAgreed, terminal }: Task, facts: Facts) {
   if (isAgreed) return
   if (!terminal.isInteractive)
     throw new Problem(
@@ -87,7 +87,7 @@ async function agree({ isAgreed, terminal }: Task, { edge_urls: urls, tenant_id:
       'This needs your consent, and there is no terminal to ask. Protection stays off.',
       'To agree in advance: --yes',
     )
-  const what = Object.values(urls)[0] ?? `tenant ${id}`
+  const what = addressesOf(facts)[0] ?? `tenant ${facts.tenant_id}`
   if (
     !(await terminal.confirm(`Go live? From then on every request to ${what} requires a sign-in.`))
   )

@@ -33,7 +33,7 @@ export async function waitForStart(task: Task, waiting: WaitingFor): Promise<Sta
   const endsAtMs = task.world.nowMs() + LIMITS.setupWaitMsMax
   const first = await lookAtAll(task, ports, waiting)
   if (first !== null) return first
-  return task.terminal.during('Waiting for the application', async (tell) => {
+  return task.terminal.during('Waiting', async (tell) => {
     for (let looks = 1; task.world.nowMs() < endsAtMs; looks++) {
       const sights = await Promise.all(
         ports.map((port) => sightAt(task, port, waiting.facts.health)),

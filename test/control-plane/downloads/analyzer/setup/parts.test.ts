@@ -20,6 +20,7 @@ t.test('it is told what listens, and what to start', async (t) => {
   const facts = { mode: 'gateway', origin: 'http://127.0.0.1:3000' } as Facts
   const at = { start: 'npm start', facts }
   t.equal(whatIsSeen([3000], ['nothing'], at), 'nothing listens on port 3000 yet: run npm start')
+  t.ok(`⠋ Waiting … ${whatIsSeen([3000], ['nothing'], at)}`.length < 79, 'all in one line')
   t.match(whatIsSeen([3000], ['open'], at), /port 3000 runs without the middleware: restart it/)
   t.match(whatIsSeen([3000], ['keyless'], at), /port 3000 has the middleware, but no public keys/)
   const other = whatIsSeen([4000, 3000], ['nothing', 'nothing'], at)
