@@ -179,4 +179,10 @@ export const BOOTS: readonly Boot[] = [
     ],
     path: '/',
   },
+  {
+    name: 'json-mock-api',
+    command: (port) => ['bin/json-mock-api', '--directory', '../data', '--port', String(port)],
+    files: { 'things.json': '[1]' },
+    path: '/things',
+  },
 ]

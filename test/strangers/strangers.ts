@@ -358,4 +358,40 @@ export const STRANGERS: readonly Stranger[] = [
     integrity:
       'sha512-a/jmgtTHRM2k9+uyPGsXXo8LsuES7Kjyx9hNWd8c575Y04Jr9VEpKneD0tlc3w+6jNodenrsA1BmB4vm+LK4AA==',
   },
+  {
+    name: 'json-mock-api',
+    version: '1.2.2',
+    integrity:
+      'sha512-kSlq0+4WtPS/HUiJlFpeIkzua579/eC8slywk078ZHEd24H7A641j0r+mPY5LA1rVzp/6RwoqUFm7AvvfAciUQ==',
+  },
+  {
+    name: '@google-cloud/functions-framework',
+    version: '5.0.5',
+    integrity:
+      'sha512-/w+OB1MxJux1uO9KRud4CRPLouaB7bZcy0v6STfFVh7yqafZ1L5coWIpseoKPLUgyNfawyoEfE2mEBDRZNGL2w==',
+  },
+  {
+    name: '@modelcontextprotocol/server-everything',
+    version: '2026.8.31',
+    integrity:
+      'sha512-5U3OZh8Xq0Li4nA26l6uNvV9/1suMDuWSn+NjLZIhzinhMY6N3A4DCrxVecBGPf2PsNFKTEv5krxGPRwzxc7jQ==',
+  },
+  {
+    name: 'mockserver',
+    version: '3.1.1',
+    integrity:
+      'sha512-VYozi451X9xcFIVaAlo8NtmYzh9uI76UfZKuAS1/bMZ65GXLKfbzuClS/SsDG2A3BDStI2/5JAUZkhz79weBXA==',
+  },
+  {
+    name: 'sirv-cli',
+    version: '3.0.1',
+    integrity:
+      'sha512-ICXaF2u6IQhLZ0EXF6nqUF4YODfSQSt+mGykt4qqO5rY+oIiwdg7B8w2PVDBJlQulaS2a3J8666CUoDoAuCGvg==',
+  },
+  {
+    name: 'spa-http-server',
+    version: '0.9.0',
+    integrity:
+      'sha512-weF1xcWI3JaI6XltUaosYKZVLVX1E4zFU3kKCMWnaGyqW/G0yngNgU+xh8JPQkYhlnxY72yJBr1m3lUO/KF/uw==',
+  },
 ]
