@@ -7,7 +7,7 @@ import { badRequest } from '../../shared/sign-in/bad-request.ts'
 import { languageOf } from '../../shared/sign-in/language.ts'
 import { PAGE_HEADER_LINES, pageHtml } from '../../shared/sign-in/pages.ts'
 import { inEveryLanguage } from '../../shared/sign-in/texts/languages.ts'
-import { UPSTREAM_FAILURE_CODES, type UpstreamFailureCode } from '../wire/upstream-call.ts'
+import { UPSTREAM_FAILURE_CODES, type UpstreamFailure, type UpstreamFailureCode } from '../wire/upstream-call.ts'
 import { valuesOf } from '../wire/websocket-request.ts'
 
 type ProtocolAnswers = Required<Pick<Http1ServerOptions, 'refusalAnswer' | 'failureAnswer'>>
@@ -30,6 +30,12 @@ const FAILURE_PAGES = inEveryLanguage(({ upstreamFailed, connectorAbsent, tryAga
 /** A connector that has lost its way comes back by itself, most often within seconds. */
 const ABSENT_LINES = ['Retry-After: 5']
 
+/** The log has the clause as it is; a program's people read a sentence. */
+const inSentence = ({ detail, ...failure }: UpstreamFailure) => ({
+  ...failure,
+  detail: `${detail.charAt(0).toUpperCase()}${detail.slice(1)}.`,
+})
+
 export function createProtocolAnswers(nextRequestId: () => string): ProtocolAnswers {
   return {
     refusalAnswer: (refusal, asker) =>
@@ -37,7 +43,7 @@ export function createProtocolAnswers(nextRequestId: () => string): ProtocolAnsw
     failureAnswer(failure, exchange): OwnAnswer {
       // What was to be forwarded has its lines, the id of the request among them.
       const lines = failure.code === 'connector_absent' ? ABSENT_LINES : []
-      if (!isNavigation(exchange.head)) return plainAnswer(failure, lines)
+      if (!isNavigation(exchange.head)) return plainAnswer(inSentence(failure), lines)
       const language = languageOf(valuesOf(exchange.head.keptLines, 'accept-language').join())
       const body = FAILURE_PAGES[language][failure.code]
       return { status: failure.status, headerLines: [...PAGE_HEADER_LINES, ...lines], body }
