@@ -182,7 +182,7 @@ void t.test('what was given up is sent again, one or all', async (t) => {
   receiver.answerWith(() => 204)
   const single = await ada.post(`${address}/replay`)
   const again = await ada.get(single.location)
-  t.match(again.text, new RegExp(`Sent again from.*${first?.deliveryId}`, 's'))
+  t.match(again.text, new RegExp(`Retry of.*${first?.deliveryId}`, 's'))
   t.match(again.text, /Delivered: HTTP/)
   const all = await ada.post(`${one}/replay`, { age: 'day' })
   t.match((await ada.get(all.location)).text, /Retrying 2 deliveries/)

@@ -83,10 +83,10 @@ export function deliveryRoutes(world: Pick<ConsoleWorld, 'webhooks' | 'deliverie
         ${card('Details', glance(delivery, url, tenant.tenantId))}
         <h2>Attempts</h2>
         ${attempts(delivery.tries)} ${card('Request body', copyable(body, 'Request body'))}
-        ${isSendable ? card('Send again', replayForm(visit, at)) : ''}`,
+        ${isSendable ? card('Retry', replayForm(visit, at)) : ''}`,
         calls: [
           { method: 'GET', path: apiOf(at), label: 'The delivery' },
-          { method: 'POST', path: `${apiOf(at)}/replay`, body: {}, label: 'Send again' },
+          { method: 'POST', path: `${apiOf(at)}/replay`, body: {}, label: 'Retry the delivery' },
         ],
       }
     }),
@@ -95,7 +95,7 @@ export function deliveryRoutes(world: Pick<ConsoleWorld, 'webhooks' | 'deliverie
       async ({ tenant: { tenantId }, path, actor }) => {
         const { webhook_id: webhookId, delivery_id: deliveryId } = path
         const sent = await deliveries.replay(tenantId, webhookId, deliveryId, actor)
-        return toDelivery(sent, 'Sent again as this delivery.')
+        return toDelivery(sent, 'Retry queued as this delivery.')
       },
     ),
   ]
@@ -130,7 +130,7 @@ function glance(delivery: Delivery, url: string, tenantId: string) {
     ['Created', logMoment(createdAt)],
     ['Next attempt', nextOf(delivery)],
     [
-      'Sent again from',
+      'Retry of',
       replayedFrom === null
         ? null
         : html`<a href="${deliveryAt(tenantId, webhookId, replayedFrom)}">${replayedFrom}</a>`,
@@ -158,5 +158,5 @@ function attempts(tries: readonly AttemptRow[]) {
 
 function replayForm(visit: TenantVisit, at: string) {
   return html`<p class="hint">Sends the same event again as a new delivery with its own ID.</p>
-    ${form(visit, { action: `${at}/replay`, submit: 'Send again', look: 'quiet' })}`
+    ${form(visit, { action: `${at}/replay`, submit: 'Retry delivery', look: 'quiet' })}`
 }

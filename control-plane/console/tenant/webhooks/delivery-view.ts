@@ -54,13 +54,13 @@ export function deliveriesTable(
         isName: true,
         cell: ({ deliveryId, event, isTest, replayedFrom }) =>
           html`<a href="${deliveryAt(tenantId, webhookId, deliveryId)}">${event}</a>
-            ${isTest ? badge('Test') : ''} ${replayedFrom === null ? '' : badge('Sent again')}`,
+            ${isTest ? badge('Test') : ''} ${replayedFrom === null ? '' : badge('Retry')}`,
       },
       { label: 'Created', cell: ({ createdAt }) => logMoment(createdAt) },
       {
         label: 'State',
         cell: (delivery) =>
-          html`${deliveryBadge(delivery)} ${delivery.state === 'pending' ? html`<span class="hint">next: ${nextOf(delivery)}</span>` : ''}`,
+          html`${deliveryBadge(delivery)} ${delivery.state === 'pending' ? html`<span class="hint">${delivery.leaseOwner === null ? 'next attempt: ' : ''}${nextOf(delivery)}</span>` : ''}`,
       },
       { label: 'Attempts', isNumber: true, cell: ({ tries }) => tries.length },
       { label: 'Last response', cell: outcomeOf },

@@ -13,7 +13,7 @@ export const diag: Command = {
   name: 'diag',
   summary: 'Checks every part of the connection, and says what is wrong.',
   about:
-    'It looks at the state folder, the control plane (name, port, proxy, TLS, clock), the key, each gateway and the application. It changes nothing and takes no request. Exit codes: 0 everything works, 1 something does not.',
+    'It checks the state folder, the control plane (name, port, proxy, TLS, clock), the key, each gateway and the application. It changes nothing and takes no request. Exit codes: 0 everything works, 1 something does not.',
   options: ['local-port', 'json'],
   actions: [],
   async run({ given, world, state, proxies, print }) {
