@@ -42,16 +42,39 @@ export type CurrentRecord = NonNullable<v.InferOutput<typeof GuardRecordSchema>[
 export type GuardRecord = v.InferOutput<typeof GuardRecordSchema>
 
 /** Tenants that are there and were not asked for: id, sync, revision, version, hosts. */
-const IndexRecordSchema = v.array(
-  v.tuple([
-    v.pipe(v.string(), v.regex(TENANT_ID)),
-    whole,
-    whole,
-    v.string(),
-    v.array(v.pipe(v.string(), v.regex(HOSTNAME))),
-  ]),
+export type IndexRecord = [
+  tenantId: string,
+  sync: number,
+  revision: number,
+  version: string,
+  hostnames: string[],
+][]
+
+/** By hand: a hundred thousand of them are checked in a tenth of the time, and none is copied. */
+const IndexRecordSchema = v.custom<IndexRecord>(
+  (content) => Array.isArray(content) && content.every(isIndexEntry),
 )
-export type IndexRecord = v.InferOutput<typeof IndexRecordSchema>
+
+function isIndexEntry(entry: unknown): boolean {
+  if (!Array.isArray(entry) || entry.length !== 5) return false
+  const [tenantId, sync, revision, version, hostnames] = entry as unknown[]
+  return (
+    isTextOf(TENANT_ID, tenantId) &&
+    isWhole(sync) &&
+    isWhole(revision) &&
+    typeof version === 'string' &&
+    Array.isArray(hostnames) &&
+    hostnames.every((host) => isTextOf(HOSTNAME, host))
+  )
+}
+
+function isTextOf(grammar: RegExp, text: unknown): boolean {
+  return typeof text === 'string' && grammar.test(text)
+}
+
+function isWhole(number: unknown): boolean {
+  return Number.isSafeInteger(number) && (number as number) >= 0
+}
 
 const PositionRecordSchema = v.object({
   epoch: v.string(),
