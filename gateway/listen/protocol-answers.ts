@@ -7,7 +7,11 @@ import { badRequest } from '../../shared/sign-in/bad-request.ts'
 import { languageOf } from '../../shared/sign-in/language.ts'
 import { PAGE_HEADER_LINES, pageHtml } from '../../shared/sign-in/pages.ts'
 import { inEveryLanguage } from '../../shared/sign-in/texts/languages.ts'
-import { UPSTREAM_FAILURE_CODES, type UpstreamFailure, type UpstreamFailureCode } from '../wire/upstream-call.ts'
+import {
+  UPSTREAM_FAILURE_CODES,
+  type UpstreamFailure,
+  type UpstreamFailureCode,
+} from '../wire/upstream-call.ts'
 import { valuesOf } from '../wire/websocket-request.ts'
 
 type ProtocolAnswers = Required<Pick<Http1ServerOptions, 'refusalAnswer' | 'failureAnswer'>>
