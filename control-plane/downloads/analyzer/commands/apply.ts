@@ -1,7 +1,10 @@
 import { EXIT } from '../../command-line/exit.ts'
+import type { Application } from '../detection/application.ts'
+import type { Wishes } from '../edits/wishes.ts'
 import type { DryRun } from '../first-start/dry-run.ts'
 import { journalWorld } from '../journal/world.ts'
 import type { Plan } from '../plan.ts'
+import type { Project } from '../project/project.ts'
 import { plainText, visibleText, wrap } from '../../command-line/words.ts'
 import type { Command, NextStep, Outcome, Task } from './command.ts'
 import { dryRunHere } from './dry-run-here.ts'
@@ -9,6 +12,7 @@ import { installPackages, NOTHING_INSTALLED, type Installed } from './install-pa
 import { chooseApplications, lookAt, nameOf } from './look-at.ts'
 import { planHere } from './plan-here.ts'
 import { manualSteps, notesOf, planFields } from './plan-view.ts'
+import { isSecretSet } from './setup/client-secret.ts'
 import { askService } from './wishes-here.ts'
 import { agreeToWrite, recovered, recoverFirst, showEdits, writePrepared } from './write-edits.ts'
 
@@ -60,7 +64,12 @@ export const apply: Command = {
       written,
       installed,
       loaded,
-      next: nextOf(task, plan, installed),
+      next: nextOf(
+        task,
+        plan,
+        installed,
+        await lacksSecret(task, project, applications, answer.wishes.mode),
+      ),
     })
   },
 }
@@ -119,16 +128,37 @@ function commandLines(task: Task, { source, commands }: Plan, shown: readonly st
   ]
 }
 
-function nextOf(task: Task, { manual }: Plan, installed: Installed): NextStep {
+/** In sdk mode an application that starts without its secret stops at once. */
+async function lacksSecret(
+  task: Task,
+  project: Project,
+  applications: readonly Application[],
+  mode: Wishes['mode'],
+): Promise<boolean> {
+  if (mode !== 'sdk') return false
+  const set = await Promise.all(applications.map((one) => isSecretSet(task, project, one)))
+  return set.includes(false)
+}
+
+function nextOf(
+  task: Task,
+  { manual }: Plan,
+  installed: Installed,
+  isSecretLacking: boolean,
+): NextStep {
+  const inOrder = (text: string) =>
+    isSecretLacking
+      ? `Set SERVICE_CLIENT_SECRET, ${text.charAt(0).toLowerCase()}${text.slice(1)}`
+      : text
   if (installed.wanted !== null)
     return {
-      text: 'Install the package, then restart the application:',
+      text: inOrder('Install the package, then restart the application:'),
       command: installed.wanted,
     }
   const byHand =
     manual.length === 0 ? '' : 'Do the manual steps, restart the application, then verify:'
   return {
-    text: byHand || 'Restart the application, then verify it:',
+    text: inOrder(byHand || 'Restart the application, then verify it:'),
     command: task.line('verify'),
   }
 }

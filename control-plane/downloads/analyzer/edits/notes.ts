@@ -12,12 +12,13 @@ export function notesFor(application: Application, wishes: Wishes): Parts {
       ? `SERVICE_TENANT_ID=${wishes.tenantId}`
       : 'SERVICE_TENANT_ID (the ID of your tenant)',
   ]
-  const secret = 'SERVICE_CLIENT_SECRET (a secret: keep it out of the project)'
+  const secret =
+    'SERVICE_CLIENT_SECRET (a secret, in the console under Keys: keep it out of the project)'
   const needed = [...(isInCode ? [] : address), ...(wishes.mode === 'sdk' ? [secret] : [])]
   const notes: string[] = []
   if (needed.length > 0)
     notes.push(
-      `Set these environment variables where the application starts: ${needed.join(', ')}.`,
+      `Set these environment variables where the application starts${isNode(application) ? '; without them it does not start' : ''}: ${needed.join(', ')}.`,
     )
   if (isInCode)
     notes.push(

@@ -61,7 +61,10 @@ function secretsOf(
   const secret = clientSecret ?? environment['SERVICE_CLIENT_SECRET']
   const previous = previousClientSecret ?? environment['SERVICE_CLIENT_SECRET_PREVIOUS']
   if (secret === undefined || secret === '')
-    throw read.wrong('clientSecret', 'is missing: give it, or set SERVICE_CLIENT_SECRET')
+    throw read.wrong(
+      'clientSecret',
+      'is missing: give it, or set SERVICE_CLIENT_SECRET (in the console, under Keys)',
+    )
   for (const [name, value] of Object.entries({
     clientSecret: secret,
     previousClientSecret: previous,

@@ -161,6 +161,12 @@ void t.test(
     t.match((await run(['apply', '--dry-run'], here())).out, 'enforce({')
     t.match((await run(['apply', '--dry-run', '--mode', 'gateway'], here())).out, 'verifyClaims({')
     t.match((await run(['apply', '--dry-run'], here(NO_KEY))).out, 'verifyClaims()')
+    const secret = { SERVICE_CLIENT_SECRET: 'scs_a' }
+    const told = 'Install the package, then restart the application:'
+    t.match((await run(['apply', '--yes'], here(secret))).out, `\n${told}`)
+    await run(['undo', '--yes'], here())
+    const { out } = await run(['apply', '--yes'], here())
+    t.match(out, '\nSet SERVICE_CLIENT_SECRET, install the package, then restart the application:')
   },
 )
 

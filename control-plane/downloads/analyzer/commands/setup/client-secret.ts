@@ -28,9 +28,9 @@ export async function provideSecret(
   const { text: baseUrl } = access.baseUrl()
   const saved = await profile.read(baseUrl)
   const secret = saved?.clientSecret
-  const folder = upwards(application.folder).find((at) => project.has(under(at, 'package.json')))
+  const folder = packageFolderOf(project, application)
   const path = under(folder ?? application.folder, '.env')
-  if (await isSet(task, project.root, path)) return
+  if (await isSecretSet(task, project, application)) return
   if (saved === null || secret === undefined) {
     terminal.remark(
       `Set ${NAME} in the environment of the application; it was shown when the tenant was created.`,
@@ -65,9 +65,18 @@ export async function provideSecret(
   await profile.save(baseUrl, { key, tenantId })
 }
 
-async function isSet({ world }: Task, root: string, path: string): Promise<boolean> {
+const packageFolderOf = (project: Project, { folder }: Application): string | undefined =>
+  upwards(folder).find((at) => project.has(under(at, 'package.json')))
+
+/** Here, or in the `.env` beside its package. */
+export async function isSecretSet(
+  { world }: Task,
+  project: Project,
+  application: Application,
+): Promise<boolean> {
   if ((world.environment[NAME] ?? '') !== '') return true
-  const text = await files.readFile(`${root}/${path}`, 'utf8').catch(() => '')
+  const path = under(packageFolderOf(project, application) ?? application.folder, '.env')
+  const text = await files.readFile(`${project.root}/${path}`, 'utf8').catch(() => '')
   return new RegExp(`^(?:export\\s+)?${NAME}=\\S`, 'm').test(text)
 }
 

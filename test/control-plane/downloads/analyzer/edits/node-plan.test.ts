@@ -32,7 +32,10 @@ t.test('in sdk mode: a secret is named and never written, keys come with the rul
   const { plan, again } = await planned(t, FILES, {}, { mode: 'sdk' })
   t.same(paths(plan), ['server.js', 'package.json'])
   t.match(plan.edits[0]?.after, /const service = enforce\(\)/)
-  t.match(plan.notes.join('\n'), /SERVICE_CLIENT_SECRET \(a secret: keep it out of the project\)/)
+  t.match(
+    plan.notes.join('\n'),
+    /without them it does not start: .*SERVICE_CLIENT_SECRET \(a secret, in the console under Keys:/,
+  )
   t.match(await again(), { edits: [], manual: [] })
 })
 
