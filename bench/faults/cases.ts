@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { beginRun, type FaultReport } from './judged.ts'
+import { beginRun, keptBy, type FaultReport } from './judged.ts'
 import { startWatcher } from './watcher.ts'
 import { startWorld, TENANT, untilTrue, type Teardown, type World } from './world.ts'
 
@@ -16,6 +16,7 @@ export const CASES = {
   cut: cutFromTheDatabase,
   held: heldRevision,
   herd: manyGateways,
+  late: lateReplica,
 } as const satisfies Record<string, (t: Teardown, options: CaseOptions) => Promise<FaultReport>>
 
 export type Case = keyof typeof CASES
@@ -174,6 +175,67 @@ async function manyGateways(t: Teardown, { gateways }: CaseOptions): Promise<Fau
     ],
     percentile > RELINKED_MS ? ['99 % were not back in thirty seconds'] : [],
   )
+}
+
+/** A replica takes over that has not heard of the last changes: they are lost, and one kind may not be. */
+async function lateReplica(t: Teardown): Promise<FaultReport> {
+  const world = await startWorld(t, 'postgres', NODES, { hasReplica: true })
+  const { load, watcher } = await beginRun(t, world, () => {})
+  await untilTrue(async () => load.figures().signIns >= SIGN_INS, 'people who are signed in')
+  const epoch = () =>
+    world.query(`SELECT value FROM facts WHERE name = 'epoch'`).then(([row]) => row?.['value'])
+  const epochBefore = await epoch()
+  world.stopReplication()
+  const since = load.changes.length
+  const ended = () =>
+    load.changes
+      .filter(({ kind, outcome }) => kind === 'revocation' && outcome === 'acknowledged')
+      .map(({ key }) => key)
+  const before = ended().length
+  await untilTrue(async () => ended().length >= before + SIGN_INS, 'revocations that will be lost')
+  const losing = load.changes.slice(since).filter(({ outcome }) => outcome === 'acknowledged')
+
+  const killedMs = performance.now()
+  await world.failOver()
+  const acknowledged = load.count('acknowledged')
+  await untilTrue(async () => load.count('acknowledged') > acknowledged, 'changes that go through')
+  const againMs = performance.now() - killedMs
+  await untilTrue(async () => (await epoch()) !== epochBefore, 'a new epoch')
+  const epochMs = performance.now() - killedMs
+  await load.stop()
+  await world.settled()
+  const revoked = ended()
+  await load.lastProbe(new Set(revoked))
+  const isHandedUp = async () => {
+    const kept = new Set((await keptBy(world)).revoked)
+    return revoked.every((sid) => kept.has(sid))
+  }
+  await untilTrue(isHandedUp, 'revocations that gateways have handed up').catch(() => {})
+  const kept = await keptBy(world)
+  const isTold = async () => watcher.has.revision === kept.revision
+  await untilTrue(isTold, 'the watcher has the newest state').catch(() => {})
+  const names = new Set(kept.audit.rename)
+  const missing = revoked.filter((sid) => !kept.revoked.includes(sid))
+  return {
+    figures: {
+      'changes acknowledged that the replica had not heard of': losing.length,
+      'renames among them that are lost': losing.filter(
+        ({ kind, key }) => kind === 'rename' && !names.has(key),
+      ).length,
+      'ms until changes went through again': Math.round(againMs),
+      'ms until a new epoch': Math.round(epochMs),
+      'sessions revoked': revoked.length,
+      'requests with their cookies': load.figures().probes,
+      'full loads of the watcher': watcher.figures().full,
+    },
+    failed: load.failed,
+    slow: [],
+    findings: [
+      ...load.letIn.map(({ sid, gateway }) => `${gateway} let in ${sid}, which is revoked`),
+      ...missing.map((sid) => `the database does not know that ${sid} is revoked`),
+      ...(watcher.has.revision === kept.revision ? [] : ['a gateway has not got the newest state']),
+    ],
+  }
 }
 
 /** Links that stand, as the kernel tells it: whoever is cut off may say anything. */

@@ -73,7 +73,7 @@ export async function beginRun(t: Teardown, world: World, onAnswer: () => void) 
     }
   }
 
-  return { load, judge }
+  return { load, judge, watcher }
 }
 
 async function revisionOf(world: World): Promise<number> {
@@ -81,7 +81,7 @@ async function revisionOf(world: World): Promise<number> {
   return Number(row?.['value'])
 }
 
-async function keptBy(world: World): Promise<Kept> {
+export async function keptBy(world: World): Promise<Kept> {
   const column = async (sql: string) =>
     (await world.query(sql)).map((row) => String(Object.values(row)[0]))
   const ofTenant = `tenant_id = '${TENANT}'`

@@ -12,7 +12,7 @@ import { request } from 'undici'
 import { PASSWORD, startApplication, tenantBody } from '../../test/support/application.ts'
 import { startBalancer, type Place } from '../../test/support/balancer.ts'
 import { freePort } from '../../test/support/ports.ts'
-import { ADMIN, startPostgres } from '../../test/support/postgres.ts'
+import { ADMIN, startPostgres, type TestPostgres } from '../../test/support/postgres.ts'
 import { Program, SECRETS } from '../../test/support/programs.ts'
 import { startRelay } from '../../test/support/relay.ts'
 import { startReceiver } from '../../test/support/webhook-kills.ts'
@@ -42,18 +42,28 @@ interface Kept {
   query(sql: string): Promise<Row[]>
 }
 
-/** The control plane whose way to the database can be cut is the last one, where that is wished. */
+interface WorldOptions {
+  /** The way of the last control plane to the database. */
+  readonly isCuttable?: boolean
+  readonly hasReplica?: boolean
+}
+
 export async function startWorld(
   t: Teardown,
   kind: DatabaseKind,
   nodes: number,
-  { isCuttable = false } = {},
+  { isCuttable = false, hasReplica = false }: WorldOptions = {},
 ) {
   const scope = { after: (work: () => unknown) => t.teardown(work) }
   const folder = mkdtempSync(join(tmpdir(), 'faults-'))
   t.teardown(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
   const postgres = kind === 'postgres' ? await startPostgres(t) : undefined
-  const kept: Kept = postgres === undefined ? keptInFile(folder) : await keptInPostgres(postgres)
+  const replica =
+    hasReplica && postgres !== undefined ? await startReplica(t, postgres.port) : undefined
+  const kept: Kept =
+    postgres === undefined
+      ? keptInFile(folder)
+      : await keptInPostgres([postgres, ...(replica ? [replica.server] : [])])
   const relay =
     isCuttable && postgres !== undefined ? await startRelay(t, postgres.port) : undefined
   const relayPort = relay === undefined ? undefined : Number(relay.address.split(':')[1])
@@ -190,6 +200,13 @@ gateway: { listen: "127.0.0.1:${own.edge}", id: ${name}, control_plane: [${fleet
     pidOf: (node: number) => running.get(nameOf(node))?.child.pid,
     cut: () => relay?.holdBack(),
     mend: () => relay?.letGo(),
+    /** From now on the replica hears of nothing more. */
+    stopReplication: () => replica?.relay.fallSilent(),
+    /** The machine of the database is gone, and the replica takes over with what it has. */
+    async failOver() {
+      await postgres?.kill('SIGKILL')
+      await replica?.server.run('SELECT pg_promote()')
+    },
     /** Where the database can be asked past all relays. */
     database: kept.database(),
     settled,
@@ -242,13 +259,35 @@ function keptInFile(folder: string): Kept {
   }
 }
 
-async function keptInPostgres(postgres: Awaited<ReturnType<typeof startPostgres>>): Promise<Kept> {
-  await postgres.run('CREATE DATABASE service')
+/** Over a relay, which may fall silent. */
+async function startReplica(t: Teardown, port: number) {
+  const relay = await startRelay(t, port)
+  const replicaOf = Number(relay.address.split(':')[1])
+  return { relay, server: await startPostgres(t, undefined, { replicaOf }) }
+}
+
+async function keptInPostgres(servers: readonly TestPostgres[]): Promise<Kept> {
+  await servers[0]?.run('CREATE DATABASE service')
   const { user, password } = ADMIN
+  const who = `${user}:${encodeURIComponent(password)}`
   return {
-    database: (port = postgres.port) =>
-      `postgres://${user}:${encodeURIComponent(password)}@127.0.0.1:${port}/service`,
-    query: async (sql) => (await postgres.run(sql, 'service')).rows as Row[],
+    database(port) {
+      const ports = port === undefined ? servers.map((server) => server.port) : [port]
+      return `postgres://${who}@${ports.map((one) => `127.0.0.1:${one}`).join(',')}/service`
+    },
+    /** Of whoever takes changes. */
+    async query(sql) {
+      let last: unknown
+      for (const server of servers.toReversed())
+        try {
+          const { rows } = await server.run('SELECT pg_is_in_recovery() AS is_replica')
+          const [row] = rows as { is_replica: boolean }[]
+          if (row?.is_replica === false) return (await server.run(sql, 'service')).rows as Row[]
+        } catch (error) {
+          last = error
+        }
+      throw new Error('no server takes changes', { cause: last })
+    },
   }
 }
 

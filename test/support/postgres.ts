@@ -1,9 +1,10 @@
 /** A PostgreSQL of this test alone: own cluster, own port, run by somebody without rights. */
-import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
+import { execFile, execFileSync, spawn, type ChildProcess } from 'node:child_process'
 import { chownSync, existsSync, globSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
 import pg from 'pg'
 import { freePort } from './ports.ts'
 
@@ -77,14 +78,31 @@ const newCluster = setUpOnce('postgres-set-up-', (cluster, folder) => {
   })
 })
 
+/** All that the server at this port has, and from then on what it sends. */
+async function copyOf(port: number, folder: string): Promise<string> {
+  const cluster = join(folder, 'data')
+  const { user, password } = ADMIN
+  const from = `postgres://${user}:${encodeURIComponent(password)}@127.0.0.1:${port}/postgres`
+  const copy = ['-D', cluster, '-d', from, '-R', '-X', 'stream', '-c', 'fast']
+  await promisify(execFile)(postgresProgram('pg_basebackup'), copy, { ...asNobody, cwd: folder })
+  return cluster
+}
+
+interface ServerOptions {
+  /** Of nobody: it waits for changes that do not come. */
+  readonly isReplica?: boolean
+  /** Of the server at this port. */
+  readonly replicaOf?: number
+  readonly fsync?: 'on' | 'off'
+}
+
 export async function startPostgres(
   t: Teardown,
   certificate?: ServerCertificate,
-  { isReplica = false, fsync = 'off' } = {},
+  { isReplica = false, replicaOf, fsync = 'off' }: ServerOptions = {},
 ) {
   const folder = serverFolder(t, 'postgres-')
-  const cluster = newCluster(folder)
-  // of nobody: it waits for changes that do not come
+  const cluster = replicaOf === undefined ? newCluster(folder) : await copyOf(replicaOf, folder)
   if (isReplica) serverFile(cluster, 'standby.signal', '')
   const port = await freePort()
   const tls =
