@@ -3,7 +3,7 @@
  * that know all of them, an application, a receiver of webhooks; and a supervisor that starts again
  * whatever was killed.
  */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -15,6 +15,7 @@ import { freePort } from '../../test/support/ports.ts'
 import { ADMIN, startPostgres, type TestPostgres } from '../../test/support/postgres.ts'
 import { Program, SECRETS } from '../../test/support/programs.ts'
 import { startRelay } from '../../test/support/relay.ts'
+import { mountSmallDisk } from '../../test/support/small-disk.ts'
 import { startReceiver } from '../../test/support/webhook-kills.ts'
 
 export type DatabaseKind = 'sqlite' | 'postgres'
@@ -46,18 +47,28 @@ interface WorldOptions {
   /** The way of the last control plane to the database. */
   readonly isCuttable?: boolean
   readonly hasReplica?: boolean
+  /** Of the database. */
+  readonly diskMegabytes?: number
 }
 
 export async function startWorld(
   t: Teardown,
   kind: DatabaseKind,
   nodes: number,
-  { isCuttable = false, hasReplica = false }: WorldOptions = {},
+  { isCuttable = false, hasReplica = false, diskMegabytes }: WorldOptions = {},
 ) {
   const scope = { after: (work: () => unknown) => t.teardown(work) }
   const folder = mkdtempSync(join(tmpdir(), 'faults-'))
   t.teardown(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
-  const postgres = kind === 'postgres' ? await startPostgres(t) : undefined
+  let disk: ReturnType<typeof mountSmallDisk> | undefined
+  const prepare = (at: string, owner = 0) => {
+    if (diskMegabytes !== undefined) disk = mountSmallDisk(t, at, diskMegabytes, owner)
+  }
+  const postgres = kind === 'postgres' ? await startPostgres(t, undefined, { prepare }) : undefined
+  if (kind === 'sqlite') {
+    mkdirSync(join(folder, 'data-0'))
+    prepare(join(folder, 'data-0'))
+  }
   const replica =
     hasReplica && postgres !== undefined ? await startReplica(t, postgres.port) : undefined
   const kept: Kept =
@@ -200,6 +211,11 @@ gateway: { listen: "127.0.0.1:${own.edge}", id: ${name}, control_plane: [${fleet
     pidOf: (node: number) => running.get(nameOf(node))?.child.pid,
     cut: () => relay?.holdBack(),
     mend: () => relay?.letGo(),
+    fillDisk: () => disk?.fill(),
+    async emptyDisk() {
+      disk?.empty()
+      await postgres?.start() // unless it has stood it
+    },
     /** From now on the replica hears of nothing more. */
     stopReplication: () => replica?.relay.fallSilent(),
     /** The machine of the database is gone, and the replica takes over with what it has. */

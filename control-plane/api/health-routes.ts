@@ -7,10 +7,17 @@ import { endpointsOf, json, type Endpoint } from './endpoint.ts'
 /** A database that has fallen silent would hold back whoever routes around it. */
 const WAIT_MS_MAX = SECOND_MS
 
+const WHY_NOT = {
+  silent: 'The database is not responding.',
+  full: 'The disk of the database is full, and nothing can be saved. Free some space; the rest goes on by itself.',
+  read_only: 'The database takes no changes: it is read-only.',
+  failing: 'The disk of the database reports errors, and nothing can be saved.',
+} as const
+
 const unasked = endpointsOf('service', 'anyone', { isUnlimited: true })
 
 export interface HealthEndpointsWorld {
-  readonly store: Pick<Store, 'revision' | 'isBehind'>
+  readonly store: Pick<Store, 'revision' | 'isBehind' | 'cannotWrite'>
 }
 
 export function healthEndpoints({ store }: HealthEndpointsWorld): readonly Endpoint[] {
@@ -46,8 +53,9 @@ export function healthEndpoints({ store }: HealthEndpointsWorld): readonly Endpo
         )
         const isReady = await answered
         clearTimeout(impatience)
-        if (isReady) return c.json({ status: 'ready' })
-        return c.json({ status: 'not_ready', detail: 'The database is not responding.' }, 503)
+        const why = isReady ? store.cannotWrite() : 'silent'
+        if (why === undefined) return c.json({ status: 'ready' })
+        return c.json({ status: 'not_ready', detail: WHY_NOT[why] }, 503)
       },
     }),
   ]

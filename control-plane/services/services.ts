@@ -30,6 +30,10 @@ export async function createServices(world: ServicesWorld) {
   const integrations = createIntegrations(world, { ...below, ...ofConnectors }, jobs)
   const realms = createRealms({ ...below, ...ofDevices })
   const { store, directories } = below
+  store.onCannotWrite((why) => {
+    if (why === undefined) log.info('the database takes changes again')
+    else log.error({ reason: why }, 'the database takes no changes; it is tried again every second')
+  })
   jobs.tidies('realmRecords', pruneWith(store, deleteRealmRecordsExpiredBefore, 0))
   jobs.tidies('rates', pruneWith(store, deleteFullRates, 0))
 

@@ -3,6 +3,7 @@
  * next fleet revision together, and tells its listeners only after the commit.
  */
 import { randomUUID } from 'node:crypto'
+import { watchWriting, writeProbe } from './writing.ts'
 import { eq } from './drizzle.ts'
 import type { Clock } from '../../shared/clock.ts'
 import { followCommits } from './commit-follower.ts'
@@ -12,6 +13,7 @@ import type { Revoked } from '../../shared/fleet/snapshot.ts'
 import { GatheredRevocations } from './gathered-revocations.ts'
 import { insertAudit } from './queries/audit.ts'
 import { nextOf } from './queries/counters.ts'
+import type { CannotWrite } from './engines/cannot-write.ts'
 import { beginEpoch, ensureEpoch, findEpoch } from './queries/epoch.ts'
 import { schema } from './schema.ts'
 import type { Engine, Numbers, Queries } from './engine.ts'
@@ -99,6 +101,10 @@ export interface Store {
   onRestart(listener: () => void): void
   /** Whether others may have changed what this one has not heard of: what is kept may be wrong. */
   isBehind(): boolean
+  /** Why the database keeps no changes; undefined: it does. Found out by those, and then by trying. */
+  cannotWrite(): CannotWrite | undefined
+  /** Called when that has changed. */
+  onCannotWrite(listener: (why: CannotWrite | undefined) => void): void
   /** Called after the commit, in commit order, by whoever carries revocations out; never rejects. */
   enforceBy(enforce: Enforce): void
   revision(): Promise<number>
@@ -113,6 +119,7 @@ export async function openStore(engine: Engine, clock: Clock): Promise<Store> {
   const heardListeners: ((position: number) => void)[] = []
   const restartListeners: (() => void)[] = []
   let heard = 0
+  const writing = watchWriting(() => engine.transaction(writeProbe))
   await engine.transaction(ensureEpoch)
   const follower =
     engine.nodes &&
@@ -140,7 +147,7 @@ export async function openStore(engine: Engine, clock: Clock): Promise<Store> {
   ) {
     let gathered = gather()
     let position: number | null = null
-    const result = await transaction(async (queries) => {
+    const kept = transaction(async (queries) => {
       gathered = gather()
       const done = await work(
         openChange(queries, engine.numbers, clock.nowMs(), gathered, enforced),
@@ -148,6 +155,7 @@ export async function openStore(engine: Engine, clock: Clock): Promise<Store> {
       position = await logged(queries, gathered)
       return done
     })
+    const result = await writing.noted(kept)
     const committed = { ...gathered, revoked: gathered.revoked.whole(), isElsewhere: false }
     tell(committed)
     return { result, revoked: committed.revoked, position }
@@ -173,6 +181,8 @@ export async function openStore(engine: Engine, clock: Clock): Promise<Store> {
       const ofTenant: Engine['transaction'] = (whole) => engine.transactionOf(tenantId, whole)
       return (await made(ofTenant, work, NEVER)).result
     },
+    cannotWrite: writing.why,
+    onCannotWrite: writing.onChange,
     enforceBy: (next) => void (enforce = next),
     onCommit: (listener) => void listeners.push(listener),
     onHeard(listener) {
@@ -190,6 +200,7 @@ export async function openStore(engine: Engine, clock: Clock): Promise<Store> {
     },
     epoch: async () => (await findEpoch(engine.reader)) ?? '',
     async close() {
+      writing.close()
       await follower?.close()
       await engine.close()
     },

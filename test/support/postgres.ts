@@ -94,14 +94,17 @@ interface ServerOptions {
   /** Of the server at this port. */
   readonly replicaOf?: number
   readonly fsync?: 'on' | 'off'
+  /** Called with its folder before anything is there. */
+  readonly prepare?: (folder: string, owner: number) => void
 }
 
 export async function startPostgres(
   t: Teardown,
   certificate?: ServerCertificate,
-  { isReplica = false, replicaOf, fsync = 'off' }: ServerOptions = {},
+  { isReplica = false, replicaOf, fsync = 'off', prepare }: ServerOptions = {},
 ) {
   const folder = serverFolder(t, 'postgres-')
+  prepare?.(folder, isRoot ? NOBODY : (process.getuid?.() ?? 0))
   const cluster = replicaOf === undefined ? newCluster(folder) : await copyOf(replicaOf, folder)
   if (isReplica) serverFile(cluster, 'standby.signal', '')
   const port = await freePort()

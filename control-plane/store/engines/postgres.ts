@@ -100,8 +100,8 @@ const SAVE_NEXT = `RELEASE change; ${SAVE}`
 
 /** Serialization failures and deadlocks, and a host that takes no changes any more. */
 const MAY_BE_TRIED_AGAIN = new Set(['40001', '40P01', '25006'])
-/** Somebody has held a lock, or the server has been busy, for too long; or it is full. */
-const BUSY = /^(?:55P03|57014|53)/
+/** Somebody has held a lock, or the server has been busy, for too long; or it or its disk is full, or fails. */
+const BUSY = /^(?:55P03|57014|53|58030)/
 const LOCK_NOT_AVAILABLE = '55P03'
 
 interface Times {

@@ -14,6 +14,7 @@ import { migrations } from '../migrations/migrations.ts'
 import { createWriteQueue } from '../precedence.ts'
 import { nextOf } from '../queries/counters.ts'
 import { schema } from '../schema.ts'
+import { cannotWrite } from './cannot-write.ts'
 
 const BUSY_RETRY_MS = 20
 const STATEMENTS_KEPT_MAX = 500
@@ -47,7 +48,7 @@ export function openSqlite(file: string, busyMsMax: number = LIMITS.storeBusyMsM
       writer.exec('COMMIT')
     } catch (error) {
       if (writer.inTransaction) writer.exec('ROLLBACK')
-      throw error
+      throw refusedIfFull(error)
     }
   }
 
@@ -60,8 +61,8 @@ export function openSqlite(file: string, busyMsMax: number = LIMITS.storeBusyMsM
       return result
     } catch (error) {
       if (writer.inTransaction) writer.exec('ROLLBACK TO change; RELEASE change')
-      else lost.push(error as Error)
-      throw error
+      else lost.push(refusedIfFull(error))
+      throw refusedIfFull(error)
     }
   }
 
@@ -72,7 +73,8 @@ export function openSqlite(file: string, busyMsMax: number = LIMITS.storeBusyMsM
         writer.exec('BEGIN IMMEDIATE')
         return
       } catch (error) {
-        if (!(error as { code?: string }).code?.startsWith('SQLITE_BUSY')) throw error
+        if (!(error as { code?: string }).code?.startsWith('SQLITE_BUSY'))
+          throw refusedIfFull(error)
         if (performance.now() > deadlineMs) throw new Refusal('unavailable', { retry_after: 5 })
         await sleep(BUSY_RETRY_MS)
       }
@@ -96,6 +98,12 @@ export function openSqlite(file: string, busyMsMax: number = LIMITS.storeBusyMsM
       writer.close()
     },
   }
+}
+
+/** Nothing of it is kept, and it may be asked for again. */
+function refusedIfFull(error: unknown): Error {
+  if (cannotWrite(error) === undefined || error instanceof Refusal) return error as Error
+  return Object.assign(new Refusal('unavailable', { retry_after: 5 }), { cause: error })
 }
 
 /** There is one writer: a counter holds nobody up, and is taken back with its change. */

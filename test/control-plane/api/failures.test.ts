@@ -1,6 +1,7 @@
 import t from 'tap'
 import { pino } from 'pino'
 import { healthEndpoints } from '../../../control-plane/api/health-routes.ts'
+import type { CannotWrite } from '../../../control-plane/store/engines/cannot-write.ts'
 import { answerError, requestIds } from '../../../control-plane/api/answers.ts'
 import type { ApiEnv } from '../../../control-plane/http/context.ts'
 import { Refusal } from '../../../shared/errors.ts'
@@ -44,21 +45,28 @@ void t.test('without its database it is alive, but not ready', async (t) => {
   t.match(await call('GET', '/health/live'), { status: 200, body: { status: 'live' } })
 })
 
-void t.test('it says so at once, also where the database is silent', async (t) => {
+void t.test('readiness says what is wrong, and at once where the database is silent', async (t) => {
   const app = new Hono<ApiEnv>()
-  const silent = { isBehind: false, isAsked: false }
+  const state = { isBehind: false, isAsked: false, why: undefined as CannotWrite | undefined }
+  let answer = new Promise<number>(() => {})
   const store = {
-    isBehind: () => silent.isBehind,
+    isBehind: () => state.isBehind,
+    cannotWrite: () => state.why,
     revision() {
-      silent.isAsked = true
-      return new Promise<number>(() => {})
+      state.isAsked = true
+      return answer
     },
   }
   for (const { declaration, handle } of healthEndpoints({ store }))
     app.get(declaration.path, (c) => handle(c as never))
   const ready = async () => (await app.request('/health/ready')).json()
   t.match(await ready(), { status: 'not_ready' })
-  Object.assign(silent, { isBehind: true, isAsked: false })
+  Object.assign(state, { isBehind: true, isAsked: false })
   t.match(await ready(), { status: 'behind' })
-  t.notOk(silent.isAsked, 'what has not been read for so long is not read now')
+  t.notOk(state.isAsked, 'what has not been read for so long is not read now')
+  state.isBehind = false
+  answer = Promise.resolve(1)
+  t.match(await ready(), { status: 'ready' })
+  state.why = 'full'
+  t.match(await ready(), { status: 'not_ready', detail: /is full.*Free some space/ })
 })
