@@ -298,8 +298,8 @@ export function createReplica(options: ReplicaOptions) {
     acknowledgements.applied(reached, () => {
       // Only what is on the disk may be claimed by the next start.
       if (position === null || sync !== reachedSync) return
-      const roster = tenants.roster.hex()
-      savePosition({ ...reached, sync: reachedSync, roster, handed_epoch: held.epoch })
+      const roster = tenants.roster.written()
+      savePosition({ ...reached, ...roster, sync: reachedSync, handed_epoch: held.epoch })
     })
   }
 

@@ -2,7 +2,8 @@
 import { RevokedState } from '../../shared/enforcement/revoked-state.ts'
 import { canonicalJson, StateDigest } from '../../shared/fleet/digest.ts'
 import { IndexBuckets, type Indexed } from '../last-known-good/index-buckets.ts'
-import { addToRoster, type StoredState } from '../last-known-good/kept-state.ts'
+import type { StoredState } from '../last-known-good/kept-state.ts'
+import { Roster } from '../last-known-good/roster.ts'
 import type { Recovered } from '../last-known-good/recovery.ts'
 import type { Revoked } from '../../shared/fleet/snapshot.ts'
 import { isNewer, type SyncedRevision } from '../tenants/synced-revision.ts'
@@ -43,7 +44,7 @@ export class ReplicatedTenants {
   readonly damaged = new Set<string>()
   /** Versions, of rejected snapshots too: compared with what the control plane has sent. */
   readonly received = new StateDigest()
-  roster = new StateDigest()
+  roster = new Roster()
   /** Removed since the last `synced`: an older state that was read before must not return. */
   readonly removed = new Map<string, SyncedRevision>()
   readonly #revokedById = new Map<string, RevokedState>()
@@ -62,7 +63,7 @@ export class ReplicatedTenants {
     const kept = this.kept.get(tenantId)
     if (kept === undefined) {
       this.indexed.set(tenantId, next)
-      addToRoster(this.roster, tenantId)
+      this.roster.add(tenantId)
     } else if (isSameEpoch && kept.version === next.version) {
       this.kept.set(tenantId, { ...kept, synced: next.synced })
       return false
@@ -127,7 +128,7 @@ export class ReplicatedTenants {
     this.kept.set(tenantId, kept)
     this.indexed.delete(tenantId)
     this.outdated.delete(tenantId)
-    addToRoster(this.roster, tenantId)
+    this.roster.add(tenantId)
     this.reserved.delete(tenantId)
     this.removed.delete(tenantId)
     this.rejected.delete(tenantId)

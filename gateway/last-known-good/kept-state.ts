@@ -2,7 +2,6 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
-import { StateDigest } from '../../shared/fleet/digest.ts'
 import {
   TENANT_ID,
   type EnforcementEvent,
@@ -11,6 +10,7 @@ import {
 import { BUCKET } from './index-buckets.ts'
 import { isNewer } from '../tenants/synced-revision.ts'
 import { recover, recoverUnread, type Generation, type Recovered } from './recovery.ts'
+import { Roster } from './roster.ts'
 import type { FileKind, SealedFiles, SealedRead } from './sealed-file.ts'
 import {
   readEndings,
@@ -47,7 +47,7 @@ export interface StoredState {
   /** Those that are only known to be there. One that is among `tenants`, too, is as it is there. */
   readonly index: IndexRecord
   /** Of all of them. */
-  readonly roster: StateDigest
+  readonly roster: Roster
   readonly sync: number
   /** False on a fresh disk. */
   readonly isConfigured: boolean
@@ -205,19 +205,19 @@ function judge(
   position: PositionRecord | null,
   kept: PositionRecord | null,
 ) {
-  const roster = new StateDigest()
+  const roster = new Roster()
   let sync = kept?.sync ?? 0
   for (const [tenantId, own] of index) {
     sync = Math.max(sync, own)
-    addToRoster(roster, tenantId)
+    roster.fill(tenantId)
   }
   for (const { tenantId, tenant, unread, reserved } of tenants) {
     const known = tenant ?? unread ?? reserved
     if (known === null) continue
     sync = Math.max(sync, known.synced.sync)
-    addToRoster(roster, tenantId)
+    roster.fill(tenantId)
   }
-  const isWhole = kept === null ? tenants.length === 0 : kept.roster === roster.hex()
+  const isWhole = kept === null ? tenants.length === 0 : roster.is(kept)
   return {
     tenants,
     index,
@@ -226,10 +226,6 @@ function judge(
     position: tenants.every((tenant) => tenant.isExact) ? position : null,
     isDamaged: !isWhole || tenants.some((tenant) => tenant.isLost),
   }
-}
-
-export function addToRoster(roster: StateDigest, tenantId: string): void {
-  roster.set(tenantId, 'kept')
 }
 
 /** undefined for a folder that cannot be listed. */

@@ -82,6 +82,8 @@ const PositionRecordSchema = v.object({
   sync: whole,
   /** A digest of who is served, so that a tenant whose files are all gone is missed. */
   roster: v.string(),
+  /** A sum of the same that is sooner made; left out by versions before it. */
+  roster_quick: v.optional(v.string()),
   /** Whose database has all that is revoked here; left out by versions that took it for `epoch`. */
   handed_epoch: v.optional(v.string()),
 })

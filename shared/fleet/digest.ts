@@ -36,6 +36,16 @@ export class StateDigest {
     this.#isSummed = false
   }
 
+  has(tenantId: string): boolean {
+    return this.#hashes.has(tenantId)
+  }
+
+  /** What `hex` has been for the very same pairs. */
+  know(hex: string): void {
+    this.#sum.write(hex, 'hex')
+    this.#isSummed = true
+  }
+
   set(tenantId: string, hashOfIt: string): void {
     const before = this.#hashes.get(tenantId)
     if (before === hashOfIt) return

@@ -13,8 +13,7 @@ import type { WorkerPort } from '../../gateway/fleet/relay-messages.ts'
 import { createRelay } from '../../gateway/fleet/relay.ts'
 import { followRelay } from '../../gateway/fleet/relay-follower.ts'
 import { systemClock } from '../../shared/clock.ts'
-import { StateDigest } from '../../shared/fleet/digest.ts'
-import { addToRoster } from '../../gateway/last-known-good/kept-state.ts'
+import { Roster } from '../../gateway/last-known-good/roster.ts'
 import type { Revoked, TenantSnapshot, UpMessage } from '../../shared/fleet/snapshot.ts'
 import { snapshotOf } from './fleet-source.ts'
 import { compileForTest, createTestLog, FLEET_KEY, type LogLine, type TestTenant } from './fleet.ts'
@@ -32,12 +31,12 @@ export async function fillDisk(folder: string, { tenants, revoked = {} }: KeptSt
     log: createTestLog().log,
   })
   disk.load()
-  const roster = new StateDigest()
+  const roster = new Roster()
   let revision = 0
   for (const change of tenants) {
     const snapshot = snapshotOf(change.tenant_id ?? 'ada', change)
     await disk.saveTenant(storedOf(snapshot))
-    addToRoster(roster, snapshot.tenant_id)
+    roster.add(snapshot.tenant_id)
     revision = Math.max(revision, snapshot.revision)
   }
   for (const [tenantId, state] of Object.entries(revoked)) {
@@ -45,7 +44,7 @@ export async function fillDisk(folder: string, { tenants, revoked = {} }: KeptSt
     whole.merge(state, 0)
     await disk.saveRevoked(tenantId, whole)
   }
-  await disk.savePosition({ epoch: 'epoch-1', revision, sync: 1, roster: roster.hex() })
+  await disk.savePosition({ epoch: 'epoch-1', revision, sync: 1, ...roster.written() })
   await disk.saveSettings({ base_url: 'http://localhost:8080' })
   await disk.close()
 }
