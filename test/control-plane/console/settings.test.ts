@@ -187,3 +187,24 @@ void t.test('a tenant is deleted only by whoever types its name, with a fresh pr
   t.equal(await services.tenants.find('acme'), undefined)
   t.equal((await grace.get(AT)).status, 404)
 })
+
+void t.test('what is set in Policies, too, is called the same in both places', async (t) => {
+  const { person } = await startConsole(t)
+  const grace = await person('operator')
+  for (const page of [AT, '/console/tenants/acme/policies/session']) {
+    const { text } = await grace.get(page)
+    for (const words of [
+      'Maximum session length',
+      'Idle timeout',
+      'If the browser or network changes',
+    ])
+      t.match(text, new RegExp(`<label [^>]*>${words}`), `${page}: ${words}`)
+    for (const words of [
+      'Session continues',
+      'Sign in again with a second factor',
+      'End the session everywhere',
+    ])
+      // prettier-ignore
+      t.match(text, new RegExp(`<option [^>]*>\\s*${words}`), `${page}: ${words}`)
+  }
+})

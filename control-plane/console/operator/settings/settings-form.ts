@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { html } from 'hono/html'
 import * as v from 'valibot'
-import { MODES, SESSION_BINDINGS } from '../../../../shared/fleet/snapshot.ts'
+import { MODES } from '../../../../shared/fleet/snapshot.ts'
 import { TenantPatchBody } from '../../../requests/tenant-fields.ts'
 import type { Tenant } from '../../../tenants/tenants.ts'
 import { linesField, selectField, textField, type Attempt } from '../../../pages/blocks/field.ts'
@@ -11,6 +11,7 @@ import { durationText, parseDuration } from '../../durations.ts'
 import { notice } from '../../../pages/blocks/notice.ts'
 import type { Html } from '../../../pages/html.ts'
 import type { ViewerVisit } from '../../route.ts'
+import { POLICY_OPTIONS } from '../../tenant/policies/policy-words.ts'
 
 export const SETTINGS_FORM = {
   name: 'text',
@@ -47,7 +48,7 @@ const LABELS = {
   sealed: 'Sealed paths',
   excluded: 'Public paths',
   health: 'Health path',
-  max_session_seconds: 'Session lifetime',
+  max_session_seconds: 'Maximum session length',
   idle_seconds: 'Idle timeout',
   session_binding: 'If the browser or network changes',
   time_zone: 'Time zone',
@@ -60,12 +61,6 @@ export const MODE_LABELS = {
   connector: 'Connector: the application connects out to the gateway',
   sdk: 'SDK: middleware inside the application',
 } as const satisfies Record<Tenant['mode'], string>
-
-const BINDING_LABELS = {
-  off: 'Continue the session',
-  step_up: 'Require a second factor',
-  terminate: 'End the session',
-} as const
 
 /** As the fields show them. */
 function shownSettings(tenant: Tenant): Record<Setting, string> {
@@ -126,7 +121,7 @@ export function settingsForm(
       ${textField(field('health', 'Where the application reports healthy, and answers probes.'))}
       ${textField(field('max_session_seconds', 'For example 8 h.'))}
       ${textField(field('idle_seconds', 'For example 15 min.'))}
-      ${selectField({ ...field('session_binding', 'Applies when a session is used from another browser or network.'), options: options(SESSION_BINDINGS, BINDING_LABELS) })}
+      ${selectField({ ...field('session_binding', 'Applies when a session is used from another browser or network.'), options: POLICY_OPTIONS.session_binding })}
       ${textField(field('time_zone', 'For days and weeks in metrics and emails. For example Europe/Berlin.'))}
     `,
   })}`

@@ -21,7 +21,7 @@ const KILOBYTE = 1024
 const SHOWN = LIMITS.pageItemsDefault
 const WISH = `a file of at most ${LIMITS.userImportBytesMax / KILOBYTE} KB`
 const csv = v.pipe(v.string(), v.maxBytes(LIMITS.userImportBytesMax, WISH))
-const EXAMPLE = 'email,name,username\r\nada@acme.example,Ada Lovelace,ada'
+const EXAMPLE = ['email,name,username', 'ada@acme.example,Ada Lovelace,ada'] as const
 
 type ImportWorld = Pick<ConsoleWorld, 'users' | 'accountMail' | 'store'>
 
@@ -46,7 +46,7 @@ export function importRoutes({ users, accountMail, store }: ImportWorld): readon
               ${attempt?.problems.has('file') === true ? html`<p class="error" id="file-error">${attempt.problems.get('file')}</p>` : ''}
               <p class="hint">UTF-8, with a header line. Columns: email, name, username. Only email is required. Up to ${countOfUsers(LIMITS.usersImportedAtOnceMax)}.</p>
             </div>
-            ${linesField({ name: 'csv', label: 'Or paste the lines', rows: 8, value: '', hint: html`For example: <code>${EXAMPLE}</code>`, isOptional: true, attempt })}`,
+            ${linesField({ name: 'csv', label: 'Or paste the lines', rows: 8, value: '', hint: html`For example:<br /><code>${EXAMPLE[0]}</code><br /><code>${EXAMPLE[1]}</code>`, isOptional: true, attempt })}`,
         })}
       </div>`,
       calls: [
