@@ -142,8 +142,8 @@ export function keysRoutes(world: Pick<ConsoleWorld, 'tenants' | 'keys' | 'certi
 function introOf({ tenantId, name, maxSessionSeconds }: Tenant): string {
   const length = durationText(maxSessionSeconds)
   return isReserved(tenantId)
-    ? `Signs the sessions of this console. A session lasts up to ${length} and continues through a rotation.`
-    : `Signs the sessions of ${name}. A session lasts up to ${length}, so its key stays valid that long.`
+    ? `These keys sign the sessions of this console. A session lasts up to ${length} and continues through a rotation.`
+    : `These keys sign the sessions of ${name}. A session lasts up to ${length}, so its key stays valid that long.`
 }
 
 /** Which step it is says the address. */
