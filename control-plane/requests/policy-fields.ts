@@ -48,9 +48,10 @@ const people = v.pipe(
   ),
   v.maxLength(LIMITS.deviceBreakGlassMax, `at most ${LIMITS.deviceBreakGlassMax} people`),
 )
+const isEachOnce = <One>(all: One[]) => new Set(all).size === all.length
 const facts = v.pipe(
   v.array(oneOf(DEVICE_FACTS), 'a list of facts'),
-  v.maxLength(DEVICE_FACTS.length, 'each fact once'),
+  v.check(isEachOnce, 'each fact once'),
 )
 
 /** What is answered: whole. */
@@ -72,7 +73,7 @@ export const POLICY_ANSWERS = {
     mode: oneOf(MFA_MODES),
     risks: v.pipe(
       v.array(oneOf(MFA_RISKS), 'a list of risks'),
-      v.maxLength(MFA_RISKS.length, 'each risk once'),
+      v.check(isEachOnce, 'each risk once'),
     ),
   }),
   network: v.strictObject({ allow: networks, deny: networks }),

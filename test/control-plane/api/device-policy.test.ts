@@ -42,6 +42,7 @@ void t.test('what the device policy cannot hold is refused by its name', async (
     [{ mode: 'maybe' }, 'mode'],
     [{ grace_days: LIMITS.deviceGraceDaysMax + 1 }, 'grace_days'],
     [{ facts: ['antivirus'] }, 'facts'],
+    [{ facts: ['tpm', 'tpm'] }, 'facts'],
     [{ min_os: { ubuntu: '24.04-rc1' } }, 'min_os'],
     [{ min_os: { 'not an id': '1' } }, 'min_os'],
     [{ min_os: systems(LIMITS.deviceSystemsPerPolicyMax + 1) }, 'min_os'],

@@ -53,6 +53,7 @@ void t.test('a ticket brings its script, and is good for an enrolment still', as
   await alike('expired', await script(short.ticket))
   const quoted = encodeURIComponent("sdt_';reboot;'")
   await alike('what would end a quotation', await script(quoted))
+  await alike('longer than any ticket', await script('s'.repeat(201)))
 })
 
 void t.test('the script as a file is for those who administer that tenant', async (t) => {

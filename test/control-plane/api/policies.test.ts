@@ -97,6 +97,7 @@ void t.test(
       ['lockout', { window_seconds: '900' }, 'window_seconds'],
       ['mfa', { mode: 'sometimes' }, 'mode'],
       ['mfa', { risks: ['weather'] }, 'risks'],
+      ['mfa', { risks: ['new_device', 'new_device'] }, 'risks'],
       ['network', { allow: ['10.0.0.0/33'] }, 'allow'],
       ['network', { deny: ['example.com'] }, 'deny'],
       ['network', { deny: Array(LIMITS.networksPerPolicyMax + 1).fill('10.0.0.1') }, 'deny'],
