@@ -21,9 +21,6 @@ export const FLEET_LIMITS = {
   fleetKeptBytesMax: 96 * 1024 * 1024,
   fleetReportItemsMax: 1000,
   fleetReportsHeldMax: 10_000,
-  /** Of one gateway, and of each kind: messages that the control plane has not written down yet. */
-  fleetReportsWaitingMax: 4,
-  fleetActivityWaitingMax: 20,
   /** Counts per tenant, decision and reason: in one message, and held while there is no link. */
   fleetFiguresSentMax: 2000,
   fleetFiguresHeldMax: 20_000,

@@ -37,7 +37,6 @@ import {
 } from './gateway-link.ts'
 import { writeChange, writeHolders, writeRevoked, type Outgoing } from './outgoing.ts'
 import { serveConnection, type Hello } from './gateway-connection.ts'
-import { createReportQueue } from './report-queue.ts'
 import type { FleetSource, TenantChange } from './source.ts'
 import { watchForLostCommits } from './lost-commits.ts'
 import type { Nodes } from '../store/engine.ts'
@@ -78,8 +77,6 @@ export interface FleetHubOptions {
 }
 
 type Held = UpMessage & { type: 'held' }
-/** Answered once it is written down. */
-type Reported = UpMessage & { type: 'events' | 'figures' | 'held' }
 
 export type FleetHub = ReturnType<typeof createFleetHub>
 
@@ -98,7 +95,6 @@ export function createFleetHub(options: FleetHubOptions) {
     sizeCalculation: (outgoing) => outgoing.bytes,
   })
   let revokedSequence = 0
-  const reports = createReportQueue()
   const lostCommits = watchForLostCommits({ source, log, clock })
 
   const tail = followChanges({
@@ -217,28 +213,7 @@ export function createFleetHub(options: FleetHubOptions) {
         log.warn({ gateway_id: gatewayId, reason: message.reason }, 'a gateway asks for everything')
         return link.resync()
       case 'activity':
-        // the next one says when it was used last
-        return reports.add(gatewayId, 'activity', () =>
-          options.onActivity?.(gatewayId, message.sessions),
-        )
-      case 'events':
-      case 'figures':
-      case 'held':
-        return (
-          reports.add(gatewayId, message.type, () => report(gatewayId, link, message)) ??
-          link.close(1008, 'it reports without waiting')
-        )
-      case 'connectors':
-        return options.onConnectors?.(gatewayId, message)
-      case 'hello':
-        return
-      default:
-        return unreachable(message)
-    }
-  }
-
-  async function report(gatewayId: string, link: GatewayLink, message: Reported) {
-    switch (message.type) {
+        return options.onActivity?.(gatewayId, message.sessions)
       case 'events':
         await options.onEvents?.(gatewayId, message.events)
         return link.eventsReceived(message.batch)
@@ -248,6 +223,12 @@ export function createFleetHub(options: FleetHubOptions) {
       case 'held':
         await options.onHeld?.(gatewayId, message.tenants)
         return link.heldReceived(message.batch)
+      case 'connectors':
+        return options.onConnectors?.(gatewayId, message)
+      case 'hello':
+        return
+      default:
+        return unreachable(message)
     }
   }
 
