@@ -27,7 +27,8 @@ t.test('two gateways and two connectors: none of 10,000 requests fails', async (
       const gateway = await startLiveGateway(t, {
         origin: 'http://shop.internal',
         workers: 2,
-        config: `  tls_listen: 127.0.0.1:${tlsPort}\n  connect_address: 127.0.0.1:${tlsPort}`,
+        // on a busy machine connectors need longer to come to a new worker than requests wait otherwise
+        config: `  tls_listen: 127.0.0.1:${tlsPort}\n  connect_address: 127.0.0.1:${tlsPort}\n  timeouts: { connect: 60s }`,
         tenant: {
           mode: 'connector',
           connectors: keys.map(({ publicKey }, at) => ({
