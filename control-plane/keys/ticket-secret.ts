@@ -5,6 +5,7 @@
 import { randomBytes } from 'node:crypto'
 import { eq } from '../store/drizzle.ts'
 import { schema } from '../store/schema.ts'
+import type { Queries } from '../store/engine.ts'
 import type { Change, Store } from '../store/store.ts'
 import type { Vault } from './vault.ts'
 
@@ -25,14 +26,17 @@ export function createTicketSecret({ store, vault }: { store: Store; vault: Vaul
     return secret
   }
 
+  async function find(queries: Queries) {
+    const named = eq(schema.facts.name, FACT)
+    const [row] = await queries.select().from(schema.facts).where(named)
+    return row && vault.open(row.value, PURPOSE)
+  }
+
   return {
     replace,
     /** Made when it is first asked for. */
-    current: (): Promise<string> =>
-      store.change(async (change) => {
-        const named = eq(schema.facts.name, FACT)
-        const [row] = await change.queries.select().from(schema.facts).where(named)
-        return row === undefined ? replace(change) : vault.open(row.value, PURPOSE)
-      }),
+    current: async (): Promise<string> =>
+      (await find(store.read)) ??
+      store.change(async (change) => (await find(change.queries)) ?? replace(change)),
   }
 }

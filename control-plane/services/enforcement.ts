@@ -52,7 +52,7 @@ export async function openEnforcement(world: ServicesWorld, below: TenantService
     const connected = fleet.gateways().filter((gateway) => gateway.connected)
     await gatewayDoors.refresh(connected.map(({ gateway_id }) => gateway_id))
     const pruned = await gatewayDoors.prune(limit)
-    await tellDoors()
+    await tellSettings.run()
     return pruned
   })
   const connectorPresence = createConnectorPresence({ clock })
@@ -65,16 +65,17 @@ export async function openEnforcement(world: ServicesWorld, below: TenantService
       const known = fleet.gateways().find(({ gateway_id }) => gateway_id === gatewayId)
       const keyId = known?.connected === true ? known.key_id : null
       fleet.cut(keyIds)
+      secretsReplaced++
       settings = { ...settings, ticket_secret }
       fleet.changeSettings(settings)
       // Its certificate follows from its key, and speaks for it to the other gateways.
       if (keyId === null || keyIds.includes(keyId)) await gatewayDoors.forget(gatewayId)
-      await tellDoors()
+      await tellSettings.run()
     },
     async onRemoved(gatewayId) {
       fleet.forget(gatewayId)
       await gatewayDoors.forget(gatewayId)
-      await tellDoors()
+      await tellSettings.run()
     },
   })
   jobs.tidies('keylessGateways', async (limit) => {
@@ -82,26 +83,33 @@ export async function openEnforcement(world: ServicesWorld, below: TenantService
     await gatewayKeys.areHereKeyless(here.map(({ gateway_id }) => gateway_id))
     return gatewayKeys.pruneKeyless(limit)
   })
-  let settings: FleetSettings = {
-    base_url: baseUrl,
-    ticket_secret: await tickets.current(),
-    ...(await doorsNow()),
-  }
+  let settings = await readSettings()
+  let secretsReplaced = 0
 
-  /** Left out where no gateway has one. */
-  async function doorsNow(): Promise<Pick<FleetSettings, 'gateways'>> {
+  async function readSettings(): Promise<FleetSettings> {
+    const ticket_secret = await tickets.current()
     const gateways = await gatewayDoors.all()
-    return gateways.length === 0 ? {} : { gateways }
+    // left out where no gateway has a door
+    return { base_url: baseUrl, ticket_secret, ...(gateways.length === 0 ? {} : { gateways }) }
   }
 
   /** All gateways, so that each can reach connectors at others, and lets nobody else in. */
-  async function tellDoors(ticket_secret = settings.ticket_secret): Promise<void> {
-    const { gateways: _before, ...others } = settings
-    const now = { ...others, ticket_secret, ...(await doorsNow()) }
-    if (isDeepStrictEqual(now, settings)) return
-    settings = now
-    fleet.changeSettings(settings)
-  }
+  const tellSettings = createCoalescingRunner(
+    async () => {
+      const replacedBefore = secretsReplaced
+      const read = await readSettings()
+      // A secret that was replaced meanwhile, for a gateway that was sent away, may not come back.
+      const { ticket_secret } = replacedBefore === secretsReplaced ? read : settings
+      const now = { ...read, ticket_secret }
+      if (isDeepStrictEqual(now, settings)) return
+      settings = now
+      fleet.changeSettings(settings)
+    },
+    (error) => {
+      log.error({ error }, 'what gateways go by cannot be read, trying again')
+      setTimeout(() => void tellSettings.run(), SECOND_MS).unref()
+    },
+  )
 
   const fleetSource = createFleetSource({ store, vault, revocations, baseUrl, edgeUrlFor })
   const fleet = createFleetHub({
@@ -118,7 +126,7 @@ export async function openEnforcement(world: ServicesWorld, below: TenantService
       ),
     async onDoor(gatewayId, door) {
       await gatewayDoors.connected(gatewayId, door)
-      await tellDoors()
+      await tellSettings.run()
     },
     holders: () => holders.all(),
     onEvents: (gatewayId, events) => enforcement.receive(gatewayId, events),
@@ -148,7 +156,7 @@ export async function openEnforcement(world: ServicesWorld, below: TenantService
   const followFleet = createCoalescingRunner(
     async () => {
       fleet.cutAllBut(new Set((await gatewayKeys.list()).map(({ keyId }) => keyId)))
-      await tellDoors(await tickets.current())
+      await tellSettings.run()
     },
     (error) => {
       log.error({ error }, 'which gateways may be here cannot be read, trying again')
@@ -181,6 +189,7 @@ export async function openEnforcement(world: ServicesWorld, below: TenantService
     fleetSource,
     fleet,
     followFleet,
+    tellSettings,
     gateways: () => fleet.gateways(),
     /** Who goes by what has just been changed of a tenant, or by its end. */
     changeEnforced: async (tenantId: string) => {

@@ -58,6 +58,7 @@ export async function createServices(world: ServicesWorld) {
       await integrations.integration.close()
       await integrations.verification.close()
       await enforcement.followFleet.close()
+      await enforcement.tellSettings.close()
       await enforcement.fleet.close()
       await enforcement.instances.close()
       await enforcement.logoutNotices.close()

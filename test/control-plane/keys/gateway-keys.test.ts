@@ -99,6 +99,35 @@ void t.test('a revoked key is cut off at once and opens nothing, the others go o
   await t.rejects(gatewayKeys.revoke('edge-1', one.keyId, ACTOR), { code: 'gateway_not_found' })
 })
 
+void t.test('what is read while a key is revoked does not bring the old secret back', async (t) => {
+  const { services, gatewayKeys, connect } = await startWorld(t)
+  const bad = await gatewayKeys.make('edge-1', ACTOR)
+  const good = await gatewayKeys.make('edge-2', ACTOR)
+  const other = await connect('edge-2', good.key)
+  await other.wait('synced')
+  const told = () => other.of('settings').map(({ settings }) => settings.ticket_secret)
+  await until(() => told().length > 0)
+  const [known] = told()
+
+  const all = services.gatewayDoors.all
+  const reading = Promise.withResolvers<void>()
+  const goOn = Promise.withResolvers<void>()
+  services.gatewayDoors.all = async () => {
+    services.gatewayDoors.all = all
+    reading.resolve()
+    await goOn.promise
+    return [{ gateway_id: 'edge-9', address: 'edge-9.example:8443', certificate: 'none' }]
+  }
+  const round = services.tellSettings.run()
+  await reading.promise
+  const revoked = gatewayKeys.revoke('edge-1', bad.keyId, ACTOR)
+  await until(() => told().at(-1) !== known)
+  goOn.resolve()
+  await Promise.all([round, revoked])
+  await until(() => other.of('settings').some(({ settings }) => settings.gateways !== undefined))
+  t.equal(told().indexOf(known, 1), -1, 'after the new secret never again the old one')
+})
+
 void t.test('a key that is revoked while its gateway comes in opens nothing', async (t) => {
   const { services, gatewayKeys, connect } = await startWorld(t)
   const { key, keyId } = await gatewayKeys.make('edge-1', ACTOR)
