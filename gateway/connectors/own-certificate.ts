@@ -4,6 +4,7 @@
  * the control plane and believe no other, so nobody reads what stands in it.
  */
 import { createPrivateKey, createPublicKey, hkdfSync, sign } from 'node:crypto'
+import { BIT_STRING, INTEGER, OBJECT_ID, SET, pem, sequence, tagged } from '../../shared/der.ts'
 
 interface OwnCertificate {
   readonly certificatePem: string
@@ -41,35 +42,16 @@ export function deriveCertificate(fleetKey: string): OwnCertificate {
   }
 }
 
-const INTEGER = 0x02
-const BIT_STRING = 0x03
-const SEQUENCE = 0x30
-
-/** X.690: a tag, a length, the content. */
-function tagged(tag: number, ...content: readonly Buffer[]): Buffer {
-  const bytes = Buffer.concat(content)
-  const { length } = bytes
-  const head =
-    length < 128 ? [length] : length < 256 ? [0x81, length] : [0x82, length >> 8, length & 255]
-  return Buffer.concat([Buffer.of(tag, ...head), bytes])
-}
-
-const sequence = (...content: readonly Buffer[]) => tagged(SEQUENCE, ...content)
 const time = (text: string) => tagged(0x18, Buffer.from(text))
 
-const ED25519 = sequence(tagged(0x06, Buffer.from('2b6570', 'hex')))
+const ED25519 = sequence(tagged(OBJECT_ID, Buffer.from('2b6570', 'hex')))
 /** CN=service-gateway */
 const NAME = sequence(
   tagged(
-    0x31,
+    SET,
     sequence(
-      tagged(0x06, Buffer.from('550403', 'hex')),
+      tagged(OBJECT_ID, Buffer.from('550403', 'hex')),
       tagged(0x0c, Buffer.from('service-gateway')),
     ),
   ),
 )
-
-function pem(label: string, der: Buffer): string {
-  const lines = der.toString('base64').replace(/.{64}/g, '$&\n').trimEnd()
-  return `-----BEGIN ${label}-----\n${lines}\n-----END ${label}-----\n`
-}
