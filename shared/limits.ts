@@ -1,3 +1,4 @@
+import { ACME_LIMITS } from './acme-limits.ts'
 import { DEVICE_CODE_LIMITS } from './device-code-limits.ts'
 import { CONNECTOR_LIMITS } from './connector-limits.ts'
 import { DEVICE_LIMITS } from './device-limits.ts'
@@ -13,6 +14,7 @@ import { WEBHOOK_LIMITS } from './webhook-limits.ts'
  * mean (a pause, a time-out of its own) stands there, beside what it bounds.
  */
 export const LIMITS = {
+  ...ACME_LIMITS,
   ...DEVICE_CODE_LIMITS,
   ...CONNECTOR_LIMITS,
   ...DEVICE_LIMITS,

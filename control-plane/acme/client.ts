@@ -1,0 +1,348 @@
+/**
+ * The protocol of RFC 8555 with one authority, call by call: what has been done so far is its
+ * caller's to keep. Every request is signed with a nonce of its own; one that the authority does not
+ * take is replaced by that of its answer (section 6.5).
+ */
+import { type KeyObject } from 'node:crypto'
+import { calculateJwkThumbprint, exportJWK, FlattenedSign, type JWK } from 'jose'
+import { Agent, request } from 'undici'
+import * as v from 'valibot'
+import { DAY_MS } from '../../shared/clock.ts'
+import { LIMITS } from '../../shared/limits.ts'
+import { AcmeProblem, problemOf, retryAfterMs } from './problem.ts'
+
+/** How an authority knows whose account it is (section 7.3.4). */
+export interface ExternalAccount {
+  readonly keyId: string
+  readonly hmacKey: string
+}
+
+interface AcmeClientWorld {
+  readonly directory: string
+  /** Of P-256: it is the account. */
+  readonly key: KeyObject
+  readonly email: string | null
+  readonly externalAccount?: ExternalAccount | undefined
+  /** As the authority names it (draft-ietf-acme-profiles); one that it does not offer is left out. */
+  readonly profile: string | null
+  readonly nowMs: () => number
+  readonly signal: AbortSignal
+  /** Beside those of Node and NODE_EXTRA_CA_CERTS. */
+  readonly ca?: string | undefined
+}
+
+const address = v.pipe(v.string(), v.url())
+const DirectorySchema = v.object({
+  newNonce: address,
+  newAccount: address,
+  newOrder: address,
+  renewalInfo: v.optional(address),
+  meta: v.optional(
+    v.object({
+      externalAccountRequired: v.optional(v.boolean()),
+      profiles: v.optional(v.record(v.string(), v.unknown())),
+    }),
+    {},
+  ),
+})
+const OrderSchema = v.object({
+  status: v.picklist(['pending', 'ready', 'processing', 'valid', 'invalid']),
+  identifiers: v.array(v.object({ type: v.string(), value: v.string() })),
+  authorizations: v.array(address),
+  finalize: address,
+  certificate: v.optional(address),
+  error: v.optional(v.unknown()),
+})
+const AuthorizationSchema = v.object({
+  status: v.picklist(['pending', 'valid', 'invalid', 'deactivated', 'expired', 'revoked']),
+  challenges: v.array(
+    v.object({
+      type: v.string(),
+      url: v.optional(address),
+      status: v.optional(v.string()),
+      error: v.optional(v.unknown()),
+    }),
+  ),
+})
+const RenewalSchema = v.object({
+  suggestedWindow: v.object({
+    start: v.pipe(v.string(), v.isoTimestamp()),
+    end: v.pipe(v.string(), v.isoTimestamp()),
+  }),
+})
+const AccountSchema = v.object({ orders: v.optional(address) })
+const OrdersSchema = v.object({ orders: v.array(address) })
+
+export type Order = v.InferOutput<typeof OrderSchema>
+export type Authorization = v.InferOutput<typeof AuthorizationSchema>
+/** What was asked for, and when to ask again, if that was said. */
+export type Waiting<T> = T & { readonly retryAfterMs: number | undefined }
+
+interface Answer {
+  readonly status: number
+  readonly text: string
+  readonly location: string
+  readonly next: string | undefined
+  readonly retryAfterMs: number | undefined
+}
+
+/** With so many of a hundred nonces refused as a test's authority does, nobody is refused for good. */
+const NONCE_TRIES = 10
+const NONCES_KEPT_MAX = 16
+/** Of an account's orders, when one is looked for that was asked for and never heard of. */
+const ORDER_PAGES_MAX = 100
+const ORDERS_LOOKED_AT_MAX = 20
+
+export type AcmeClient = ReturnType<typeof createAcmeClient>
+
+/** What HTTP-01 and DNS-01 answer with: by it the authority knows whose account asked. */
+export async function thumbprintOf(key: KeyObject): Promise<string> {
+  return calculateJwkThumbprint(await publicJwkOf(key))
+}
+
+/** RFC 8555 section 6.2: without anything that is private. */
+async function publicJwkOf(key: KeyObject): Promise<JWK> {
+  const { kty, crv, x, y } = await exportJWK(key)
+  return { kty, crv, x, y } as JWK
+}
+
+export function createAcmeClient(world: AcmeClientWorld) {
+  const { key, email, externalAccount, profile, nowMs, signal, ca } = world
+  const agent = new Agent({
+    connect: { timeout: LIMITS.acmeRequestMsMax, ...(ca !== undefined && { ca }) },
+    maxResponseSize: LIMITS.acmeAnswerBytesMax,
+  })
+  const nonces: string[] = []
+  const directory = kept(nowMs, async () =>
+    parse(DirectorySchema, await send(world.directory, { method: 'GET' })),
+  )
+  const account = kept(nowMs, openAccount)
+
+  async function send(
+    url: string,
+    { method, body, accept }: { method: 'GET' | 'HEAD' | 'POST'; body?: string; accept?: string },
+  ): Promise<Answer> {
+    const headers = {
+      'user-agent': 'Service-ACME/1',
+      ...(accept !== undefined && { accept }),
+      ...(body !== undefined && { 'content-type': 'application/jose+json' }),
+    }
+    const deadline = AbortSignal.any([signal, AbortSignal.timeout(LIMITS.acmeRequestMsMax)])
+    try {
+      const answer = await request(url, {
+        method,
+        headers,
+        signal: deadline,
+        dispatcher: agent,
+        ...(body !== undefined && { body }),
+      })
+      const header = (name: string) => {
+        const value = answer.headers[name]
+        return typeof value === 'string' ? value : undefined
+      }
+      const nonce = header('replay-nonce')
+      if (nonce !== undefined && nonces.length < NONCES_KEPT_MAX) nonces.push(nonce)
+      const read = {
+        status: answer.statusCode,
+        text: await answer.body.text(),
+        location: header('location') ?? '',
+        next: nextIn(answer.headers['link'], url),
+        retryAfterMs: retryAfterMs(header('retry-after'), nowMs()),
+      }
+      if (read.status < 400) return read
+      throw problemOf(contentOf(read.text), read)
+    } catch (error) {
+      if (error instanceof AcmeProblem) throw error
+      const { code, name, message } = error as NodeJS.ErrnoException
+      throw new AcmeProblem(name === 'TimeoutError' ? 'no answer in time' : (code ?? message))
+    }
+  }
+
+  async function takeNonce(): Promise<string> {
+    const known = nonces.pop()
+    if (known !== undefined) return known
+    await send((await directory()).newNonce, { method: 'HEAD' })
+    const fresh = nonces.pop()
+    if (fresh === undefined) throw new AcmeProblem('no nonce was given')
+    return fresh
+  }
+
+  /** `payload` undefined: only asked, nothing changed (POST-as-GET, section 6.3). */
+  async function post(
+    url: string,
+    payload: object | undefined,
+    by: { jwk: JWK } | { kid: string },
+    accept?: string,
+  ): Promise<Answer> {
+    const bytes = payload === undefined ? new Uint8Array() : Buffer.from(JSON.stringify(payload))
+    for (let tries = 1; ; tries++) {
+      const signed = await new FlattenedSign(bytes)
+        .setProtectedHeader({ alg: 'ES256', nonce: await takeNonce(), url, ...by })
+        .sign(key)
+      try {
+        const body = JSON.stringify(signed)
+        return await send(url, { method: 'POST', body, ...(accept !== undefined && { accept }) })
+      } catch (error) {
+        const isStale = error instanceof AcmeProblem && error.type === 'badNonce'
+        if (!isStale || tries === NONCE_TRIES) throw error
+        // those that lie here are older than the one that came with this answer
+        nonces.splice(0, nonces.length - 1)
+      }
+    }
+  }
+
+  const ask = async (url: string, payload?: object, accept?: string) =>
+    post(url, payload, { kid: await account() }, accept)
+
+  /** The account of this key, wherever it was made; one is made where there is none. */
+  async function openAccount(): Promise<string> {
+    const { newAccount, meta } = await directory()
+    const jwk = await publicJwkOf(key)
+    try {
+      return (await post(newAccount, { onlyReturnExisting: true }, { jwk })).location
+    } catch (error) {
+      if (!(error instanceof AcmeProblem) || error.type !== 'accountDoesNotExist') throw error
+    }
+    if (meta.externalAccountRequired === true && externalAccount === undefined)
+      throw problemOf({ type: 'urn:ietf:params:acme:error:externalAccountRequired' })
+    const made = await post(
+      newAccount,
+      {
+        termsOfServiceAgreed: true,
+        ...(email !== null && { contact: [`mailto:${email}`] }),
+        ...(externalAccount && {
+          externalAccountBinding: await bound(jwk, externalAccount, newAccount),
+        }),
+      },
+      { jwk },
+    )
+    return made.location
+  }
+
+  const readOrder = (answer: Answer): Waiting<Order> => ({
+    ...parse(OrderSchema, answer),
+    retryAfterMs: answer.retryAfterMs,
+  })
+
+  return {
+    /** Its address, made when it is first asked for. */
+    account,
+
+    /** `replaces`: the certificate that the new one is for (RFC 9773 section 5). */
+    async newOrder(hostname: string, replaces: string | null) {
+      const { newOrder, renewalInfo, meta } = await directory()
+      const answer = await ask(newOrder, {
+        identifiers: [{ type: 'dns', value: hostname }],
+        ...(replaces !== null && renewalInfo !== undefined && { replaces }),
+        ...(profile !== null && meta.profiles?.[profile] !== undefined && { profile }),
+      })
+      return { url: parse(address, answer, answer.location), order: readOrder(answer) }
+    },
+
+    order: async (url: string) => readOrder(await ask(url)),
+
+    /**
+     * An order for this name that is under way and was never heard of: whoever asked for it was gone
+     * before the answer. Authorities that keep no list hand out the same order again by themselves.
+     */
+    async orderUnderWay(hostname: string): Promise<string | undefined> {
+      const { orders: list } = parse(AccountSchema, await ask(await account()))
+      const urls: string[] = []
+      let page = list
+      for (let pages = 0; page !== undefined && pages < ORDER_PAGES_MAX; pages++) {
+        const answer: Answer = await ask(page)
+        urls.push(...parse(OrdersSchema, answer).orders)
+        page = answer.next
+      }
+      for (const url of urls.slice(-ORDERS_LOOKED_AT_MAX).reverse()) {
+        const { status, identifiers } = readOrder(await ask(url))
+        const isOfName = identifiers.length === 1 && identifiers[0]?.value === hostname
+        if (isOfName && (status === 'pending' || status === 'ready')) return url
+      }
+      return undefined
+    },
+
+    async authorization(url: string): Promise<Waiting<Authorization>> {
+      const answer = await ask(url)
+      return { ...parse(AuthorizationSchema, answer), retryAfterMs: answer.retryAfterMs }
+    },
+
+    /** That it may look at our answer now. */
+    challenge: async (url: string) => void (await ask(url, {})),
+
+    async finalize(url: string, csr: Buffer): Promise<Waiting<Order>> {
+      return readOrder(await ask(url, { csr: csr.toString('base64url') }))
+    },
+
+    async certificate(url: string): Promise<string> {
+      return (await ask(url, undefined, 'application/pem-certificate-chain')).text
+    },
+
+    /** When it wants one of its certificates replaced; undefined: it never says so. */
+    async renewal(renewalId: string) {
+      const { renewalInfo } = await directory()
+      if (renewalInfo === undefined) return undefined
+      const answer = await send(`${renewalInfo.replace(/\/$/, '')}/${renewalId}`, { method: 'GET' })
+      const { start, end } = parse(RenewalSchema, answer).suggestedWindow
+      const [startMs, endMs] = [Date.parse(start), Date.parse(end)]
+      return { startMs, endMs: Math.max(startMs, endMs), retryAfterMs: answer.retryAfterMs }
+    },
+
+    /** What is kept of the authority may be over: its addresses, and the account. */
+    forget() {
+      directory.forget()
+      account.forget()
+    },
+
+    close: () => agent.destroy(),
+  }
+}
+
+/** One answer for all who ask within a day, which one that fails is not. */
+function kept<T>(nowMs: () => number, find: () => Promise<T>) {
+  let known: { readonly found: Promise<T>; readonly untilMs: number } | undefined
+  const forget = () => void (known = undefined)
+  function ask(): Promise<T> {
+    if (known !== undefined && known.untilMs > nowMs()) return known.found
+    const asked = { found: find(), untilMs: nowMs() + DAY_MS }
+    known = asked
+    asked.found.catch(() => known === asked && forget())
+    return asked.found
+  }
+  return Object.assign(ask, { forget })
+}
+
+async function bound(jwk: JWK, { keyId, hmacKey }: ExternalAccount, url: string) {
+  return new FlattenedSign(Buffer.from(JSON.stringify(jwk)))
+    .setProtectedHeader({ alg: 'HS256', kid: keyId, url })
+    .sign(Buffer.from(hmacKey, 'base64url'))
+}
+
+function contentOf(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    return undefined
+  }
+}
+
+function parse<Schema extends v.GenericSchema>(
+  schema: Schema,
+  { text, status }: Answer,
+  content: unknown = contentOf(text),
+): v.InferOutput<Schema> {
+  const result = v.safeParse(schema, content)
+  if (result.success) return result.output
+  throw new AcmeProblem('the answer of the certificate authority cannot be read', {
+    status: status < 500 ? 502 : status,
+  })
+}
+
+/** RFC 8288, as far as ACME uses it. */
+function nextIn(header: string | string[] | undefined, base: string): string | undefined {
+  for (const link of [header ?? []].flat().flatMap((one) => one.split(/,\s*(?=<)/))) {
+    const target = /^<([^>]*)>.*;\s*rel="?next"?/.exec(link)?.[1]
+    if (target !== undefined && URL.canParse(target, base)) return new URL(target, base).href
+  }
+  return undefined
+}

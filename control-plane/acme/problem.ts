@@ -1,0 +1,66 @@
+/** What a certificate authority, or the way to it, did not let through. */
+import { SECOND_MS } from '../../shared/clock.ts'
+
+const NAMESPACE = 'urn:ietf:params:acme:error:'
+
+/** RFC 8555 section 6.7, and what has been registered since; any other is told by its words. */
+export class AcmeProblem extends Error {
+  override readonly name = 'AcmeProblem'
+  /** Without its namespace: `rateLimited`. '' where the answer was none of ACME. */
+  readonly type: string
+  /** 0: there was no answer. */
+  readonly status: number
+  /** How long it wants not to be asked; undefined: it says nothing. */
+  readonly retryAfterMs: number | undefined
+
+  constructor(
+    detail: string,
+    said: { type?: string; status?: number; retryAfterMs?: number | undefined } = {},
+  ) {
+    super(detail)
+    this.type = said.type ?? ''
+    this.status = said.status ?? 0
+    this.retryAfterMs = said.retryAfterMs
+  }
+
+  /** The authority cannot take this now, whatever it is: later, or another one. */
+  get isBusy(): boolean {
+    const { status, type } = this
+    return status === 0 || status >= 500 || status === 429 || type === 'rateLimited'
+  }
+}
+
+const DETAIL_CHARACTERS_MAX = 400
+
+interface Said {
+  readonly type?: unknown
+  readonly detail?: unknown
+  readonly subproblems?: unknown
+}
+
+export function problemOf(
+  content: unknown,
+  said: { status?: number; retryAfterMs?: number | undefined } = {},
+): AcmeProblem {
+  const { type, detail, subproblems } = (content ?? {}) as Said
+  const name = typeof type === 'string' ? type : ''
+  const inner = Array.isArray(subproblems)
+    ? subproblems.flatMap((one: Said | null) => textOf(one?.detail))
+    : []
+  const text = [...textOf(detail), ...inner].join(' ')
+  const plain = text.replaceAll(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim()
+  return new AcmeProblem(plain.slice(0, DETAIL_CHARACTERS_MAX), {
+    ...said,
+    type: name.startsWith(NAMESPACE) ? name.slice(NAMESPACE.length) : '',
+  })
+}
+
+const textOf = (given: unknown) => (typeof given === 'string' ? [given] : [])
+
+/** RFC 9110 section 10.2.3: seconds, or a date. */
+export function retryAfterMs(header: unknown, nowMs: number): number | undefined {
+  if (typeof header !== 'string') return undefined
+  if (/^\d{1,9}$/.test(header)) return Number(header) * SECOND_MS
+  const atMs = Date.parse(header)
+  return Number.isNaN(atMs) ? undefined : Math.max(0, atMs - nowMs)
+}
