@@ -1,4 +1,5 @@
 /** The life of one request. Read this first. */
+import { challengeAnswer } from '../shared/acme-challenge.ts'
 import { withoutSessionCookie } from '../shared/enforcement/cookies.ts'
 import {
   decide,
@@ -43,10 +44,35 @@ function begin(exchange: Exchange, edge: Edge, found: HostLookup<CompiledTenant>
   if (found.kind === 'indexed') return refuseUnserved(exchange, edge, 'not_ready', 503)
   if (found.kind === 'held') return refuseUnserved(exchange, edge, found.reason, 503)
   const context = new RequestContext(exchange, edge, found.served)
+  const challenge = challengeOf(context)
+  if (challenge !== undefined) return answerChallenge(context, challenge)
   const probeKey = exchange.head.probePass === '' ? undefined : keyOfOwnProbe(context)
   if (probeKey !== undefined) return carryProbe(context, probeKey)
   if (belongsOverTls(context)) return moveToTls(context)
   return carryOut(context, decide(context.tenant, context))
+}
+
+/**
+ * A certificate authority asks whether this host is ours, over http or behind a redirect. The answer
+ * follows from the question, so every gateway has it before anybody is told of an order; it is of use
+ * to our own account alone. Where no certificate is ordered, the application may be asking for its own.
+ */
+function challengeOf({ tenant: { acme }, exchange: { head } }: RequestContext): string | undefined {
+  if (acme === undefined || head.method !== 'GET') return undefined
+  const answer = challengeAnswer(head.target, acme.thumbprint)
+  return answer !== undefined && acme.hostnames.includes(head.host) ? answer : undefined
+}
+
+/** Part of it is a stranger's: nothing that a browser would run or show. */
+function answerChallenge(context: RequestContext, body: string): void {
+  const { exchange } = context
+  context.decision = 'service'
+  const headerLines = [
+    'Content-Type: application/octet-stream',
+    'X-Content-Type-Options: nosniff',
+    'Cache-Control: no-store',
+  ]
+  respond(exchange, { status: 200, headerLines, body })
 }
 
 /** The host has a certificate here, and this request came without TLS all the way. */

@@ -32,6 +32,8 @@ export interface CompiledTenant extends TenantRules, SignInTenant {
   readonly connectors: ConnectorKeys
   /** By hostname; loaded when the host is first asked for. */
   readonly certificates: HostCertificates
+  /** Hosts whose certificates are ordered, and whose account answers for them. */
+  readonly acme: TenantSnapshot['acme']
 }
 
 const RSA_BITS_MIN = 2048
@@ -141,6 +143,7 @@ class Compiled implements CompiledTenant {
   readonly connectors: ConnectorKeys
   readonly trust: TokenTrust
   readonly certificates: HostCertificates
+  readonly acme: TenantSnapshot['acme']
   readonly upstream: Upstream
   readonly #previousSecret: string | undefined
   #seenKeys: SealingKeys | undefined
@@ -172,6 +175,7 @@ class Compiled implements CompiledTenant {
     this.connectors = made.connectors
     this.trust = made.trust
     this.certificates = made.certificates
+    this.acme = snapshot.acme
     this.upstream = made.upstream
   }
 

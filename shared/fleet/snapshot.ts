@@ -77,6 +77,13 @@ export const TenantSnapshotSchema = v.object({
   certificates: v.array(
     v.object({ hostname, certificate_pem: text(64 * 1024), private_key_pem: text(16 * 1024) }),
   ),
+  /** Hosts whose certificates are ordered: for these HTTP-01 is answered with this thumbprint. */
+  acme: v.optional(
+    v.object({
+      thumbprint: v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{43}$/)),
+      hostnames: v.pipe(v.array(hostname), v.maxLength(LIMITS.hostnamesPerTenantMax)),
+    }),
+  ),
   /** In connector mode: who may dial in for it, known by which public keys of Ed25519. */
   connectors: v.optional(
     v.pipe(
