@@ -4,6 +4,8 @@ import * as files from 'node:fs'
 import { ConfigError, edgeUrlFor, type Listen } from '../shared/config/config.ts'
 import { checkedSecret, SECRET_NAMES, type SecretName } from '../shared/config/secrets.ts'
 import { readSettings, type Settings } from '../shared/config/settings.ts'
+import type { AcmeSettings } from './acme/authorities.ts'
+import type { ExternalAccount } from './acme/client.ts'
 import type { AiSettings } from './analysis/provider.ts'
 import type { MasterKeys } from './keys/master-key.ts'
 import type { ReceiverWorld } from './webhooks/receiver-client.ts'
@@ -27,6 +29,8 @@ export interface ControlPlaneSettings extends MasterKeys {
   readonly receivers?: ReceiverWorld
   /** Who writes guides; null: nobody. */
   readonly ai?: AiSettings | null
+  /** Who certificates are ordered from; null: nobody. */
+  readonly acme?: AcmeSettings | null
   readonly breachListFile: string | null
   readonly mailFrom: string
   /** Holds a password, as a rule; null: mails go to the mailbox. */
@@ -71,6 +75,7 @@ export function controlPlaneSettings({
       egressProxy: config.webhooks.egress_proxy,
     },
     ai: aiOf(config.ai, environment),
+    acme: acmeOf(config.control_plane.acme, environment),
     ...masterKeysOf(secrets.SERVICE_MASTER_KEY, environment),
     breachListFile: config.passwords.breach_list,
     mailFrom: config.mail.from,
@@ -113,6 +118,33 @@ function aiOf(
     tenantTokensPerDay: ai.tenant_tokens_per_day,
     tokensPerDay: ai.tokens_per_day,
   }
+}
+
+/** `host=id:key` for each authority that wants to know whose account it is; the key in base64url. */
+function acmeOf(
+  { directory: directories, email, profile }: Settings['config']['control_plane']['acme'],
+  { SERVICE_ACME_EAB: accounts = '' }: Settings['environment'],
+): AcmeSettings | null {
+  if (directories === null) return null
+  const byHost = new Map<string, ExternalAccount>()
+  for (const account of accounts.split(/\s+/).filter((one) => one !== '')) {
+    const [, host, keyId, hmacKey] = /^([^=:]+)=([\x21-\x7e]+):([\w-]+)=*$/.exec(account) ?? []
+    if (host === undefined || keyId === undefined || hmacKey === undefined)
+      throw new ConfigError(
+        'SERVICE_ACME_EAB: expected host=key_id:hmac_key for each authority, separated by spaces',
+      )
+    byHost.set(host.toLowerCase(), { keyId, hmacKey })
+  }
+  const authorities = directories.map((directory) => ({
+    directory,
+    externalAccount: byHost.get(new URL(directory).hostname),
+  }))
+  const strange = [...byHost.keys()].find(
+    (host) => !directories.some((directory) => new URL(directory).hostname === host),
+  )
+  if (strange !== undefined)
+    throw new ConfigError(`SERVICE_ACME_EAB: no control_plane.acme.directory is at ${strange}`)
+  return { authorities, email, profile }
 }
 
 function smtpUrlOf({ SERVICE_SMTP_URL: url }: Settings['environment']): string | null {

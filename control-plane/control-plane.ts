@@ -81,11 +81,13 @@ export async function startControlPlane(
     services.jobs.tidied('formAnswers', pages.formAnswers)
     services.jobs.start()
     services.dispatcher.start()
+    services.acme?.start()
     return {
       address,
       fleetAddress,
       lost,
       async close() {
+        await services.acme?.close()
         await services.jobs.close()
         await stop(server)
         fleetServer.close()

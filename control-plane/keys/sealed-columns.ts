@@ -17,6 +17,8 @@ export const PURPOSES = {
     `tenants.analyzer_key:${tenantId}`,
   certificate: (row: Of<typeof schema.tenantCertificates, 'tenantId' | 'hostname'>) =>
     `tenant_certificates.private_key:${row.tenantId}:${row.hostname}`,
+  acmeOrder: (row: Of<typeof schema.acmeOrders, 'tenantId' | 'hostname'>) =>
+    `acme_orders.private_key:${row.tenantId}:${row.hostname}`,
   signingKey: ({ tenantId, kid }: Of<typeof schema.signingKeys, 'tenantId' | 'kid'>) =>
     `signing_keys.private_pem:${tenantId}:${kid}`,
   realmRecord: (row: Of<typeof schema.realmRecords, 'tenantId' | 'model' | 'idHash'>) =>
@@ -53,6 +55,7 @@ function sealed<Table extends SQLiteTable>(
 export const SEALED_COLUMNS: readonly SealedColumn[] = [
   sealed(schema.signingKeys, 'privatePemSealed', PURPOSES.signingKey),
   sealed(schema.tenantCertificates, 'privateKeySealed', PURPOSES.certificate),
+  sealed(schema.acmeOrders, 'privateKeySealed', PURPOSES.acmeOrder),
   sealed(schema.tenants, 'clientSecretSealed', PURPOSES.clientSecret),
   sealed(schema.tenants, 'previousSecretSealed', PURPOSES.clientSecret),
   sealed(schema.tenants, 'analyzerKeySealed', PURPOSES.analyzerKey),

@@ -111,7 +111,10 @@ export async function openEnforcement(world: ServicesWorld, below: TenantService
     },
   )
 
-  const fleetSource = createFleetSource({ store, vault, revocations, baseUrl, edgeUrlFor })
+  const fleetSource = createFleetSource({
+    ...{ store, vault, revocations, baseUrl, edgeUrlFor },
+    acmeThumbprint: below.acme?.thumbprint,
+  })
   const fleet = createFleetHub({
     source: fleetSource,
     fleetKey,

@@ -1,5 +1,7 @@
 /** What everything stands on: the store, what is sealed in it, and the tenants with their keys. */
 import { createPolicyReplay } from '../accounts/policy-replay.ts'
+import { openAccountKey } from '../acme/account-key.ts'
+import { createAcme } from '../acme/acme.ts'
 import { createAuditTrail } from '../accounts/audit-trail.ts'
 import { openVault } from '../keys/master-key.ts'
 import { createResealing } from '../keys/resealing.ts'
@@ -32,6 +34,20 @@ export async function openTenants(world: ServicesWorld, jobs: Jobs) {
   jobs.tidies('licences', (limit) => tenants.advanceLicences(limit))
   jobs.tidies('removedTenants', (limit) => tenants.sweepLeftBehind(limit))
   jobs.tidies('secretOverlaps', (limit) => tenants.endSecretOverlaps(limit))
+  const certificates = createCertificates({ store, vault })
+  const acme =
+    world.acme &&
+    createAcme({
+      ...world.acmeWorld,
+      settings: world.acme,
+      account: await openAccountKey(store, vault),
+      alone: (work) => leases.alone('acme', work),
+      store,
+      vault,
+      certificates,
+      clock,
+      log: world.log,
+    })
   const policies = createPolicies({ store, clock })
   const revocations = jobs.tidied('revocations', createRevocations({ store }))
   const failure = 'ending all sessions of a tenant is not finished, trying again later'
@@ -43,7 +59,8 @@ export async function openTenants(world: ServicesWorld, jobs: Jobs) {
     keys,
     tenants,
     policies,
-    certificates: createCertificates({ store, vault }),
+    certificates,
+    acme,
     protectionStatements: createProtectionStatements({ tenants, keys, clock, baseUrl }),
     replayPolicy: createPolicyReplay({ store, policies, clock }),
     sessions: jobs.tidied('sessions', createSessions({ store, clock })),

@@ -1,6 +1,8 @@
 /** What a control plane is given by whoever starts one. */
 import type { Logger } from 'pino'
 import type { Clock } from '../../shared/clock.ts'
+import type { AcmeWorld } from '../acme/acme.ts'
+import type { AcmeSettings } from '../acme/authorities.ts'
 import type { BreachList } from '../accounts/passwords/breach-list.ts'
 import type { AiSettings } from '../analysis/provider.ts'
 import type { ProviderWorld } from '../analysis/provider-client.ts'
@@ -33,6 +35,9 @@ export interface ServicesWorld extends MasterKeys {
   /** Who writes guides; null: nobody. */
   readonly ai?: AiSettings | null
   readonly aiWorld?: ProviderWorld
+  /** Who certificates are ordered from; null: nobody. */
+  readonly acme?: AcmeSettings | null
+  readonly acmeWorld?: AcmeWorld
   /** What a new password's hash and a new signing key cost; as much as they should, if nothing is said. */
   readonly passwordCost?: PasswordCost
   readonly generateKey?: () => Promise<RsaKey>

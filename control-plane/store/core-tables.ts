@@ -124,6 +124,8 @@ export const tenantCertificates = table(
     privateKeySealed: text('private_key_sealed').notNull(),
     notAfter: whole('not_after').notNull(),
     updatedAt: whole('updated_at').notNull(),
+    /** By ourselves; else somebody has uploaded it. */
+    isOrdered: flag('is_ordered').notNull().default(false),
   },
   (table) => [index('tenant_certificates_tenant').on(table.tenantId)],
 )

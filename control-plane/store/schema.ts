@@ -2,6 +2,7 @@
  * All tables. Times are epoch milliseconds (`_at`); columns that end in `_sealed` are encrypted under
  * the master key; ones that end in `_hash` cannot be turned back.
  */
+import * as acme from './acme-tables.ts'
 import * as analysis from './analysis-tables.ts'
 import * as connector from './connector-tables.ts'
 import * as ofConsole from './console-tables.ts'
@@ -13,6 +14,7 @@ import * as signIn from './sign-in-tables.ts'
 import * as webhook from './webhook-tables.ts'
 
 export const schema = {
+  ...acme,
   ...analysis,
   ...connector,
   ...ofConsole,

@@ -1,17 +1,19 @@
-/** Certificates that a tenant brings along. What would not work at the edge is refused here. */
+/** Certificates that a tenant brings along, or that are ordered for it. What would not work at the edge is refused here. */
 import { PURPOSES } from '../keys/sealed-columns.ts'
 import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto'
 import { Refusal } from '../../shared/errors.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import type { Vault } from '../keys/vault.ts'
+import { deleteAcmeOrder } from '../store/queries/acme-orders.ts'
 import {
   certificateBytesOf,
   certificatesOfAll,
+  findCertificate,
   upsertCertificate,
   type CertificateRow,
 } from '../store/queries/certificates.ts'
 import { findTenant } from '../store/queries/tenants.ts'
-import type { Actor, Store } from '../store/store.ts'
+import type { Actor, Change, Store } from '../store/store.ts'
 
 export interface CertificateFacts {
   readonly hostname: string
@@ -38,33 +40,60 @@ export function createCertificates({ store, vault }: { store: Store; vault: Vaul
       )
     },
 
+    /** One that somebody has brought along counts before any that we order. */
     async put(tenantId: string, given: OpenCertificate, actor: Actor): Promise<CertificateFacts> {
-      const { hostname, certificatePem, privateKeyPem } = given
       return store.change(async (change) => {
-        const { queries, nowMs } = change
-        const tenant = await findTenant(queries, tenantId)
-        if (tenant === undefined) throw new Refusal('tenant_not_found')
-        if (!tenant.hostnames.includes(hostname)) throw new Refusal('hostname_not_found')
-        const leaf = check(given, nowMs)
-        await upsertCertificate(queries, {
-          hostname,
-          tenantId,
-          certificatePem,
-          privateKeySealed: vault.seal(privateKeyPem, PURPOSES.certificate({ tenantId, hostname })),
-          notAfter: leaf.validToDate.getTime(),
-          updatedAt: nowMs,
-        })
-        if ((await certificateBytesOf(queries, tenantId)) > LIMITS.certificateBytesPerTenantMax)
-          throw new Refusal('certificates_too_large')
-        await change.touch(tenantId)
-        const facts = toFacts(hostname, leaf)
-        const content = { hostname, fingerprint_sha256: facts.fingerprintSha256 }
-        await change.audit(actor, { action: 'certificate.put', tenantId, content })
-        return facts
+        await deleteAcmeOrder(change.queries, given.hostname, tenantId)
+        return keep(change, tenantId, given, { isOrdered: false, actor })
       })
     },
+
+    /** In the change that ends its order; undefined: somebody has brought one along meanwhile. */
+    async putOrdered(
+      change: Change,
+      tenantId: string,
+      given: OpenCertificate,
+    ): Promise<CertificateFacts | undefined> {
+      const before = await findCertificate(change.queries, given.hostname)
+      if (before !== undefined && !before.isOrdered) return undefined
+      return keep(change, tenantId, given, { isOrdered: true, actor: ACME })
+    },
+  }
+
+  async function keep(
+    change: Change,
+    tenantId: string,
+    given: OpenCertificate,
+    { isOrdered, actor }: { isOrdered: boolean; actor: Actor },
+  ): Promise<CertificateFacts> {
+    const { hostname, certificatePem, privateKeyPem } = given
+    const { queries, nowMs } = change
+    const tenant = await findTenant(queries, tenantId)
+    if (tenant === undefined) throw new Refusal('tenant_not_found')
+    if (!tenant.hostnames.includes(hostname)) throw new Refusal('hostname_not_found')
+    const leaf = check(given, nowMs)
+    await upsertCertificate(queries, {
+      hostname,
+      tenantId,
+      certificatePem,
+      privateKeySealed: vault.seal(privateKeyPem, PURPOSES.certificate({ tenantId, hostname })),
+      notAfter: leaf.validToDate.getTime(),
+      updatedAt: nowMs,
+      isOrdered,
+    })
+    if ((await certificateBytesOf(queries, tenantId)) > LIMITS.certificateBytesPerTenantMax)
+      throw new Refusal('certificates_too_large')
+    await change.touch(tenantId)
+    const facts = toFacts(hostname, leaf)
+    const content = { hostname, fingerprint_sha256: facts.fingerprintSha256 }
+    const action = isOrdered ? 'certificate.issued' : 'certificate.put'
+    await change.audit(actor, { action, tenantId, content })
+    return facts
   }
 }
+
+/** In the audit trail. */
+const ACME: Actor = { name: 'service', requestId: '' }
 
 export function openCertificate(row: CertificateRow, vault: Vault): OpenCertificate {
   const { hostname, tenantId, certificatePem, privateKeySealed } = row
@@ -85,7 +114,7 @@ function check({ hostname, certificatePem, privateKeyPem }: OpenCertificate, now
 }
 
 /** The first one of the file is the server's own; what follows is the chain. */
-function readCertificate(pem: string): X509Certificate {
+export function readCertificate(pem: string): X509Certificate {
   const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []
   try {
     const [leaf] = blocks.map((block) => new X509Certificate(block))

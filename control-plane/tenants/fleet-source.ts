@@ -7,7 +7,7 @@ import type { FleetSource, TenantChange } from '../fleet/source.ts'
 import type { Revocations } from '../sessions/revocations.ts'
 import { toVerifyingKey } from '../keys/signing-keys.ts'
 import type { Vault } from '../keys/vault.ts'
-import { certificatesOfAll } from '../store/queries/certificates.ts'
+import { certificatesOfAll, type CertificateRow } from '../store/queries/certificates.ts'
 import { connectorKeysOfAll } from '../store/queries/connectors.ts'
 import {
   changedTenantsAfter,
@@ -24,6 +24,7 @@ import { isReserved } from '../store/reserved.ts'
 import type { Store } from '../store/store.ts'
 import { openCertificate } from './certificates.ts'
 import { openClientSecrets } from './client-secrets.ts'
+import { orderedHostnames } from './ordered-hostnames.ts'
 import { buildSnapshot, fingerprintOf, isServed } from './snapshot.ts'
 
 interface FleetSourceWorld {
@@ -32,10 +33,15 @@ interface FleetSourceWorld {
   readonly revocations: Pick<Revocations, 'revokedState'>
   readonly baseUrl: string
   readonly edgeUrlFor: (hostname: string) => string
+  /** Of the account that certificates are ordered with, if any are. */
+  readonly acmeThumbprint?: string | undefined
 }
 
+const uploadedAmong = (rows: readonly CertificateRow[]) =>
+  new Set(rows.filter((row) => !row.isOrdered).map((row) => row.hostname))
+
 export function createFleetSource(world: FleetSourceWorld): FleetSource {
-  const { store, vault, revocations, baseUrl, edgeUrlFor } = world
+  const { store, vault, revocations, baseUrl, edgeUrlFor, acmeThumbprint } = world
 
   /** In the order of `tenants`. What changed while its parts were read is read again. */
   async function changesOf(tenants: readonly Tenant[]): Promise<TenantChange[]> {
@@ -64,6 +70,8 @@ export function createFleetSource(world: FleetSourceWorld): FleetSource {
           // by what is stored and not by the clock: the end of an overlap is a change like others
           clientSecrets: openClientSecrets(version, tenantId, vault, 0),
           connectorKeys: connectorKeys.get(tenantId) ?? [],
+          acmeThumbprint,
+          acmeHostnames: orderedHostnames(tenant, uploadedAmong(rows)),
           baseUrl,
           edgeUrlFor,
         })
@@ -95,7 +103,7 @@ export function createFleetSource(world: FleetSourceWorld): FleetSource {
   }
 
   return {
-    fingerprint: fingerprintOf(baseUrl, edgeUrlFor),
+    fingerprint: fingerprintOf(baseUrl, edgeUrlFor, acmeThumbprint),
 
     async position() {
       return { epoch: await store.epoch(), revision: await store.revision() }

@@ -18,6 +18,10 @@ interface SnapshotParts {
   readonly certificates: readonly OpenCertificate[]
   readonly clientSecrets: ClientSecrets
   readonly connectorKeys: readonly ConnectorKeyRow[]
+  /** Of the account that certificates are ordered with; undefined: none are. */
+  readonly acmeThumbprint: string | undefined
+  /** For which of its hostnames. */
+  readonly acmeHostnames: readonly string[]
   readonly baseUrl: string
   readonly edgeUrlFor: (hostname: string) => string
 }
@@ -30,6 +34,7 @@ export function isServed({ mode, status }: Pick<Tenant, 'mode' | 'status'>): boo
 /** null: gateways have nothing to do with this tenant. */
 export function buildSnapshot(parts: SnapshotParts): TenantSnapshot | null {
   const { tenant, keys, certificates, clientSecrets, baseUrl, edgeUrlFor } = parts
+  const { acmeThumbprint: thumbprint, acmeHostnames: orderedFor } = parts
   const { current, previous } = clientSecrets
   const { mode, status } = tenant
   if (mode === 'sdk' || status === 'draft') return null
@@ -60,15 +65,31 @@ export function buildSnapshot(parts: SnapshotParts): TenantSnapshot | null {
       certificate_pem: certificatePem,
       private_key_pem: privateKeyPem,
     })),
+    ...(thumbprint !== undefined &&
+      orderedFor.length > 0 && { acme: { thumbprint, hostnames: [...orderedFor] } }),
     // left out elsewhere, so that what was told of others before there were any is the same still
     ...(mode === 'connector' && { connectors: connectorsOf(parts.connectorKeys) }),
   }
 }
 
 /** Another one wherever settings, or this very program, make other snapshots of the same tenants. */
-export function fingerprintOf(baseUrl: string, edgeUrlFor: SnapshotParts['edgeUrlFor']): string {
-  const parts = { baseUrl, edgeUrlFor, clientSecrets: { current: 'secret', previous: undefined } }
-  const nobody = { keys: [], certificates: [], connectorKeys: [] }
+export function fingerprintOf(
+  baseUrl: string,
+  edgeUrlFor: SnapshotParts['edgeUrlFor'],
+  acmeThumbprint?: string,
+): string {
+  const parts = {
+    acmeThumbprint,
+    baseUrl,
+    edgeUrlFor,
+    clientSecrets: { current: 'secret', previous: undefined },
+  }
+  const nobody = {
+    keys: [],
+    certificates: [],
+    connectorKeys: [],
+    acmeHostnames: ['sample.example.com'],
+  }
   const snapshot = buildSnapshot({ ...parts, ...nobody, tenant: SAMPLE as Tenant })
   return snapshotHash(canonicalJson(snapshot)).slice(0, 16)
 }

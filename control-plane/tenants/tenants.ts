@@ -5,6 +5,7 @@ import type { Mode, Plan, SessionBinding } from '../../shared/fleet/snapshot.ts'
 import type { SigningKeys } from '../keys/signing-keys.ts'
 import type { Vault } from '../keys/vault.ts'
 import { decodeCursor, toPage, type Page, type PageRequest } from '../store/page.ts'
+import { keepAcmeOrdersOf } from '../store/queries/acme-orders.ts'
 import { keepCertificatesOf } from '../store/queries/certificates.ts'
 import {
   findTenant,
@@ -195,6 +196,7 @@ export function createTenants({ store, vault, keys, clock, edgeUrlFor }: Tenants
         if (hostnames !== undefined) {
           await replaceHostnames(queries, tenantId, hostnames)
           await keepCertificatesOf(queries, tenantId, hostnames)
+          await keepAcmeOrdersOf(queries, tenantId, hostnames)
         }
         if (VERIFIED_SETTINGS.some((name) => isOther(before[name], patch[name]))) {
           await forgetPlatformChecks(queries, tenantId)

@@ -75,6 +75,29 @@ const fleetAddresses = v.lazy((given) =>
         v.transform((one) => [one]),
       ),
 )
+/** One, or several: the next is asked where one cannot. */
+const AUTHORITIES_MAX = 5
+const directory = read('an https:// address of an ACME directory', (value) =>
+  isHttpAddress(value) && value.startsWith('https:') ? value : undefined,
+)
+const directories = v.lazy((given) =>
+  Array.isArray(given)
+    ? v.pipe(
+        v.array(directory),
+        v.minLength(1, 'at least one address'),
+        v.maxLength(AUTHORITIES_MAX, `at most ${AUTHORITIES_MAX} addresses`),
+      )
+    : v.pipe(
+        directory,
+        v.transform((one) => [one]),
+      ),
+)
+const mailAddress = read('an address like ops@example.com', (value) =>
+  /^[^\s<>@]+@[^\s<>@]+$/.test(value) ? value : undefined,
+)
+const profile = read('the name of a profile', (value) =>
+  /^[\w.-]{1,64}$/.test(value) ? value : undefined,
+)
 const edgeUrl = read('an http:// or https:// address with {hostname} in it', (value) =>
   value.includes('{hostname}') && isHttpBase(value.replace('{hostname}', 'a.example'))
     ? value.replace(/\/+$/, '')
@@ -138,6 +161,11 @@ const ConfigSchema = v.strictObject(
       database: v.optional(database, 'sqlite'),
       trusted_proxies: v.optional(cidrs, []),
       proxy_protocol: v.optional(v.boolean('true or false'), false),
+      acme: section({
+        directory: v.optional(v.nullable(directories), null),
+        email: v.optional(v.nullable(mailAddress), null),
+        profile: v.optional(v.nullable(profile), null),
+      }),
     }),
     gateway: section({
       listen: v.optional(listen, '127.0.0.1:8000'),

@@ -11,6 +11,7 @@ const NAMES = [
   'SERVICE_MASTER_KEY_NEXT',
   'SERVICE_SMTP_URL',
   'SERVICE_AI_KEY',
+  'SERVICE_ACME_EAB',
 ] as const
 
 /** The environment, with what its files hold; a file's last line break is not part of its secret. */

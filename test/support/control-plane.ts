@@ -5,6 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino, type Logger } from 'pino'
 import type { Clock } from '../../shared/clock.ts'
+import type { AcmeWorld } from '../../control-plane/acme/acme.ts'
+import type { AcmeSettings } from '../../control-plane/acme/authorities.ts'
 import type { AiSettings } from '../../control-plane/analysis/provider.ts'
 import type { ProviderWorld } from '../../control-plane/analysis/provider-client.ts'
 import type { Engine } from '../../control-plane/store/engine.ts'
@@ -58,6 +60,9 @@ export interface ServicesOptions extends Partial<MasterKeys> {
   /** Who writes guides; nobody, if nothing is said. */
   readonly ai?: AiSettings
   readonly aiWorld?: ProviderWorld
+  /** Who certificates are ordered from; nobody, if nothing is said. */
+  readonly acme?: AcmeSettings
+  readonly acmeWorld?: AcmeWorld
   readonly log?: Logger
   readonly enforceMsMax?: number
   /** Where runtimes for devices lie; nowhere, if nothing is said. */
@@ -125,6 +130,8 @@ export async function startServices(t: Teardown, options: ServicesOptions = {}) 
     ai: options.ai ?? null,
     ...(options.dataDir !== undefined && { dataDir: options.dataDir }),
     ...(options.enforceMsMax !== undefined && { enforceMsMax: options.enforceMsMax }),
+    acme: options.acme ?? null,
+    ...(options.acmeWorld && { acmeWorld: options.acmeWorld }),
     ...(options.aiWorld && { aiWorld: options.aiWorld }),
     ...secrets,
     clock: options.clock ?? movableClock(),

@@ -70,7 +70,7 @@ const CONTROL_PLANE = [
   ['keys', 'monitoring', 'sessions'],
   ['fleet', 'mail'],
   ['tenants'],
-  ['accounts', 'analysis', 'connectors', 'devices', 'events', 'feed', 'http', 'webhooks'],
+  ['accounts', 'acme', 'analysis', 'connectors', 'devices', 'events', 'feed', 'http', 'webhooks'],
   ['console-access', 'realm', 'user-directory', 'verification'],
   ['recovery', 'requests', 'services'],
   ['api', 'console'],

@@ -49,6 +49,7 @@ const ACTIONS: Readonly<Record<string, string>> = {
   'alert_recipient.confirmed': 'Confirmed alert emails',
   'alert_recipient.stopped': 'Unsubscribed from alert emails',
   'analysis.run': 'Ran an analysis',
+  'certificate.issued': 'Issued a certificate',
   'certificate.put': 'Uploaded a certificate',
   'connector_token.created': 'Created a join token for connectors',
   'connector_token.deleted': 'Deleted a join token for connectors',

@@ -52,6 +52,7 @@ import { leases } from './0057-leases.ts'
 import { sharedPresence } from './0058-shared-presence.ts'
 import { signInTrials } from './0060-sign-in-trials.ts'
 import { keylessGateways } from './0061-keyless-gateways.ts'
+import { acmeOrders } from './0062-acme-orders.ts'
 
 export interface Migration {
   readonly name: string
@@ -117,4 +118,5 @@ export const migrations: readonly Migration[] = [
   connectorRequests,
   signInTrials,
   keylessGateways,
+  acmeOrders,
 ]

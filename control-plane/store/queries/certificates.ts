@@ -1,7 +1,7 @@
 import { and, asc, eq, inArray, notInArray, sql } from '../drizzle.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../engine.ts'
-import { upsertInto } from '../statements.ts'
+import { findBy, upsertInto } from '../statements.ts'
 
 export type CertificateRow = typeof schema.tenantCertificates.$inferSelect
 
@@ -13,6 +13,15 @@ export async function certificatesOfAll(queries: Queries, tenantIds: readonly st
     .from(table)
     .where(inArray(table.tenantId, [...tenantIds]))
     .orderBy(asc(table.hostname))
+}
+
+/** Hostnames that somebody has brought a certificate for. */
+export async function uploadedCertificatesOf(queries: Queries, tenantIds: readonly string[]) {
+  const rows = await queries
+    .select({ hostname: table.hostname })
+    .from(table)
+    .where(and(inArray(table.tenantId, [...tenantIds]), eq(table.isOrdered, false)))
+  return rows.map(({ hostname }) => hostname)
 }
 
 export async function certificateBytesOf(queries: Queries, tenantId: string): Promise<number> {
@@ -31,7 +40,10 @@ export const upsertCertificate = upsertInto(
   'privateKeySealed',
   'notAfter',
   'updatedAt',
+  'isOrdered',
 )
+
+export const findCertificate = findBy(table, 'hostname')
 
 /** The certificate of a hostname goes with the hostname. */
 export async function keepCertificatesOf(

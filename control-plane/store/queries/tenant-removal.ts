@@ -10,6 +10,7 @@ const { tenantTombstones: tombstones } = schema
 const AT_ONCE = [
   schema.tenantHostnames,
   schema.tenantCertificates,
+  schema.acmeOrders,
   schema.signingKeys,
   schema.verificationChecks,
   schema.signInTrials,

@@ -43,6 +43,7 @@ t.test('a secret may come as a file that the environment names', async (t) => {
     'SERVICE_FLEET_KEY_PREVIOUS',
     'SERVICE_SMTP_URL',
     'SERVICE_AI_KEY',
+    'SERVICE_ACME_EAB',
   ]) {
     const given = { [`${name}_FILE`]: path }
     for (const ending of ['', '\n', '\r\n']) {

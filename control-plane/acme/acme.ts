@@ -1,0 +1,174 @@
+/** Certificates for the hostnames of tenants, ordered by one of the control planes for all of them. */
+import type { LookupFunction } from 'node:net'
+import { setTimeout } from 'node:timers/promises'
+import { isDeepStrictEqual } from 'node:util'
+import type { Logger } from 'pino'
+import { SECOND_MS, type Clock } from '../../shared/clock.ts'
+import { LIMITS } from '../../shared/limits.ts'
+import { boundedMap } from '../concurrency/bounded-map.ts'
+import { createCoalescingRunner } from '../concurrency/coalescing-runner.ts'
+import type { Vault } from '../keys/vault.ts'
+import type { Queries } from '../store/engine.ts'
+import {
+  acmeOrdersOf,
+  dueAcmeOrders,
+  insertAcmeOrders,
+  keepAcmeOrdersOf,
+  nextAcmeOrderAt,
+} from '../store/queries/acme-orders.ts'
+import { uploadedCertificatesOf } from '../store/queries/certificates.ts'
+import { changedTenantsAfter } from '../store/queries/fleet.ts'
+import { findTenants, type Tenant } from '../store/queries/tenants.ts'
+import { isReserved } from '../store/reserved.ts'
+import type { Store } from '../store/store.ts'
+import type { Certificates } from '../tenants/certificates.ts'
+import { orderedHostnames } from '../tenants/ordered-hostnames.ts'
+import type { AcmeAccount } from './account-key.ts'
+import { createAuthorities, type AcmeSettings } from './authorities.ts'
+import { createOrders } from './orders.ts'
+import { createPreflight } from './preflight.ts'
+
+/** What only tests give. */
+export interface AcmeWorld {
+  readonly ca?: string
+  readonly httpPort?: number
+  readonly lookup?: LookupFunction
+  readonly random?: () => number
+  readonly roundMs?: number
+}
+
+type Work = (isClosed: () => boolean) => Promise<void>
+
+interface AcmeOptions extends AcmeWorld {
+  readonly settings: AcmeSettings
+  readonly account: AcmeAccount
+  /** By one control plane for all. */
+  readonly alone: (work: Work) => Work
+  readonly store: Store
+  readonly vault: Vault
+  readonly certificates: Pick<Certificates, 'putOrdered'>
+  readonly clock: Clock
+  readonly log: Pick<Logger, 'info' | 'warn' | 'error'>
+}
+
+const TENANTS_AT_ONCE = 200
+const DUE_AT_ONCE = 100
+/** What comes within this time is waited for; then the next round looks. */
+const ROUND_MS = 10 * SECOND_MS
+const LOOK_MS = SECOND_MS / 2
+
+export function createAcme(options: AcmeOptions) {
+  const { settings, account, store, clock, log, random = Math.random } = options
+  const { roundMs = ROUND_MS } = options
+  const ending = new AbortController()
+  const { signal } = ending
+  const authorities = createAuthorities({ ...settings, ...options, signal })
+  const { thumbprint } = account
+  const { httpPort: port, lookup } = options
+  const preflight = createPreflight({ thumbprint, signal, port, lookup })
+  const orders = createOrders({
+    ...options,
+    authorities,
+    preflight: preflight.find,
+    random,
+    signal,
+  })
+  let followed = 0
+
+  /** Which hostnames there are is read of tenants that have changed since. */
+  async function followTenants(isOver: () => boolean): Promise<void> {
+    if ((await store.revision()) < followed) followed = 0 // another database
+    for (let limit = TENANTS_AT_ONCE; !isOver();) {
+      const changed = await changedTenantsAfter(store.read, followed, limit)
+      for (const tenantId of await outOfStep(changed)) await followTenant(tenantId)
+      const last = changed.at(-1)?.revision ?? followed
+      if (changed.length < limit) return void (followed = last)
+      // there may be more of the last revision
+      if (last - 1 > followed) followed = last - 1
+      else limit *= 2
+    }
+  }
+
+  /** Those of which other hostnames are ordered for than should be. */
+  async function outOfStep(changed: readonly { tenantId: string; isGone: boolean }[]) {
+    const ids = changed.filter(({ isGone }) => !isGone).map(({ tenantId }) => tenantId)
+    const tenants = (await findTenants(store.read, ids)).filter((one) => !isReserved(one.tenantId))
+    const wanted = await wantedOf(store.read, tenants)
+    const known = Map.groupBy(await acmeOrdersOf(store.read, ids), (row) => row.tenantId)
+    return tenants
+      .map(({ tenantId }) => tenantId)
+      .filter((tenantId) => {
+        const ordered = (known.get(tenantId) ?? []).map(({ hostname }) => hostname)
+        return !isDeepStrictEqual(new Set(ordered), new Set(wanted.get(tenantId)))
+      })
+  }
+
+  async function followTenant(tenantId: string): Promise<void> {
+    await store.changeOf(tenantId, async ({ queries, nowMs }) => {
+      const tenants = await findTenants(queries, [tenantId])
+      const wanted = (await wantedOf(queries, tenants)).get(tenantId) ?? []
+      await keepAcmeOrdersOf(queries, tenantId, wanted)
+      const known = (await acmeOrdersOf(queries, [tenantId])).map(({ hostname }) => hostname)
+      const rows = wanted
+        .filter((hostname) => !known.includes(hostname))
+        // one that it had before is watched on, and not ordered anew
+        .map((hostname) => ({ hostname, tenantId, step: 'issued' as const, dueAt: nowMs }))
+      await insertAcmeOrders(queries, rows)
+    })
+  }
+
+  async function advanceDue(isOver: () => boolean): Promise<number> {
+    const due = await dueAcmeOrders(store.read, clock.nowMs(), DUE_AT_ONCE)
+    await boundedMap(LIMITS.acmeOrdersAtOnceMax, due, async (row) => {
+      try {
+        await orders.advance(row, isOver)
+      } catch (error) {
+        if (isOver()) return
+        log.error({ error, hostname: row.hostname }, 'an order is stuck, trying again later')
+        await orders.putOff(row)
+      }
+    })
+    return due.length
+  }
+
+  /** All that there is to do now, and soon; what comes later is for the next round. */
+  async function work(isClosed: () => boolean): Promise<void> {
+    const isOver = () => isClosed() || signal.aborted
+    const endMs = performance.now() + roundMs
+    while (!isOver()) {
+      await followTenants(isOver)
+      if ((await advanceDue(isOver)) > 0) continue
+      const nextAt = await nextAcmeOrderAt(store.read)
+      const isSoon = nextAt !== undefined && nextAt <= clock.nowMs() + roundMs
+      if (!isSoon || performance.now() > endMs) return
+      await setTimeout(LOOK_MS, undefined, { ref: false })
+    }
+  }
+
+  const runner = createCoalescingRunner(options.alone(work), (error) =>
+    log.error({ error }, 'certificates could not be ordered, trying again later'),
+  )
+  let timer: NodeJS.Timeout | undefined
+
+  return {
+    thumbprint,
+    start() {
+      timer = setInterval(() => void runner.run(), roundMs)
+      timer.unref()
+    },
+    /** One round now. */
+    run: runner.run,
+    async close(): Promise<void> {
+      clearInterval(timer)
+      ending.abort()
+      await runner.close()
+      await Promise.all([authorities.close(), preflight.close()])
+    },
+  }
+}
+
+async function wantedOf(queries: Queries, tenants: readonly Tenant[]) {
+  const ids = tenants.map(({ tenantId }) => tenantId)
+  const uploaded = new Set(await uploadedCertificatesOf(queries, ids))
+  return new Map(tenants.map((one) => [one.tenantId, orderedHostnames(one, uploaded)]))
+}

@@ -1,0 +1,115 @@
+/**
+ * The authorities that orders go to, in the order of the settings. One that is busy is left alone by
+ * all control planes, and after a restart too, for as long as it has asked for; the next one serves.
+ */
+import type { Logger } from 'pino'
+import type { Clock } from '../../shared/clock.ts'
+import {
+  acmeAuthoritiesOf,
+  clearAcmeAuthority,
+  putAcmeAuthority,
+} from '../store/queries/acme-orders.ts'
+import type { Store } from '../store/store.ts'
+import type { AcmeAccount } from './account-key.ts'
+import { createAcmeClient, type AcmeClient, type ExternalAccount } from './client.ts'
+import type { AcmeProblem } from './problem.ts'
+import { authorityPauseMs } from './schedule.ts'
+
+export interface AcmeSettings {
+  /** The first is asked; the next where it cannot. */
+  readonly authorities: readonly {
+    readonly directory: string
+    readonly externalAccount?: ExternalAccount | undefined
+  }[]
+  readonly email: string | null
+  readonly profile: string | null
+}
+
+interface AuthoritiesWorld extends AcmeSettings {
+  readonly account: AcmeAccount
+  readonly store: Store
+  readonly clock: Clock
+  readonly signal: AbortSignal
+  readonly ca?: string | undefined
+  readonly log: Pick<Logger, 'warn'>
+}
+
+export interface Authority {
+  readonly directory: string
+  readonly client: AcmeClient
+}
+
+export type Authorities = ReturnType<typeof createAuthorities>
+
+export function createAuthorities(world: AuthoritiesWorld) {
+  const { authorities, account, store, clock, log, ...others } = world
+  const all: readonly Authority[] = authorities.map(({ directory, externalAccount }) => ({
+    directory,
+    client: createAcmeClient({
+      ...others,
+      directory,
+      externalAccount,
+      key: account.key,
+      nowMs: () => clock.nowMs(),
+    }),
+  }))
+  const directories = all.map(({ directory }) => directory)
+
+  const pauses = async () => {
+    const rows = await acmeAuthoritiesOf(store.read, directories)
+    return new Map(rows.map((row) => [row.directory, row]))
+  }
+
+  return {
+    count: all.length,
+
+    /** undefined: it is in the settings no more. */
+    find: (directory: string | null) => all.find((one) => one.directory === directory),
+
+    /** Those that may be asked now, beginning behind the one that has refused; else when one may. */
+    async free(refusedBy: string | null): Promise<readonly Authority[] | { freeAt: number }> {
+      const rows = await pauses()
+      const pausedUntil = (one: Authority) => rows.get(one.directory)?.pausedUntil ?? 0
+      const from = directories.indexOf(refusedBy ?? '') + 1
+      const turned = [...all.slice(from), ...all.slice(0, from)]
+      const free = turned.filter((one) => pausedUntil(one) <= clock.nowMs())
+      return free.length > 0 ? free : { freeAt: Math.min(...all.map(pausedUntil)) }
+    },
+
+    /** Until when this one is left alone; 0: it is not. */
+    async pausedUntil(directory: string): Promise<number> {
+      const until = (await pauses()).get(directory)?.pausedUntil ?? 0
+      return until > clock.nowMs() ? until : 0
+    },
+
+    /** Answers until when it is left alone. */
+    async isBusy({ directory, client }: Authority, problem: AcmeProblem): Promise<number> {
+      client.forget()
+      const { status, type, message, retryAfterMs } = problem
+      const pausedUntil = await store.change(async ({ queries, nowMs }) => {
+        const [known] = await acmeAuthoritiesOf(queries, [directory])
+        // of those that were asked at the same time, one counts
+        if (known !== undefined && known.pausedUntil > nowMs) return known.pausedUntil
+        const refusals = (known?.refusals ?? -1) + 1
+        const until = nowMs + authorityPauseMs(refusals, retryAfterMs)
+        await putAcmeAuthority(queries, { directory, refusals, pausedUntil: until })
+        return until
+      })
+      const until = new Date(pausedUntil).toISOString()
+      const said = { directory, status, type, reason: message, until }
+      log.warn(said, 'a certificate authority cannot take orders now')
+      return pausedUntil
+    },
+
+    /** It has taken one. */
+    async takesOrders({ directory }: Authority): Promise<void> {
+      const [known] = await acmeAuthoritiesOf(store.read, [directory])
+      if (known !== undefined)
+        await store.change(({ queries }) => clearAcmeAuthority(queries, directory))
+    },
+
+    async close(): Promise<void> {
+      await Promise.all(all.map(({ client }) => client.close()))
+    },
+  }
+}

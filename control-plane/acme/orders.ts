@@ -1,0 +1,313 @@
+/**
+ * One hostname on its way to a certificate, and to the next one. Every step is written down before
+ * the next is taken, and what is done at the authority is asked there: so whoever goes on after a
+ * crash finds the same order. A row is written by whoever has read its newest state, and by nobody
+ * else; a hostname that goes takes its row along, and then nothing comes of what is under way.
+ */
+import { createPrivateKey } from 'node:crypto'
+import type { Logger } from 'pino'
+import { SECOND_MS, type Clock } from '../../shared/clock.ts'
+import { Refusal } from '../../shared/errors.ts'
+import { LIMITS } from '../../shared/limits.ts'
+import { PURPOSES } from '../keys/sealed-columns.ts'
+import type { Vault } from '../keys/vault.ts'
+import {
+  advanceAcmeOrder,
+  deleteAcmeOrder,
+  findAcmeOrder,
+  type AcmeOrder,
+} from '../store/queries/acme-orders.ts'
+import { findCertificate } from '../store/queries/certificates.ts'
+import type { Store } from '../store/store.ts'
+import { readCertificate, type Certificates } from '../tenants/certificates.ts'
+import { newKeyPem } from './account-key.ts'
+import type { Authorities, Authority } from './authorities.ts'
+import type { Authorization, Order, Waiting } from './client.ts'
+import { certificateRequest, renewalIdOf } from './csr.ts'
+import { AcmeProblem, problemOf } from './problem.ts'
+import { askAgainMs, ORDER_MS_MAX, pauseMs, pollMs, renewalAt } from './schedule.ts'
+import { sentenceOf } from './words.ts'
+
+interface OrdersWorld {
+  readonly store: Store
+  readonly vault: Vault
+  readonly clock: Clock
+  readonly certificates: Pick<Certificates, 'putOrdered'>
+  readonly authorities: Authorities
+  /** undefined: the hostname leads to us; else what to change. */
+  readonly preflight: (hostname: string) => Promise<string | undefined>
+  readonly random: () => number
+  /** What fails behind it fails because we stop. */
+  readonly signal: AbortSignal
+  readonly log: Pick<Logger, 'warn'>
+}
+
+/** How it stands now; undefined: it is somebody else's, or nobody's. */
+type Next = Promise<AcmeOrder | undefined>
+
+/** Longer than what may be asked, one request after the other, on the way to an order. */
+const ASKED_MS = 5 * LIMITS.acmeRequestMsMax
+
+const NO_ORDER = { orderUrl: null, startedAt: null, privateKeySealed: null } as const
+
+export function createOrders(world: OrdersWorld) {
+  const { store, vault, clock, certificates, authorities, preflight, random, signal, log } = world
+
+  function step(row: AcmeOrder): Next {
+    switch (row.step) {
+      case 'waiting':
+        return begin(row)
+      case 'asking':
+        return atAuthority(row, (authority) => order(row, authority, true))
+      case 'ordered':
+        return atAuthority(row, (authority) => answer(row, authority))
+      case 'answered':
+        return atAuthority(row, (authority) => follow(row, authority))
+      case 'issued':
+        return watch(row)
+      default:
+        return unreachable(row.step)
+    }
+  }
+
+  function write(row: AcmeOrder, changes: Parameters<typeof advanceAcmeOrder>[2]): Next {
+    return store.changeOf(row.tenantId, ({ queries }) => advanceAcmeOrder(queries, row, changes))
+  }
+
+  async function begin(row: AcmeOrder): Next {
+    const obstacle = await preflight(row.hostname)
+    if (signal.aborted) return undefined
+    if (obstacle !== undefined) return fail(row, obstacle)
+    const free = await authorities.free(row.authority)
+    if ('freeAt' in free) return write(row, { dueAt: free.freeAt })
+    for (const authority of free) {
+      try {
+        await authority.client.account()
+      } catch (error) {
+        // whoever lets us have no account lets no hostname have a certificate
+        const problem = problemIn(error)
+        if (signal.aborted) return undefined
+        const dueAt = await authorities.isBusy(authority, problem)
+        if (authority !== free.at(-1)) continue
+        return write(row, { dueAt, problem: sentenceOf(row.hostname, problem) })
+      }
+      const nowMs = clock.nowMs()
+      const asking = await write(row, {
+        step: 'asking',
+        authority: authority.directory,
+        startedAt: nowMs,
+        // by then whoever asks has been answered, or is gone
+        dueAt: nowMs + ASKED_MS,
+        privateKeySealed: vault.seal(newKeyPem(), PURPOSES.acmeOrder(row)),
+      })
+      return asking && atAuthority(asking, () => order(asking, authority, false))
+    }
+    return undefined
+  }
+
+  /** `isAgain`: whoever has begun it may have been answered, and have been gone before he wrote it down. */
+  async function order(row: AcmeOrder, authority: Authority, isAgain: boolean): Next {
+    const { client } = authority
+    const { hostname } = row
+    const underWay = isAgain ? await client.orderUnderWay(hostname) : undefined
+    const orderUrl = underWay ?? (await newOrder(row, authority)).url
+    await authorities.takesOrders(authority)
+    return write(row, { step: 'ordered', orderUrl, dueAt: clock.nowMs() })
+  }
+
+  async function newOrder(row: AcmeOrder, { client, directory }: Authority) {
+    const known = await findCertificate(store.read, row.hostname)
+    const isReplaced = known?.isOrdered === true && row.issuedBy === directory
+    const replaces = isReplaced ? (renewalIdOf(known.certificatePem) ?? null) : null
+    try {
+      return await client.newOrder(row.hostname, replaces)
+    } catch (error) {
+      if (problemIn(error).type !== 'alreadyReplaced') throw error
+      return client.newOrder(row.hostname, null)
+    }
+  }
+
+  async function answer(row: AcmeOrder, authority: Authority): Next {
+    const { client } = authority
+    const asked = await client.order(row.orderUrl ?? '')
+    // what was proven lately need not be proven again
+    if (asked.status !== 'pending') return follow(row, authority, asked)
+    for (const url of asked.authorizations) {
+      const authorization = await client.authorization(url)
+      if (authorization.status === 'valid') continue
+      const challenge = authorization.challenges.find(({ type }) => type === 'http-01')
+      if (authorization.status !== 'pending' || challenge?.url === undefined)
+        return refuse(row, problemOfAuthorization(authorization))
+      await client.challenge(challenge.url)
+    }
+    return write(row, { step: 'answered', dueAt: clock.nowMs() + SECOND_MS })
+  }
+
+  async function follow(row: AcmeOrder, authority: Authority, asked?: Waiting<Order>): Next {
+    const { client } = authority
+    const found = asked ?? (await client.order(row.orderUrl ?? ''))
+    switch (found.status) {
+      case 'pending':
+      case 'invalid': {
+        for (const url of found.authorizations) {
+          const authorization = await client.authorization(url)
+          if (authorization.status !== 'pending' && authorization.status !== 'valid')
+            return refuse(row, problemOfAuthorization(authorization))
+        }
+        if (found.status === 'invalid') return refuse(row, problemOf(found.error))
+        return later(row, found.retryAfterMs)
+      }
+      case 'ready': {
+        const csr = certificateRequest(row.hostname, createPrivateKey(keyOf(row)))
+        const finalized = await client.finalize(found.finalize, csr)
+        if (finalized.status === 'valid') return collect(row, authority, finalized)
+        return later(row, finalized.retryAfterMs)
+      }
+      case 'processing':
+        return later(row, found.retryAfterMs)
+      case 'valid':
+        return collect(row, authority, found)
+      default:
+        return unreachable(found.status)
+    }
+  }
+
+  async function collect(row: AcmeOrder, { client, directory }: Authority, done: Order): Next {
+    const { hostname, tenantId } = row
+    const certificatePem = await client.certificate(done.certificate ?? '')
+    if (certificatePem.length > LIMITS.certificateBytesMax)
+      throw new AcmeProblem('its certificate is too large')
+    const given = { hostname, certificatePem, privateKeyPem: keyOf(row) }
+    try {
+      return await store.change(async (change) => {
+        const { queries, nowMs } = change
+        const issued = await advanceAcmeOrder(queries, row, {
+          ...NO_ORDER,
+          step: 'issued',
+          authority: null,
+          issuedBy: directory,
+          failures: 0,
+          problem: null,
+          renewAt: null,
+          dueAt: nowMs,
+        })
+        if (issued === undefined) return undefined
+        const facts = await certificates.putOrdered(change, tenantId, given)
+        if (facts !== undefined) return issued
+        await deleteAcmeOrder(queries, hostname, tenantId)
+        return undefined
+      })
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error
+      return fail(row, error.message)
+    }
+  }
+
+  /** Until it is time for the next one. */
+  async function watch(row: AcmeOrder): Next {
+    const nowMs = clock.nowMs()
+    const waiting = { step: 'waiting', dueAt: nowMs } as const
+    if (row.renewAt !== null && row.renewAt <= nowMs) return write(row, waiting)
+    const known = await findCertificate(store.read, row.hostname)
+    if (known?.isOrdered !== true) return write(row, waiting)
+    const leaf = readCertificate(known.certificatePem)
+    const life = { startMs: leaf.validFromDate.getTime(), endMs: leaf.validToDate.getTime() }
+    const { window, retryAfterMs } = await suggested(row, known.certificatePem)
+    const renewAt = renewalAt(life, row.renewAt, window, random)
+    return write(row, { renewAt, dueAt: Math.min(renewAt, nowMs + askAgainMs(retryAfterMs)) })
+  }
+
+  /** An authority that cannot say it now is asked later; nothing hangs on it. */
+  async function suggested(row: AcmeOrder, certificatePem: string) {
+    const authority = authorities.find(row.issuedBy)
+    const renewalId = renewalIdOf(certificatePem)
+    if (authority === undefined || renewalId === undefined) return {}
+    try {
+      const window = await authority.client.renewal(renewalId)
+      return { window, retryAfterMs: window?.retryAfterMs }
+    } catch (error) {
+      const { message, retryAfterMs } = problemIn(error)
+      log.warn({ hostname: row.hostname, reason: message }, 'no word when to renew a certificate')
+      return { retryAfterMs }
+    }
+  }
+
+  async function atAuthority(row: AcmeOrder, work: (authority: Authority) => Next): Next {
+    const authority = authorities.find(row.authority)
+    const dueAt = clock.nowMs()
+    if (authority === undefined) return write(row, { ...NO_ORDER, step: 'waiting', dueAt })
+    const pausedUntil = await authorities.pausedUntil(authority.directory)
+    if (pausedUntil > 0) return write(row, { dueAt: pausedUntil })
+    try {
+      return await work(authority)
+    } catch (error) {
+      const problem = problemIn(error)
+      if (signal.aborted) return undefined
+      if (!problem.isBusy) return refuse(row, problem)
+      const freeAt = await authorities.isBusy(authority, problem)
+      const said = sentenceOf(row.hostname, problem)
+      if (row.step === 'asking' && problem.status > 0) return elsewhere(row, freeAt, problem, said)
+      if (isOverdue(row)) return refuse(row, problem)
+      return write(row, { dueAt: freeAt, problem: said })
+    }
+  }
+
+  /** It has not taken the order, so the next one may have it. */
+  function elsewhere(row: AcmeOrder, freeAt: number, problem: AcmeProblem, said: string): Next {
+    const nowMs = clock.nowMs()
+    const ownMs = Math.min(problem.retryAfterMs ?? 0, LIMITS.acmePauseMsMax)
+    const dueAt = authorities.count > 1 ? nowMs : Math.max(freeAt, nowMs + ownMs)
+    return write(row, { ...NO_ORDER, step: 'waiting', dueAt, problem: said })
+  }
+
+  function later(row: AcmeOrder, saidMs: number | undefined): Next {
+    if (isOverdue(row))
+      return refuse(row, new AcmeProblem('The order has not been completed in time.'))
+    const nowMs = clock.nowMs()
+    const ageMs = nowMs - (row.startedAt ?? nowMs)
+    return write(row, { step: 'answered', dueAt: nowMs + pollMs(ageMs, saidMs) })
+  }
+
+  const isOverdue = ({ startedAt }: AcmeOrder) => clock.nowMs() - (startedAt ?? 0) > ORDER_MS_MAX
+
+  const refuse = (row: AcmeOrder, problem: AcmeProblem): Next =>
+    fail(row, sentenceOf(row.hostname, problem))
+
+  async function fail(row: AcmeOrder, problem: string): Next {
+    const failures = row.failures + 1
+    const dueAt = clock.nowMs() + pauseMs(failures)
+    log.warn({ hostname: row.hostname, reason: problem, failures }, 'no certificate yet')
+    return write(row, { ...NO_ORDER, step: 'waiting', failures, problem, dueAt })
+  }
+
+  const keyOf = (row: AcmeOrder) => vault.open(row.privateKeySealed ?? '', PURPOSES.acmeOrder(row))
+
+  return {
+    /** As far as it gets now. */
+    async advance(row: AcmeOrder, isClosed: () => boolean): Promise<void> {
+      let at: AcmeOrder | undefined = row
+      while (at !== undefined && at.dueAt <= clock.nowMs() && !isClosed()) at = await step(at)
+    },
+    /** Something is wrong with it, here: it must not stand before all others. */
+    async putOff(row: AcmeOrder): Promise<void> {
+      const at = await findAcmeOrder(store.read, row.hostname)
+      if (at !== undefined) await write(at, { dueAt: clock.nowMs() + pauseMs(1) })
+    },
+  }
+}
+
+function problemIn(error: unknown): AcmeProblem {
+  if (error instanceof AcmeProblem) return error
+  throw error
+}
+
+function problemOfAuthorization({ status, challenges }: Authorization): AcmeProblem {
+  const failed = challenges.find(({ error }) => error !== undefined)
+  return failed === undefined
+    ? new AcmeProblem(`The authorization is ${status}.`)
+    : problemOf(failed.error)
+}
+
+function unreachable(step: never): never {
+  throw new Error(`no case for ${JSON.stringify(step)}`)
+}

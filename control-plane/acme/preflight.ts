@@ -1,0 +1,49 @@
+/**
+ * Whether a hostname leads to our gateways, asked as the authority will ask: plain HTTP at port 80,
+ * for a token that nobody else has seen. So an authority is only troubled for what can succeed.
+ */
+import { randomBytes } from 'node:crypto'
+import type { LookupFunction } from 'node:net'
+import { Agent, request } from 'undici'
+import { CHALLENGE_PATH, challengeAnswer } from '../../shared/acme-challenge.ts'
+import { LIMITS } from '../../shared/limits.ts'
+
+interface PreflightWorld {
+  readonly thumbprint: string
+  readonly signal: AbortSignal
+  /** Elsewhere than where authorities ask, for tests. */
+  readonly port?: number | undefined
+  readonly lookup?: LookupFunction | undefined
+}
+
+export function createPreflight({ thumbprint, signal, port = 80, lookup }: PreflightWorld) {
+  const timeout = LIMITS.acmePreflightMsMax
+  const agent = new Agent({
+    connect: { timeout, ...(lookup && { lookup }) },
+    maxResponseSize: LIMITS.acmePreflightBytesMax,
+    pipelining: 0,
+  })
+
+  /** undefined: it does; else what to change. */
+  async function find(hostname: string): Promise<string | undefined> {
+    const path = CHALLENGE_PATH + randomBytes(32).toString('base64url')
+    const origin = port === 80 ? `http://${hostname}` : `http://${hostname}:${port}`
+    try {
+      const { statusCode, body } = await request(origin + path, {
+        dispatcher: agent,
+        reset: true,
+        signal: AbortSignal.any([signal, AbortSignal.timeout(timeout)]),
+      })
+      const text = await body.text()
+      if (statusCode === 200 && text.trim() === challengeAnswer(path, thumbprint)) return undefined
+      return `http://${hostname}${CHALLENGE_PATH} is not answered by the gateways (status ${statusCode}). Point the DNS records of ${hostname} to them, and let whatever is in front of them pass this path on.`
+    } catch (error) {
+      const { code = '' } = error as NodeJS.ErrnoException
+      if (/^(?:ENOTFOUND|EAI_|ENODATA)/.test(code))
+        return `${hostname} does not resolve. Add an A or AAAA record that points to the gateways.`
+      return `http://${hostname}/ does not answer on port 80. Point its DNS records to the gateways, and open port 80 for everyone.`
+    }
+  }
+
+  return { find, close: () => agent.destroy() }
+}

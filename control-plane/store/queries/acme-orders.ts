@@ -1,0 +1,89 @@
+import { and, asc, eq, inArray, lte, notInArray } from '../drizzle.ts'
+import { schema } from '../schema.ts'
+import type { Queries } from '../engine.ts'
+import { deleteBy, findBy, insertRows, upsertInto } from '../statements.ts'
+
+const { acmeOrders: orders, acmeAuthorities: authorities } = schema
+
+export type AcmeOrder = typeof orders.$inferSelect
+
+export const findAcmeOrder = findBy(orders, 'hostname')
+
+export async function acmeOrdersOf(queries: Queries, tenantIds: readonly string[]) {
+  return await queries
+    .select()
+    .from(orders)
+    .where(inArray(orders.tenantId, [...tenantIds]))
+    .orderBy(asc(orders.hostname))
+}
+
+/** For whom a time has come, the one whose time came first before the others. */
+export async function dueAcmeOrders(queries: Queries, nowMs: number, limit: number) {
+  return await queries
+    .select()
+    .from(orders)
+    .where(lte(orders.dueAt, nowMs))
+    .orderBy(asc(orders.dueAt), asc(orders.hostname))
+    .limit(limit)
+}
+
+/** When the next time comes. */
+export async function nextAcmeOrderAt(queries: Queries): Promise<number | undefined> {
+  const [row] = await queries
+    .select({ dueAt: orders.dueAt })
+    .from(orders)
+    .orderBy(asc(orders.dueAt))
+    .limit(1)
+  return row?.dueAt
+}
+
+/** undefined: it is no longer as it was read, so somebody else goes on with it. */
+export async function advanceAcmeOrder(
+  queries: Queries,
+  { hostname, tenantId, turn }: AcmeOrder,
+  changes: Partial<Omit<AcmeOrder, 'hostname' | 'tenantId' | 'turn'>>,
+): Promise<AcmeOrder | undefined> {
+  const isAsRead = and(
+    eq(orders.hostname, hostname),
+    eq(orders.tenantId, tenantId),
+    eq(orders.turn, turn),
+  )
+  const [row] = await queries
+    .update(orders)
+    .set({ ...changes, turn: turn + 1 })
+    .where(isAsRead)
+    .returning()
+  return row
+}
+
+/** Those that are there stay as they are. */
+export async function insertAcmeOrders(
+  queries: Queries,
+  rows: readonly (typeof orders.$inferInsert)[],
+): Promise<void> {
+  await insertRows(queries, orders, rows)
+}
+
+/** Whoever is not among these is not ordered for any more. */
+export async function keepAcmeOrdersOf(
+  queries: Queries,
+  tenantId: string,
+  hostnames: readonly string[],
+): Promise<void> {
+  const isGone = hostnames.length === 0 ? undefined : notInArray(orders.hostname, [...hostnames])
+  await queries.delete(orders).where(and(eq(orders.tenantId, tenantId), isGone))
+}
+
+export const deleteAcmeOrder = deleteBy(orders, 'hostname', 'tenantId')
+
+export async function acmeAuthoritiesOf(queries: Queries, directories: readonly string[]) {
+  return await queries
+    .select()
+    .from(authorities)
+    .where(inArray(authorities.directory, [...directories]))
+}
+
+export const putAcmeAuthority = upsertInto(authorities, ['directory'], 'pausedUntil', 'refusals')
+
+/** It takes orders. */
+export const clearAcmeAuthority = deleteBy(authorities, 'directory')

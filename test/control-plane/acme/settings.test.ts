@@ -1,0 +1,58 @@
+import t from 'tap'
+import { controlPlaneSettings } from '../../../control-plane/config.ts'
+import { parseConfig } from '../../../shared/config/config.ts'
+import { SECRETS } from '../../support/programs.ts'
+
+const FIRST = 'https://acme.example.com/directory'
+const SECOND = 'https://other.example.com/acme/dv'
+
+function read(acme: string, accounts?: string) {
+  const config = parseConfig(`control_plane: { acme: ${acme} }`, 'config.yaml')
+  const secrets = SECRETS as Required<typeof SECRETS>
+  const environment = accounts === undefined ? {} : { SERVICE_ACME_EAB: accounts }
+  const flags = new Set<string>()
+  return controlPlaneSettings({ config, secrets, environment, configFile: undefined, flags }).acme
+}
+
+void t.test('nothing is ordered unless an authority is named', (t) => {
+  t.equal(read('{}'), null)
+  t.equal(read('{ email: ops@example.com }'), null)
+  t.end()
+})
+
+void t.test('one authority, or several in order, with the accounts that they know', (t) => {
+  t.strictSame(read(`{ directory: "${FIRST}" }`), {
+    authorities: [{ directory: FIRST, externalAccount: undefined }],
+    email: null,
+    profile: null,
+  })
+  const both = `{ directory: ["${FIRST}", "${SECOND}"], email: ops@example.com, profile: shortlived }`
+  t.strictSame(read(both, ' other.example.com=kid=1:AA-_==\n'), {
+    authorities: [
+      { directory: FIRST, externalAccount: undefined },
+      { directory: SECOND, externalAccount: { keyId: 'kid=1', hmacKey: 'AA-_' } },
+    ],
+    email: 'ops@example.com',
+    profile: 'shortlived',
+  })
+  t.end()
+})
+
+void t.test('what cannot be meant is refused, and no key repeated', (t) => {
+  const wish = 'expected an https:// address of an ACME directory'
+  t.throws(() => read('{ directory: "http://acme.example.com/directory" }'), new RegExp(wish))
+  t.throws(() => read('{ directory: [] }'), /at least one address/)
+  const six = Array.from({ length: 6 }, () => `"${FIRST}"`).join()
+  t.throws(() => read(`{ directory: [${six}] }`), /at most 5 addresses/)
+  t.throws(() => read(`{ directory: "${FIRST}", email: "a b" }`), /acme\.email: expected/)
+  t.throws(() => read(`{ directory: "${FIRST}", profile: "a b" }`), /acme\.profile: expected/)
+  for (const accounts of ['secret', 'acme.example.com=secret', 'acme.example.com=kid:sec/ret'])
+    t.throws(() => read(`{ directory: "${FIRST}" }`, accounts), {
+      message:
+        'SERVICE_ACME_EAB: expected host=key_id:hmac_key for each authority, separated by spaces',
+    })
+  t.throws(() => read(`{ directory: "${FIRST}" }`, 'third.example.com=kid:AAAA'), {
+    message: 'SERVICE_ACME_EAB: no control_plane.acme.directory is at third.example.com',
+  })
+  t.end()
+})
