@@ -1,5 +1,5 @@
 /**
- * `npm run adversity -- [--cases slowloris,stalls,zero-windows,slow-uploads,hang-ups,descriptors,cuts,names]
+ * `npm run adversity -- [--cases slowloris,stalls,zero-windows,slow-uploads,hang-ups,descriptors,cuts,names,key-updates]
  *                       [--rounds 3] [--slow 5000]`
  *
  * What bad clients, bad applications and a bad machine cost everybody else, on the real gateway with
@@ -13,6 +13,7 @@ import { measureDescriptors } from './adversity/descriptors.ts'
 import { healthText, measureHealthy, median, startSlowClients } from './adversity/healthy.ts'
 import type { Healthy } from './adversity/healthy.ts'
 import { http2Case } from './adversity/http2.ts'
+import { measureKeyUpdates } from './adversity/key-updates.ts'
 import { measureNames } from './adversity/names.ts'
 import type { Scope } from './adversity/scope.ts'
 import { measureStall, startGiantOrigin } from './adversity/stalls.ts'
@@ -30,6 +31,7 @@ const CASES = {
   descriptors,
   cuts: measureCuts,
   names: measureNames,
+  'key-updates': measureKeyUpdates,
 }
 
 const { values } = parseArgs({

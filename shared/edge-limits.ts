@@ -38,6 +38,17 @@ export const EDGE_LIMITS = {
    */
   shortConnectionMsMax: 2000,
   shortConnections: { burst: 400, perSecond: 25 },
+  /**
+   * Of TLS, that a site sends without bringing anything: ten microseconds of ours for 27 bytes. Of an
+   * honest client nothing counts but records of less than 22 bytes, for what is missing to that: with
+   * the smallest requests over HTTP/2 that is 37,000 a second.
+   */
+  emptyRecordBytes: { burst: 1024 * 1024, perSecond: 256 * 1024 },
+  emptyRecordsLookMs: 100,
+  /** Connections in one look, unless something has kept us from looking. */
+  emptyRecordsLookedAt: 1000,
+  /** The longest one, with what seals it. */
+  tlsRecordBytesMax: 5 + 16_384 + 256,
   /** Those of browsers have at most 2 KiB. */
   clientHelloBytesMax: 16 * 1024,
   clientHelloRecordsMax: 64,

@@ -51,6 +51,7 @@ export function createProtocols(options: ProtocolsOptions) {
     handshakeMs: options.timeouts.headMs,
     tickets,
     connectors,
+    onAbuse: options.onAbuse,
   })
   return {
     /** Sockets in the clear. */

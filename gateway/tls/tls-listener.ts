@@ -15,6 +15,7 @@ import type { Clock } from '../../shared/clock.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import type { AddressCounts } from '../wire/address-counts.ts'
 import { Spending, type Budget } from '../wire/budget.ts'
+import type { AbuseKind } from '../wire/protocol.ts'
 import { SiteUse } from '../wire/site-use.ts'
 import { countedAs, countedWidelyAs, withoutMapping } from '../../shared/client-address.ts'
 import { createRateLimits } from '../../shared/rate-limits.ts'
@@ -25,6 +26,7 @@ import { TLS_OPTIONS } from './certificates.ts'
 import { awaitClientHello } from './client-hello.ts'
 import { ConnectorHandshakes } from './connector-handshakes.ts'
 import { HandshakeQueue, type Queued } from './handshake-queue.ts'
+import { RecordWatch } from './record-watch.ts'
 import type { TicketKeys } from './ticket-keys.ts'
 
 /** Until a site whose handshakes wait has earned one. */
@@ -79,6 +81,8 @@ export interface TlsListenerOptions {
   readonly connectors?: ConnectorDoor | undefined
   /** No handshake came about: `ERR_SSL_NO_SHARED_CIPHER` for a name without a certificate. */
   readonly onFailure?: (code: string) => void
+  /** A connection was ended for what its client did. */
+  readonly onAbuse?: ((kind: AbuseKind, peerAddress: string) => void) | undefined
 }
 
 interface Handshake extends Queued {
@@ -106,6 +110,11 @@ export function createTlsListener(options: TlsListenerOptions) {
   const begun = createRateLimits(clock)
   /** Balancers are many people, whatever else there is beside them. */
   const balancers = new SiteUse()
+  const records = new RecordWatch({
+    addresses,
+    clock,
+    onEnded: (peerAddress) => options.onAbuse?.('empty_records', peerAddress),
+  })
   let isDue = false
   let earning: NodeJS.Timeout | undefined
   let ticketKeys = tickets.keys()
@@ -160,6 +169,7 @@ export function createTlsListener(options: TlsListenerOptions) {
     if (handshake === undefined) return void socket.destroy()
     end(key, handshake)
     carriedBy(socket, handshake.socket)
+    watch(socket, handshake)
     // Until it has said who it is, it holds a place of its address.
     const { peerAddress, client } = handshake
     if (!addresses.enter(peerAddress)) return void socket.destroy()
@@ -193,12 +203,16 @@ export function createTlsListener(options: TlsListenerOptions) {
     const isNamed = sniHost !== '' || socket.isSessionReused()
     if (handshake === undefined || !isNamed) return void socket.destroy()
     end(key, handshake)
+    watch(socket, handshake)
     const as = { peerAddress: handshake.peerAddress, isSecure: true, sniHost } as const
     if (socket.alpnProtocol === 'h2') return options.onHttp2(socket, as)
     // Only there can a client end and still wait for its answer.
     socket.allowHalfOpen = true
     options.onHttp1(socket, as)
   }
+
+  const watch = (secure: TLSSocket, { socket, peerAddress }: Handshake): void =>
+    records.add(secure, socket, peerAddress, isBalancer(peerAddress))
 
   function end(key: string, handshake: Handshake): void {
     if (handshakes.get(key) !== handshake) return
@@ -283,7 +297,9 @@ export function createTlsListener(options: TlsListenerOptions) {
 
   /** Known before it says anything: whoever comes again and again costs as little as may be. */
   const hasSpentAll = (address: string): boolean =>
-    !isBalancer(address) && begun.left('handshake', countedAs(address), handshakesPerAddress) < 1
+    !isBalancer(address) &&
+    (begun.left('handshake', countedAs(address), handshakesPerAddress) < 1 ||
+      records.hasSpent(address))
 
   function siteOf(address: string): SiteUse {
     if (isBalancer(address)) return balancers
@@ -337,6 +353,7 @@ export function createTlsListener(options: TlsListenerOptions) {
     },
     close() {
       clearTimeout(earning)
+      records.close()
       for (const { socket } of handshakes.values()) socket.destroy()
     },
   }

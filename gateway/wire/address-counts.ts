@@ -77,7 +77,10 @@ export function createAddressCounts(options: AddressCountOptions) {
       if (its.owes(nowMs)) break
       indebted.delete(earlier)
     }
-    if (!site.owes(nowMs)) return
+    if (site.owes(nowMs)) keepDebtor(key, site)
+  }
+
+  function keepDebtor(key: string, site: SiteUse): void {
     indebted.set(key, site)
     if (indebted.size > indebtedMax) indebted.delete(indebted.keys().next().value!)
   }
@@ -115,6 +118,13 @@ export function createAddressCounts(options: AddressCountOptions) {
     /** For whoever has entered, until it leaves: what its address holds beside connections. */
     useOf: (address: string) => uses.get(countedAs(address)) ?? newUse(siteOf(address)),
     siteOf,
+    /** The same for whoever has to pay: it may have left already. */
+    debtorOf(address: string): SiteUse {
+      const key = countedWidelyAs(address)
+      const site = siteOf(address)
+      if (!sites.has(key) && !indebted.has(key)) keepDebtor(key, site)
+      return site
+    },
     /** Sites that have left, and have not earned back yet what they spent. */
     indebted: () => indebted.size,
   }

@@ -24,6 +24,12 @@ export class Spending {
     return true
   }
 
+  /** What has been done already, however little is left. */
+  charge(nowMs: number, count: number): void {
+    this.#left = this.leftAt(nowMs) - count
+    this.#countedMs = nowMs
+  }
+
   /** `spend` would say false. */
   isSpent(nowMs: number): boolean {
     return this.leftAt(nowMs) < 1

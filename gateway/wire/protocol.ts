@@ -16,8 +16,12 @@ export interface ProtocolTimeouts {
   readonly keepAliveMs: number
 }
 
-/** All but the first over HTTP/2. */
-export type AbuseKind = 'small_reads' | 'resets' | 'control_frames' | 'small_data_frames'
+export type AbuseKind =
+  | 'small_reads' // HTTP/1.1
+  | 'resets' // HTTP/2, and the two below
+  | 'control_frames'
+  | 'small_data_frames'
+  | 'empty_records' // TLS
 
 /** How an exchange ended, for the log line and the metrics. */
 export interface ExchangeOutcome {

@@ -25,6 +25,8 @@ export class SiteUse {
   controlFrames: Spending | undefined
   /** The pace of a site with many networks: those beyond it wait. */
   handshakes: Spending | undefined
+  /** Bytes of TLS that brought nothing. */
+  emptyRecords: Spending | undefined
   /** Connections of HTTP/2 that were over as soon as they had begun. */
   shortConnections: Spending | undefined
   /** Where they are many its handshakes come one at a time. */

@@ -116,7 +116,7 @@ export async function openDoor(
     contextFor: () => undefined,
     onHttp1: (socket) => socket.destroy(),
     onHttp2: (socket) => socket.destroy(),
-    addresses: createAddressCounts({ connectionsMax: options.connectionsMax ?? 1000 }),
+    addresses: createAddressCounts({ connectionsMax: options.connectionsMax ?? 1000, clock }),
     isExempt: () => options.connectionsMax === undefined,
     clock,
     handshakeMs: 60_000,

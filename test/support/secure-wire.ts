@@ -101,6 +101,7 @@ export async function startSecureWire(t: Test, origin: string, options: SecureWi
     handshakeMs: shared.timeouts.headMs,
     tickets: createTicketKeys({ fleetKey: options.fleetKey ?? 'fleet key', clock }),
     onFailure: (code) => void failures.push(code),
+    onAbuse: shared.onAbuse,
     clock,
     ...options.front,
   })
