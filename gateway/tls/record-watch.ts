@@ -25,7 +25,7 @@ interface Watched {
   pendingBytes: number
 }
 
-export interface RecordWatchOptions {
+interface RecordWatchOptions {
   readonly addresses: AddressCounts
   readonly clock: Clock
   /** One connection was ended for it. */
