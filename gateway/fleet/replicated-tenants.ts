@@ -203,7 +203,8 @@ export class ReplicatedTenants {
       if (text !== undefined) yield { type: 'tenant', tenantId, sync: synced.sync, text }
       else if (reserved !== undefined) yield { type: 'reserve', tenantId, ...reserved }
     }
-    if (!isByNeed) return
+    // with one that has made room meanwhile, it is so by now
+    if (!isByNeed && this.indexed.size === 0) return
     const tenantIds = [...this.kept.keys(), ...this.indexed.keys()]
     for (let at = 0; at < tenantIds.length; at += LIMITS.fleetIndexEntriesSentMax)
       yield {

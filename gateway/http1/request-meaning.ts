@@ -17,7 +17,8 @@ export function settleHost(
 ): Refusal | null {
   if (notes.hosts === 0) return head.isHttp10 ? null : REFUSALS.host
   if (notes.hosts > 1) return REFUSALS.host
-  if (previous !== null && previous.authority === head.authority) {
+  // one of HTTP/1.0 before it may have had none
+  if (previous !== null && previous.host !== '' && previous.authority === head.authority) {
     head.authority = previous.authority
     head.host = previous.host
     return null

@@ -1,9 +1,11 @@
 /** With very many tenants, files of those that are kept are read once somebody asks for them. */
 import { rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import t, { type Test } from 'tap'
 import { IndexBuckets } from '../../../gateway/last-known-good/index-buckets.ts'
+import { readKeptState } from '../../../gateway/last-known-good/kept-state.ts'
 import { openLastKnownGood } from '../../../gateway/last-known-good/last-known-good.ts'
+import { createSealedFiles } from '../../../gateway/last-known-good/sealed-file.ts'
 import type { TenantSnapshot } from '../../../shared/fleet/snapshot.ts'
 import { snapshotOf } from '../../support/fleet-source.ts'
 import {
@@ -73,6 +75,27 @@ t.test('a start reads no tenant; the first visitor has it read', async (t) => {
   await until(() => registry.byHost('ada.example').kind === 'served')
   t.equal(servedAt(registry, 'ada.example')?.name, 'Second')
   t.equal(sent.length, 1, 'and nobody is asked')
+})
+
+t.test('of what is as its guard says, two files are opened', async (t) => {
+  const folder = temporaryFolder(t)
+  await fillByNeed(folder, { tenants: ADA, revoked: { ada: { all: 5, subjects: {}, sids: {} } } })
+  const opened: string[] = []
+  const files = createSealedFiles(FLEET_KEY, null)
+  const { state } = readKeptState(
+    folder,
+    {
+      ...files,
+      read(path, kind, name) {
+        opened.push(relative(folder, path))
+        return files.read(path, kind, name)
+      },
+    },
+    createTestLog().log,
+  )
+  opened.length = 0
+  t.match(state.readTenant('ada'), { tenant: { snapshot: { name: 'Second' } }, problems: [] })
+  t.same(opened.toSorted(), ['guard/ada', 'tenants/ada.current'])
 })
 
 t.test('what is damaged is found out by its visitor: the one before serves', async (t) => {

@@ -10,9 +10,9 @@ import {
 } from '../../../shared/enforcement/foreign-headers.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 
-function parse(text: string) {
+function parse(text: string, previous: ParsedHead | null = null) {
   const bytes = Buffer.from(text, 'latin1')
-  return parseRequestHead(bytes, 0, bytes.length, null)
+  return parseRequestHead(bytes, 0, bytes.length, previous)
 }
 
 function head(text: string): ParsedHead {
@@ -172,7 +172,10 @@ t.test('exactly one valid Host is required', (t) => {
   t.equal(host(), 400, 'none')
   t.equal(host('Host: a', 'Host: a'), 400, 'two that are equal')
   t.equal(host('Host: a', 'host: b'), 400, 'two that differ')
-  t.equal(head('GET / HTTP/1.0\r\n\r\n').host, '', 'HTTP/1.0 may leave it out')
+  const hostless = head('GET / HTTP/1.0\r\n\r\n')
+  t.equal(hostless.host, '', 'HTTP/1.0 may leave it out')
+  const empty = parse('GET / HTTP/1.0\r\nHost: \r\n\r\n', hostless)
+  t.match(empty, { status: 400 }, 'and behind it an empty one is none')
   t.equal(head('GET / HTTP/1.1\r\nHost: A.Test:80\r\n\r\n').host, 'a.test')
   t.equal(head('GET / HTTP/1.1\r\nHost: [2001:DB8::1]:80\r\n\r\n').host, '[2001:db8::1]')
   t.end()
