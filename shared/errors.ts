@@ -53,6 +53,7 @@ const DETAILS = {
     device_ticket_not_found: 'Device ticket not found for this tenant. It may have expired.',
     device_challenge_invalid:
       'This challenge is unknown, was used, or has expired. Start again from the sign-in page.',
+    certificate_not_found: 'There is no uploaded certificate for this hostname.',
     connector_token_not_found:
       'Join token not found for this tenant. It may have been used, deleted or expired.',
     hostname_not_found: 'Hostname not found for this tenant.',
@@ -116,6 +117,8 @@ const DETAILS = {
       'The latest report of service-analyzer found something that is open without a sign-in. Fix what checks name and run service-analyzer verify, or send ignore_local_checks: true.',
     not_complete: 'Sign-in does not work end to end yet. See the failed checks for what to do.',
     licence_blocked: 'The license blocks sign-in, so nobody could sign in with protection on.',
+    certificate_not_ordered:
+      'No certificate is ordered for this hostname: it has an uploaded one, the tenant is not published, or control_plane.acme is off.',
     certificates_too_large: 'The certificates of this tenant are too large in total.',
     plan_without_webhooks: 'The plan of this tenant does not include webhooks. Upgrade to premium.',
     webhook_paused: 'This webhook is paused. Activate it first.',

@@ -145,8 +145,19 @@ export function createAcme(options: AcmeOptions) {
     }
   }
 
-  const runner = createCoalescingRunner(options.alone(work), (error) =>
-    log.error({ error }, 'certificates could not be ordered, trying again later'),
+  /** Nothing is written, not even whose turn it is, where there is nothing to do. */
+  async function isIdle(): Promise<boolean> {
+    const nextAt = await nextAcmeOrderAt(store.read)
+    const isSoon = nextAt !== undefined && nextAt <= clock.nowMs() + roundMs
+    return !isSoon && (await store.revision()) === followed
+  }
+
+  const workAlone = options.alone(work)
+  const runner = createCoalescingRunner(
+    async (isClosed) => {
+      if (!(await isIdle())) await workAlone(isClosed)
+    },
+    (error) => log.error({ error }, 'certificates could not be ordered, trying again later'),
   )
   let timer: NodeJS.Timeout | undefined
 

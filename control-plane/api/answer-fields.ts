@@ -105,6 +105,26 @@ export const CertificateAnswer = v.strictObject({
   fingerprint_sha256: v.string(),
 })
 
+export const CertificateOrderAnswer = v.strictObject({
+  state: v.picklist(['waiting', 'in_progress', 'issued']),
+  failures: described(count, 'Failed attempts in a row.'),
+  problem: described(v.nullable(v.string()), 'Why the last attempt failed, and what to change.'),
+  next_attempt_at: described(time, 'When it is continued or checked.'),
+})
+
+export const HostnameCertificateAnswer = v.strictObject({
+  hostname: v.string(),
+  source: described(
+    v.nullable(v.picklist(['uploaded', 'ordered'])),
+    'Where its certificate comes from; null: it has none.',
+  ),
+  certificate: v.nullable(CertificateAnswer),
+  order: described(
+    v.nullable(CertificateOrderAnswer),
+    'null: no certificate is ordered, as for hostnames with an uploaded one.',
+  ),
+})
+
 export const User = v.strictObject({
   user_id: v.string(),
   username: v.string(),

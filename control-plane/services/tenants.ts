@@ -34,7 +34,8 @@ export async function openTenants(world: ServicesWorld, jobs: Jobs) {
   jobs.tidies('licences', (limit) => tenants.advanceLicences(limit))
   jobs.tidies('removedTenants', (limit) => tenants.sweepLeftBehind(limit))
   jobs.tidies('secretOverlaps', (limit) => tenants.endSecretOverlaps(limit))
-  const certificates = createCertificates({ store, vault })
+  const isOrdering = world.acme !== undefined && world.acme !== null
+  const certificates = createCertificates({ store, vault, isOrdering })
   const acme =
     world.acme &&
     createAcme({

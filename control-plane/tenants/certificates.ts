@@ -4,18 +4,26 @@ import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto'
 import { Refusal } from '../../shared/errors.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import type { Vault } from '../keys/vault.ts'
-import { deleteAcmeOrder } from '../store/queries/acme-orders.ts'
+import {
+  acmeOrdersOf,
+  advanceAcmeOrder,
+  deleteAcmeOrder,
+  findAcmeOrder,
+  type AcmeOrder,
+} from '../store/queries/acme-orders.ts'
 import {
   certificateBytesOf,
   certificatesOfAll,
+  deleteUploadedCertificate,
   findCertificate,
   upsertCertificate,
   type CertificateRow,
 } from '../store/queries/certificates.ts'
 import { findTenant } from '../store/queries/tenants.ts'
 import type { Actor, Change, Store } from '../store/store.ts'
+import { found } from './alter.ts'
 
-export interface CertificateFacts {
+interface CertificateFacts {
   readonly hostname: string
   readonly notBefore: string
   readonly notAfter: string
@@ -28,16 +36,91 @@ export interface OpenCertificate {
   readonly privateKeyPem: string
 }
 
+/** How a hostname stands with its certificate. */
+export interface HostnameCertificate {
+  readonly hostname: string
+  readonly source: 'uploaded' | 'ordered' | null
+  readonly certificate: CertificateFacts | null
+  /** Of one that is ordered for it; null: none is. */
+  readonly order: OrderState | null
+}
+
+interface OrderState {
+  readonly state: 'waiting' | 'in_progress' | 'issued'
+  readonly failures: number
+  /** What to change, for people. */
+  readonly problem: string | null
+  /** When it goes on by itself. */
+  readonly nextAttemptAt: number
+}
+
 export type Certificates = ReturnType<typeof createCertificates>
 
-export function createCertificates({ store, vault }: { store: Store; vault: Vault }) {
+interface CertificatesWorld {
+  readonly store: Store
+  readonly vault: Vault
+  /** Whether any are ordered. */
+  readonly isOrdering?: boolean
+}
+
+export function createCertificates({ store, vault, isOrdering = false }: CertificatesWorld) {
   return {
-    /** What they say; the keys stay sealed. */
-    async list(tenantId: string): Promise<CertificateFacts[]> {
+    /** Every hostname, with or without. */
+    async states(tenantId: string): Promise<HostnameCertificate[]> {
+      const tenant = found(await findTenant(store.read, tenantId))
       const rows = await certificatesOfAll(store.read, [tenantId])
-      return rows.map(({ hostname, certificatePem }) =>
-        toFacts(hostname, readCertificate(certificatePem)),
-      )
+      const byHostname = new Map(rows.map((row) => [row.hostname, row]))
+      const orders = isOrdering ? await acmeOrdersOf(store.read, [tenantId]) : []
+      const orderOf = new Map(orders.map((row) => [row.hostname, row]))
+      return tenant.hostnames.map((hostname) => {
+        const row = byHostname.get(hostname)
+        const order = orderOf.get(hostname)
+        return {
+          hostname,
+          source: row === undefined ? null : row.isOrdered ? 'ordered' : 'uploaded',
+          certificate:
+            row === undefined ? null : toFacts(hostname, readCertificate(row.certificatePem)),
+          order: order === undefined ? null : stateOf(order),
+        }
+      })
+    },
+
+    /** A certificate that was uploaded; where they are ordered, one is from now on. */
+    async remove(tenantId: string, hostname: string, actor: Actor): Promise<void> {
+      await store.change(async (change) => {
+        const { queries } = change
+        const { hostnames } = found(await findTenant(queries, tenantId))
+        const isOurs = hostnames.includes(hostname)
+        if (!isOurs || !(await deleteUploadedCertificate(queries, tenantId, hostname, false)))
+          throw new Refusal('certificate_not_found')
+        await change.touch(tenantId)
+        await change.audit(actor, {
+          action: 'certificate.removed',
+          tenantId,
+          content: { hostname },
+        })
+      })
+    },
+
+    /** Now, and not when its pause is over, or the one that is there is old. */
+    async order(tenantId: string, hostname: string, actor: Actor): Promise<OrderState> {
+      return store.change(async (change) => {
+        const { queries, nowMs } = change
+        const { hostnames } = found(await findTenant(queries, tenantId))
+        if (!hostnames.includes(hostname)) throw new Refusal('hostname_not_found')
+        const row = isOrdering ? await findAcmeOrder(queries, hostname) : undefined
+        if (row?.tenantId !== tenantId) throw new Refusal('certificate_not_ordered')
+        const isIdle = row.step === 'waiting' || row.step === 'issued'
+        const wanted = { step: 'waiting', dueAt: nowMs } as const
+        const next = isIdle ? await advanceAcmeOrder(queries, row, wanted) : row
+        if (isIdle)
+          await change.audit(actor, {
+            action: 'certificate.wanted',
+            tenantId,
+            content: { hostname },
+          })
+        return stateOf(next ?? row)
+      })
     },
 
     /** One that somebody has brought along counts before any that we order. */
@@ -90,6 +173,11 @@ export function createCertificates({ store, vault }: { store: Store; vault: Vaul
     await change.audit(actor, { action, tenantId, content })
     return facts
   }
+}
+
+function stateOf({ step, failures, problem, dueAt }: AcmeOrder): OrderState {
+  const state = step === 'waiting' || step === 'issued' ? step : 'in_progress'
+  return { state, failures, problem, nextAttemptAt: dueAt }
 }
 
 /** In the audit trail. */

@@ -1,5 +1,6 @@
 /** The API without a socket: `app.request()` on real services and a real database. */
 import { createApp } from '../../control-plane/app.ts'
+import type { Services } from '../../control-plane/services/services.ts'
 import { startServices } from './control-plane.ts'
 
 export const OPERATOR_KEY = 'operator-key-of-the-tests'
@@ -30,7 +31,10 @@ export type Call = (
 ) => Promise<ApiAnswer>
 
 export async function startApi(...args: Parameters<typeof startServices>) {
-  const services = await startServices(...args)
+  return apiOf(await startServices(...args))
+}
+
+export function apiOf(services: Services) {
   const app = createApp(services, { operatorKey: OPERATOR_KEY })
 
   const call: Call = async (method, path, body, options = {}) => {

@@ -7,11 +7,13 @@ import { clientIdOf, type Tenants } from '../../tenants/tenants.ts'
 import {
   AnalyzerKeyAnswer,
   CertificateAnswer,
+  CertificateOrderAnswer,
   ClientSecretAnswer,
+  HostnameCertificateAnswer,
   KeysAnswer,
   RotatedKeysAnswer,
 } from '../answer-fields.ts'
-import { endpointsOf, json, type Endpoint } from '../endpoint.ts'
+import { endpointsOf, json, nothing, type Endpoint } from '../endpoint.ts'
 import { enforcedAnswers, type EnforcedAnswersWorld } from './enforced-answers.ts'
 import { NothingBody } from '../../requests/fields.ts'
 import {
@@ -21,6 +23,7 @@ import {
   SecretRotationBody,
 } from '../../requests/key-fields.ts'
 import { fromOutside, viewOf } from '../../requests/field-names.ts'
+import { pageOf } from '../../requests/paging.ts'
 
 export interface KeyEndpointsWorld extends EnforcedAnswersWorld {
   readonly tenants: EnforcedAnswersWorld['tenants'] &
@@ -29,7 +32,7 @@ export interface KeyEndpointsWorld extends EnforcedAnswersWorld {
       'rotateAnalyzerKey' | 'rotateClientSecret' | 'showAnalyzerKey' | 'showClientSecret'
     >
   readonly keys: Pick<SigningKeys, 'rotate' | 'publicKeys'>
-  readonly certificates: Pick<Certificates, 'put'>
+  readonly certificates: Pick<Certificates, 'put' | 'states' | 'remove' | 'order'>
 }
 
 const operator = endpointsOf('keys', 'operator')
@@ -71,6 +74,40 @@ export function keyEndpoints(world: KeyEndpointsWorld): readonly Endpoint[] {
       handle: async (c, { body }) => {
         const wish = fromOutside(body)
         return c.json({ keys: await keys.rotate(CONSOLE_REALM, wish, c.var.actor) })
+      },
+    }),
+    operator.get(`${ONE}/certificates`, {
+      summary: 'Lists the hostnames, and how each stands with its TLS certificate.',
+      answers: { 200: json(pageOf(HostnameCertificateAnswer), 'Every hostname.') },
+      handle: async (c, { path }) => {
+        const items = (await certificates.states(path.tenant_id)).map((one) => ({
+          hostname: one.hostname,
+          source: one.source,
+          certificate: one.certificate && viewOf(CertificateAnswer)(one.certificate),
+          order: one.order && viewOf(CertificateOrderAnswer)(one.order),
+        }))
+        return c.json({ items, next: null })
+      },
+    }),
+    operator.delete(`${ONE}/certificates/{hostname}`, {
+      summary: 'Deletes an uploaded certificate; if certificates are ordered, one is ordered now.',
+      answers: { 204: nothing('The certificate is deleted.') },
+      refusals: ['certificate_not_found'],
+      handle: async (c, { path }) => {
+        const hostname = path.hostname.toLowerCase()
+        await certificates.remove(path.tenant_id, hostname, c.var.actor)
+        return c.body(null, 204)
+      },
+    }),
+    operator.post(`${ONE}/certificates/{hostname}/order`, {
+      summary: 'Orders a certificate now, without waiting for the next attempt or renewal.',
+      body: NothingBody,
+      answers: { 202: json(CertificateOrderAnswer, 'Where the order is.') },
+      refusals: ['hostname_not_found', 'certificate_not_ordered'],
+      handle: async (c, { path }) => {
+        const hostname = path.hostname.toLowerCase()
+        const order = await certificates.order(path.tenant_id, hostname, c.var.actor)
+        return c.json(viewOf(CertificateOrderAnswer)(order), 202)
       },
     }),
     operator.put(`${ONE}/certificates/{hostname}`, {

@@ -51,6 +51,8 @@ const ACTIONS: Readonly<Record<string, string>> = {
   'analysis.run': 'Ran an analysis',
   'certificate.issued': 'Issued a certificate',
   'certificate.put': 'Uploaded a certificate',
+  'certificate.removed': 'Deleted a certificate',
+  'certificate.wanted': 'Ordered a certificate',
   'connector_token.created': 'Created a join token for connectors',
   'connector_token.deleted': 'Deleted a join token for connectors',
   'connector.joined': 'A connector joined',

@@ -5,7 +5,7 @@ import { DAY_MS } from '../../../shared/clock.ts'
 import { Refusal } from '../../../shared/errors.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { ROTATION_PHASES } from '../../keys/signing-keys.ts'
-import type { CertificateFacts } from '../../tenants/certificates.ts'
+import type { HostnameCertificate } from '../../tenants/certificates.ts'
 import type { Tenant } from '../../store/queries/tenants.ts'
 import { CONSOLE_REALM, isReserved } from '../../store/reserved.ts'
 import { asking } from '../asking.ts'
@@ -71,7 +71,7 @@ export function keysRoutes(world: Pick<ConsoleWorld, 'tenants' | 'keys' | 'certi
     const { tenantId, mode } = tenant
     const times = await keys.timeline(tenantId)
     const bars = times.map((one) => barOf(one, tenant))
-    const facts = mode === 'sdk' ? [] : await certificates.list(tenantId)
+    const states = mode === 'sdk' || isReserved(tenantId) ? [] : await certificates.states(tenantId)
     return {
       ...placeOf(tenant),
       title: isReserved(tenantId) ? 'Console keys' : 'Keys',
@@ -85,7 +85,7 @@ export function keysRoutes(world: Pick<ConsoleWorld, 'tenants' | 'keys' | 'certi
             )
           : html`${isReserved(tenantId) ? freshSignInNotice(visit) : ''} ${keysPicture(bars, visit.nowMs)} ${keysTable(bars)}
             ${card('Rotation', nextStep(visit, tenant, bars, attempt))}
-            ${mode === 'sdk' ? '' : card('Certificates', certificateTable(tenant, facts, visit.nowMs))}
+            ${mode === 'sdk' ? '' : card('Certificates', certificateTable(states, visit.nowMs))}
             ${isReserved(tenantId) ? deviceKeyCard(visit.proofs?.isReadOnly === true) : ''}`,
       calls: ROTATION_PHASES.map((phase) => ({
         method: 'POST' as const,
@@ -281,39 +281,62 @@ function retirement(
 }
 
 /** One row for each hostname, with or without. */
-function certificateTable(
-  { hostnames }: Tenant,
-  facts: readonly CertificateFacts[],
-  nowMs: number,
-): Html {
-  const byHostname = new Map(facts.map((one) => [one.hostname, one]))
+function certificateTable(states: readonly HostnameCertificate[], nowMs: number): Html {
   return html`${table({
     caption: 'Certificates',
-    rows: hostnames.map((hostname) => ({ hostname, facts: byHostname.get(hostname) })),
+    rows: states,
     columns: [
       { label: 'Hostname', isName: true, cell: ({ hostname }) => hostname },
-      { label: 'State', cell: ({ facts: one }) => certificateBadge(one, nowMs) },
+      { label: 'State', cell: (one) => certificateState(one, nowMs) },
+      { label: 'Source', cell: ({ source }) => (source === null ? null : SOURCES[source]) },
       {
         label: 'Valid until',
-        cell: ({ facts: one }) => (one === undefined ? null : moment(Date.parse(one.notAfter))),
+        cell: ({ certificate }) =>
+          certificate === null ? null : moment(Date.parse(certificate.notAfter)),
       },
       {
         label: 'SHA-256',
-        cell: ({ facts: one }) =>
-          one === undefined ? null : html`<code>${one.fingerprintSha256.slice(0, 16)}…</code>`,
+        cell: ({ certificate }) =>
+          certificate === null
+            ? null
+            : html`<code>${certificate.fingerprintSha256.slice(0, 16)}…</code>`,
       },
     ],
     empty: html`<p>This tenant has no hostnames.</p>`,
   })}
     <p class="hint">
       Upload certificates by API:
-      <code>PUT …/certificates/{hostname}</code>. Without a certificate, gateways serve the hostname without TLS.
+      <code>PUT …/certificates/{hostname}</code>. Set <code>control_plane.acme</code> to have them ordered and renewed; after you fix a problem,
+      <code>POST …/certificates/{hostname}/order</code> tries again now. Without a certificate, gateways serve the hostname without TLS.
     </p>`
 }
 
-function certificateBadge(facts: CertificateFacts | undefined, nowMs: number): Html {
-  if (facts === undefined) return badge('None')
-  const leftMs = Date.parse(facts.notAfter) - nowMs
+const SOURCES = { uploaded: 'Uploaded', ordered: 'Ordered' } as const
+
+/** What it is, and what keeps it from being better. */
+function certificateState({ certificate, order }: HostnameCertificate, nowMs: number): Html {
+  const problem = order?.problem ?? null
+  const next =
+    order !== null && order.state === 'waiting' && problem !== null
+      ? html` Next attempt: ${moment(order.nextAttemptAt)}.`
+      : ''
+  const said = problem === null ? '' : html`<p class="hint">${problem}${next}</p>`
+  return html`${certificateBadge(certificate, order, nowMs)} ${said}`
+}
+
+function certificateBadge(
+  certificate: HostnameCertificate['certificate'],
+  order: HostnameCertificate['order'],
+  nowMs: number,
+): Html {
+  if (certificate === null) {
+    if (order === null) return badge('None')
+    return order.failures > 0 ? badge('Failed', 'bad') : badge('In progress')
+  }
+  const leftMs = Date.parse(certificate.notAfter) - nowMs
   if (leftMs <= 0) return badge('Expired', 'bad')
-  return leftMs < ENDS_SOON_MS ? badge('Expires soon', 'warm') : badge('Valid', 'good')
+  if (order !== null && order.failures > 0) return badge('Renewal failed', 'warm')
+  // one that renews itself may have a short life, and has time until it fails
+  const isEnding = order === null && leftMs < ENDS_SOON_MS
+  return isEnding ? badge('Expires soon', 'warm') : badge('Valid', 'good')
 }

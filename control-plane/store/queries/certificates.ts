@@ -1,7 +1,7 @@
 import { and, asc, eq, inArray, notInArray, sql } from '../drizzle.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../engine.ts'
-import { findBy, upsertInto } from '../statements.ts'
+import { deleteBy, findBy, upsertInto } from '../statements.ts'
 
 export type CertificateRow = typeof schema.tenantCertificates.$inferSelect
 
@@ -44,6 +44,8 @@ export const upsertCertificate = upsertInto(
 )
 
 export const findCertificate = findBy(table, 'hostname')
+
+export const deleteUploadedCertificate = deleteBy(table, 'tenantId', 'hostname', 'isOrdered')
 
 /** The certificate of a hostname goes with the hostname. */
 export async function keepCertificatesOf(

@@ -45,6 +45,7 @@ const SPECIAL: Readonly<Record<string, (prepared: Prepared) => Special>> = {
   }),
 }
 
+const OF_CERTIFICATES = 'test/control-plane/acme/states.test.ts'
 const OF_PERSON = 'test/control-plane/console/person.test.ts'
 const OF_CONNECTOR = 'test/control-plane/connectors/joining.test.ts'
 const OF_DEVICE = 'test/control-plane/devices/enrolment.test.ts'
@@ -54,6 +55,8 @@ const OF_INVITATION = 'test/control-plane/console/administrators.test.ts'
 
 /** Where success takes more than an API: a database of people, an edge with an application. */
 export const ELSEWHERE: Readonly<Record<string, string>> = {
+  'DELETE /api/v1/operator/tenants/{tenant_id}/certificates/{hostname}': OF_CERTIFICATES,
+  'POST /api/v1/operator/tenants/{tenant_id}/certificates/{hostname}/order': OF_CERTIFICATES,
   'GET /install/linux': OF_INSTALL,
   'GET /install/windows': OF_INSTALL,
   'GET /install/node/{platform}': OF_INSTALL,

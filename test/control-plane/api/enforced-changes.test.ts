@@ -148,6 +148,7 @@ const CALLS: Readonly<Record<string, readonly string[]>> = {
     'PUT /tenants/{tenant_id}/licence', // running sessions go on in every state
     'PUT /tenants/{tenant_id}/plan',
     'PUT /tenants/{tenant_id}/certificates/{hostname}',
+    'DELETE /tenants/{tenant_id}/certificates/{hostname}',
     'POST /tenants/{tenant_id}/client-secret/rotate',
   ],
 }

@@ -4,6 +4,7 @@ import { barOf, captionOf } from '../../../control-plane/console/operator/keys-p
 import { LIMITS } from '../../../shared/limits.ts'
 import { ACTOR, movableClock } from '../../support/control-plane.ts'
 import { startConsole } from '../../support/console.ts'
+import { lookupHere } from '../../support/acme.ts'
 import { acme } from '../../support/certificates.ts'
 
 const PAGE = '/console/tenants/acme/keys'
@@ -116,6 +117,25 @@ void t.test('each hostname says what its certificate is, and when it ends', asyn
   t.match(text, fingerprintSha256.slice(0, 16))
   t.notMatch(text, 'PRIVATE KEY-----\n')
 })
+
+void t.test(
+  'why a certificate that is ordered is not there, and when it is tried again',
+  async (t) => {
+    const clock = movableClock()
+    const directory = 'http://127.0.0.1:9/directory'
+    const { services, person } = await startConsole(t, {
+      clock,
+      acme: { authorities: [{ directory }], email: null, profile: null },
+      acmeWorld: { httpPort: 9, lookup: lookupHere },
+    })
+    await services.tenants.patch('acme', { hostnames: ['shop.acme.test'] }, ACTOR)
+    await services.tenants.publish('acme', ACTOR)
+    await services.acme?.run()
+    const { text } = await (await person('operator')).get(PAGE)
+    t.match(text, /shop\.acme\.test.*Failed.*does not answer on port 80\. Point its DNS records/s)
+    t.match(text, /Next attempt:/)
+  },
+)
 
 void t.test('a picture says of every phase what it is', async (t) => {
   const tenant = { maxSessionSeconds: 3600 }
