@@ -10,8 +10,10 @@ import { cookieLines, pageAnswer, redirection, type Answer } from './answer.ts'
 import { methodRefused } from './bad-request.ts'
 import { flowCookieName, flowCookiePath, flowIdOf, openFlow, type Flow } from './flow.ts'
 import { hopsCookie } from './hops.ts'
+import { COME_BACK } from './refusals.ts'
 import { othersCleared } from './stray-sessions.ts'
 import { spokenBy, TEXTS } from './texts/languages.ts'
+import { isRealmAway } from './relying-party.ts'
 import {
   onlyParameter,
   reasonOf,
@@ -48,7 +50,7 @@ export async function callback<V extends ServiceRequest>(
     token = await relyingParty.finish(tenant, { callbackUrl, ...flow })
   } catch (failure) {
     log.warn({ reason: reasonOf(failure), tenant_id: tenant.tenantId }, 'code exchange failed')
-    return signInEnded(request, flow.returnTo, [flowCleared])
+    return signInEnded(request, flow.returnTo, [flowCleared], isRealmAway(failure))
   }
   const claims = proveToken(token, tenant.trust)
   const problem = typeof claims === 'string' ? claims : problemOf(claims, flow, request, world)
@@ -120,20 +122,21 @@ function signInEnded(
   request: ServiceRequest,
   returnTo: string,
   cookies: readonly string[],
+  isAway = false,
 ): Answer {
   const language = spokenBy(request)
   const texts = TEXTS[language]
   return pageAnswer(
-    400,
+    isAway ? 503 : 400,
     {
-      ...texts.signInIncomplete,
+      ...(isAway ? texts.signInUnavailable : texts.signInIncomplete),
       language,
-      code: 'sign_in_incomplete',
+      code: isAway ? 'sign_in_unavailable' : 'sign_in_incomplete',
       action: {
         href: `/service/login?returnTo=${encodeURIComponent(returnTo)}`,
         label: texts.signInAgain,
       },
     },
-    cookieLines([...cookies, hopsCookie(request)]),
+    [...cookieLines([...cookies, hopsCookie(request)]), ...(isAway ? COME_BACK : [])],
   )
 }

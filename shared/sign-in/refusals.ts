@@ -46,7 +46,7 @@ const DETAILS = ofEach((reason) => ({
   detail: english.refusals[reason].text,
 }))
 
-const COME_BACK: readonly string[] = ['Retry-After: 5']
+export const COME_BACK: readonly string[] = ['Retry-After: 5']
 const NO_LINES: readonly string[] = []
 
 export function refusal(

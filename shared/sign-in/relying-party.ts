@@ -44,6 +44,15 @@ const FAILURE_KEPT_MS = 500
 const TIMEOUT_SECONDS = 10
 const SECOND_FACTOR = 'aal2'
 
+/** It could not be asked, or said so itself: nothing is wrong with what the browser brought. */
+export function isRealmAway(failure: unknown): boolean {
+  if (failure instanceof oidc.ResponseBodyError) return failure.status >= 500
+  if (!(failure instanceof oidc.ClientError)) return failure instanceof TypeError // of `fetch`
+  // a Response, and of which library's depends on who fetches
+  const status = (failure.cause as { readonly status?: unknown } | undefined)?.status
+  return failure.code === 'OAUTH_TIMEOUT' || (typeof status === 'number' && status >= 500)
+}
+
 export type RelyingParty = ReturnType<typeof createRelyingParty>
 
 export function createRelyingParty(world: { fetch: oidc.CustomFetch; nowMs: () => number }) {

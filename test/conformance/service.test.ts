@@ -210,6 +210,14 @@ t.test('a flow asks the realm once, whatever comes with it later', async (t) => 
     t.equal(refused.status, 400)
     t.equal((await target.ask(callback(`code=a&state=${ended.state}`, ended.cookie))).status, 303)
     t.equal(world.service.control.exchanges, asked + 1, `${target.name}: nor after an error`)
+
+    world.service.control.exchangeStatus = 503
+    const { state: late, cookie: kept } = await begin(target)
+    const busy = await target.ask(callback(`code=a&state=${late}`, kept))
+    t.match([busy.status, busy.body], [503, /sign_in_unavailable.*/s], `${target.name}: it is busy`)
+    t.match(busy.body, 'href="/service/login?returnTo=%2F"')
+    t.match(Object.fromEntries(busy.headers), { 'retry-after': '5' })
+    world.service.control.exchangeStatus = 400
   }
 })
 

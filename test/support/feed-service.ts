@@ -71,6 +71,7 @@ export async function startFeedService(
     aheadMs: 0,
     /** How often a code was to be exchanged; none is good. */
     exchanges: 0,
+    exchangeStatus: 400,
   }
 
   function answerState(request: IncomingMessage) {
@@ -119,7 +120,7 @@ export async function startFeedService(
         return { status: 200, body: discovery(issuer) }
       case `/auth/realms/${TENANT}/token`:
         control.exchanges++
-        return { status: 400, body: { error: 'invalid_grant' } }
+        return { status: control.exchangeStatus, body: { error: 'invalid_grant' } }
       default:
         return { status: 404 }
     }

@@ -1,6 +1,6 @@
 /** Where the realm's endpoints are is asked once, and not over and over while it is away. */
 import t from 'tap'
-import { createRelyingParty } from '../../../shared/sign-in/relying-party.ts'
+import { createRelyingParty, isRealmAway } from '../../../shared/sign-in/relying-party.ts'
 
 const issuer = 'https://id.example/auth/realms/acme'
 const METADATA = {
@@ -39,4 +39,44 @@ t.test('a realm that is away is asked twice a second at most, whoever comes', as
   nowMs += 60_000
   await start()
   t.equal(asked, 3, 'and what was found is kept')
+})
+
+t.test('a realm that is away is told from one that refuses', async (t) => {
+  const failureOf = async (tokenAnswer: () => Response) => {
+    const relyingParty = createRelyingParty({
+      nowMs: () => 0,
+      fetch: async (url) =>
+        url.endsWith('/token') ? tokenAnswer() : Response.json(METADATA, { status: 200 }),
+    })
+    const tenant = { client: { issuer, id: 'acme-user', secret: 'a secret for tests' } }
+    const callbackUrl = 'https://app.example/service/callback?code=c&state=s'
+    const flow = { state: 's', nonce: 'n', codeVerifier: 'v'.repeat(43), isFresh: false }
+    return relyingParty.finish(tenant, { callbackUrl, ...flow }).then(
+      () => t.fail('it does not come about'),
+      (failure: unknown) => failure,
+    )
+  }
+  const tokens = { access_token: 'a', token_type: 'bearer' }
+  for (const [name, answer, isAway] of [
+    ['busy', () => Response.json({ error: 'temporarily_unavailable' }, { status: 503 }), true],
+    ['a proxy says so', () => new Response('<html>', { status: 502 }), true],
+    [
+      'no connection',
+      () => {
+        throw new TypeError('fetch failed')
+      },
+      true,
+    ],
+    [
+      'no answer',
+      () => {
+        throw new DOMException('late', 'TimeoutError')
+      },
+      true,
+    ],
+    ['a used code', () => Response.json({ error: 'invalid_grant' }, { status: 400 }), false],
+    ['no token', () => Response.json(tokens), false],
+    ['nothing that it says', () => new Response('hello'), false],
+  ] as const)
+    t.equal(isRealmAway(await failureOf(answer)), isAway, name)
 })
