@@ -4,6 +4,7 @@
  * take is replaced by that of its answer (section 6.5).
  */
 import { type KeyObject } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
 import { calculateJwkThumbprint, exportJWK, FlattenedSign, type JWK } from 'jose'
 import { Agent, request } from 'undici'
 import * as v from 'valibot'
@@ -91,7 +92,7 @@ const NONCE_TRIES = 10
 const NONCES_KEPT_MAX = 16
 /** Of an account's orders, when one is looked for that was asked for and never heard of. */
 const ORDER_PAGES_MAX = 100
-const ORDERS_LOOKED_AT_MAX = 20
+const ORDERS_LOOKED_AT_MAX = 1000
 
 export type AcmeClient = ReturnType<typeof createAcmeClient>
 
@@ -117,6 +118,8 @@ export function createAcmeClient(world: AcmeClientWorld) {
     parse(DirectorySchema, await send(world.directory, { method: 'GET' })),
   )
   const account = kept(nowMs, openAccount)
+  /** What orders of the list are for, so that each is asked once. */
+  const orderedFor = new LRUCache<string, string>({ max: 2 * ORDERS_LOOKED_AT_MAX })
 
   async function send(
     url: string,
@@ -224,6 +227,16 @@ export function createAcmeClient(world: AcmeClientWorld) {
     retryAfterMs: answer.retryAfterMs,
   })
 
+  /** One of the list may be over, and forgotten. */
+  async function orderIfThere(url: string): Promise<Order | undefined> {
+    try {
+      return readOrder(await ask(url))
+    } catch (error) {
+      if (error instanceof AcmeProblem && !error.isBusy) return undefined
+      throw error
+    }
+  }
+
   return {
     /** Its address, made when it is first asked for. */
     account,
@@ -255,9 +268,13 @@ export function createAcmeClient(world: AcmeClientWorld) {
         page = answer.next
       }
       for (const url of urls.slice(-ORDERS_LOOKED_AT_MAX).reverse()) {
-        const { status, identifiers } = readOrder(await ask(url))
-        const isOfName = identifiers.length === 1 && identifiers[0]?.value === hostname
-        if (isOfName && (status === 'pending' || status === 'ready')) return url
+        if ((orderedFor.get(url) ?? hostname) !== hostname) continue
+        const found = await orderIfThere(url)
+        if (found === undefined) continue
+        const { status, identifiers } = found
+        const names = identifiers.map(({ value }) => value).join(' ')
+        orderedFor.set(url, names)
+        if (names === hostname && (status === 'pending' || status === 'ready')) return url
       }
       return undefined
     },

@@ -136,8 +136,10 @@ export function createOrders(world: OrdersWorld) {
       const authorization = await client.authorization(url)
       if (authorization.status === 'valid') continue
       const challenge = authorization.challenges.find(({ type }) => type === 'http-01')
-      if (authorization.status !== 'pending' || challenge?.url === undefined)
+      if (authorization.status !== 'pending')
         return refuse(row, problemOfAuthorization(authorization))
+      if (challenge?.url === undefined)
+        return refuse(row, new AcmeProblem('It does not offer HTTP-01 for this hostname.'))
       await client.challenge(challenge.url)
     }
     return write(row, { step: 'answered', dueAt: clock.nowMs() + SECOND_MS })

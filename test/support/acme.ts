@@ -4,6 +4,7 @@ import type { LookupFunction } from 'node:net'
 import { challengeAnswer } from '../../shared/acme-challenge.ts'
 import type { AcmeWorld } from '../../control-plane/acme/acme.ts'
 import type { AcmeSettings } from '../../control-plane/acme/authorities.ts'
+import { schema } from '../../control-plane/store/schema.ts'
 import { createTestLog } from './fleet.ts'
 import { startServices, type MovableClock, type ServicesOptions } from './control-plane.ts'
 import { listening } from './wire.ts'
@@ -11,6 +12,8 @@ import { listening } from './wire.ts'
 interface Teardown {
   teardown(close: () => unknown): void
 }
+
+const { acmeOrders, tenantCertificates } = schema
 
 /** Every name is this machine. */
 export const lookupHere: LookupFunction = (_name, { all }, callback) => {
@@ -62,9 +65,9 @@ export async function startOrdering(t: Teardown, options: OrderingOptions) {
     /** Whether hostnames lead to us. */
     answers: (does: boolean) => void (isAnswering = does),
     run: async () => services.acme?.run(),
-    orders: async () => services.store.read.query.acmeOrders.findMany(),
+    orders: async () => services.store.read.select().from(acmeOrders).orderBy(acmeOrders.hostname),
     async certificate(hostname: string): Promise<string | undefined> {
-      const rows = await services.store.read.query.tenantCertificates.findMany()
+      const rows = await services.store.read.select().from(tenantCertificates)
       return rows.find((row) => row.hostname === hostname)?.certificatePem
     },
   }

@@ -1,18 +1,22 @@
-/** Orders certificates until it is killed: file of the database, authority, port of HTTP-01, minutes ahead. */
+/** Orders certificates until it is killed: database, authority, port of HTTP-01, minutes ahead. */
 import { pino } from 'pino'
 import { openAccountKey } from '../../control-plane/acme/account-key.ts'
 import { createAcme } from '../../control-plane/acme/acme.ts'
 import { createVault } from '../../control-plane/keys/vault.ts'
 import { createLeases } from '../../control-plane/services/leases.ts'
+import { openServer } from '../../control-plane/store/engines/server.ts'
 import { openSqlite } from '../../control-plane/store/engines/sqlite.ts'
 import { openStore } from '../../control-plane/store/store.ts'
 import { createCertificates } from '../../control-plane/tenants/certificates.ts'
-import { MINUTE_MS } from '../../shared/clock.ts'
+import { MINUTE_MS, systemClock } from '../../shared/clock.ts'
 import { lookupHere } from './acme.ts'
 
-const [file = '', directory = '', httpPort = '', aheadMinutes = ''] = process.argv.slice(2)
-const clock = { nowMs: () => Date.now() + Number(aheadMinutes) * MINUTE_MS }
-const store = await openStore(openSqlite(file), clock)
+const [database = '', directory = '', httpPort = '', aheadMinutes = ''] = process.argv.slice(2)
+const { engine, clock: own } = database.startsWith('postgres:')
+  ? await openServer(database)
+  : { engine: openSqlite(database), clock: systemClock }
+const clock = { nowMs: () => own.nowMs() + Number(aheadMinutes) * MINUTE_MS }
+const store = await openStore(engine, clock)
 const vault = createVault(Buffer.alloc(32, 1))
 const leases = createLeases({ store, clock })
 const account = await openAccountKey(store, vault)

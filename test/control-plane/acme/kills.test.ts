@@ -1,11 +1,11 @@
 /** A control plane dies in the middle of orders, before it has heard what came of them. */
+// long: starts and kills a program eight times
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import t from 'tap'
-import { LEASE_MS } from '../../../control-plane/services/leases.ts'
 import { challengeAnswer } from '../../../shared/acme-challenge.ts'
 import { MINUTE_MS } from '../../../shared/clock.ts'
-import { openDatabase } from '../../support/databases.ts'
+import { ON_POSTGRES, openDatabase, postgresUrl } from '../../support/databases.ts'
 import { ACTOR, startServices, temporaryFolder, tenantNamed } from '../../support/control-plane.ts'
 import { hurriedClock, startOrdering } from '../../support/acme.ts'
 import { startFakeAuthority } from '../../support/fake-authority.ts'
@@ -46,7 +46,7 @@ void t.test('whoever goes on finds the same order', async (t) => {
   for (let starts = 0; deaths.length > 0; starts++) {
     const ahead = String(starts * MINUTES_BETWEEN)
     program = new Program('test/support/ordering-program.ts', [
-      file,
+      ON_POSTGRES ? await postgresUrl(file) : file,
       authority.directory,
       String(httpPort),
       ahead,
@@ -70,29 +70,3 @@ void t.test('whoever goes on finds the same order', async (t) => {
     'and one certificate',
   )
 })
-
-void t.test('two that both hold that it is theirs do not order twice', async (t) => {
-  const file = join(temporaryFolder(t), 'service.db')
-  const masterKey = Buffer.alloc(32, 1)
-  const clock = hurriedClock()
-  const late = { ...clock, nowMs: () => clock.nowMs() + LEASE_MS + 1000 }
-  const authority = await startFakeAuthority(t, clock)
-  const directories = [authority.directory]
-  const shared = { masterKey, directories }
-  const one = await startOrdering(t, { ...shared, clock, engine: await openDatabase(file) })
-  const other = await startOrdering(t, { ...shared, clock: late, engine: await openDatabase(file) })
-  await one.services.tenants.create(tenantNamed('app', { hostnames: HOSTNAMES }), ACTOR)
-  await one.services.tenants.publish('app', ACTOR)
-  // to the other the lease of the first is over, and it goes on in the middle of its question
-  let isAsked = false
-  authority.onRequest(async (request) => {
-    if (isAsked || request !== 'POST /new-order') return
-    isAsked = true
-    await other.run()
-  })
-  while ((await one.orders()).length === 0 || (await one.orders()).some(isOnItsWay)) await one.run()
-  t.ok(isAsked)
-  t.same(authority.orders.map(({ hostname }) => hostname).sort(), HOSTNAMES)
-})
-
-const isOnItsWay = ({ step }: { readonly step: string }) => step !== 'issued'

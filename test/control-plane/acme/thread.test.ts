@@ -1,6 +1,7 @@
 /** From a published tenant to a handshake, with a real authority. */
 import { connect } from 'node:tls'
 import t from 'tap'
+import { schema } from '../../../control-plane/store/schema.ts'
 import { systemClock } from '../../../shared/clock.ts'
 import { createTestLog } from '../../support/fleet.ts'
 import { ACTOR, startServices, tenantNamed } from '../../support/control-plane.ts'
@@ -59,6 +60,6 @@ void t.test('a published tenant gets a certificate', { skip: NO_PEBBLE }, async 
   )
 
   async function orders() {
-    return services.store.read.query.acmeOrders.findMany()
+    return services.store.read.select().from(schema.acmeOrders)
   }
 })
