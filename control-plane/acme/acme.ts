@@ -163,6 +163,7 @@ export function createAcme(options: AcmeOptions) {
 
   return {
     thumbprint,
+    prune: authorities.prune,
     start() {
       timer = setInterval(() => void runner.run(), roundMs)
       timer.unref()

@@ -3,12 +3,15 @@
  * all control planes, and after a restart too, for as long as it has asked for; the next one serves.
  */
 import type { Logger } from 'pino'
-import type { Clock } from '../../shared/clock.ts'
+import { DAY_MS, type Clock } from '../../shared/clock.ts'
+import { LIMITS } from '../../shared/limits.ts'
 import {
   acmeAuthoritiesOf,
   clearAcmeAuthority,
+  deleteAcmePausesBefore,
   putAcmeAuthority,
 } from '../store/queries/acme-orders.ts'
+import { pruneWith } from '../store/statements.ts'
 import type { Store } from '../store/store.ts'
 import type { AcmeAccount } from './account-key.ts'
 import { createAcmeClient, type AcmeClient, type ExternalAccount } from './client.ts'
@@ -55,38 +58,43 @@ export function createAuthorities(world: AuthoritiesWorld) {
   }))
   const directories = all.map(({ directory }) => directory)
 
-  const pauses = async () => {
-    const rows = await acmeAuthoritiesOf(store.read, directories)
-    return new Map(rows.map((row) => [row.directory, row]))
+  const pauses = async (keys: readonly string[]) => {
+    const rows = await acmeAuthoritiesOf(store.read, keys)
+    const pausedUntil = new Map(rows.map((row) => [row.directory, row.pausedUntil]))
+    return (key: string) => pausedUntil.get(key) ?? 0
   }
 
   return {
-    count: all.length,
-
     /** undefined: it is in the settings no more. */
     find: (directory: string | null) => all.find((one) => one.directory === directory),
 
-    /** Those that may be asked now, beginning behind the one that has refused; else when one may. */
-    async free(refusedBy: string | null): Promise<readonly Authority[] | { freeAt: number }> {
-      const rows = await pauses()
-      const pausedUntil = (one: Authority) => rows.get(one.directory)?.pausedUntil ?? 0
+    /** Those that this hostname may ask now, beginning behind the one that has refused; else when one may be. */
+    async free(hostname: string, refusedBy: string | null) {
+      const own = directories.map((directory) => ofHostname(directory, hostname))
+      const until = await pauses([...directories, ...own])
+      const pausedUntil = ({ directory }: Authority) =>
+        Math.max(until(directory), until(ofHostname(directory, hostname)))
       const from = directories.indexOf(refusedBy ?? '') + 1
       const turned = [...all.slice(from), ...all.slice(0, from)]
-      const free = turned.filter((one) => pausedUntil(one) <= clock.nowMs())
-      return free.length > 0 ? free : { freeAt: Math.min(...all.map(pausedUntil)) }
+      const authorities = turned.filter((one) => pausedUntil(one) <= clock.nowMs())
+      return { authorities, freeAt: Math.min(...all.map(pausedUntil)) }
     },
 
     /** Until when this one is left alone; 0: it is not. */
     async pausedUntil(directory: string): Promise<number> {
-      const until = (await pauses()).get(directory)?.pausedUntil ?? 0
+      const until = (await pauses([directory]))(directory)
       return until > clock.nowMs() ? until : 0
     },
 
-    /** Answers until when it is left alone. */
-    async isBusy({ directory, client }: Authority, problem: AcmeProblem): Promise<number> {
+    /** Answers until when it is left alone; for as long as it says by whoever it has said it to. */
+    async isBusy({ directory, client }: Authority, hostname: string, problem: AcmeProblem) {
       client.forget()
       const { status, type, message, retryAfterMs } = problem
       const pausedUntil = await store.change(async ({ queries, nowMs }) => {
+        const key = ofHostname(directory, hostname)
+        const own = nowMs + Math.min(retryAfterMs ?? 0, LIMITS.acmePauseMsMax)
+        if (own > nowMs)
+          await putAcmeAuthority(queries, { directory: key, refusals: 0, pausedUntil: own })
         const [known] = await acmeAuthoritiesOf(queries, [directory])
         // of those that were asked at the same time, one counts
         if (known !== undefined && known.pausedUntil > nowMs) return known.pausedUntil
@@ -108,8 +116,14 @@ export function createAuthorities(world: AuthoritiesWorld) {
         await store.change(({ queries }) => clearAcmeAuthority(queries, directory))
     },
 
+    /** Pauses that are long over. */
+    prune: pruneWith(store, deleteAcmePausesBefore, DAY_MS),
+
     async close(): Promise<void> {
       await Promise.all(all.map(({ client }) => client.close()))
     },
   }
 }
+
+/** A limit may be of one hostname. */
+const ofHostname = (directory: string, hostname: string) => `${directory} ${hostname}`

@@ -161,10 +161,12 @@ export function createAcmeClient(world: AcmeClientWorld) {
     }
   }
 
+  const fetchNonce = async () => send((await directory()).newNonce, { method: 'HEAD' })
+
   async function takeNonce(): Promise<string> {
     const known = nonces.pop()
     if (known !== undefined) return known
-    await send((await directory()).newNonce, { method: 'HEAD' })
+    await fetchNonce()
     const fresh = nonces.pop()
     if (fresh === undefined) throw new AcmeProblem('no nonce was given')
     return fresh
@@ -238,8 +240,12 @@ export function createAcmeClient(world: AcmeClientWorld) {
   }
 
   return {
-    /** Its address, made when it is first asked for. */
-    account,
+    /** The address of the account; with it, that the authority answers. */
+    async account(): Promise<string> {
+      const url = await account()
+      await fetchNonce()
+      return url
+    },
 
     /** `replaces`: the certificate that the new one is for (RFC 9773 section 5). */
     async newOrder(hostname: string, replaces: string | null) {

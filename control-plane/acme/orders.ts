@@ -78,18 +78,18 @@ export function createOrders(world: OrdersWorld) {
     const obstacle = await preflight(row.hostname)
     if (signal.aborted) return undefined
     if (obstacle !== undefined) return fail(row, obstacle)
-    const free = await authorities.free(row.authority)
-    if ('freeAt' in free) return write(row, { dueAt: free.freeAt })
-    for (const authority of free) {
+    const free = await authorities.free(row.hostname, row.authority)
+    if (free.authorities.length === 0) return write(row, { dueAt: free.freeAt })
+    for (const authority of free.authorities) {
       try {
         await authority.client.account()
       } catch (error) {
         // whoever lets us have no account lets no hostname have a certificate
         const problem = problemIn(error)
         if (signal.aborted) return undefined
-        const dueAt = await authorities.isBusy(authority, problem)
-        if (authority !== free.at(-1)) continue
-        return write(row, { dueAt, problem: sentenceOf(row.hostname, problem) })
+        await authorities.isBusy(authority, row.hostname, problem)
+        if (authority !== free.authorities.at(-1)) continue
+        return write(row, { problem: sentenceOf(row.hostname, problem) })
       }
       const nowMs = clock.nowMs()
       const asking = await write(row, {
@@ -109,8 +109,17 @@ export function createOrders(world: OrdersWorld) {
   async function order(row: AcmeOrder, authority: Authority, isAgain: boolean): Next {
     const { client } = authority
     const { hostname } = row
-    const underWay = isAgain ? await client.orderUnderWay(hostname) : undefined
-    const orderUrl = underWay ?? (await newOrder(row, authority)).url
+    let orderUrl = isAgain ? await client.orderUnderWay(hostname) : undefined
+    try {
+      orderUrl ??= (await newOrder(row, authority)).url
+    } catch (error) {
+      const problem = problemIn(error)
+      // of any other answer, or none, nobody knows whether there is an order behind it
+      if (problem.status !== 429 && problem.status !== 503) throw error
+      await authorities.isBusy(authority, hostname, problem)
+      const [dueAt, said] = [clock.nowMs(), sentenceOf(hostname, problem)]
+      return write(row, { ...NO_ORDER, step: 'waiting', dueAt, problem: said })
+    }
     await authorities.takesOrders(authority)
     return write(row, { step: 'ordered', orderUrl, dueAt: clock.nowMs() })
   }
@@ -178,7 +187,7 @@ export function createOrders(world: OrdersWorld) {
     const { hostname, tenantId } = row
     const certificatePem = await client.certificate(done.certificate ?? '')
     if (certificatePem.length > LIMITS.certificateBytesMax)
-      throw new AcmeProblem('its certificate is too large')
+      return refuse(row, new AcmeProblem('Its certificate is too large.'))
     const given = { hostname, certificatePem, privateKeyPem: keyOf(row) }
     try {
       return await store.change(async (change) => {
@@ -246,20 +255,10 @@ export function createOrders(world: OrdersWorld) {
       const problem = problemIn(error)
       if (signal.aborted) return undefined
       if (!problem.isBusy) return refuse(row, problem)
-      const freeAt = await authorities.isBusy(authority, problem)
-      const said = sentenceOf(row.hostname, problem)
-      if (row.step === 'asking' && problem.status > 0) return elsewhere(row, freeAt, problem, said)
       if (isOverdue(row)) return refuse(row, problem)
-      return write(row, { dueAt: freeAt, problem: said })
+      const freeAt = await authorities.isBusy(authority, row.hostname, problem)
+      return write(row, { dueAt: freeAt, problem: sentenceOf(row.hostname, problem) })
     }
-  }
-
-  /** It has not taken the order, so the next one may have it. */
-  function elsewhere(row: AcmeOrder, freeAt: number, problem: AcmeProblem, said: string): Next {
-    const nowMs = clock.nowMs()
-    const ownMs = Math.min(problem.retryAfterMs ?? 0, LIMITS.acmePauseMsMax)
-    const dueAt = authorities.count > 1 ? nowMs : Math.max(freeAt, nowMs + ownMs)
-    return write(row, { ...NO_ORDER, step: 'waiting', dueAt, problem: said })
   }
 
   function later(row: AcmeOrder, saidMs: number | undefined): Next {

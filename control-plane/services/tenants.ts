@@ -49,6 +49,7 @@ export async function openTenants(world: ServicesWorld, jobs: Jobs) {
       clock,
       log: world.log,
     })
+  if (acme) jobs.tidied('acme', acme)
   const policies = createPolicies({ store, clock })
   const revocations = jobs.tidied('revocations', createRevocations({ store }))
   const failure = 'ending all sessions of a tenant is not finished, trying again later'

@@ -1,7 +1,7 @@
 import { and, asc, eq, inArray, lte, notInArray } from '../drizzle.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../engine.ts'
-import { deleteBy, findBy, insertRows, upsertInto } from '../statements.ts'
+import { deleteBefore, deleteBy, findBy, insertRows, upsertInto } from '../statements.ts'
 
 const { acmeOrders: orders, acmeAuthorities: authorities } = schema
 
@@ -87,3 +87,5 @@ export const putAcmeAuthority = upsertInto(authorities, ['directory'], 'pausedUn
 
 /** It takes orders. */
 export const clearAcmeAuthority = deleteBy(authorities, 'directory')
+
+export const deleteAcmePausesBefore = deleteBefore(authorities.pausedUntil)

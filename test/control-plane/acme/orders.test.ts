@@ -177,6 +177,49 @@ void t.test('a busy authority is replaced by the next', async (t) => {
   )
 })
 
+void t.test('the limit of one hostname is kept at each authority', async (t) => {
+  const { run, orders, authority, second, clock } = await startWith(t, { count: 2 })
+  const limit = { status: 429, type: 'rateLimited' } as const
+  authority.refuse(NAME, { ...limit, retryAfter: '7200' })
+  second.refuse(NAME, { ...limit, retryAfter: '3600' })
+  await run()
+  t.ok(((await orders())[0]?.dueAt ?? 0) > clock.nowMs() + 3500_000)
+  const asked = authority.requests.length
+  for (let minutes = 0; minutes < 119; minutes += 7) {
+    await run()
+    clock.advance(7 * MINUTE_MS)
+  }
+  t.equal(authority.requests.length, asked)
+  t.ok(second.requests.filter((request) => request === 'POST /new-order').length >= 2)
+  authority.refuse(NAME, undefined)
+  clock.advance(2 * HOUR_MS)
+  await run()
+  t.match(await orders(), [{ step: 'issued' }])
+})
+
+void t.test('an authority that is not there is replaced by the next at once', async (t) => {
+  const { run, orders, authority, second, services } = await startWith(t, { count: 2 })
+  await run()
+  t.match(await orders(), [{ step: 'issued', issuedBy: authority.directory }])
+  authority.onAnswer(() => false) // with its directory and its account known
+  await services.tenants.patch('app', { hostnames: [NAME, 'more.example.test'] }, ACTOR)
+  await run()
+  t.match(await orders(), [{}, { step: 'issued', issuedBy: second.directory }])
+  t.equal(authority.orders.length, 1)
+})
+
+void t.test('an order whose answer was lost is found again', async (t) => {
+  const { run, orders, authority, second, clock } = await startWith(t, { count: 2 })
+  let lost = 0
+  authority.onAnswer((request) => request !== 'POST /new-order' || ++lost > 1)
+  await run()
+  t.match(await orders(), [{ step: 'asking', orderUrl: null }])
+  clock.advance(2 * MINUTE_MS)
+  await run()
+  t.match(await orders(), [{ step: 'issued', issuedBy: authority.directory }])
+  t.strictSame([authority.orders.length, second.orders.length, lost], [1, 0, 1])
+})
+
 void t.test('an order that gets stuck is given up, and taken elsewhere', async (t) => {
   const { run, orders, authority, second, clock } = await startWith(t, { count: 2 })
   authority.validates(false)
