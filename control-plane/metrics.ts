@@ -7,8 +7,10 @@ import { Counter, Gauge, Registry } from 'prom-client'
 import type { Analysis } from './analysis/analysis.ts'
 import type { Budgets } from './analysis/budgets.ts'
 import { isSameSecret } from './keys/vault.ts'
+import { countAcmeOrders } from './store/queries/acme-orders.ts'
 import { newestEvent, outboxPosition } from './store/queries/outbox.ts'
 import type { Store } from './store/store.ts'
+import { stateOfStep } from './tenants/certificates.ts'
 import type { Dispatcher } from './webhooks/dispatcher.ts'
 import { countAllPending } from './webhooks/queue.ts'
 
@@ -48,6 +50,13 @@ export function createMetrics({ store, dispatcher, budgets, analysis }: MetricsW
   const tokensMax = ofAnalyses('tokens_per_day_max', 'Tokens that analyses may use per day.')
   const analyses = ofAnalyses('analyses_today', 'Analyses since midnight UTC.', ['outcome'])
 
+  const hostnames = new Gauge({
+    name: 'control_plane_certificate_hostnames',
+    help: 'Hostnames whose certificates are ordered; failing: the last attempt was in vain.',
+    labelNames: ['state'],
+    registers,
+  })
+
   return {
     contentType: registry.contentType,
     async text(): Promise<string> {
@@ -65,6 +74,12 @@ export function createMetrics({ store, dispatcher, budgets, analysis }: MetricsW
       tokensMax.set(analysis.budget)
       analyses.reset()
       for (const { outcome, count } of today.outcomes) analyses.set({ outcome }, count)
+      const orders = { issued: 0, in_progress: 0, waiting: 0, failing: 0 }
+      for (const { step, count, failing } of await countAcmeOrders(store.read)) {
+        orders[stateOfStep(step)] += Number(count) - Number(failing)
+        orders.failing += Number(failing)
+      }
+      for (const [state, count] of Object.entries(orders)) hostnames.set({ state }, count)
       return registry.metrics()
     },
   }

@@ -176,9 +176,11 @@ export function createCertificates({ store, vault, isOrdering = false }: Certifi
 }
 
 function stateOf({ step, failures, problem, dueAt }: AcmeOrder): OrderState {
-  const state = step === 'waiting' || step === 'issued' ? step : 'in_progress'
-  return { state, failures, problem, nextAttemptAt: dueAt }
+  return { state: stateOfStep(step), failures, problem, nextAttemptAt: dueAt }
 }
+
+export const stateOfStep = (step: AcmeOrder['step']): OrderState['state'] =>
+  step === 'waiting' || step === 'issued' ? step : 'in_progress'
 
 /** In the audit trail. */
 const ACME: Actor = { name: 'service', requestId: '' }

@@ -4,7 +4,9 @@ import t from 'tap'
 import { request } from 'undici'
 import { answerMetrics, createMetrics } from '../../control-plane/metrics.ts'
 import { createReceivers } from '../support/receivers.ts'
-import { FLEET_KEY } from '../support/control-plane.ts'
+import { startOrdering } from '../support/acme.ts'
+import { ACTOR, FLEET_KEY, tenantNamed } from '../support/control-plane.ts'
+import { startFakeAuthority } from '../support/fake-authority.ts'
 import { startAnalysis } from './analysis/analysis-world.ts'
 import { startWebhooks } from './webhooks/webhook-world.ts'
 
@@ -45,6 +47,20 @@ void t.test('what analyses have cost today, and what they may, can be read', asy
   const tomorrow = await metrics.text()
   t.match(tomorrow, /^control_plane_ai_tokens_today 0$/m)
   t.notMatch(tomorrow, 'outcome="guide"')
+})
+
+void t.test('for how many hostnames certificates are there, and for how many not', async (t) => {
+  const authority = await startFakeAuthority(t)
+  const { services, run } = await startOrdering(t, { directories: [authority.directory] })
+  const hostnames = ['a.example.test', 'b.example.test', 'c.example.test']
+  await services.tenants.create(tenantNamed('app', { hostnames }), ACTOR)
+  await services.tenants.publish('app', ACTOR)
+  authority.refuse('b.example.test', { status: 403, type: 'caa' })
+  await run()
+  const text = await createMetrics(services).text()
+  t.match(text, /^control_plane_certificate_hostnames\{state="issued"\} 2$/m)
+  t.match(text, /^control_plane_certificate_hostnames\{state="failing"\} 1$/m)
+  t.match(text, /^control_plane_certificate_hostnames\{state="waiting"\} 0$/m)
 })
 
 void t.test('only whoever has the fleet key gets figures', async (t) => {

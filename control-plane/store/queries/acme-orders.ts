@@ -1,4 +1,4 @@
-import { and, asc, eq, inArray, lte, notInArray } from '../drizzle.ts'
+import { and, asc, count, eq, inArray, lte, notInArray, sql } from '../drizzle.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../engine.ts'
 import { deleteBefore, deleteBy, findBy, insertRows, upsertInto } from '../statements.ts'
@@ -35,6 +35,18 @@ export async function nextAcmeOrderAt(queries: Queries): Promise<number | undefi
     .orderBy(asc(orders.dueAt))
     .limit(1)
   return row?.dueAt
+}
+
+/** How many hostnames are at each step, and how many of them have failed lately. */
+export async function countAcmeOrders(queries: Queries) {
+  return await queries
+    .select({
+      step: orders.step,
+      count: count(),
+      failing: sql<number>`sum(CASE WHEN ${orders.failures} > 0 THEN 1 ELSE 0 END)`,
+    })
+    .from(orders)
+    .groupBy(orders.step)
 }
 
 /** undefined: it is no longer as it was read, so somebody else goes on with it. */
