@@ -5,7 +5,6 @@ import { DAY_MS } from '../../../shared/clock.ts'
 import { Refusal } from '../../../shared/errors.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { ROTATION_PHASES } from '../../keys/signing-keys.ts'
-import type { HostnameCertificate } from '../../tenants/certificates.ts'
 import type { Tenant } from '../../store/queries/tenants.ts'
 import { CONSOLE_REALM, isReserved } from '../../store/reserved.ts'
 import { asking } from '../asking.ts'
@@ -21,15 +20,15 @@ import type { Html } from '../../pages/html.ts'
 import { OPERATOR_ENTRIES, TENANT_PATH, tenantPath } from '../navigation.ts'
 import { action, done, page, type View, type ViewerVisit } from '../route.ts'
 import type { ConsoleWorld } from '../world.ts'
+import { certificatesCard, OrderBody } from './certificates-card.ts'
 import { deviceKeyCard } from './device-key-routes.ts'
 import { barOf, keysPicture, type KeyBar } from './keys-picture.ts'
-
-/** Time enough to get another one. */
-const ENDS_SOON_MS = 14 * DAY_MS
 
 /** Of the realm that this console signs in by. */
 const OWN_PATH = OPERATOR_ENTRIES.keysOfConsole.path
 const PATHS = [`${TENANT_PATH}/keys`, OWN_PATH] as const
+
+const ORDER_PATH = `${TENANT_PATH}/keys/order-certificate` as const
 
 const at = (tenantId: string) => (isReserved(tenantId) ? OWN_PATH : tenantPath(tenantId, 'keys'))
 const apiOf = (tenantId: string) =>
@@ -85,7 +84,7 @@ export function keysRoutes(world: Pick<ConsoleWorld, 'tenants' | 'keys' | 'certi
             )
           : html`${isReserved(tenantId) ? freshSignInNotice(visit) : ''} ${keysPicture(bars, visit.nowMs)} ${keysTable(bars)}
             ${card('Rotation', nextStep(visit, tenant, bars, attempt))}
-            ${mode === 'sdk' ? '' : card('Certificates', certificateTable(states, visit.nowMs))}
+            ${mode === 'sdk' || isReserved(tenantId) ? '' : certificatesCard(visit, ORDER_PATH.replace('{tenant_id}', tenantId), states)}
             ${isReserved(tenantId) ? deviceKeyCard(visit.proofs?.isReadOnly === true) : ''}`,
       calls: ROTATION_PHASES.map((phase) => ({
         method: 'POST' as const,
@@ -96,7 +95,23 @@ export function keysRoutes(world: Pick<ConsoleWorld, 'tenants' | 'keys' | 'certi
     }
   }
 
-  return PATHS.flatMap((path) => {
+  const order = action(
+    {
+      path: ORDER_PATH,
+      role: 'operator',
+      form: { hostname: 'text' },
+      body: OrderBody,
+      isOnce: true,
+    },
+    async (visit, { hostname }) => {
+      const { tenantId } = await holderOf(visit)
+      await certificates.order(tenantId, hostname, visit.actor)
+      return done(at(tenantId), 'Certificate requested. This can take a minute.')
+    },
+    show,
+  )
+
+  const rotations = PATHS.flatMap((path) => {
     const step = (phase: Phase) => ({
       path: `${path}/${phase}` as const,
       role: 'operator' as const,
@@ -137,6 +152,7 @@ export function keysRoutes(world: Pick<ConsoleWorld, 'tenants' | 'keys' | 'certi
       ),
     ]
   })
+  return [...rotations, order]
 }
 
 function introOf({ tenantId, name, maxSessionSeconds }: Tenant): string {
@@ -278,65 +294,4 @@ function retirement(
             attempt,
           }),
   }
-}
-
-/** One row for each hostname, with or without. */
-function certificateTable(states: readonly HostnameCertificate[], nowMs: number): Html {
-  return html`${table({
-    caption: 'Certificates',
-    rows: states,
-    columns: [
-      { label: 'Hostname', isName: true, cell: ({ hostname }) => hostname },
-      { label: 'State', cell: (one) => certificateState(one, nowMs) },
-      { label: 'Source', cell: ({ source }) => (source === null ? null : SOURCES[source]) },
-      {
-        label: 'Valid until',
-        cell: ({ certificate }) =>
-          certificate === null ? null : moment(Date.parse(certificate.notAfter)),
-      },
-      {
-        label: 'SHA-256',
-        cell: ({ certificate }) =>
-          certificate === null
-            ? null
-            : html`<code>${certificate.fingerprintSha256.slice(0, 16)}…</code>`,
-      },
-    ],
-    empty: html`<p>This tenant has no hostnames.</p>`,
-  })}
-    <p class="hint">
-      Upload certificates by API:
-      <code>PUT …/certificates/{hostname}</code>. Set <code>control_plane.acme</code> to have them ordered and renewed; after you fix a problem,
-      <code>POST …/certificates/{hostname}/order</code> tries again now. Without a certificate, gateways serve the hostname without TLS.
-    </p>`
-}
-
-const SOURCES = { uploaded: 'Uploaded', ordered: 'Ordered' } as const
-
-/** What it is, and what keeps it from being better. */
-function certificateState({ certificate, order }: HostnameCertificate, nowMs: number): Html {
-  const problem = order?.problem ?? null
-  const next =
-    order !== null && order.state === 'waiting' && problem !== null
-      ? html` Next attempt: ${moment(order.nextAttemptAt)}.`
-      : ''
-  const said = problem === null ? '' : html`<p class="hint">${problem}${next}</p>`
-  return html`${certificateBadge(certificate, order, nowMs)} ${said}`
-}
-
-function certificateBadge(
-  certificate: HostnameCertificate['certificate'],
-  order: HostnameCertificate['order'],
-  nowMs: number,
-): Html {
-  if (certificate === null) {
-    if (order === null) return badge('None')
-    return order.failures > 0 ? badge('Failed', 'bad') : badge('In progress')
-  }
-  const leftMs = Date.parse(certificate.notAfter) - nowMs
-  if (leftMs <= 0) return badge('Expired', 'bad')
-  if (order !== null && order.failures > 0) return badge('Renewal failed', 'warm')
-  // one that renews itself may have a short life, and has time until it fails
-  const isEnding = order === null && leftMs < ENDS_SOON_MS
-  return isEnding ? badge('Expires soon', 'warm') : badge('Valid', 'good')
 }

@@ -190,6 +190,7 @@ const WITHOUT_A_FRESH_SIGN_IN = [
   '{tenant}/integration/probe',
   '{tenant}/integration/complete',
   '{tenant}/integration/go-live',
+  '{tenant}/keys/order-certificate',
   '{tenant}/keys/prepare',
   '{tenant}/settings/activate',
   // who is there already: ended for a while, or let in again

@@ -131,9 +131,16 @@ void t.test(
     await services.tenants.patch('acme', { hostnames: ['shop.acme.test'] }, ACTOR)
     await services.tenants.publish('acme', ACTOR)
     await services.acme?.run()
-    const { text } = await (await person('operator')).get(PAGE)
+    const grace = await person('operator')
+    const { text } = await grace.get(PAGE)
     t.match(text, /shop\.acme\.test.*Failed.*does not answer on port 80\. Point its DNS records/s)
     t.match(text, /Next attempt:/)
+    const order = `${PAGE}/order-certificate`
+    const sent = await grace.post(order, { hostname: 'shop.acme.test' })
+    t.match(sent, { status: 303, location: /\/keys\?done=/ })
+    const [state] = await services.certificates.states('acme')
+    t.equal(state?.order?.nextAttemptAt, clock.nowMs())
+    t.equal((await grace.post(order, { hostname: 'other.test' })).status, 422)
   },
 )
 

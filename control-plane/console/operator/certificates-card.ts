@@ -1,0 +1,93 @@
+/** How each hostname of a tenant stands with its certificate, and what to change. */
+import { html } from 'hono/html'
+import * as v from 'valibot'
+import { DAY_MS } from '../../../shared/clock.ts'
+import type { HostnameCertificate } from '../../tenants/certificates.ts'
+import { form } from '../blocks/form.ts'
+import { table } from '../blocks/table.ts'
+import { badge, card, moment } from '../blocks/text.ts'
+import type { Html } from '../../pages/html.ts'
+import type { ViewerVisit } from '../route.ts'
+
+/** Time enough to get another one. */
+const ENDS_SOON_MS = 14 * DAY_MS
+
+/** For which hostname is looked up among the tenant's own. */
+export const OrderBody = v.strictObject({ hostname: v.pipe(v.string(), v.maxLength(253)) })
+
+/** One row for each hostname, with or without. */
+export function certificatesCard(
+  visit: ViewerVisit,
+  orderPath: string,
+  states: readonly HostnameCertificate[],
+): Html {
+  const tryNow = (hostname: string) =>
+    form(visit, {
+      action: orderPath,
+      submit: 'Try now',
+      look: 'small',
+      about: hostname,
+      hidden: { hostname },
+    })
+  const content = html`${table({
+    caption: 'Certificates',
+    rows: states,
+    columns: [
+      { label: 'Hostname', isName: true, cell: ({ hostname }) => hostname },
+      { label: 'State', cell: (one) => certificateState(one, visit.nowMs, tryNow) },
+      { label: 'Source', cell: ({ source }) => (source === null ? null : SOURCES[source]) },
+      {
+        label: 'Valid until',
+        cell: ({ certificate }) =>
+          certificate === null ? null : moment(Date.parse(certificate.notAfter)),
+      },
+      {
+        label: 'SHA-256',
+        cell: ({ certificate }) =>
+          certificate === null
+            ? null
+            : html`<code>${certificate.fingerprintSha256.slice(0, 16)}…</code>`,
+      },
+    ],
+    empty: html`<p>This tenant has no hostnames.</p>`,
+  })}
+    <p class="hint">
+      Upload certificates by API:
+      <code>PUT …/certificates/{hostname}</code>. Set <code>control_plane.acme</code> to have them ordered and renewed. Without a certificate, gateways serve the hostname without TLS.
+    </p>`
+  return card('Certificates', content)
+}
+
+const SOURCES = { uploaded: 'Uploaded', ordered: 'Ordered' } as const
+
+/** What it is, and what keeps it from being better. */
+function certificateState(
+  { hostname, certificate, order }: HostnameCertificate,
+  nowMs: number,
+  tryNow: (hostname: string) => Html,
+): Html {
+  const problem = order?.problem ?? null
+  const next =
+    order !== null && order.state === 'waiting' && problem !== null
+      ? html` Next attempt: ${moment(order.nextAttemptAt)}. ${tryNow(hostname)}`
+      : ''
+  const said = problem === null ? '' : html`<div class="hint">${problem}${next}</div>`
+  return html`${certificateBadge(certificate, order, nowMs)} ${said}`
+}
+
+function certificateBadge(
+  certificate: HostnameCertificate['certificate'],
+  order: HostnameCertificate['order'],
+  nowMs: number,
+): Html {
+  if (certificate === null) {
+    if (order === null) return badge('None')
+    return order.failures > 0 ? badge('Failed', 'bad') : badge('In progress')
+  }
+  const leftMs = Date.parse(certificate.notAfter) - nowMs
+  if (leftMs <= 0) return badge('Expired', 'bad')
+  if (order !== null && order.failures > 0) return badge('Renewal failed', 'warm')
+  // one that renews itself may have a short life, and has time until it fails
+  const isEnding = order === null && leftMs < ENDS_SOON_MS
+  return isEnding ? badge('Expires soon', 'warm') : badge('Valid', 'good')
+}
