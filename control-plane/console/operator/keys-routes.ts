@@ -1,7 +1,6 @@
 /** Keys of a tenant, and the console's own: which one signs, which are accepted until when, and the next step of a rotation. */
 import { html } from 'hono/html'
 import * as v from 'valibot'
-import { DAY_MS } from '../../../shared/clock.ts'
 import { Refusal } from '../../../shared/errors.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { ROTATION_PHASES } from '../../keys/signing-keys.ts'
