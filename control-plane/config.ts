@@ -39,7 +39,7 @@ export interface ControlPlaneSettings extends MasterKeys {
 }
 
 export function loadSettings(args: readonly string[], flags: readonly string[] = []): Settings {
-  return readSettings(worldOf(args), { secrets: SECRET_NAMES, areMade: true, flags })
+  return handedOn(readSettings(worldOf(args), { secrets: SECRET_NAMES, areMade: true, flags }))
 }
 
 /** For what works beside the control plane, with what that has made. */
@@ -48,7 +48,14 @@ export function loadToolSettings<Name extends SecretName = never>(
   secrets: readonly Name[] = [],
   flags: readonly string[] = [],
 ): Settings<Name> {
-  return readSettings(worldOf(args), { secrets, areMade: false, flags })
+  return handedOn(readSettings(worldOf(args), { secrets, areMade: false, flags }))
+}
+
+/** The driver of PostgreSQL looks for its password in the environment, and knows no files. */
+function handedOn<Read extends Pick<Settings, 'environment'>>(settings: Read): Read {
+  const { PGPASSWORD: password } = settings.environment
+  if (password !== undefined) process.env['PGPASSWORD'] = password
+  return settings
 }
 
 const worldOf = (args: readonly string[]) => ({ args, environment: process.env, files })

@@ -1,4 +1,4 @@
-/** `npm run control-plane -- backup --to FILE`, `restore --from FILE`, `copy` to PostgreSQL, and `restored` there. */
+/** `npm run control-plane -- backup --to FILE`, `restore --from FILE`, `copy` to PostgreSQL, `restored` there, and `migrate`. */
 import { join } from 'node:path'
 import { systemClock } from '../../shared/clock.ts'
 import { openVault, type MasterKeys } from '../keys/master-key.ts'
@@ -38,6 +38,7 @@ export interface RecoveryCommand {
 export function recoveryCommand(args: readonly string[]): RecoveryCommand | undefined {
   const [name, ...others] = args
   if (name === 'restored') return { rest: others, run: restored }
+  if (name === 'migrate') return { rest: others, run: migrate }
   if (name === 'copy') {
     const [from, withoutFrom] = valueOf('--from', others)
     const [to, rest] = valueOf('--to', withoutFrom)
@@ -143,6 +144,15 @@ async function restored(settings: Settings, say: Say): Promise<void> {
     )
   const opened = await openServer(database, { isAlone: true })
   for (const line of linesOf(await madeSafe(opened, settings))) say(line)
+}
+
+/** What a start does as well: for platforms that want it done, and over, before the first one. */
+async function migrate({ database }: Settings, say: Say): Promise<void> {
+  if (database === 'sqlite')
+    throw new RecoveryProblem('migrate is for PostgreSQL; on SQLite each start does it by itself')
+  const { engine } = await openServer(database)
+  await engine.close()
+  say('The database has the tables of this release.')
 }
 
 function linesOf(voided: Voided): string[] {

@@ -12,6 +12,7 @@ const NAMES = [
   'SERVICE_SMTP_URL',
   'SERVICE_AI_KEY',
   'SERVICE_ACME_EAB',
+  'PGPASSWORD',
 ] as const
 
 /** The environment, with what its files hold; a file's last line break is not part of its secret. */
