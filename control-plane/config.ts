@@ -82,7 +82,7 @@ export function controlPlaneSettings({
       egressProxy: config.webhooks.egress_proxy,
     },
     ai: aiOf(config.ai, environment),
-    acme: acmeOf(config.control_plane.acme, environment),
+    acme: acmeOf(config, environment),
     ...masterKeysOf(secrets.SERVICE_MASTER_KEY, environment),
     breachListFile: config.passwords.breach_list,
     mailFrom: config.mail.from,
@@ -129,10 +129,15 @@ function aiOf(
 
 /** `host=id:key` for each authority that wants to know whose account it is; the key in base64url. */
 function acmeOf(
-  { directory: directories, email, profile }: Settings['config']['control_plane']['acme'],
+  config: Settings['config'],
   { SERVICE_ACME_EAB: accounts = '' }: Settings['environment'],
 ): AcmeSettings | null {
+  const { directory: directories, email, profile } = config.control_plane.acme
   if (directories === null) return null
+  if (!edgeUrlFor(config, 'a.example').startsWith('https:'))
+    throw new ConfigError(
+      'control_plane.acme: browsers reach gateways without TLS, so set gateway.tls_listen, or edge_url to https://{hostname}',
+    )
   const byHost = new Map<string, ExternalAccount>()
   for (const account of accounts.split(/\s+/).filter((one) => one !== '')) {
     const [, host, keyId, hmacKey] = /^([^=:]+)=([\x21-\x7e]+):([\w-]+)=*$/.exec(account) ?? []

@@ -16,7 +16,7 @@ import {
   keepAcmeOrdersOf,
   nextAcmeOrderAt,
 } from '../store/queries/acme-orders.ts'
-import { uploadedCertificatesOf } from '../store/queries/certificates.ts'
+import { certificatesOfAll, uploadedCertificatesOf } from '../store/queries/certificates.ts'
 import { changedTenantsAfter } from '../store/queries/fleet.ts'
 import { findTenants, type Tenant } from '../store/queries/tenants.ts'
 import { isReserved } from '../store/reserved.ts'
@@ -109,10 +109,14 @@ export function createAcme(options: AcmeOptions) {
       const wanted = (await wantedOf(queries, tenants)).get(tenantId) ?? []
       await keepAcmeOrdersOf(queries, tenantId, wanted)
       const known = (await acmeOrdersOf(queries, [tenantId])).map(({ hostname }) => hostname)
+      // one that it had before is watched on, and not ordered anew
+      const had = (await certificatesOfAll(queries, [tenantId])).map(({ hostname }) => hostname)
       const rows = wanted
         .filter((hostname) => !known.includes(hostname))
-        // one that it had before is watched on, and not ordered anew
-        .map((hostname) => ({ hostname, tenantId, step: 'issued' as const, dueAt: nowMs }))
+        .map((hostname) => {
+          const step = had.includes(hostname) ? 'issued' : 'waiting'
+          return { hostname, tenantId, step, dueAt: nowMs } as const
+        })
       await insertAcmeOrders(queries, rows)
     })
   }

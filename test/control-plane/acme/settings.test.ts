@@ -6,8 +6,9 @@ import { SECRETS } from '../../support/programs.ts'
 const FIRST = 'https://acme.example.com/directory'
 const SECOND = 'https://other.example.com/acme/dv'
 
-function read(acme: string, accounts?: string) {
-  const config = parseConfig(`control_plane: { acme: ${acme} }`, 'config.yaml')
+function read(acme: string, accounts?: string, edgeUrl = 'https://{hostname}') {
+  const text = `control_plane: { acme: ${acme} }\nedge_url: "${edgeUrl}"\n`
+  const config = parseConfig(text, 'config.yaml')
   const secrets = SECRETS as Required<typeof SECRETS>
   const environment = accounts === undefined ? {} : { SERVICE_ACME_EAB: accounts }
   const flags = new Set<string>()
@@ -42,6 +43,8 @@ void t.test('what cannot be meant is refused, and no key repeated', (t) => {
   const wish = 'expected an https:// address of an ACME directory'
   t.throws(() => read('{ directory: "http://acme.example.com/directory" }'), new RegExp(wish))
   t.throws(() => read('{ directory: [] }'), /at least one address/)
+  const plain = 'http://{hostname}:8000'
+  t.throws(() => read(`{ directory: "${FIRST}" }`, undefined, plain), /without TLS/)
   const six = Array.from({ length: 6 }, () => `"${FIRST}"`).join()
   t.throws(() => read(`{ directory: [${six}] }`), /at most 5 addresses/)
   t.throws(() => read(`{ directory: "${FIRST}", email: "a b" }`), /acme\.email: expected/)
