@@ -57,6 +57,7 @@ export async function startFakeAuthority(t: Teardown, { nowMs } = systemClock) {
   const windows = new Map<string, { start: string; end: string }>()
   let suggests = false
   let mayValidate = true
+  let lists = true
   let mayFinish = true
   let base = ''
   /** Waited for, before anything is done. */
@@ -115,7 +116,7 @@ export async function startFakeAuthority(t: Teardown, { nowMs } = systemClock) {
         return { status: 'valid' }
       }
       case 'account':
-        return { status: 'valid', orders: `${base}/orders` }
+        return { status: 'valid', ...(lists && { orders: `${base}/orders` }) }
       case 'orders':
         return { orders: orders.map((_, index) => `${base}/order/${index}`) }
       case 'new-order': {
@@ -125,6 +126,14 @@ export async function startFakeAuthority(t: Teardown, { nowMs } = systemClock) {
         if (isRefused !== undefined) return refuse(response, isRefused)
         const isReplaced = replaces !== undefined && orders.some((one) => one.replaces === replaces)
         if (isReplaced) return refuse(response, { status: 409, type: 'alreadyReplaced' })
+        // as Boulder does, which keeps no list
+        const same = orders.findIndex(
+          (one) => one.hostname === hostname && one.status === 'pending',
+        )
+        if (!lists && same !== -1) {
+          response.setHeader('location', `${base}/order/${same}`)
+          return viewOf(same)
+        }
         const counts = { challenges: 0, finalized: 0 }
         orders.push({ hostname, replaces, profile, status: 'pending', ...counts, certificate: '' })
         response.setHeader('location', `${base}/order/${orders.length - 1}`)
@@ -232,6 +241,8 @@ export async function startFakeAuthority(t: Teardown, { nowMs } = systemClock) {
       suggests = true
       for (const id of issued) windows.set(id, windowOf(start, end))
     },
+    /** False: it keeps no list of orders, and hands out again what is pending. */
+    lists: (does: boolean) => void (lists = does),
     validates: (may: boolean) => void (mayValidate = may),
     finishes(may: boolean) {
       mayFinish = may

@@ -54,15 +54,19 @@ export async function startPebble(t: Teardown, options: PebbleOptions) {
     }),
   )
   const dnsPort = await startNames(t)
-  const pebble = spawn(PROGRAM, ['-config', config, '-dnsserver', `127.0.0.1:${dnsPort}`], {
-    env: {
-      PEBBLE_VA_NOSLEEP: '1',
-      PEBBLE_AUTHZREUSE: '0',
-      PEBBLE_WFE_NONCEREJECT: String(noncesRefused),
-      ...environment,
+  const pebble = spawn(
+    PROGRAM,
+    ['-strict', '-config', config, '-dnsserver', `127.0.0.1:${dnsPort}`],
+    {
+      env: {
+        PEBBLE_VA_NOSLEEP: '1',
+        PEBBLE_AUTHZREUSE: '0',
+        PEBBLE_WFE_NONCEREJECT: String(noncesRefused),
+        ...environment,
+      },
+      stdio: ['ignore', 'pipe', 'pipe'],
     },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
+  )
   const ended = new Promise<void>((resolve) => pebble.once('exit', () => resolve()))
   t.teardown(async () => {
     pebble.kill('SIGKILL')
