@@ -3,19 +3,27 @@
  * listener, which no browser reaches, and for whoever has the fleet key.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { Counter, Gauge, Registry } from 'prom-client'
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { SECOND_MS } from '../shared/clock.ts'
 import type { Analysis } from './analysis/analysis.ts'
 import type { Budgets } from './analysis/budgets.ts'
+import type { FleetHub } from './fleet/hub.ts'
 import { isSameSecret } from './keys/vault.ts'
 import { countAcmeOrders } from './store/queries/acme-orders.ts'
 import { newestEvent, outboxPosition } from './store/queries/outbox.ts'
+import type { Jobs } from './services/jobs.ts'
+import type { Sessions } from './sessions/sessions.ts'
+import { firstCertificateEnd } from './store/queries/certificates.ts'
 import type { Store } from './store/store.ts'
 import { stateOfStep } from './tenants/certificates.ts'
 import type { Dispatcher } from './webhooks/dispatcher.ts'
 import { countAllPending } from './webhooks/queue.ts'
 
 interface MetricsWorld {
-  readonly store: Pick<Store, 'read'>
+  readonly store: Pick<Store, 'read' | 'onCommit' | 'isBehind' | 'cannotWrite'>
+  readonly sessions: Pick<Sessions, 'recorded'>
+  readonly fleet: Pick<FleetHub, 'gateways'>
+  readonly jobs: Pick<Jobs, 'doneAtMs'>
   readonly dispatcher: Pick<Dispatcher, 'counts'>
   readonly budgets: Pick<Budgets, 'today'>
   readonly analysis: Pick<Analysis, 'budget'>
@@ -23,7 +31,8 @@ interface MetricsWorld {
 
 type Metrics = ReturnType<typeof createMetrics>
 
-export function createMetrics({ store, dispatcher, budgets, analysis }: MetricsWorld) {
+export function createMetrics(world: MetricsWorld) {
+  const { store, dispatcher, budgets, analysis, sessions, fleet, jobs } = world
   const registry = new Registry()
   const registers = [registry]
   const gauge = (name: string, help: string) =>
@@ -57,6 +66,58 @@ export function createMetrics({ store, dispatcher, budgets, analysis }: MetricsW
     registers,
   })
 
+  const general = (name: string, help: string, labelNames: string[] = []) =>
+    new Gauge({ name: `control_plane_${name}`, help, labelNames, registers })
+  const health = general('database', '1 while it is so.', ['state'])
+  const gateways = general('gateways', 'Gateways that are known here.', ['state'])
+  const jobsDone = general(
+    'jobs_done_timestamp_seconds',
+    'When a round of jobs was last over; they begin every minute.',
+  )
+  const certificateEnd = general(
+    'certificate_expiry_timestamp_seconds',
+    'When the next certificate of a hostname ends; NaN without any.',
+  )
+  const begun = new Counter({
+    name: 'control_plane_sessions_begun_total',
+    help: 'Sign-ins that came to their end since the start.',
+    registers,
+  })
+  const emitted = new Counter({
+    name: 'control_plane_events_total',
+    help: 'Events since the start, refused sign-ins (signin.denied) among them.',
+    labelNames: ['event'],
+    registers,
+  })
+  const changes = new Histogram({
+    name: 'control_plane_change_duration_seconds',
+    help: 'From a change being asked for to its commit, waits in line and for locks included.',
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5],
+    registers,
+  })
+  emitted.inc({ event: 'signin.denied' }, 0)
+  store.onCommit(({ events, tookMs, isElsewhere }) => {
+    if (isElsewhere) return
+    changes.observe(tookMs / SECOND_MS)
+    for (const event of events) emitted.inc({ event })
+  })
+  collectDefaultMetrics({ register: registry, prefix: 'control_plane_' })
+
+  async function setGeneral() {
+    const why = store.cannotWrite()
+    health.set({ state: 'behind' }, Number(store.isBehind()))
+    for (const state of ['full', 'read_only', 'failing'] as const)
+      health.set({ state }, Number(why === state))
+    const known = fleet.gateways()
+    const connected = known.filter((gateway) => gateway.connected).length
+    gateways.set({ state: 'connected' }, connected)
+    gateways.set({ state: 'away' }, known.length - connected)
+    jobsDone.set((jobs.doneAtMs ?? NaN) / SECOND_MS)
+    certificateEnd.set(((await firstCertificateEnd(store.read)) ?? NaN) / SECOND_MS)
+    begun.reset()
+    begun.inc(sessions.recorded())
+  }
+
   return {
     contentType: registry.contentType,
     async text(): Promise<string> {
@@ -80,6 +141,7 @@ export function createMetrics({ store, dispatcher, budgets, analysis }: MetricsW
         orders.failing += Number(failing)
       }
       for (const [state, count] of Object.entries(orders)) hostnames.set({ state }, count)
+      await setGeneral()
       return registry.metrics()
     },
   }

@@ -3,7 +3,7 @@
  * late, or twice.
  */
 import type { Logger } from 'pino'
-import { SECOND_MS } from '../../shared/clock.ts'
+import { SECOND_MS, type Clock } from '../../shared/clock.ts'
 import { createCoalescingRunner, type CoalescingRunner } from '../concurrency/coalescing-runner.ts'
 
 export interface Jobs {
@@ -17,6 +17,8 @@ export interface Jobs {
   follows(work: (isClosed: () => boolean) => Promise<void>, failure: string, everyMs?: number): void
   readonly tidying: readonly string[]
   start(everyMs?: number): void
+  /** When the last round was over, and all of it had been tried; undefined before the first. */
+  readonly doneAtMs: number | undefined
   /** One round now; shared by whoever asks while it runs. */
   run(): Promise<void>
   close(): Promise<void>
@@ -28,7 +30,7 @@ const EVERY_MS = 60 * SECOND_MS
 /** So many rows per change, so that no change keeps others waiting for long. */
 const BATCH = 500
 
-export function createJobs(log: Pick<Logger, 'error'>): Jobs {
+export function createJobs(log: Pick<Logger, 'error'>, clock: Clock): Jobs {
   const prunes = new Map<string, (limit: number) => Promise<number>>()
   const begun: (() => Promise<void>)[] = []
   const following: { readonly runner: CoalescingRunner; readonly everyMs: number | undefined }[] =
@@ -36,6 +38,7 @@ export function createJobs(log: Pick<Logger, 'error'>): Jobs {
   const timers: NodeJS.Timeout[] = []
   let isClosed = false
   let running: Promise<void> | undefined
+  let doneAtMs: number | undefined
 
   async function round() {
     for (const begin of begun) void begin()
@@ -47,6 +50,7 @@ export function createJobs(log: Pick<Logger, 'error'>): Jobs {
       }
     }
     for (const { runner } of following) await runner.run()
+    doneAtMs = clock.nowMs()
   }
 
   function every(milliseconds: number, work: () => Promise<void>) {
@@ -72,6 +76,9 @@ export function createJobs(log: Pick<Logger, 'error'>): Jobs {
     follows(work, failure, everyMs) {
       const runner = createCoalescingRunner(work, (error) => log.error({ error }, failure))
       following.push({ runner, everyMs })
+    },
+    get doneAtMs() {
+      return doneAtMs
     },
     get tidying() {
       return [...prunes.keys()]

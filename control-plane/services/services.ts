@@ -18,7 +18,7 @@ export type Services = Awaited<ReturnType<typeof createServices>>
 
 export async function createServices(world: ServicesWorld) {
   const { baseUrl, edgeUrlFor, clock, log, trustedProxies = [] } = world
-  const jobs = createJobs(log)
+  const jobs = createJobs(log, clock)
   const ofTenants = await openTenants(world, jobs)
   const people = createPeople(world, ofTenants, jobs)
   const enforcement = await openEnforcement(world, ofTenants, jobs)

@@ -55,7 +55,10 @@ interface SeenSession {
 export type Sessions = ReturnType<typeof createSessions>
 
 export function createSessions({ store, clock }: { store: Store; clock: Clock }) {
+  let recorded = 0
   return {
+    /** How many this control plane has begun since its start. */
+    recorded: () => recorded,
     /**
      * Before the token leaves, and alone with the writer, so that every revocation either was
      * committed and is seen here, or comes later and names a second after `iat`. What was proven
@@ -86,6 +89,7 @@ export function createSessions({ store, clock }: { store: Store; clock: Clock })
           deviceId: issued.deviceId ?? null,
         })
       })
+      recorded++
     },
 
     async find(tenantId: string, sid: string): Promise<Session | undefined> {

@@ -70,7 +70,10 @@ interface Committed {
   readonly revision: number | null
   readonly tenantIds: readonly string[]
   readonly revoked: ReadonlyMap<string, Revoked>
-  readonly hasEvents: boolean
+  /** The names of those that it emits. */
+  readonly events: readonly string[]
+  /** From when it was asked for. */
+  readonly tookMs: number
   /** Keys of gateways, and what all gateways are told beside tenants. */
   readonly isOfFleet: boolean
   readonly removedGateways: readonly string[]
@@ -125,7 +128,7 @@ export async function openStore(engine: Engine, clock: Clock): Promise<Store> {
     engine.nodes &&
     (await followCommits({
       nodes: engine.nodes,
-      onNews: (news) => tell({ ...news, revision: null, hasEvents: false, isElsewhere: true }),
+      onNews: (news) => tell({ ...news, revision: null, events: [], tookMs: 0, isElsewhere: true }),
       onHeard(position) {
         heard = position
         for (const listener of heardListeners) listener(position)
@@ -145,6 +148,7 @@ export async function openStore(engine: Engine, clock: Clock): Promise<Store> {
     work: (change: Change) => Promise<T>,
     enforced: Promise<Enforced>,
   ) {
+    const askedMs = performance.now()
     let gathered = gather()
     let position: number | null = null
     const kept = transaction(async (queries) => {
@@ -156,7 +160,9 @@ export async function openStore(engine: Engine, clock: Clock): Promise<Store> {
       return done
     })
     const result = await writing.noted(kept)
-    const committed = { ...gathered, revoked: gathered.revoked.whole(), isElsewhere: false }
+    const tookMs = performance.now() - askedMs
+    const revokedWhole = gathered.revoked.whole()
+    const committed = { ...gathered, revoked: revokedWhole, tookMs, isElsewhere: false }
     tell(committed)
     return { result, revoked: committed.revoked, position }
   }
@@ -214,7 +220,7 @@ const gather = () => ({
   revision: null as number | null,
   tenantIds: [] as string[],
   revoked: new GatheredRevocations(),
-  hasEvents: false,
+  events: [] as string[],
   isOfFleet: false,
   removedGateways: [] as string[],
 })
@@ -256,7 +262,7 @@ function openChange(
         return { sequence, eventId, tenantId, event, content, createdAt: nowMs }
       })
       await insertRows(queries, schema.outbox, rows)
-      gathered.hasEvents = true
+      gathered.events.push(...all.map(() => event))
     },
     audit: (actor, entry) => change.auditEach(actor, [entry]),
     async auditEach(actor, entries) {

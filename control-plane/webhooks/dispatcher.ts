@@ -68,7 +68,7 @@ export function createDispatcher(world: DispatcherWorld) {
   const runner = createCoalescingRunner(work, (error) => log.error({ error }, 'deliveries wait'))
 
   store.onCommit((committed) => {
-    if (!committed.hasEvents) return
+    if (committed.events.length === 0) return
     hasEvents = true
     wake()
   })

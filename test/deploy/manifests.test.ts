@@ -253,7 +253,7 @@ function probesIn(container: object): { path: string; port: string }[] {
 }
 
 void t.test('its pages lead where there is something', async (t) => {
-  for (const folder of ['containers', 'systemd'])
+  for (const folder of ['containers', 'monitoring', 'systemd'])
     for (const [, link = ''] of read(folder, 'README.md').matchAll(/\]\((?!https?:)([^)#]+)/g))
       t.ok(existsSync(join(dirname(at(folder, 'README.md')), link)), link)
 })

@@ -15,6 +15,16 @@ export async function certificatesOfAll(queries: Queries, tenantIds: readonly st
     .orderBy(asc(table.hostname))
 }
 
+/** When the next one ends; undefined: there is none. */
+export async function firstCertificateEnd(queries: Queries): Promise<number | undefined> {
+  const [row] = await queries
+    .select({ notAfter: table.notAfter })
+    .from(table)
+    .orderBy(asc(table.notAfter))
+    .limit(1)
+  return row?.notAfter
+}
+
 /** Hostnames that somebody has brought a certificate for. */
 export async function uploadedCertificatesOf(queries: Queries, tenantIds: readonly string[]) {
   const rows = await queries

@@ -39,7 +39,7 @@ void t.test('who exists for a check only is swept when it is over', async (t) =>
   t.equal(await trialPeople.prune(10), 0, 'a check may be under way for so long')
   clock.advance(1)
   let events = 0
-  store.onCommit(({ hasEvents }) => void (events += hasEvents ? 1 : 0))
+  store.onCommit((committed) => void (events += committed.events.length))
   t.equal(await trialPeople.prune(10), 1)
   t.equal(await trialPeople.prune(10), 0)
   t.equal(await users.find('acme', userId), undefined)

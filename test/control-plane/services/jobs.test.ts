@@ -1,5 +1,6 @@
 import t from 'tap'
 import { pino } from 'pino'
+import { systemClock } from '../../../shared/clock.ts'
 import { createJobs } from '../../../control-plane/services/jobs.ts'
 import { addFigures } from '../../../control-plane/store/queries/figures.ts'
 import { schema } from '../../../control-plane/store/schema.ts'
@@ -81,7 +82,7 @@ void t.test('a job that fails is logged, and the others run', async (t) => {
   const ran: string[] = []
   const lines: string[] = []
   const log = pino({}, { write: (line: string) => void lines.push(line) })
-  const jobs = createJobs(log)
+  const jobs = createJobs(log, systemClock)
   const prune = (name: string) => async () => {
     ran.push(name)
     if (name === 'sessions') throw new Error('disk full')
