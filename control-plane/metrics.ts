@@ -5,6 +5,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { SECOND_MS } from '../shared/clock.ts'
+import { VERSION } from '../shared/version.ts'
 import type { Analysis } from './analysis/analysis.ts'
 import type { Budgets } from './analysis/budgets.ts'
 import type { FleetHub } from './fleet/hub.ts'
@@ -13,6 +14,7 @@ import { countAcmeOrders } from './store/queries/acme-orders.ts'
 import { newestEvent, outboxPosition } from './store/queries/outbox.ts'
 import type { Jobs } from './services/jobs.ts'
 import type { Sessions } from './sessions/sessions.ts'
+import { migrations } from './store/migrations/migrations.ts'
 import { firstCertificateEnd } from './store/queries/certificates.ts'
 import type { Store } from './store/store.ts'
 import { stateOfStep } from './tenants/certificates.ts'
@@ -68,6 +70,10 @@ export function createMetrics(world: MetricsWorld) {
 
   const general = (name: string, help: string, labelNames: string[] = []) =>
     new Gauge({ name: `control_plane_${name}`, help, labelNames, registers })
+  general('build', 'Always 1.', ['version', 'migration']).set(
+    { version: VERSION, migration: migrations.at(-1)?.name ?? '' },
+    1,
+  )
   const health = general('database', '1 while it is so.', ['state'])
   const gateways = general('gateways', 'Gateways that are known here.', ['state'])
   const jobsDone = general(

@@ -1,0 +1,42 @@
+import t from 'tap'
+import { redactor } from '../../../control-plane/launch/redaction.ts'
+
+const KEY = 'a "key" of ours/0123'
+const redacted = redactor([KEY, 'key'])
+
+t.test('what opens something does not leave the house', async (t) => {
+  for (const [line, kept] of [
+    [`it was ${KEY}`, 'it was [removed]'],
+    [JSON.stringify({ reason: KEY }), '{"reason":"[removed]"}'],
+    [`?q=${encodeURIComponent(KEY)}`, '?q=[removed]'],
+    [Buffer.from(KEY).toString('base64'), '[removed]'],
+    ['service_session=eyJhbGciOi.eyJzdWIiOi.c2ln; a=b', 'service_session=[removed]; a=b'],
+    ['the token eyJhbGciOi.eyJzdWIiOi.c2ln, cut off', 'the token [removed], cut off'],
+    ['gateway gwk_0123456789abcdef left', 'gateway [removed] left'],
+    ['Authorization: Bearer abc.def-123', 'Authorization: [removed] [removed]'],
+    ['Set-Cookie: service_flow=abc; Path=/', 'Set-Cookie: [removed]'],
+    ['{"cookie":"a=b; c=d","path":"/"}', '{"cookie":"[removed]","path":"/"}'],
+    ['postgres://service:hunter2@db:5432/x', 'postgres://[removed]@db:5432/x'],
+    ['smtps://user:p%40ss@mail.example.com', 'smtps://[removed]@mail.example.com'],
+    [
+      'GET /service/callback?code=abc&state=def HTTP/1.1',
+      'GET /service/callback?code=[removed]&state=[removed] HTTP/1.1',
+    ],
+    ['password: hunter2', 'password: [removed]'],
+    ['"client_secret":"hunter2","name":"a"', '"client_secret":"[removed]","name":"a"'],
+    ['ada.lovelace+x@example.com signed in', '[removed]@example.com signed in'],
+    ['-----BEGIN PRIVATE KEY-----\nMIG\n-----END PRIVATE KEY-----\nend', '[removed]\nend'],
+  ] as const)
+    t.equal(redacted(line), kept)
+})
+
+t.test('and what helps stays', async (t) => {
+  for (const line of [
+    '{"level":40,"tenant_id":"acme","msg":"code exchange failed","reason":"ECONNREFUSED"}',
+    '"tenant_tokens_per_day": 500000,',
+    'control_plane_ai_tokens_today 0',
+    'http://127.0.0.1:8081 is not reachable',
+    'a key and a monkey', // as short as this is no secret
+  ])
+    t.equal(redacted(line), line)
+})
