@@ -149,7 +149,13 @@ export function createOrders(world: OrdersWorld) {
         return refuse(row, problemOfAuthorization(authorization))
       if (challenge?.url === undefined)
         return refuse(row, new AcmeProblem('It does not offer HTTP-01 for this hostname.'))
-      await client.challenge(challenge.url)
+      try {
+        await client.challenge(challenge.url)
+      } catch (error) {
+        // somebody else has told it meanwhile
+        if (problemIn(error).isBusy || (await client.authorization(url)).status === 'pending')
+          throw error
+      }
     }
     return write(row, { step: 'answered', dueAt: clock.nowMs() + SECOND_MS })
   }
@@ -170,7 +176,9 @@ export function createOrders(world: OrdersWorld) {
       }
       case 'ready': {
         const csr = certificateRequest(row.hostname, createPrivateKey(keyOf(row)))
-        const finalized = await client.finalize(found.finalize, csr)
+        const finalized = await client.finalize(found.finalize, csr).catch(orderIsOver)
+        // whoever else went on with it was first, and what comes of it is as good
+        if (finalized === undefined) return later(row, undefined)
         if (finalized.status === 'valid') return collect(row, authority, finalized)
         return later(row, finalized.retryAfterMs)
       }
@@ -300,6 +308,10 @@ export function createOrders(world: OrdersWorld) {
 function problemIn(error: unknown): AcmeProblem {
   if (error instanceof AcmeProblem) return error
   throw error
+}
+
+function orderIsOver(error: unknown): undefined {
+  if (problemIn(error).type !== 'orderNotReady') throw error
 }
 
 function problemOfAuthorization({ status, challenges }: Authorization): AcmeProblem {

@@ -152,12 +152,15 @@ export async function startFakeAuthority(t: Teardown, { nowMs } = systemClock) {
           challenges: [{ type: 'http-01', url: `${base}/challenge/${at}`, token: 'token' }],
         }
       case 'challenge':
+        if (order?.status !== 'pending') return refuse(response, { status: 400, type: 'malformed' })
         if (order !== undefined) {
           order.challenges += 1
           if (mayValidate) order.status = 'ready'
         }
         return {}
       case 'finalize':
+        if (order?.status !== 'ready')
+          return refuse(response, { status: 403, type: 'orderNotReady' })
         if (order !== undefined) {
           order.finalized += 1
           order.certificate = issue(
