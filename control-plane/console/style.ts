@@ -28,6 +28,7 @@ a { color: var(--accent); text-underline-offset: .2em }
 main:focus { outline: none }
 code, kbd, pre { font-family: var(--mono); font-size: .875em }
 code { overflow-wrap: anywhere }
+.host { display: inline-block; min-width: 11rem }
 form { margin: 0 }
 fieldset.plain { min-width: 0; margin: 0; padding: 0; border: 0 }
 td > input[type=checkbox] { width: 1.125rem; height: 1.125rem; margin: 0; vertical-align: middle }

@@ -5,7 +5,7 @@ const GONE = '[removed]'
 /** Of what form secrets are that we make, and what carries those of others. */
 const PATTERNS: readonly (readonly [RegExp, string])[] = [
   [/\beyJ[\w-]{5,}\.[\w-]*\.?[\w-]*/g, GONE], // tokens
-  [/\b(?:gwk|sct|sdt|whsec)_[\w-]{12,}/g, GONE],
+  [/\b(?:gwk|sak|scs|sct|sdc|sdt|whsec)_[\w-]{12,}/g, GONE],
   [/(\b(?:Bearer|Basic|Digest) +)[\w.~+/=-]{6,}/gi, `$1${GONE}`],
   [/(\b(?:set-)?cookie["']?\s*[:=]\s*["']?)[^"'\r\n]+/gi, `$1${GONE}`],
   [

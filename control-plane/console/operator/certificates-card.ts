@@ -29,11 +29,17 @@ export function certificatesCard(
       about: hostname,
       hidden: { hostname },
     })
+  const isOrdered = states.some(({ order }) => order !== null)
+  const advice = html`Set <code>control_plane.acme</code> to have them ordered and renewed.`
   const content = html`${table({
     caption: 'Certificates',
     rows: states,
     columns: [
-      { label: 'Hostname', isName: true, cell: ({ hostname }) => hostname },
+      {
+        label: 'Hostname',
+        isName: true,
+        cell: ({ hostname }) => html`<span class="host">${hostname}</span>`,
+      },
       { label: 'State', cell: (one) => certificateState(one, visit.nowMs, tryNow) },
       { label: 'Source', cell: ({ source }) => (source === null ? null : SOURCES[source]) },
       {
@@ -53,7 +59,7 @@ export function certificatesCard(
   })}
     <p class="hint">
       Upload certificates by API:
-      <code>PUT …/certificates/{hostname}</code>. Set <code>control_plane.acme</code> to have them ordered and renewed. Without a certificate, gateways serve the hostname without TLS.
+      <code>PUT …/certificates/{hostname}</code>. ${isOrdered ? '' : advice} Without a certificate, gateways serve the hostname without TLS.
     </p>`
   return card('Certificates', content)
 }
@@ -72,7 +78,7 @@ function certificateState(
       ? html` Next attempt: ${moment(order.nextAttemptAt)}. ${tryNow(hostname)}`
       : ''
   const said = problem === null ? '' : html`<div class="hint">${problem}${next}</div>`
-  return html`${certificateBadge(certificate, order, nowMs)} ${said}`
+  return html`<div>${certificateBadge(certificate, order, nowMs)} ${said}</div>`
 }
 
 function certificateBadge(

@@ -13,6 +13,7 @@ t.test('what opens something does not leave the house', async (t) => {
     ['service_session=eyJhbGciOi.eyJzdWIiOi.c2ln; a=b', 'service_session=[removed]; a=b'],
     ['the token eyJhbGciOi.eyJzdWIiOi.c2ln, cut off', 'the token [removed], cut off'],
     ['gateway gwk_0123456789abcdef left', 'gateway [removed] left'],
+    ['keys sak_0123456789abcdef, scs_0123456789abcdef', 'keys [removed], [removed]'],
     ['Authorization: Bearer abc.def-123', 'Authorization: [removed] [removed]'],
     ['Set-Cookie: service_flow=abc; Path=/', 'Set-Cookie: [removed]'],
     ['{"cookie":"a=b; c=d","path":"/"}', '{"cookie":"[removed]","path":"/"}'],
