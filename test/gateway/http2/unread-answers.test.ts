@@ -26,9 +26,20 @@ const tick = () => new Promise((next) => setImmediate(next))
 
 setFlagsFromString('--expose-gc')
 const collectGarbage = runInNewContext('gc') as () => void
-const bufferBytes = () => {
-  collectGarbage()
-  return process.memoryUsage().arrayBuffers
+/**
+ * V8 gives buffers back in the background, and each read of the application's sockets here had one of
+ * 64 KiB: what counts is what stays.
+ */
+async function bufferBytes(): Promise<number> {
+  let least = Infinity
+  for (let same = 0; same < 5; same++) {
+    collectGarbage()
+    await new Promise((next) => setTimeout(next, 10))
+    const { arrayBuffers } = process.memoryUsage()
+    if (arrayBuffers < least) same = 0
+    least = Math.min(least, arrayBuffers)
+  }
+  return least
 }
 
 function initialWindow(bytes: number): Buffer {
@@ -113,12 +124,12 @@ for (const [windowBytes, heldMax, title] of [
     const { wire, origin } = await start(t)
     const client = connect(wire, windowBytes)
     await client.settled()
-    const before = bufferBytes()
+    const before = await bufferBytes()
     for (let at = 0; at < LIMITS.http2StreamsMax; at++)
       client.request(1 + 2 * at, requestFields(HOST, '/giant'))
     while (origin.asked.length < LIMITS.http2StreamsMax) await tick()
     for (let turn = 0; turn < 10; turn++) await settle(client)
-    const held = bufferBytes() - before
+    const held = (await bufferBytes()) - before
     t.ok(held < heldMax, `${(held / MIB).toFixed(2)} MiB in buffers`)
   })
 
