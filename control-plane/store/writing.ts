@@ -1,6 +1,7 @@
 /**
  * Whether the database keeps changes: a full disk answers every question, and takes no word. What
- * goes wrong says so; then something that means nothing is written now and then, until it is kept.
+ * goes wrong says so; then something that means nothing is written now and then, until it is kept a
+ * few times in a row: on a disk that is nearly full there is room for a little every now and then.
  */
 import { randomUUID } from 'node:crypto'
 import { SECOND_MS } from '../../shared/clock.ts'
@@ -8,7 +9,8 @@ import type { Queries } from './engine.ts'
 import { cannotWrite, type CannotWrite } from './engines/cannot-write.ts'
 import { schema } from './schema.ts'
 
-const TRY_MS = SECOND_MS
+const TRY_MS = SECOND_MS / 2
+const KEPT_IN_A_ROW = 3
 const PROBE = 'write_probe'
 
 export async function writeProbe(queries: Queries): Promise<void> {
@@ -24,24 +26,33 @@ export function watchWriting(probe: () => Promise<void>, tryMs = TRY_MS) {
   let tell: (why: CannotWrite | undefined) => void = () => {}
   let timer: NodeJS.Timeout | undefined
   let isClosed = false
+  /** Without anything in between that was not. */
+  let goodTries = 0
 
   function note(now: CannotWrite | undefined) {
     const isNew = now !== why
     why = now
+    goodTries = 0
     if (isNew) tell(now)
-    if (now !== undefined && !isClosed) timer ??= setTimeout(attempt, tryMs).unref()
+    if (now !== undefined) tryLater()
+  }
+
+  function tryLater() {
+    if (!isClosed) timer ??= setTimeout(attempt, tryMs).unref()
   }
 
   function attempt() {
     probe().then(
-      () => over(undefined),
-      (error: unknown) => over(cannotWrite(error) ?? why),
+      () => {
+        timer = undefined
+        if (++goodTries < KEPT_IN_A_ROW) tryLater()
+        else note(undefined)
+      },
+      (error: unknown) => {
+        timer = undefined
+        note(cannotWrite(error) ?? why)
+      },
     )
-  }
-
-  function over(now: CannotWrite | undefined) {
-    timer = undefined
-    note(now)
   }
 
   return {

@@ -50,3 +50,30 @@ t.test('once something could not be kept it is tried until it can be', async (t)
   t.same(told, ['full', 'failing', undefined])
   t.equal(writing.why(), undefined)
 })
+
+t.test('what is kept once in a while is no end of it', async (t) => {
+  // kept, kept, and then not; then something else that is not, between two that are
+  const outcomes = [null, null, failure('SQLITE_FULL'), null, 'a change that is refused', null]
+  const over = Promise.withResolvers<void>()
+  let tried = 0
+  const writing = watchWriting(async () => {
+    tried++
+    const problem = outcomes.shift()
+    if (problem instanceof Error) throw problem
+    if (typeof problem === 'string')
+      await writing.noted(Promise.reject(failure('SQLITE_FULL'))).catch(() => {})
+    else t.equal(writing.why(), 'full')
+  }, 1)
+  t.teardown(writing.close)
+  const told: (string | undefined)[] = []
+  writing.onChange((why) => {
+    told.push(why)
+    if (why === undefined) over.resolve()
+  })
+  const waits = setInterval(() => {}, 1000)
+  t.teardown(() => clearInterval(waits))
+  await t.rejects(writing.noted(Promise.reject(failure('SQLITE_FULL'))))
+  await over.promise
+  t.same(told, ['full', undefined])
+  t.equal(tried, 7, 'three in a row, behind the last that was not')
+})
