@@ -30,7 +30,7 @@ interface SigningKey {
 export type ChallengeKeys = ReturnType<typeof createChallengeKeys>
 
 export function createChallengeKeys({ store, vault }: { store: Store; vault: Vault }) {
-  let known: Promise<readonly SigningKey[]> | undefined
+  let known: { readonly sealed: string; readonly keys: Promise<readonly SigningKey[]> } | undefined
 
   const make = () =>
     String(
@@ -42,27 +42,32 @@ export function createChallengeKeys({ store, vault }: { store: Store; vault: Vau
   const sealed = (pems: readonly string[]) => vault.seal(JSON.stringify(pems), PURPOSE)
   const isFact = eq(schema.facts.name, FACT)
 
-  async function kept(queries: Queries): Promise<readonly string[] | undefined> {
+  async function find(queries: Queries): Promise<string | undefined> {
     const [row] = await queries.select().from(schema.facts).where(isFact)
-    return row && (JSON.parse(vault.open(row.value, PURPOSE)) as string[])
+    return row?.value
   }
+
+  const opened = (value: string) => JSON.parse(vault.open(value, PURPOSE)) as string[]
 
   /** Made when they are first asked for. */
   const open = () =>
     store.change(async ({ queries }) => {
-      const before = await kept(queries)
+      const before = await find(queries)
       if (before !== undefined) return before
-      const pems = [make(), make()]
-      await queries.insert(schema.facts).values({ name: FACT, value: sealed(pems) })
-      return pems
+      const value = sealed([make(), make()])
+      await queries.insert(schema.facts).values({ name: FACT, value })
+      return value
     })
 
-  const read = async (pems: readonly string[]) => Promise.all(pems.map(signingKeyOf))
-
-  function keys(): Promise<readonly SigningKey[]> {
-    known ??= open().then(read)
-    known.catch(() => (known = undefined))
-    return known
+  /**
+   * Looked up each time: another control plane may have rotated them, and one that has leaked must
+   * neither sign here nor be told to agents any more. Only reading them is saved.
+   */
+  async function keys(): Promise<readonly SigningKey[]> {
+    const value = (await find(store.read)) ?? (await open())
+    if (known?.sealed !== value)
+      known = { sealed: value, keys: Promise.all(opened(value).map(signingKeyOf)) }
+    return known.keys
   }
 
   return {
@@ -83,14 +88,14 @@ export function createChallengeKeys({ store, vault }: { store: Store; vault: Vau
      */
     async rotate({ force }: { readonly force: boolean }, actor: Actor): Promise<readonly string[]> {
       await keys()
-      const pems = await store.change(async (change) => {
+      await store.change(async (change) => {
         const { queries, nowMs } = change
         const { facts } = schema
         const [last] = await queries.select().from(facts).where(eq(facts.name, ROTATED))
         const isSoon = last && nowMs < Number(last.value) + LIMITS.deviceKeysRotatedMsMin
         if (isSoon === true && !force) throw new Refusal('rotation_state', {}, TOO_SOON)
-        const next = [...((await kept(queries)) ?? []).slice(1), make()]
-        const value = sealed(next)
+        const before = await find(queries)
+        const value = sealed([...(before === undefined ? [] : opened(before)).slice(1), make()])
         await queries.update(facts).set({ value }).where(isFact)
         const rotated = { name: ROTATED, value: String(nowMs) }
         await queries.insert(facts).values(rotated).onConflictDoUpdate({
@@ -98,10 +103,8 @@ export function createChallengeKeys({ store, vault }: { store: Store; vault: Vau
           set: rotated,
         })
         await change.audit(actor, { action: 'device_challenge_keys.rotated', content: { force } })
-        return next
       })
-      known = read(pems)
-      return (await known).map(({ kid }) => kid)
+      return (await keys()).map(({ kid }) => kid)
     },
   }
 }
