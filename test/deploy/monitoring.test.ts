@@ -1,5 +1,5 @@
 /** Rules and pictures name figures that there are, under names that the programs give them. */
-import { readFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
@@ -10,6 +10,8 @@ import { startServices } from '../support/control-plane.ts'
 
 const FOLDER = fileURLToPath(new URL('../../deploy/monitoring', import.meta.url))
 const read = (name: string) => readFileSync(join(FOLDER, name), 'utf8')
+const DOCS = fileURLToPath(new URL('../../docs', import.meta.url))
+const docs = globSync('*.md', { cwd: DOCS }).map((name) => readFileSync(join(DOCS, name), 'utf8'))
 const namesIn = (text: string) => text.match(/\b(?:gateway|control_plane)_[a-z_]+\b/g) ?? []
 
 const STATE = {
@@ -54,7 +56,8 @@ void t.test('every figure that is asked for is one that is told', async (t) => {
   const asked = [
     ...rules.map(({ expr }) => expr),
     ...panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr)),
-    ...read('README.md')
+    ...[read('README.md'), ...docs]
+      .join('\n')
       .matchAll(/`((?:gateway|control_plane)_[^`]*)`/g)
       .map(([, text = '']) => text),
   ]
