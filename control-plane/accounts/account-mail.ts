@@ -226,19 +226,21 @@ export function createAccountMail(world: AccountMailWorld) {
       void mails.deliver()
     },
 
-    /** To the new address, which has to prove itself. */
+    /** To the new address, which has to prove itself. `sid`: of the session that asks for it. */
     async confirmEmail(
       user: User,
       email: string,
       actor: Actor,
       language: string,
+      sid?: string,
     ): Promise<boolean> {
       const { tenantId, userId } = user
       const isSent = await store.change(async (change) => {
-        const link = { purpose: 'email', to: email, content: email } as const
+        const content = sid === undefined ? email : `${email}\n${sid}`
+        const link = { purpose: 'email', to: email, content } as const
         if (!(await sendLink(change, user, language, link))) return false
-        const content = { user_id: userId }
-        await change.audit(actor, { action: 'email.change_asked', tenantId, content })
+        const asked = { user_id: userId }
+        await change.audit(actor, { action: 'email.change_asked', tenantId, content: asked })
         return true
       })
       void mails.deliver()

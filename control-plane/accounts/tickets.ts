@@ -29,8 +29,9 @@ const PER_HOUR_MAX = 3
 
 interface Ticket {
   readonly userId: string
-  /** What the link is about besides: the new address of an `email` ticket. */
+  /** What the link is about besides: the new address of an `email` ticket, and who asked for it. */
   readonly content: string
+  readonly askedAtMs: number
 }
 
 interface Issued {
@@ -117,7 +118,8 @@ export function createTickets(world: { store: Store; vault: Vault; clock: Clock 
   ): Ticket | undefined {
     if (row?.tenantId !== tenantId || row.purpose !== purpose) return undefined
     if (row.usedAt !== null || row.expiresAt <= nowMs) return undefined
-    const { userId, ticketHash, contentSealed } = row
-    return { userId, content: vault.open(contentSealed, PURPOSES.ticket({ ticketHash })) }
+    const { userId, ticketHash, contentSealed, createdAt: askedAtMs } = row
+    const content = vault.open(contentSealed, PURPOSES.ticket({ ticketHash }))
+    return { userId, content, askedAtMs }
   }
 }

@@ -91,7 +91,13 @@ export function personChanges(
       return askForEmail(request, email.slice(0, LIMITS.emailCharactersMax), problems.email_invalid)
     const { user } = holder
     const actor = { name: user.userId, requestId: requestIdOf(ctx) }
-    const isSent = await accountMail.confirmEmail(user, email, actor, place.texts.language)
+    const isSent = await accountMail.confirmEmail(
+      user,
+      email,
+      actor,
+      place.texts.language,
+      holder.sid,
+    )
     if (!isSent) return askForEmail(request, email, problems.mails_full, [])
     return showPage(ctx, 200, emailAskedPage(place, email, accountUrl))
   }

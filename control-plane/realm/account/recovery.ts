@@ -15,7 +15,9 @@ import {
 } from '../pages/account-pages.ts'
 import { placeOf, requestIdOf, showMessage, showPage } from '../show.ts'
 import { asKnown } from '../../store/precedence.ts'
+import type { Queries } from '../../store/engine.ts'
 import type { Realm, RealmContext, RealmWorld } from '../world.ts'
+import { askedIn, wasTakenAway } from './asking-session.ts'
 
 const LOGIN_CHARACTERS_MAX = 320
 const PASSWORD_PAGES: Readonly<Record<string, 'invite' | 'reset'>> = {
@@ -26,7 +28,7 @@ const PASSWORD_PAGES: Readonly<Record<string, 'invite' | 'reset'>> = {
 export function recoveryPages(realm: Realm, world: RealmWorld) {
   const { tenant, issuer } = realm
   const { tenantId } = tenant
-  const { accountMail, tickets, users, policies, log, baseUrl } = world
+  const { store, accountMail, tickets, users, policies, log, baseUrl } = world
   const applicationUrl = realm.applicationUrls[0] ?? issuer
 
   return async function recovery(ctx: RealmContext, next: () => Promise<unknown>) {
@@ -126,7 +128,9 @@ export function recoveryPages(realm: Realm, world: RealmWorld) {
     const place = placeOf(ctx, world, realm)
     const ticket = await tickets.look(tenantId, 'email', secret)
     if (ticket === undefined) return linkGone(ctx)
-    const email = ticket.content
+    const { email, sid } = askedIn(ticket)
+    const isVoid = (queries: Queries) => wasTakenAway(queries, tenantId, ticket, sid)
+    if (await isVoid(store.read)) return linkGone(ctx)
     const action = `${issuer}/account/new-email?ticket=${encodeURIComponent(secret)}`
     if (isRead) return showPage(ctx, 200, confirmEmailPage({ place, action, email }))
     try {
@@ -134,7 +138,8 @@ export function recoveryPages(realm: Realm, world: RealmWorld) {
       const prove = () =>
         users.proveEmail(tenantId, ticket.userId, email, actor, async (change, before) => {
           const spent = await tickets.spend(change, tenantId, 'email', secret)
-          if (spent === undefined) throw new Refusal('ticket_spent')
+          if (spent === undefined || (await isVoid(change.queries)))
+            throw new Refusal('ticket_spent')
           await accountMail.tellEmailChanged(change, before, email, place.texts.language)
         })
       await asKnown(prove)
