@@ -11,7 +11,7 @@ import { SECRET_NAMES } from '../../shared/config/secrets.ts'
 import { VERSION } from '../../shared/version.ts'
 import { loadToolSettings } from '../config.ts'
 import { tarball } from '../downloads/bundling/tarball.ts'
-import { redactor } from './redaction.ts'
+import { redactor, secretsWithin } from './redaction.ts'
 
 const LOG_BYTES_MAX = 8 * 1024 * 1024
 const ASKED_MS = 10_000
@@ -26,8 +26,9 @@ try {
   const hidden = Object.entries(environment)
     .filter(([name, value]) => SECRET_NAME.test(name) && !name.endsWith('_FILE') && value)
     .map(([, value]) => value as string)
-  const redacted = redactor([...Object.values(secrets), ...hidden])
   const { control_plane: controlPlane, gateway } = config
+  const ofDatabase = secretsWithin(controlPlane.database)
+  const redacted = redactor([...Object.values(secrets), ...hidden, ...ofDatabase])
   const key = { authorization: `Bearer ${secrets.SERVICE_FLEET_KEY}` }
   const about = {
     version: VERSION,

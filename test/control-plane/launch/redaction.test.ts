@@ -26,9 +26,34 @@ t.test('what opens something does not leave the house', async (t) => {
     ['password: hunter2', 'password: [removed]'],
     ['"client_secret":"hunter2","name":"a"', '"client_secret":"[removed]","name":"a"'],
     ['ada.lovelace+x@example.com signed in', '[removed]@example.com signed in'],
+    ['"jürgen.maría@bücher.example"', '"[removed]@bücher.example"'],
+    ['password="two words", then', 'password="[removed]", then'],
+    ['"set-cookie":["__Host-service_console=abc0123; Path=/"]', '"set-cookie":[removed]'],
+    [
+      '{"h":["realm_acme_device=abc~def; Path=/"]}',
+      '{"h":["realm_acme_device=[removed]; Path=/"]}',
+    ],
+    ['http://user:p@ss@proxy:3128/', 'http://[removed]@proxy:3128/'],
+    [
+      'POST /console/alert-emails/stop/acme.c2lnbmF0dXJl',
+      'POST /console/alert-emails/stop/[removed]',
+    ],
     ['-----BEGIN PRIVATE KEY-----\nMIG\n-----END PRIVATE KEY-----\nend', '[removed]\nend'],
   ] as const)
     t.equal(redacted(line), kept)
+})
+
+t.test('a secret that is made of several leaves with none of them', async (t) => {
+  const of = (given: string) => redactor([given])
+  const smtp = of('smtps://mailer:S3cr%2Ft%40pw@mail.example.com')
+  t.equal(smtp('535 S3cr/t@pw is not it'), '535 [removed] is not it')
+  t.equal(smtp('535 S3cr%2Ft%40pw is not it'), '535 [removed] is not it')
+  t.equal(smtp('mail.example.com is away'), 'mail.example.com is away')
+  const database = of('postgres://service:hunt%20er2@one:5432,two/service')
+  t.equal(database('FATAL: hunt er2'), 'FATAL: [removed]')
+  const accounts = of('ca.example=kid_1:aGVsbG8taG1hYy1rZXk other.example=kid_2:c2Vjb25kLWtleQ')
+  t.equal(accounts('hmac aGVsbG8taG1hYy1rZXk, c2Vjb25kLWtleQ'), 'hmac [removed], [removed]')
+  t.equal(accounts('ca.example is away'), 'ca.example is away')
 })
 
 t.test('and what helps stays', async (t) => {
