@@ -23,6 +23,7 @@ import {
   type DeviceCodeRow,
 } from '../store/queries/device-codes.ts'
 import { takeRate, waitOfRate } from '../store/queries/rates.ts'
+import { notBeforeOf } from '../store/queries/revocations.ts'
 import { findUser } from '../store/queries/users.ts'
 import { CONSOLE_REALM } from '../store/reserved.ts'
 import type { Queries } from '../store/engine.ts'
@@ -110,15 +111,20 @@ export function createDeviceCodes(world: ConsoleAccessWorld) {
     return { kind: 'handed_out', handedOut }
   }
 
-  /** What was allowed is judged anew: whoever has allowed it may have lost the right since. */
+  /**
+   * What was allowed is judged anew: whoever has allowed it may have lost the right since, and it may
+   * have been a thief in their session, which was ended.
+   */
   async function handOutTo(
     change: Change,
     row: DeviceCodeRow,
     deliveredTo: string,
     requestId: string,
   ): Promise<HandedOut | undefined> {
-    const { tenantId, allowedBy, handsSecret } = row
+    const { tenantId, allowedBy, handsSecret, allowedAt } = row
     if (tenantId === null || allowedBy === null) return undefined
+    const notBefore = await notBeforeOf(change.queries, CONSOLE_REALM, allowedBy)
+    if ((allowedAt ?? row.createdAt) < notBefore * SECOND_MS) return undefined
     const person = await findUser(change.queries, CONSOLE_REALM, allowedBy)
     if (person === undefined || person.isDisabled) return undefined
     if (!mayChange(rolesFrom(await rolesOf(change.queries, allowedBy)), tenantId)) return undefined
@@ -156,6 +162,7 @@ export function createDeviceCodes(world: ConsoleAccessWorld) {
           tenantId: null,
           allowedBy: null,
           handsSecret: false,
+          allowedAt: null,
         })
       })
       return { deviceCode, userCode }
@@ -207,7 +214,8 @@ export function createDeviceCodes(world: ConsoleAccessWorld) {
         await requireListed(queries, tenantId).catch(() => Promise.reject(notFound()))
         if (!mayChange(roles, tenantId)) throw new Refusal('role_read_only')
         const answer = { state: 'allowed', tenantId, allowedBy: userId, handsSecret } as const
-        await answerDeviceCode(queries, row.deviceHash, 'open', answer)
+        const given = { ...answer, allowedAt: change.nowMs }
+        await answerDeviceCode(queries, row.deviceHash, 'open', given)
         const content = { ...told(row), client_secret: handsSecret }
         await change.audit(actor, { action: 'analyzer_key.allowed', tenantId, content })
       })

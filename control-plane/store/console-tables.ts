@@ -115,10 +115,11 @@ export const deviceCodes = table(
     polledAt: whole('polled_at'),
     intervalSeconds: whole('interval_seconds').notNull(),
     state: text('state').$type<'open' | 'allowed' | 'denied'>().notNull(),
-    /** Of an allowed one: which tenant's key, and by whom. */
+    /** Of an allowed one: which tenant's key, by whom and when. */
     tenantId: text('tenant_id'),
     allowedBy: text('allowed_by'),
     handsSecret: flag('hands_secret').notNull(),
+    allowedAt: whole('allowed_at'),
   },
   (table) => [
     uniqueIndex('device_codes_user_code').on(table.userCodeHash),

@@ -53,6 +53,7 @@ import { sharedPresence } from './0058-shared-presence.ts'
 import { signInTrials } from './0060-sign-in-trials.ts'
 import { keylessGateways } from './0061-keyless-gateways.ts'
 import { acmeOrders } from './0062-acme-orders.ts'
+import { allowedAt } from './0063-allowed-at.ts'
 
 export interface Migration {
   readonly name: string
@@ -119,4 +120,5 @@ export const migrations: readonly Migration[] = [
   signInTrials,
   keylessGateways,
   acmeOrders,
+  allowedAt,
 ]

@@ -16,7 +16,7 @@ const INTERVAL_MS = LIMITS.deviceCodeIntervalSeconds * SECOND_MS
 const NOBODYS = {
   ...{ machine: '', application: '', address: '', network: '', site: '' },
   ...{ polledAt: null, intervalSeconds: 2, state: 'open' as const },
-  ...{ tenantId: null, allowedBy: null, handsSecret: false },
+  ...{ tenantId: null, allowedBy: null, allowedAt: null, handsSecret: false },
 }
 
 interface Opened {

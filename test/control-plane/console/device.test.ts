@@ -71,6 +71,19 @@ void t.test('denied, and nothing is handed out', async (t) => {
   })
 })
 
+void t.test('what was allowed in a session that was ended since is not handed out', async (t) => {
+  const { person, signedIn, open, redeem, services, clock } = await start(t)
+  const kim = await person('acme')
+  const { deviceCode, userCode } = await open()
+  t.equal((await allow(kim, userCode, 'acme')).status, 303)
+  await services.consoleAccess.persons.signOut(kim.userId, ACTOR)
+  await t.rejects(redeem(deviceCode), { code: 'access_denied' })
+  clock.advance(1000)
+  const again = await open()
+  t.equal((await allow(await signedIn(kim.userId), again.userCode, 'acme')).status, 303)
+  t.ok(await redeem(again.deviceCode), 'she has signed in again')
+})
+
 void t.test('before signing in one is led there, and back to the very code', async (t) => {
   const { ask, person, open, clock } = await start(t)
   const { userCode } = await open()
