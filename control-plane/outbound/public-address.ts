@@ -1,20 +1,20 @@
 /**
- * Which addresses a webhook may lead to: global unicast and nothing else. A tenant chooses the
+ * Which addresses a webhook or a provider may lead to: global unicast and nothing else. A tenant chooses the
  * name, and must not choose our own machine, its neighbours or a cloud's metadata service with it,
  * in any spelling and with any answer of a name server (CVE-2024-29415, CVE-2026-43929).
  */
 import { isIP } from 'node:net'
 import { networkList, type NetworkList } from '../../shared/networks.ts'
 import { LIMITS } from '../../shared/limits.ts'
-import { reachOf } from '../outbound/address-reach.ts'
-import type { Resolve } from '../outbound/resolve-name.ts'
+import { reachOf } from './address-reach.ts'
+import type { Resolve } from './resolve-name.ts'
 
 export const isPublicAddress = (address: string): boolean => reachOf(address) === 'public'
 
 export interface ReceiverAddresses {
   /**
-   * The addresses behind a host, all of them such that a delivery may go there; else throws. A
-   * delivery goes to one of these and asks no name server again.
+   * The addresses behind a host, all of them such that we may go there; else throws. A
+   * request goes to one of these and asks no name server again.
    */
   find(host: string): Promise<readonly string[]>
   mayReach(address: string): boolean
@@ -41,7 +41,7 @@ export function createReceiverAddresses(world: {
       if (found.length === 0) throw new AddressRefused('the name does not resolve')
       // one inside address is enough: which of them is taken is not up to us everywhere
       if (found.length > LIMITS.webhookAddressesMax || !found.every(mayReach))
-        throw new AddressRefused('the name leads to a network that webhooks do not reach')
+        throw new AddressRefused('the name leads to a network that is not public')
       return found
     },
   }
