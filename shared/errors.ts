@@ -48,6 +48,7 @@ const DETAILS = {
     invitation_not_found: 'Invitation not found. It may have been accepted, withdrawn or expired.',
     device_code_not_found:
       'No command-line tool is waiting with this code. Codes expire after 10 minutes. Check the code in your terminal, or run service-analyzer setup again.',
+    connection_not_found: 'Connection not found for this tenant.',
     connector_not_found: 'Connector not found for this tenant.',
     device_not_found: 'Device not found for this tenant.',
     device_ticket_not_found: 'Device ticket not found for this tenant. It may have expired.',
@@ -124,6 +125,9 @@ const DETAILS = {
     webhook_paused: 'This webhook is paused. Activate it first.',
     replay_running:
       'Failed deliveries of this tenant are already being retried. Try again when that is done.',
+    connections_exhausted: 'The maximum number of connections is reached. Delete one first.',
+    connection_not_tested:
+      'This connection has not been tested with its current settings. Sign in with the test link first.',
     webhooks_exhausted: 'The maximum number of webhooks is reached. Delete one first.',
     deliveries_exhausted: 'Too many deliveries are queued for this webhook. Try again later.',
     alerts_exhausted: 'The maximum number of alerts is reached. Delete one first.',

@@ -1,5 +1,6 @@
 import { ACME_LIMITS } from './acme-limits.ts'
 import { DEVICE_CODE_LIMITS } from './device-code-limits.ts'
+import { CONNECTION_LIMITS } from './connection-limits.ts'
 import { CONNECTOR_LIMITS } from './connector-limits.ts'
 import { DEVICE_LIMITS } from './device-limits.ts'
 import { EDGE_LIMITS } from './edge-limits.ts'
@@ -16,6 +17,7 @@ import { WEBHOOK_LIMITS } from './webhook-limits.ts'
 export const LIMITS = {
   ...ACME_LIMITS,
   ...DEVICE_CODE_LIMITS,
+  ...CONNECTION_LIMITS,
   ...CONNECTOR_LIMITS,
   ...DEVICE_LIMITS,
   ...EDGE_LIMITS,

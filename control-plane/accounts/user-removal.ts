@@ -1,5 +1,6 @@
 /** The end of an account, with everything that hangs on it. */
 import { Refusal } from '../../shared/errors.ts'
+import { deleteIdentitiesOf } from '../store/queries/connections.ts'
 import { deleteRolesOf } from '../store/queries/console.ts'
 import { disownDevices } from '../store/queries/device-lists.ts'
 import { deleteKnownDevicesOf } from '../store/queries/devices.ts'
@@ -26,6 +27,7 @@ export async function removeUserIn(
   await deleteFactors(queries, tenantId, userId, ['totp', 'passkey', 'recovery'])
   await deleteKnownDevicesOf(queries, tenantId, userId)
   await disownDevices(queries, tenantId, userId)
+  await deleteIdentitiesOf(queries, tenantId, userId)
   await deleteRolesOf(queries, userId)
   await deleteInteractionsOf(queries, tenantId, userId)
   const ended = await revokeIn(change, tenantId, { subject: userId }, 'user_removed')

@@ -10,6 +10,7 @@ import {
   type UserChanges,
   type UserRow,
 } from '../store/queries/users.ts'
+import { deleteIdentitiesOf } from '../store/queries/connections.ts'
 import { deleteKnownDevicesOf } from '../store/queries/devices.ts'
 import { requireTenant } from '../store/queries/tenants.ts'
 import type { Actor, Change, Store } from '../store/store.ts'
@@ -174,6 +175,8 @@ export function createUsers(world: UsersWorld) {
         await replacePassword(change, { tenantId, userId, passwordHash, old })
         await voidTickets(queries, tenantId, userId, nowMs)
         if (isMailProven) {
+          // nobody had proven the address: whoever comes in by a provider may be somebody else
+          if (before.emailProvenAt === null) await deleteIdentitiesOf(queries, tenantId, userId)
           await updateUser(queries, tenantId, userId, { emailProvenAt: nowMs })
           await deleteKnownDevicesOf(queries, tenantId, userId) // whoever knew the old one has one
         }

@@ -46,6 +46,7 @@ export const GROUPS = {
   people: 'Operator: users and sessions',
   policies: 'Operator: policies',
   directory: 'Operator: user directory',
+  connections: 'Operator: connections',
   webhooks: 'Operator: webhooks',
   monitoring: 'Operator: metrics and alerts',
   fleet: 'Operator: gateways and audit trail',

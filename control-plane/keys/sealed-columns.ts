@@ -34,6 +34,8 @@ export const PURPOSES = {
     `user_directories.password:${tenantId}`,
   webhook: ({ webhookId }: Of<typeof schema.webhooks, 'webhookId'>) =>
     `webhooks.secret:${webhookId}`,
+  connection: (row: Of<typeof schema.connections, 'tenantId' | 'connectionId'>) =>
+    `connections.client_secret:${row.tenantId}/${row.connectionId}`,
   keptForm: ({ userId, keptHash }: Of<typeof schema.consoleKeptForms, 'userId' | 'keptHash'>) =>
     `console_kept_forms.content:${userId}/${keptHash}`,
 } as const
@@ -63,6 +65,7 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
   sealed(schema.userDirectories, 'passwordSealed', PURPOSES.userDirectory),
   sealed(schema.webhooks, 'secretSealed', PURPOSES.webhook),
   sealed(schema.webhooks, 'previousSecretSealed', PURPOSES.webhook),
+  sealed(schema.connections, 'clientSecretSealed', PURPOSES.connection),
   sealed(schema.accountTickets, 'contentSealed', PURPOSES.ticket),
   sealed(schema.mails, 'contentSealed', PURPOSES.mail),
   sealed(schema.consoleKeptForms, 'contentSealed', PURPOSES.keptForm),

@@ -19,6 +19,8 @@ export function mfa(facts: SignInFacts, policies: Pick<Policies, 'mfa' | 'device
   const { proof, factors } = facts
   if (proof !== 'none' && proof !== 'wrong')
     return { kind: 'pass', amr: AMR[proof], acr: ACR_SECOND_FACTOR }
+  if (facts.isFactorElsewhere === true)
+    return { kind: 'pass', amr: ['mfa'], acr: ACR_SECOND_FACTOR }
   const need = needOf(facts, policies)
   if (need === 'none') return PASS
   if (factors.length === 0)

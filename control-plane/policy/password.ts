@@ -19,6 +19,8 @@ export function password(
       return { kind: 'ask', step: 'password', reason: 'credentials_wrong' }
     case 'right_but_disabled':
       return { kind: 'ask', step: 'password', reason: 'account_disabled' }
+    case 'elsewhere':
+      return { kind: 'pass', acr: ACR_PASSWORD }
     case 'right': {
       const proof = { kind: 'pass', amr: ['pwd'], acr: ACR_PASSWORD } as const
       const isOld =

@@ -63,7 +63,8 @@ export type RefusalReason = (typeof REFUSALS)[number]
 /** What a person can be asked for. */
 export type SignInStep = 'password' | 'device' | 'second_factor' | 'enrol' | 'new_password'
 
-export type PasswordFact = 'not_given' | 'right' | 'wrong' | 'right_but_disabled'
+/** `elsewhere`: who it is was shown at a provider of the tenant. */
+export type PasswordFact = 'not_given' | 'right' | 'wrong' | 'right_but_disabled' | 'elsewhere'
 export type FactorKind = 'totp' | 'passkey' | 'recovery'
 
 /** What is known about one attempt. Plain data, so that a replay can read it back. All times in epoch seconds. */
@@ -105,6 +106,8 @@ export interface SignInFacts {
   /** Asked of this very person; not there in what was recorded earlier. */
   readonly isFactorRequired?: boolean
   readonly proof: FactorKind | 'none' | 'wrong'
+  /** The provider has asked for a second factor, and its word for it is mapped. */
+  readonly isFactorElsewhere?: boolean
   /** The application asked for more than a password (`acr_values`). */
   readonly isStepUp: boolean
   /** Sessions of this person that are alive. */

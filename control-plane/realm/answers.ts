@@ -81,6 +81,8 @@ export const MESSAGES: Readonly<Record<MessageKind, Message>> = {
   licence_blocked: { status: 403, code: 'licence_blocked' },
   directory_down: { status: 503, code: 'directory_down' },
   account_unusable: { status: 403, code: 'account_unusable' },
+  connection_failed: { status: 400, code: 'connection_failed' },
+  connection_no_account: { status: 403, code: 'connection_no_account' },
   unavailable: { status: 503, code: 'unavailable' },
   internal: { status: 500, code: 'internal' },
 }

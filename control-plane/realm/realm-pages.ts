@@ -3,6 +3,7 @@ import { isUnavailable } from './answers.ts'
 import { ownAccountPages } from './account/own-account.ts'
 import { ownSessions } from './account/own-sessions.ts'
 import { recoveryPages } from './account/recovery.ts'
+import { connectionPages } from './connections/connection-pages.ts'
 import { isHangUp } from '../listener/hang-up.ts'
 import { noteGood } from '../listener/known-credentials.ts'
 import { readForm } from '../http/form.ts'
@@ -38,6 +39,7 @@ export function realmPages(realm: Realm, world: RealmWorld): readonly Middleware
     passkeyScript,
     ownSessions(realm, world),
     deviceProofPages(realm, world),
+    connectionPages(realm, world),
     signInPages(realm, world),
     recoveryPages(realm, world),
     ownAccountPages(realm, world),

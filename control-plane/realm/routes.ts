@@ -32,6 +32,8 @@ const AUTHORIZE = { counted: 'authorize', isForPeople: true } as const
 const DEVICE = { counted: 'device', isForPeople: true } as const
 const SIGN_OUT = { counted: 'logout', isForPeople: true, holdsWhileSuspended: true } as const
 const SIGN_IN_PATH = /^\/sign-in\/[A-Za-z0-9_-]{20,64}$/
+/** Each leads to somebody else's server, or asks it. */
+const CONNECTION = { methods: ['GET'], counted: 'signIn', isForPeople: true } as const
 const DISCOVERY_PATH = /^\/\.well-known\/(?:openid-configuration|oauth-authorization-server)$/
 
 const ROUTES: readonly RealmRoute[] = [
@@ -41,6 +43,8 @@ const ROUTES: readonly RealmRoute[] = [
   { path: SIGN_IN_PATH, methods: SENT, counted: 'signIn', isForPeople: true },
   { path: /^\/sign-in\/[A-Za-z0-9_-]{20,64}\/device$/, methods: ['GET'], ...DEVICE },
   { path: /^\/sign-in\/[A-Za-z0-9_-]{20,64}\/device\/state$/, methods: ['GET'] },
+  { path: /^\/sign-in\/[A-Za-z0-9_-]{20,64}\/connection\/con_[0-9a-f]{32}$/, ...CONNECTION },
+  { path: /^\/connections\/con_[0-9a-f]{32}\/(?:callback|test)$/, ...CONNECTION },
   { path: /^\/device\/confirm$/, methods: ['GET'], ...DEVICE },
   { path: /^\/device\.js$/, methods: ['GET'] },
   { path: /^\/account(?:\/[a-z-]{1,40})?$/, methods: READ, isForPeople: true },
@@ -62,7 +66,7 @@ export function realmRouteOf(method: string, path: string): RealmRoute | undefin
 
 /** What people see of an address, whatever they do there. */
 export function isForPeople(path: string): boolean {
-  return /^\/(?:authorize|sign-in|device|logout|account)(?:\/|$)/i.test(path)
+  return /^\/(?:authorize|sign-in|connections|device|logout|account)(?:\/|$)/i.test(path)
 }
 
 const PARAMETER_BYTES_MAX: Readonly<Record<string, number>> = {

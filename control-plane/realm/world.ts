@@ -6,6 +6,9 @@ import type { RateLimits } from '../../shared/rate-limits.ts'
 import type { AccountMail } from '../accounts/account-mail.ts'
 import type { Attempts } from '../accounts/attempts.ts'
 import type { Devices } from '../accounts/devices.ts'
+import type { Connections } from '../connections/connections.ts'
+import type { ConnectionProtocol } from '../connections/protocol.ts'
+import type { TestTickets } from '../connections/test-tickets.ts'
 import type { Devices as EnrolledDevices } from '../devices/devices.ts'
 import type { DeviceProofs } from '../devices/proofs.ts'
 import type { DeviceTypedCodes } from '../devices/typed-codes.ts'
@@ -63,6 +66,10 @@ export interface RealmWorld {
   readonly enrolledDevices: Pick<EnrolledDevices, 'claim' | 'ofPerson' | 'removeOwn'>
   readonly deviceProofs: Pick<DeviceProofs, 'begin' | 'find' | 'take' | 'burn'>
   readonly deviceTypedCodes: Pick<DeviceTypedCodes, 'take'>
+  /** The company's own identity providers. */
+  readonly connections: Pick<Connections, 'active' | 'withSecret' | 'noteTested'>
+  readonly connectionProtocol: ConnectionProtocol
+  readonly connectionTickets: Pick<TestTickets, 'actorOf'>
   readonly sessions: Pick<Sessions, 'record' | 'find' | 'aliveOf' | 'listAliveOf'>
   readonly revocations: Pick<Revocations, 'end' | 'endEach'>
   /** `https://id.example.com`: what a realm's addresses are made of, whatever a Host header says. */

@@ -4,6 +4,7 @@ import { createRealms } from '../realm/realms.ts'
 import { deleteFullRates } from '../store/queries/rates.ts'
 import { deleteRealmRecordsExpiredBefore } from '../store/queries/revocations.ts'
 import { pruneWith } from '../store/statements.ts'
+import { createConnectionServices } from './connections.ts'
 import { createConnectorServices } from './connectors.ts'
 import { createDeviceServices } from './devices.ts'
 import { openEnforcement } from './enforcement.ts'
@@ -28,7 +29,8 @@ export async function createServices(world: ServicesWorld) {
   const ofConnectors = createConnectorServices({ ...below, isShared }, jobs)
   const ofDevices = createDeviceServices({ ...world, ...below }, jobs)
   const integrations = createIntegrations(world, { ...below, ...ofConnectors }, jobs)
-  const realms = createRealms({ ...below, ...ofDevices })
+  const ofConnections = createConnectionServices(world, below)
+  const realms = createRealms({ ...below, ...ofDevices, ...ofConnections })
   const { store, directories } = below
   store.onCannotWrite((why) => {
     if (why === undefined) log.info('the database takes changes again')
@@ -43,6 +45,7 @@ export async function createServices(world: ServicesWorld) {
     ...integrations,
     ...ofConnectors,
     ...ofDevices,
+    ...ofConnections,
     jobs,
     realms,
     consoleAccess: jobs.tidied('consoleAccess', createConsoleAccess(below)),
@@ -64,6 +67,7 @@ export async function createServices(world: ServicesWorld) {
       await enforcement.instances.close()
       await enforcement.logoutNotices.close()
       await notices.dispatcher.close()
+      await ofConnections.closeProviders()
       await people.mails.close()
       await people.closePasswords()
       await below.leases.close()

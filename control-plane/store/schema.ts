@@ -4,6 +4,7 @@
  */
 import * as acme from './acme-tables.ts'
 import * as analysis from './analysis-tables.ts'
+import { connectionIdentities, connections } from './connection-tables.ts'
 import * as connector from './connector-tables.ts'
 import * as ofConsole from './console-tables.ts'
 import * as core from './core-tables.ts'
@@ -16,6 +17,8 @@ import * as webhook from './webhook-tables.ts'
 export const schema = {
   ...acme,
   ...analysis,
+  connectionIdentities,
+  connections,
   ...connector,
   ...ofConsole,
   ...core,

@@ -8,6 +8,7 @@ import { AUDIT_QUERY, toAuditSearch } from '../../requests/audit-fields.ts'
 import { mapPage, PAGE_QUERY, pageOf } from '../../requests/paging.ts'
 import { accountEndpoints, type AccountEndpointsWorld } from './account-routes.ts'
 import { consoleEndpoints, type ConsoleEndpointsWorld } from './console-routes.ts'
+import { connectionEndpoints, type ConnectionEndpointsWorld } from './connection-routes.ts'
 import {
   operatorConnectorEndpoints,
   type OperatorConnectorEndpointsWorld,
@@ -35,6 +36,7 @@ export type OperatorEndpointsWorld = TenantEndpointsWorld &
   DirectoryEndpointsWorld &
   OperatorFeedEndpointsWorld &
   WebhookEndpointsWorld &
+  ConnectionEndpointsWorld &
   OperatorConnectorEndpointsWorld &
   OperatorDeviceEndpointsWorld &
   MonitoringEndpointsWorld &
@@ -54,6 +56,7 @@ export function operatorEndpoints(world: OperatorEndpointsWorld): readonly Endpo
     ...operatorConnectorEndpoints(world),
     ...operatorDeviceEndpoints(world),
     ...webhookEndpoints(world),
+    ...connectionEndpoints(world),
     ...monitoringEndpoints(world),
     ...consoleEndpoints(world),
     ...personEndpoints(world),

@@ -132,7 +132,7 @@ export function freshProofs(realm: Realm, world: RealmWorld) {
       needsFactor = true,
     ): Promise<Proven> {
       const { user } = holder
-      const caller = callerOf(ctx, realm, baseUrl)
+      const caller = callerOf(ctx, realm, world)
       const decided = await policies.of(tenantId)
       const attempt = attemptOf(caller, { user, login: user.username })
       // As if the application had asked for more: who has a factor is held to it in every mode

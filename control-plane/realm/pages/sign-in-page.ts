@@ -1,7 +1,11 @@
+import { html } from 'hono/html'
+import { linkButton } from '../../pages/blocks/form.ts'
+import type { Html } from '../../pages/html.ts'
 import { notice } from '../../pages/blocks/notice.ts'
 import { otherWay } from './blocks/form.ts'
 import { pageWithForm } from './page-with-form.ts'
 import type { Page, Place } from './layout.ts'
+import type { Texts } from './texts/english.ts'
 
 interface SignInView {
   readonly place: Place & { readonly name: string }
@@ -17,6 +21,8 @@ interface SignInView {
   readonly notice?: string | undefined
   /** Where a new password is asked for; not for people of a tenant's own database. */
   readonly forgottenUrl?: string | undefined
+  /** Providers that one may come in by instead. */
+  readonly connections?: readonly { readonly name: string; readonly href: string }[]
 }
 
 export function signInPage(view: SignInView): Page {
@@ -29,6 +35,7 @@ export function signInPage(view: SignInView): Page {
     notice: why,
     forgottenUrl,
     isConfirmation,
+    connections = [],
   } = view
   const { texts } = place
   const isRetry = username !== ''
@@ -38,7 +45,11 @@ export function signInPage(view: SignInView): Page {
     heading: place.name,
     intro: isConfirmation === true ? texts.confirmIdentity : texts.signInTo(applicationHost),
     submit: texts.signIn,
-    above: why === undefined || problem !== undefined ? undefined : notice('info', why),
+    above: aboveForm(
+      why === undefined || problem !== undefined ? undefined : notice('info', why),
+      connections,
+      texts,
+    ),
     fields: [
       {
         name: 'username',
@@ -62,4 +73,17 @@ export function signInPage(view: SignInView): Page {
         ? undefined
         : otherWay(forgottenUrl, texts.account.forgotten.title),
   })
+}
+
+function aboveForm(
+  why: Html | undefined,
+  connections: NonNullable<SignInView['connections']>,
+  { connections: texts }: Texts,
+): Html | undefined {
+  if (connections.length === 0) return why
+  return html`${why ?? ''}
+    <nav class="connections">
+      ${connections.map(({ name, href }) => linkButton(href, texts.continueWith(name), 'quiet'))}
+    </nav>
+    <p class="divider"><span>${texts.or}</span></p>`
 }

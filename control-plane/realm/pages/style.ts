@@ -87,6 +87,11 @@ a { color: var(--link); text-underline-offset: .2em; }
 a:focus-visible:not(.button) { outline-offset: 2px; border-radius: .25rem; }
 .other-way { margin: 1.25rem 0 0; text-align: center; font-size: .9375rem; }
 .other-way a { display: inline-block; padding: .25rem; }
+.connections .button + .button { margin-top: .75rem; }
+.divider {
+  display: flex; gap: .75rem; align-items: center; margin: 1.5rem 0; color: var(--quiet); font-size: .875rem;
+}
+.divider::before, .divider::after { content: ''; flex: 1; border-top: 1px solid var(--line); }
 .notice {
   display: flex; gap: .75rem; margin: 0 0 1.5rem; padding: .875rem 1rem; font-size: .9375rem;
   border: 1px solid; border-radius: .75rem; overflow-wrap: anywhere;

@@ -33,6 +33,13 @@ export interface AttemptState {
   /** Of the password that was chosen on the way in: a second click brings the same. */
   readonly chosenHash?: string
   readonly finishedAt?: number
+  /** Instead of a password: who they are at a provider, and whether its second factor counts. */
+  readonly upstream?: {
+    readonly connectionId: string
+    readonly issuer: string
+    readonly subject: string
+    readonly hasSecondFactor: boolean
+  }
 }
 
 /** Coffee is allowed between the password and the code. */

@@ -10,6 +10,7 @@ import { applicationUrlOf } from '../return-urls.ts'
 import { cookieValues, pathCookieName } from '../realm-cookies.ts'
 import { placeOf, showMessage } from '../show.ts'
 import type { Realm, RealmContext, RealmWorld } from '../world.ts'
+import { upstreamCookies, type PendingLink } from '../connections/upstream-cookies.ts'
 import { attemptCookies } from './attempt-cookie.ts'
 import { isAnswered, isOfBrowser } from './attempt-state.ts'
 
@@ -29,13 +30,19 @@ export interface Caller {
   readonly userAgent: string
   /** What the browser keeps of earlier sign-ins. */
   readonly deviceTokens: readonly string[]
+  /** An identity at a provider that waits for this sign-in. */
+  readonly linkFor: (uid: string) => PendingLink | undefined
 }
 
-export function callerOf(ctx: RealmContext, { tenant }: Realm, baseUrl: string): Caller {
+export function callerOf(ctx: RealmContext, realm: Realm, world: RealmWorld): Caller {
+  const { tenant } = realm
+  const { baseUrl } = world
   const ip = addressOf(ctx.req)
   const name = pathCookieName(tenant.tenantId, 'device', baseUrl.startsWith('https:'))
   const deviceTokens = deviceTokensIn(cookieValues(ctx.get('cookie'), name))
-  return { ip, countedAs: countedAs(ip), userAgent: ctx.get('user-agent'), deviceTokens }
+  const linkFor = (uid: string) => upstreamCookies(realm, world).link(ctx, uid)
+  const userAgent = ctx.get('user-agent')
+  return { ip, countedAs: countedAs(ip), userAgent, deviceTokens, linkFor }
 }
 
 /** Only the browser that began a sign-in may go on with it; the others learn what to do. */

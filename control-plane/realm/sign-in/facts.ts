@@ -85,14 +85,17 @@ export function factsAbout(realm: Realm, world: RealmWorld) {
     /** What the sign-in knows of its machine, as that is now: in a change, as it is in there. */
     async withDevice(
       facts: OwnFacts,
-      state: Pick<AttemptState, 'device' | 'isDeviceWarned'>,
+      state: Pick<AttemptState, 'device' | 'isDeviceWarned' | 'upstream'>,
       queries: Queries = store.read,
     ): Promise<OwnFacts> {
-      const { isDeviceWarned: isWarned = false, device } = state
+      const { isDeviceWarned: isWarned = false, device, upstream } = state
       const enrolled = device && (await judgedDeviceIn(queries, tenantId, device.id))
       const { last = null, ...known } = facts.device
       const shown = enrolled === undefined ? { last } : { enrolled }
-      return { ...facts, device: { ...known, ...shown, ...(isWarned && { isWarned }) } }
+      const judged = { ...facts, device: { ...known, ...shown, ...(isWarned && { isWarned }) } }
+      if (upstream === undefined || facts.password === 'right_but_disabled') return judged
+      const isFactorElsewhere = upstream.hasSecondFactor
+      return { ...judged, password: 'elsewhere', passwordChangedAt: null, isFactorElsewhere }
     },
   }
 

@@ -14,6 +14,7 @@ import { asKnown } from '../../store/precedence.ts'
 import type { TenantChange } from '../../store/store.ts'
 import { SIGN_IN_SECONDS } from '../configuration.ts'
 import { pathCookieName, surplusCookies } from '../realm-cookies.ts'
+import { connectIdentity } from '../connections/connect-identity.ts'
 import { requestIdOf } from '../show.ts'
 import type { Realm, RealmContext, RealmWorld } from '../world.ts'
 import { withState, type AttemptState } from './attempt-state.ts'
@@ -62,11 +63,13 @@ export function finishing(realm: Realm, world: RealmWorld) {
     async commit(
       change: TenantChange,
       { uid, interaction }: BrowserSignIn,
-      { deviceTokens: tokens, userAgent, ip }: Caller,
+      { deviceTokens: tokens, userAgent, ip, linkFor }: Caller,
       { user, state, facts, policies, signedIn, language }: Finished,
     ): Promise<string> {
       const { userId } = user
       await personRate.takeSignIn(change, tenantId, userId)
+      const link = linkFor(uid)
+      if (link?.userId === userId) await connectIdentity(change, tenantId, link)
       const { recoveryCodes: _shown, ...kept } = state
       // More was shown, but no password: a session is not younger for it
       const ts = state.sessionTs ?? Math.floor(change.nowMs / SECOND_MS)

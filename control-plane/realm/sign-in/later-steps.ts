@@ -72,7 +72,7 @@ export function laterSteps(realm: Realm, world: RealmWorld) {
     const user = await usableUser(store.read, tenantId, state, sid)
     if (user === undefined) return goOnWithChosen()
 
-    const caller = callerOf(ctx, realm, baseUrl)
+    const caller = callerOf(ctx, realm, world)
     const decided = await policies.of(tenantId)
     const language = languageOf(ctx, world, realm, signIn)
     const attempt = attemptOf(caller, { user, login: user.username })

@@ -41,7 +41,7 @@ export function passwordStep(realm: Realm, world: RealmWorld) {
   ): Promise<Outcome> {
     if (login === '' || plain === '')
       return { kind: 'password', problem: 'password_needed', username: login }
-    const caller = callerOf(ctx, realm, baseUrl)
+    const caller = callerOf(ctx, realm, world)
     const decided = await policies.of(tenantId)
     const language = languageOf(ctx, world, realm, signIn)
     const isPossible = login.length <= LOGIN_CHARACTERS_MAX
@@ -197,7 +197,7 @@ interface Verified {
 function continued(known: AttemptState | undefined, begun: AttemptState): AttemptState {
   const isDone = known?.finishedAt !== undefined && known.proof === undefined
   if (known?.userId !== begun.userId || isDone) return begun
-  const { sessionTs: _replaced, ...rest } = known
+  const { sessionTs: _replaced, upstream: _elsewhere, ...rest } = known
   const { passwordAt, browserHash, challenge, seed } = begun
   return { ...rest, passwordAt, browserHash, challenge, seed }
 }

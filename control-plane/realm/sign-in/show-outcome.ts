@@ -5,6 +5,8 @@ import { authenticationOptions, passkeySite, registrationOptions } from '../../a
 import { enrolmentUri } from '../../accounts/totp.ts'
 import type { PasswordProblem } from '../../policy/new-password.ts'
 import { ATTEMPT_REASONS, type AttemptReason, type RefusalReason } from '../../policy/verdict.ts'
+import type { Connection } from '../../connections/connections.ts'
+import { upstreamCookies } from '../connections/upstream-cookies.ts'
 import { FORM_PAGE_HEADERS, type MessageKind } from '../answers.ts'
 import { authorizeAgainUrl } from '../return-urls.ts'
 import { devicePage, type DevicePageView } from '../pages/device-page.ts'
@@ -45,7 +47,7 @@ interface PasswordPage {
 
 export function showingOutcomes(realm: Realm, world: RealmWorld) {
   const { tenant, provider, issuer } = realm
-  const { clock, factors, policies, baseUrl } = world
+  const { clock, connections, factors, policies, baseUrl } = world
   const finish = finishing(realm, world)
   const site = passkeySite(baseUrl)
 
@@ -60,6 +62,11 @@ export function showingOutcomes(realm: Realm, world: RealmWorld) {
   async function showPassword(ctx: RealmContext, signIn: BrowserSignIn, view: PasswordPage) {
     const { login_hint: loginHint, [SESSION_ENDED]: ended } = signIn.interaction.params ?? {}
     const place = placeFor(ctx, signIn)
+    const isConnecting = upstreamCookies(realm, world).link(ctx, signIn.uid) !== undefined
+    const buttonOf = ({ name, connectionId }: Connection) => ({
+      name,
+      href: `${issuer}/sign-in/${signIn.uid}/connection/${connectionId}`,
+    })
     const ending = SESSION_ENDINGS.find((one) => one === ended)
     const { status, problem, username = typeof loginHint === 'string' ? loginHint : '' } = view
     ctx.set(FORM_PAGE_HEADERS)
@@ -70,7 +77,10 @@ export function showingOutcomes(realm: Realm, world: RealmWorld) {
       username: username.slice(0, LOGIN_CHARACTERS_MAX),
       isConfirmation: isConfirmation(signIn),
       problem,
-      notice: ending && place.texts.sessionEnded[ending],
+      notice: isConnecting
+        ? place.texts.connections.connect
+        : ending && place.texts.sessionEnded[ending],
+      connections: isConnecting ? [] : (await connections.active(tenant.tenantId)).map(buttonOf),
       forgottenUrl: `${realm.issuer}/account/forgotten`,
     })
     await showPage(ctx, status, page)

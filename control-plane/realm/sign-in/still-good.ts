@@ -1,6 +1,7 @@
 /** Whether what one sign-in has shown still counts, read where the answer is used. */
 import { SECOND_MS } from '../../../shared/clock.ts'
 import type { User } from '../../accounts/users.ts'
+import { findConnection, findIdentity } from '../../store/queries/connections.ts'
 import { notBeforeOf } from '../../store/queries/revocations.ts'
 import { SESSION_ASKED_AGAIN } from '../../sessions/revocations.ts'
 import { findSession, hasEndedSince } from '../../store/queries/sessions.ts'
@@ -18,6 +19,7 @@ export async function usableUser(
   const { userId, passwordAt, sessionTs } = state
   const user = await findUser(queries, tenantId, userId)
   if (user === undefined || user.isDisabled || user.passwordChangedAt > passwordAt) return undefined
+  if (!(await isStillConnected(queries, tenantId, state))) return undefined
   const ownSid = sessionTs === undefined ? undefined : sid
   const notBefore = await notBeforeOf(
     queries,
@@ -28,6 +30,20 @@ export async function usableUser(
   const provenAt = sessionTs ?? passwordAt / SECOND_MS
   if (provenAt < notBefore || (await isOver(queries, tenantId, state))) return undefined
   return user
+}
+
+/** Who has come by a provider comes in by it as long as both are what they were. */
+async function isStillConnected(
+  queries: Queries,
+  tenantId: string,
+  { userId, upstream }: AttemptState,
+): Promise<boolean> {
+  if (upstream === undefined) return true
+  const { connectionId, issuer, subject } = upstream
+  const connection = await findConnection(queries, tenantId, connectionId)
+  if (connection?.state !== 'active' || connection.issuer !== issuer) return false
+  const identity = await findIdentity(queries, tenantId, connectionId, issuer, subject)
+  return identity?.userId === userId
 }
 
 /** One that is asked for its device again ended at the gateways alone. */

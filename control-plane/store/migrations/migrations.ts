@@ -54,6 +54,7 @@ import { signInTrials } from './0060-sign-in-trials.ts'
 import { keylessGateways } from './0061-keyless-gateways.ts'
 import { acmeOrders } from './0062-acme-orders.ts'
 import { allowedAt } from './0063-allowed-at.ts'
+import { connections } from './0066-connections.ts'
 
 export interface Migration {
   readonly name: string
@@ -121,4 +122,5 @@ export const migrations: readonly Migration[] = [
   keylessGateways,
   acmeOrders,
   allowedAt,
+  connections,
 ]

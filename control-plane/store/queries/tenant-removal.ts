@@ -32,6 +32,7 @@ const AT_ONCE = [
   schema.deviceTickets,
   schema.deviceChallenges,
   schema.deviceTypedCodes,
+  schema.connections,
 ] as const
 
 /** What it has been writing ever since; mails first, as they are still on their way. */
@@ -50,6 +51,7 @@ const LEFT_BEHIND = [
   schema.knownDevices,
   schema.enrolledDevices,
   schema.devicePostures,
+  schema.connectionIdentities,
   schema.users,
   schema.addressBlocks,
   schema.signIns,

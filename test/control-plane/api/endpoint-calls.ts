@@ -12,6 +12,7 @@ export interface Prepared {
   readonly alertId: string
   readonly webhookId: string
   readonly deliveryId: string
+  readonly connectionId: string
   readonly certificate: { readonly certificate_pem: string; readonly private_key_pem: string }
   readonly tenants: Readonly<Record<'acme' | 'apps' | 'other', Secrets>>
 }
@@ -79,6 +80,8 @@ export const ELSEWHERE: Readonly<Record<string, string>> = {
   'DELETE /api/v1/operator/tenants/{tenant_id}/connector-tokens/{token_id}': OF_CONNECTOR,
   'GET /api/v1/operator/tenants/{tenant_id}/connectors': OF_CONNECTOR,
   'DELETE /api/v1/operator/tenants/{tenant_id}/connectors/{connector_id}': OF_CONNECTOR,
+  'POST /api/v1/operator/tenants/{tenant_id}/connections/{connection_id}/activate':
+    'test/control-plane/realm/connections/sign-in.test.ts',
   'POST /api/v1/connector/join': OF_CONNECTOR,
   'DELETE /api/v1/operator/tenants/{tenant_id}/device-tickets/{ticket_id}': OF_DEVICE,
   'GET /api/v1/operator/tenants/{tenant_id}/devices/{device_id}': OF_DEVICES,
@@ -112,6 +115,7 @@ export function callOf(declaration: Declaration, prepared: Prepared): GoodCall {
     factor_id: prepared.factorId,
     alert_id: prepared.alertId,
     webhook_id: prepared.webhookId,
+    connection_id: prepared.connectionId,
     invitation_id: 'inv_nobody',
     delivery_id: prepared.deliveryId,
     hostname: 'acme.localhost',

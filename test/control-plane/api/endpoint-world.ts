@@ -82,6 +82,9 @@ export async function prepareWorld(t: Teardown) {
   const { body: webhook } = await operator('POST', '/tenants/acme/webhooks', hook)
   const webhookId = String(webhook['webhook_id'])
   const { body: sent } = await operator('POST', `/tenants/acme/webhooks/${webhookId}/test`)
+  const provider = { preset: 'oidc', name: 'Company', issuer: 'https://id.company.example' }
+  const client = { client_id: 'service', client_secret: 'secret' }
+  const made = await operator('POST', '/tenants/acme/connections', { ...provider, ...client })
   await services.close()
 
   const prepared: Prepared = {
@@ -90,18 +93,19 @@ export async function prepareWorld(t: Teardown) {
     alertId: String(created['alert_id']),
     webhookId,
     deliveryId: String(sent['delivery_id']),
+    connectionId: String(made.body['connection_id']),
     certificate: { certificate_pem: ACME.certificatePem, private_key_pem: ACME.privateKeyPem },
     tenants,
   }
-  const provider = await startAiProvider(t)
-  provider.says({ framework: 'express', summary: 'A start.', edits: [], notes: [], warnings: [] })
+  const ai = await startAiProvider(t)
+  ai.says({ framework: 'express', summary: 'A start.', edits: [], notes: [], warnings: [] })
   let copies = 0
   return {
     prepared,
     async copy(t: Teardown) {
       const own = join(folder, `copy-${copies++}.db`)
       copyFileSync(file, own)
-      return startCopy(t, own, masterKey, prepared, provider.settings())
+      return startCopy(t, own, masterKey, prepared, ai.settings())
     },
   }
 }

@@ -4,6 +4,7 @@
  */
 import type { AttemptReason } from '../../../policy/verdict.ts'
 import { deviceEnglish } from './device-english.ts'
+import { connectionsEnglish } from './connections-english.ts'
 import { stepsEnglish } from './steps-english.ts'
 import { account } from './account/english.ts'
 
@@ -169,6 +170,19 @@ const messages = {
       'Your password is correct, but your entry in the user directory is incomplete: an email address or name is missing or already used by someone else.',
     steps: ['Ask the people who run the application to fix this. Trying again will not help.'],
   },
+  connection_failed: {
+    title: 'Sign-in with your provider failed',
+    intro: 'Your identity provider did not confirm who you are, so you were not signed in.',
+    steps: [
+      'Start again from the application.',
+      'If it keeps happening, give the people who run the application the details below.',
+    ],
+  },
+  connection_no_account: {
+    title: 'You have no account here',
+    intro: 'You signed in with your identity provider, but no account here can be used with it.',
+    steps: ['Ask the people who run the application for access, and give them the details below.'],
+  },
   unavailable: {
     title: 'Please try again in a moment',
     intro: 'We cannot complete your sign-in right now.',
@@ -213,6 +227,7 @@ export const english = {
     minutes === 1 ? 'Try again in one minute.' : `Try again in ${minutes} minutes.`,
   messages: messages as Record<MessageKind, MessageText>,
 
+  connections: connectionsEnglish,
   steps: stepsEnglish,
   device: deviceEnglish,
 

@@ -2,6 +2,7 @@
 import type { Texts } from './english.ts'
 import { account } from './account/german.ts'
 import { deviceGerman } from './device-german.ts'
+import { connectionsGerman } from './connections-german.ts'
 import { stepsGerman } from './steps-german.ts'
 
 export const german: Texts = {
@@ -206,6 +207,19 @@ export const german: Texts = {
         'Bitten Sie den Betreiber der Anwendung, das zu korrigieren. Ein neuer Versuch hilft nicht.',
       ],
     },
+    connection_failed: {
+      title: 'Die Anmeldung über Ihren Anbieter ist fehlgeschlagen',
+      intro: 'Ihr Identitätsanbieter hat nicht bestätigt, wer Sie sind. Sie sind nicht angemeldet.',
+      steps: [
+        'Beginnen Sie noch einmal bei der Anwendung.',
+        'Wenn es wieder geschieht, geben Sie dem Betreiber der Anwendung die Angaben unten.',
+      ],
+    },
+    connection_no_account: {
+      title: 'Sie haben hier kein Konto',
+      intro: 'Sie haben sich bei Ihrem Anbieter angemeldet, aber kein Konto hier passt dazu.',
+      steps: ['Bitten Sie den Betreiber der Anwendung um Zugang, mit den Angaben unten.'],
+    },
     unavailable: {
       title: 'Bitte versuchen Sie es gleich noch einmal',
       intro: 'Wir können Ihre Anmeldung gerade nicht abschließen.',
@@ -218,6 +232,7 @@ export const german: Texts = {
     },
   },
 
+  connections: connectionsGerman,
   steps: stepsGerman,
   device: deviceGerman,
 

@@ -1,0 +1,206 @@
+/** What is kept of identity providers: draft until somebody has signed in for a test, then active. */
+import { randomBytes } from 'node:crypto'
+import { Refusal } from '../../shared/errors.ts'
+import { LIMITS } from '../../shared/limits.ts'
+import { PURPOSES } from '../keys/sealed-columns.ts'
+import type { Vault } from '../keys/vault.ts'
+import { readReceiverUrl } from '../outbound/public-address.ts'
+import type { Queries } from '../store/engine.ts'
+import {
+  connectionsOf,
+  countConnections,
+  deleteConnection,
+  findConnection,
+  insertConnection,
+  updateConnection,
+  type ConnectionRow,
+} from '../store/queries/connections.ts'
+import { findTenant, requireTenant } from '../store/queries/tenants.ts'
+import type { Actor, Change, Store } from '../store/store.ts'
+import { presetProblem } from './presets.ts'
+
+/** Without its secret. */
+export type Connection = Readonly<Omit<ConnectionRow, 'clientSecretSealed'>>
+
+type NewConnection = Readonly<
+  Pick<
+    ConnectionRow,
+    'preset' | 'name' | 'issuer' | 'clientId' | 'hostedDomain' | 'createsPeople' | 'mfaValues'
+  >
+> & { readonly clientSecret: string }
+
+type ConnectionPatch = Partial<Omit<NewConnection, 'preset'>>
+
+/** Who is asked, and as whom: with another one of these, all that was tested is worth nothing. */
+const IDENTIFYING = ['issuer', 'clientId', 'clientSecret', 'hostedDomain'] as const
+
+export type Connections = ReturnType<typeof createConnections>
+
+export function createConnections({ store, vault }: { store: Store; vault: Vault }) {
+  const seal = (secret: string, row: Pick<ConnectionRow, 'tenantId' | 'connectionId'>) =>
+    vault.seal(secret, PURPOSES.connection(row))
+
+  async function alter(
+    tenantId: string,
+    connectionId: string,
+    actor: Actor,
+    action: string,
+    work: (change: Change, before: ConnectionRow) => Promise<Record<string, unknown> | undefined>,
+  ): Promise<Connection> {
+    return store.change(async (change) => {
+      const before = await requireConnection(change.queries, tenantId, connectionId)
+      const content = await work(change, before)
+      if (content === undefined) return openPartOf(before)
+      const whole = { connection_id: connectionId, ...content }
+      await change.audit(actor, { action, tenantId, content: whole })
+      return openPartOf(await requireConnection(change.queries, tenantId, connectionId))
+    })
+  }
+
+  return {
+    async create(tenantId: string, wished: NewConnection, actor: Actor): Promise<Connection> {
+      checkSettings(wished)
+      const { clientSecret, ...open } = wished
+      const connectionId = `con_${randomBytes(16).toString('hex')}`
+      return store.change(async (change) => {
+        const { queries, nowMs } = change
+        await requireTenant(queries, tenantId)
+        if ((await countConnections(queries, tenantId)) >= LIMITS.connectionsPerTenantMax)
+          throw new Refusal('connections_exhausted')
+        const row: ConnectionRow = {
+          ...open,
+          ...{ connectionId, tenantId, state: 'draft', isRequired: false, testedAt: null },
+          clientSecretSealed: seal(clientSecret, { tenantId, connectionId }),
+          createdAt: nowMs,
+          updatedAt: nowMs,
+        }
+        await insertConnection(queries, row)
+        const { preset, issuer } = wished
+        const content = { connection_id: connectionId, preset, issuer }
+        await change.audit(actor, { action: 'connection.created', tenantId, content })
+        return openPartOf(row)
+      })
+    },
+
+    async get(tenantId: string, connectionId: string): Promise<Connection> {
+      return openPartOf(await requireConnection(store.read, tenantId, connectionId))
+    },
+
+    async list(tenantId: string): Promise<readonly Connection[]> {
+      return (await connectionsOf(store.read, tenantId)).map(openPartOf)
+    },
+
+    /** On the sign-in page. */
+    async active(tenantId: string): Promise<readonly Connection[]> {
+      const all = await connectionsOf(store.read, tenantId)
+      return all.filter(({ state }) => state === 'active').map(openPartOf)
+    },
+
+    /** For the flow alone; undefined: this tenant has no such connection. */
+    async withSecret(tenantId: string, connectionId: string) {
+      const row = await findConnection(store.read, tenantId, connectionId)
+      if (row === undefined) return undefined
+      const clientSecret = vault.open(row.clientSecretSealed, PURPOSES.connection(row))
+      return { ...openPartOf(row), clientSecret }
+    },
+
+    /** With another issuer, client or domain it is a draft again, and nobody comes in by it. */
+    async patch(
+      tenantId: string,
+      connectionId: string,
+      patch: ConnectionPatch,
+      actor: Actor,
+    ): Promise<Connection> {
+      return alter(tenantId, connectionId, actor, 'connection.changed', async (change, before) => {
+        const { clientSecret, ...open } = patch
+        const changed = (Object.keys(open) as (keyof typeof open)[]).filter(
+          (name) => JSON.stringify(open[name]) !== JSON.stringify(before[name]),
+        )
+        const all = [...changed, ...(clientSecret === undefined ? [] : (['clientSecret'] as const))]
+        if (all.length === 0) return undefined
+        checkSettings({ ...before, ...open })
+        const isOther = IDENTIFYING.some((name) => all.includes(name))
+        await updateConnection(change.queries, tenantId, connectionId, {
+          ...open,
+          ...(clientSecret !== undefined && { clientSecretSealed: seal(clientSecret, before) }),
+          ...(isOther && { state: 'draft', testedAt: null, isRequired: false }),
+          updatedAt: change.nowMs,
+        })
+        return { changed: all, ...(isOther && { state: 'draft' }) }
+      })
+    },
+
+    async remove(tenantId: string, connectionId: string, actor: Actor): Promise<void> {
+      await store.change(async (change) => {
+        await requireConnection(change.queries, tenantId, connectionId)
+        await deleteConnection(change.queries, tenantId, connectionId)
+        const content = { connection_id: connectionId }
+        await change.audit(actor, { action: 'connection.removed', tenantId, content })
+      })
+    },
+
+    /** Somebody has come back from there, with these settings: `asTested` is when they were set. */
+    async noteTested(tenantId: string, connectionId: string, asTested: number, actor: Actor) {
+      return alter(tenantId, connectionId, actor, 'connection.tested', async (change, before) => {
+        if (before.updatedAt !== asTested) return undefined
+        await updateConnection(change.queries, tenantId, connectionId, {
+          state: before.state === 'draft' ? 'tested' : before.state,
+          testedAt: change.nowMs,
+        })
+        return {}
+      })
+    },
+
+    activate: (tenantId: string, connectionId: string, actor: Actor) =>
+      alter(tenantId, connectionId, actor, 'connection.activated', async (change, before) => {
+        if (before.state === 'active') return undefined
+        if (before.state === 'draft') throw new Refusal('connection_not_tested')
+        const updatedAt = change.nowMs
+        await updateConnection(change.queries, tenantId, connectionId, {
+          state: 'active',
+          updatedAt,
+        })
+        return {}
+      }),
+
+    /** Nobody comes in by it any more; what was tested stays so. */
+    deactivate: (tenantId: string, connectionId: string, actor: Actor) =>
+      alter(tenantId, connectionId, actor, 'connection.deactivated', async (change, before) => {
+        if (before.state !== 'active') return undefined
+        const changes = { state: 'tested', isRequired: false, updatedAt: change.nowMs } as const
+        await updateConnection(change.queries, tenantId, connectionId, changes)
+        return {}
+      }),
+  }
+}
+
+function checkSettings(wished: Pick<ConnectionRow, 'preset' | 'issuer' | 'hostedDomain'>) {
+  const { issuer } = wished
+  try {
+    const url = readReceiverUrl(issuer)
+    const isPlain = url.search === '' && !issuer.includes('?')
+    if (!isPlain || (url.href !== issuer && url.href !== `${issuer}/`)) throw new Error('spelling')
+  } catch {
+    throw invalid('issuer', 'must be the issuer as the provider writes it: https:// and no query')
+  }
+  const problem = presetProblem(wished)
+  if (problem !== undefined) throw invalid(problem.field, problem.wish)
+}
+
+const invalid = (field: string, wish: string) =>
+  new Refusal('field_invalid', { field }, `"${field}" ${wish}.`)
+
+async function requireConnection(
+  queries: Queries,
+  tenantId: string,
+  connectionId: string,
+): Promise<ConnectionRow> {
+  const row = await findConnection(queries, tenantId, connectionId)
+  if (row !== undefined) return row
+  const isTenant = (await findTenant(queries, tenantId)) !== undefined
+  throw new Refusal(isTenant ? 'connection_not_found' : 'tenant_not_found')
+}
+
+function openPartOf({ clientSecretSealed: _sealed, ...open }: ConnectionRow): Connection {
+  return open
+}

@@ -1,0 +1,11 @@
+/** Why the gate lets nobody in, for whoever has to mend it. */
+import type { GateProblem } from './gate.ts'
+
+export const GATE_WORDS: Readonly<Record<GateProblem, string>> = {
+  subject_missing: 'the ID token names nobody',
+  hosted_domain_missing: 'the account belongs to no Google Workspace domain',
+  hosted_domain_foreign: 'the account belongs to another Google Workspace domain',
+  directory_missing: 'the ID token names no directory',
+  directory_foreign: 'the account belongs to another directory',
+  object_id_missing: 'the ID token has no object ID',
+}

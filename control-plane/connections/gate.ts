@@ -1,0 +1,89 @@
+/**
+ * Who a verified ID token names, or why it lets nobody in. Pure. What a preset demands and the token
+ * does not say is refused; an address is never who somebody is (nOAuth).
+ */
+import type { ConnectionRow } from '../store/queries/connections.ts'
+import { directoryIdOf } from './presets.ts'
+
+export type Claims = Readonly<Record<string, unknown>>
+
+/** Who somebody is at a provider. */
+export interface UpstreamPerson {
+  readonly issuer: string
+  readonly subject: string
+  /** As the provider writes it; undefined where it says none that could be one. */
+  readonly email: string | undefined
+  /** The provider says that the person has shown that it is theirs. */
+  readonly isEmailVerified: boolean
+  readonly name: string | undefined
+  /** By the explicit mapping of this connection. */
+  readonly hasSecondFactor: boolean
+}
+
+export type GateProblem =
+  | 'subject_missing'
+  | 'hosted_domain_missing'
+  | 'hosted_domain_foreign'
+  | 'directory_missing'
+  | 'directory_foreign'
+  | 'object_id_missing'
+
+type Gated = Pick<ConnectionRow, 'preset' | 'issuer' | 'hostedDomain' | 'mfaValues'>
+
+export type Gate =
+  | { readonly kind: 'person'; readonly person: UpstreamPerson }
+  | { readonly kind: 'refused'; readonly problem: GateProblem }
+
+const SUBJECT = /^[\x21-\x7e]{1,255}$/
+const OBJECT_ID = /^[0-9a-f-]{36}$/
+const EMAIL = /^[^\s@\p{Cc}]{1,64}@[^\s@\p{Cc}]{1,255}$/u
+
+export function gate(connection: Gated, claims: Claims): Gate {
+  const subject = subjectOf(connection, claims)
+  if (typeof subject === 'object') return { kind: 'refused', problem: subject.problem }
+  const email = textOf(claims.email)
+  return {
+    kind: 'person',
+    person: {
+      issuer: connection.issuer,
+      subject,
+      email: email !== undefined && email.length <= 254 && EMAIL.test(email) ? email : undefined,
+      isEmailVerified: claims.email_verified === true,
+      name: textOf(claims.name)?.slice(0, 100),
+      hasSecondFactor: isMapped(connection.mfaValues, claims),
+    },
+  }
+}
+
+function subjectOf(
+  { preset, issuer, hostedDomain }: Gated,
+  claims: Claims,
+): string | { readonly problem: GateProblem } {
+  const { sub, hd, tid, oid } = claims
+  if (typeof sub !== 'string' || !SUBJECT.test(sub)) return { problem: 'subject_missing' }
+  switch (preset) {
+    case 'google':
+      // without it, it is somebody's own account, whatever its address ends in
+      if (typeof hd !== 'string') return { problem: 'hosted_domain_missing' }
+      return hd === hostedDomain ? sub : { problem: 'hosted_domain_foreign' }
+    case 'entra':
+      if (typeof tid !== 'string') return { problem: 'directory_missing' }
+      if (tid !== directoryIdOf(issuer)) return { problem: 'directory_foreign' }
+      return typeof oid === 'string' && OBJECT_ID.test(oid) ? oid : { problem: 'object_id_missing' }
+    case 'okta':
+    case 'oidc':
+      return sub
+  }
+}
+
+/** `amr` is a list (RFC 8176), `acr` one value; no value counts that nobody has named. */
+function isMapped(mfaValues: readonly string[], { amr, acr }: Claims): boolean {
+  const said = [...(Array.isArray(amr) ? (amr as unknown[]) : []), acr]
+  return said.some((one) => typeof one === 'string' && mfaValues.includes(one))
+}
+
+function textOf(claim: unknown): string | undefined {
+  return typeof claim === 'string' && claim.trim() !== '' && claim.isWellFormed()
+    ? claim.trim()
+    : undefined
+}

@@ -1,0 +1,47 @@
+/** What is known beforehand of each kind of provider: which issuer it has, and whom its tokens name. */
+import type { ConnectionRow } from '../store/queries/connections.ts'
+
+const GOOGLE = 'https://accounts.google.com'
+const GUID = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}'
+/** One directory and no other: never `common`, `organizations` or `consumers`. */
+const ENTRA = new RegExp(`^https://login\\.microsoftonline\\.com/(${GUID})/v2\\.0$`)
+/** Of personal accounts, which anybody makes under any address. */
+const CONSUMERS = '9188040d-6c67-4c5b-b112-36a304b66dad'
+const DOMAIN =
+  /^(?=.{4,253}$)[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)+$/
+
+type Described = Pick<ConnectionRow, 'preset' | 'issuer' | 'hostedDomain'>
+
+/** The field that is wrong, and what it should be; undefined: all of it can be used. */
+export function presetProblem({ preset, issuer, hostedDomain }: Described) {
+  switch (preset) {
+    case 'google':
+      if (issuer !== GOOGLE) return { field: 'issuer', wish: `must be ${GOOGLE}` } as const
+      if (hostedDomain === null || !DOMAIN.test(hostedDomain))
+        return {
+          field: 'hosted_domain',
+          wish: 'must be your Google Workspace domain, in lowercase, like example.com',
+        } as const
+      return undefined
+    case 'entra':
+      if (directoryIdOf(issuer) === undefined)
+        return {
+          field: 'issuer',
+          wish: 'must be https://login.microsoftonline.com/, your directory (tenant) ID in lowercase, and /v2.0',
+        } as const
+      return noDomain(hostedDomain)
+    case 'okta':
+    case 'oidc':
+      return noDomain(hostedDomain)
+  }
+}
+
+const noDomain = (hostedDomain: string | null) =>
+  hostedDomain === null
+    ? undefined
+    : ({ field: 'hosted_domain', wish: 'must be null: only Google has one' } as const)
+
+export function directoryIdOf(issuer: string): string | undefined {
+  const id = ENTRA.exec(issuer)?.[1]
+  return id === CONSUMERS ? undefined : id
+}

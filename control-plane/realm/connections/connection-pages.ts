@@ -1,0 +1,201 @@
+/**
+ * The way to a provider and back. What comes back is worth nothing unless this browser was sent there
+ * with it, for this sign-in, to this very connection, and it has not come back before.
+ */
+import { hash, randomBytes } from 'node:crypto'
+import type { AdapterPayload } from 'oidc-provider'
+import { callbackUrlOf } from '../../connections/addresses.ts'
+import { GATE_WORDS } from '../../connections/gate-words.ts'
+import { gate, type UpstreamPerson } from '../../connections/gate.ts'
+import { ProviderProblem } from '../../connections/provider-client.ts'
+import { isConfirmation, browserSignInOf, whereFrom } from '../sign-in/browser-sign-in.ts'
+import type { BrowserSignIn } from '../sign-in/browser-sign-in.ts'
+import { showingOutcomes } from '../sign-in/show-outcome.ts'
+import { upstreamStep } from '../sign-in/upstream-step.ts'
+import { requestIdOf, showMessage } from '../show.ts'
+import type { Realm, RealmContext, RealmWorld } from '../world.ts'
+import { addressOf } from '../../listener/client-address.ts'
+import { testingConnections } from './connection-test.ts'
+import { upstreamCookies, type UpstreamFlow } from './upstream-cookies.ts'
+import { isOvertaken, whoComes } from './who-comes.ts'
+
+const START_PATH = /^\/sign-in\/([A-Za-z0-9_-]{20,64})\/connection\/(con_[0-9a-f]{32})$/
+const CALLBACK_PATH = /^\/connections\/(con_[0-9a-f]{32})\/callback$/
+const ANSWER = /^[\x21-\x7e]{1,4096}$/
+/** Ways back that one sign-in remembers: with more it has to be begun anew. */
+const USED_STATES_MAX = 20
+
+export function connectionPages(realm: Realm, world: RealmWorld) {
+  const { tenant, issuer, records } = realm
+  const { tenantId } = tenant
+  const { store, connections, connectionProtocol: protocol, log } = world
+  const cookies = upstreamCookies(realm, world)
+  const step = upstreamStep(realm, world)
+  const { showOutcome } = showingOutcomes(realm, world)
+  const test = testingConnections(realm, world)
+  const redirectUri = (connectionId: string) =>
+    callbackUrlOf(world.baseUrl, { tenantId, connectionId })
+
+  return async function connectionPages(ctx: RealmContext, next: () => Promise<unknown>) {
+    if (ctx.method !== 'GET') return next()
+    const [, uid, connectionId] = START_PATH.exec(ctx.path) ?? []
+    if (uid !== undefined && connectionId !== undefined) return start(ctx, uid, connectionId)
+    const [, answered] = CALLBACK_PATH.exec(ctx.path) ?? []
+    if (answered !== undefined) return comeBack(ctx, answered)
+    const tested = test.connectionOf(ctx)
+    if (tested === undefined) return next()
+    return begin(ctx, tested.connectionId, { uid: null, actor: tested.actor }, false)
+  }
+
+  async function start(ctx: RealmContext, uid: string, connectionId: string) {
+    const signIn = await browserSignInOf(ctx, realm, world, uid)
+    if (signIn === undefined) return
+    if (signIn.isFinished) return showMessage(ctx, world, realm, 'expired', whereFrom(signIn))
+    if (tenant.licenceBlocksSignin)
+      return showMessage(ctx, world, realm, 'licence_blocked', whereFrom(signIn))
+    return begin(ctx, connectionId, { uid, actor: null }, isConfirmation(signIn))
+  }
+
+  async function begin(
+    ctx: RealmContext,
+    connectionId: string,
+    whose: Pick<UpstreamFlow, 'uid' | 'actor'>,
+    isConfirmed: boolean,
+  ) {
+    const found = await connections.withSecret(tenantId, connectionId)
+    const isOpen = found !== undefined && (found.state === 'active' || whose.uid === null)
+    if (!isOpen) return showMessage(ctx, world, realm, 'not_found')
+    const flow: UpstreamFlow = {
+      ...{ connectionId, updatedAt: found.updatedAt, ...whose },
+      state: cookies.newState(),
+      nonce: randomBytes(32).toString('base64url'),
+      verifier: randomBytes(32).toString('base64url'),
+    }
+    try {
+      const to = await protocol.authorizationUrl(
+        found,
+        redirectUri(connectionId),
+        flow,
+        isConfirmed,
+      )
+      cookies.giveFlow(ctx, flow)
+      ctx.status = 303
+      ctx.redirect(to)
+    } catch (error) {
+      return failed(ctx, connectionId, error)
+    }
+  }
+
+  async function comeBack(ctx: RealmContext, connectionId: string) {
+    const state = parameterOf(ctx, 'state')
+    const flow = state === undefined ? undefined : cookies.flow(ctx, state)
+    if (state === undefined || flow?.state !== state)
+      return showMessage(ctx, world, realm, 'cookie_missing')
+    cookies.endFlow(ctx, state)
+    // an answer to one connection is none to another (mix-up)
+    if (flow.connectionId !== connectionId)
+      return failed(ctx, connectionId, new ProviderProblem('the answer is of another connection'))
+    const signIn = flow.uid === null ? undefined : await signInOf(ctx, flow.uid)
+    if (flow.uid !== null && signIn === undefined) return
+    try {
+      const found = await connections.withSecret(tenantId, connectionId)
+      const isSame = found !== undefined && found.updatedAt === flow.updatedAt
+      if (!isSame || (signIn !== undefined && found.state !== 'active'))
+        throw new ProviderProblem('the connection was changed meanwhile')
+      const { code, problem } = answerOf(ctx)
+      if (code === undefined) throw new ProviderProblem(problem)
+      const answer = { code, issuer: parameterOf(ctx, 'iss') }
+      const claims = await protocol.claimsFor(found, redirectUri(connectionId), answer, flow)
+      if (signIn === undefined) return await test.show(ctx, found, claims, flow.actor ?? '')
+      const gated = gate(found, claims)
+      if (gated.kind === 'refused') throw new ProviderProblem(GATE_WORDS[gated.problem])
+      return await letIn(ctx, signIn, found, gated.person)
+    } catch (error) {
+      return failed(ctx, connectionId, error)
+    }
+  }
+
+  /** The sign-in that this browser has under way, if it has not come back with this answer before. */
+  async function signInOf(ctx: RealmContext, uid: string): Promise<BrowserSignIn | undefined> {
+    const used = hash('sha256', parameterOf(ctx, 'state') ?? '', 'base64url')
+    const taken = await store.changeOf(tenantId, async ({ queries }) => {
+      const known = await records.signInIn(queries, uid)
+      if (known === undefined || known.isFinished) return undefined
+      const states = (known.payload as { usedStates?: readonly string[] }).usedStates ?? []
+      if (states.includes(used) || states.length >= USED_STATES_MAX) return undefined
+      const payload: AdapterPayload = { ...known.payload, consumed: undefined }
+      Object.assign(payload, { usedStates: [...states, used] })
+      await records.saveSignIn(queries, uid, payload)
+      return payload
+    })
+    if (taken === undefined) {
+      await showMessage(ctx, world, realm, 'expired')
+      return undefined
+    }
+    return { uid, interaction: taken, isFinished: false, browserHash: step.browserHash(ctx, uid) }
+  }
+
+  async function letIn(
+    ctx: RealmContext,
+    signIn: BrowserSignIn,
+    connection: Parameters<typeof whoComes>[1],
+    person: UpstreamPerson,
+  ) {
+    const { connectionId } = connection
+    const ask = () => whoComes(world, connection, person, requestIdOf(ctx))
+    const who = await ask().catch((error: unknown) => {
+      if (isOvertaken(error)) return ask()
+      throw error
+    })
+    const { issuer: from, subject } = person
+    note(ctx, connectionId, who.kind === 'refused' ? who.problem : who.kind)
+    if (who.kind === 'refused')
+      return showMessage(ctx, world, realm, 'connection_no_account', {
+        ...whereFrom(signIn),
+        details: [who.problem, requestIdOf(ctx)],
+      })
+    if (who.kind === 'must_prove') {
+      const { userId } = who.user
+      cookies.giveLink(ctx, { uid: signIn.uid, connectionId, issuer: from, subject, userId })
+      return toPage(ctx, signIn)
+    }
+    const outcome = await step.goOn(ctx, signIn, who.user, {
+      ...{ connectionId, issuer: from, subject },
+      hasSecondFactor: person.hasSecondFactor,
+    })
+    note(ctx, connectionId, outcome.kind)
+    // a page of its own address, which a reload may ask for again
+    return outcome.kind === 'step' ? toPage(ctx, signIn) : showOutcome(ctx, signIn, outcome)
+  }
+
+  function toPage(ctx: RealmContext, { uid, interaction }: BrowserSignIn) {
+    const { host } = new URL(String(interaction.params?.redirect_uri))
+    ctx.status = 303
+    ctx.redirect(`${issuer}/sign-in/${uid}?app=${encodeURIComponent(host)}`)
+  }
+
+  async function failed(ctx: RealmContext, connectionId: string, error: unknown) {
+    if (!(error instanceof ProviderProblem)) throw error
+    note(ctx, connectionId, error.message)
+    const details = [error.message, requestIdOf(ctx)]
+    return showMessage(ctx, world, realm, 'connection_failed', { details })
+  }
+
+  function note(ctx: RealmContext, connectionId: string, outcome: string) {
+    const from = { tenant_id: tenantId, request_id: requestIdOf(ctx), ip: addressOf(ctx.req) }
+    log.info({ ...from, connection_id: connectionId, outcome }, 'sign-in by a provider')
+  }
+}
+
+/** One of each: which of two is meant is nothing to guess. */
+function parameterOf({ query }: RealmContext, name: string): string | undefined {
+  const value = query[name]
+  return typeof value === 'string' && ANSWER.test(value) ? value : undefined
+}
+
+function answerOf(ctx: RealmContext) {
+  const code = ctx.query.error === undefined ? parameterOf(ctx, 'code') : undefined
+  const error = parameterOf(ctx, 'error') ?? ''
+  const said = /^[a-z_]{1,40}$/.test(error) ? ` (${error})` : ''
+  return { code, problem: `the provider did not sign you in${said}` }
+}

@@ -1,0 +1,82 @@
+/**
+ * Whose account somebody gets who has shown who they are at a provider: the one that is connected, or
+ * a new one. One that is here already is never taken over for its address alone: whoever has it may
+ * not be whoever comes, whichever of both was here first.
+ */
+import { randomBytes } from 'node:crypto'
+import { Refusal } from '../../../shared/errors.ts'
+import { fold } from '../../accounts/login-keys.ts'
+import { checkUsername, type User } from '../../accounts/users.ts'
+import type { Connection } from '../../connections/connections.ts'
+import type { UpstreamPerson } from '../../connections/gate.ts'
+import { findIdentity, insertIdentity } from '../../store/queries/connections.ts'
+import { requireTenant } from '../../store/queries/tenants.ts'
+import { findUser, findUserByKey, insertUser } from '../../store/queries/users.ts'
+import type { RealmWorld } from '../world.ts'
+
+type WhoComes =
+  | { readonly kind: 'known'; readonly user: User }
+  /** Theirs once they have shown that it is. */
+  | { readonly kind: 'must_prove'; readonly user: User }
+  | {
+      readonly kind: 'refused'
+      readonly problem: 'no_account' | 'email_missing' | 'email_unverified'
+    }
+
+type World = Pick<RealmWorld, 'store'>
+
+export async function whoComes(
+  { store }: World,
+  { tenantId, connectionId, preset, createsPeople }: Connection,
+  { issuer, subject, email, isEmailVerified, name }: UpstreamPerson,
+  requestId: string,
+): Promise<WhoComes> {
+  return store.changeOf(tenantId, async (change) => {
+    const { queries, nowMs } = change
+    await requireTenant(queries, tenantId)
+    const identity = await findIdentity(queries, tenantId, connectionId, issuer, subject)
+    const known = identity && (await findUser(queries, tenantId, identity.userId))
+    if (known !== undefined) return { kind: 'known', user: known }
+
+    if (email === undefined) return { kind: 'refused', problem: 'email_missing' }
+    // Entra says it of nobody; its directory is pinned, and the address is only where mail goes
+    if (!isEmailVerified && preset !== 'entra')
+      return { kind: 'refused', problem: 'email_unverified' }
+    const key = fold(email)
+    const local =
+      (await findUserByKey(queries, tenantId, 'emailKey', key)) ??
+      (await findUserByKey(queries, tenantId, 'usernameKey', key))
+    if (local !== undefined) return { kind: 'must_prove', user: local }
+    if (!createsPeople) return { kind: 'refused', problem: 'no_account' }
+
+    checkUsername(email, email)
+    const user: User = {
+      userId: `usr_${randomBytes(16).toString('hex')}`,
+      tenantId,
+      ...{ username: email, usernameKey: key, email, emailKey: key },
+      name: name ?? email,
+      passwordHash: '', // nobody's: there is no password to guess
+      isDisabled: false,
+      createdAt: nowMs,
+      updatedAt: nowMs,
+      source: 'own',
+      passwordChangedAt: 0,
+      emailProvenAt: null, // by somebody else's word alone
+      unlockedAt: null,
+      lastSignInAt: 0,
+      isFactorRequired: false,
+    }
+    await insertUser(queries, user)
+    const { userId } = user
+    const row = { connectionId, issuer, subject, tenantId, userId, createdAt: nowMs }
+    await insertIdentity(queries, row)
+    const actor = { name: 'realm', requestId }
+    const content = { user_id: userId, connection_id: connectionId }
+    await change.audit(actor, { action: 'user.created', tenantId, content })
+    return { kind: 'known', user }
+  })
+}
+
+/** Two of them at the same moment: the second finds what the first has made. */
+export const isOvertaken = (error: unknown) =>
+  error instanceof Refusal && (error.code === 'email_taken' || error.code === 'username_taken')

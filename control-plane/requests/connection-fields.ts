@@ -1,0 +1,76 @@
+/** Identity providers of a tenant, as operators write them. */
+import * as v from 'valibot'
+import { LIMITS } from '../../shared/limits.ts'
+import { CONNECTION_PRESETS, CONNECTION_STATES } from '../store/connection-tables.ts'
+import { described, time } from './described.ts'
+import { flag, oneOf, text } from './fields.ts'
+
+const field = text('text', LIMITS.connectionFieldCharactersMax)
+const SECRET_WISH = `printable ASCII of 1 to ${LIMITS.connectionSecretCharactersMax} characters`
+const secret = v.pipe(
+  v.string(SECRET_WISH),
+  v.regex(/^[\x20-\x7e]+$/, SECRET_WISH),
+  v.maxLength(LIMITS.connectionSecretCharactersMax, SECRET_WISH),
+)
+const VALUES_WISH = `a list of at most ${LIMITS.connectionMfaValuesMax} values`
+const mfaValues = v.pipe(
+  v.array(field, VALUES_WISH),
+  v.maxLength(LIMITS.connectionMfaValuesMax, VALUES_WISH),
+)
+
+const SETTINGS = {
+  name: described(
+    text('text', LIMITS.connectionNameCharactersMax),
+    'On the sign-in page: "Continue with NAME".',
+  ),
+  issuer: described(
+    field,
+    'As the provider writes it. For `entra`: `https://login.microsoftonline.com/` with your directory ID and `/v2.0`.',
+  ),
+  client_id: field,
+  client_secret: described(secret, 'Never shown again.'),
+  hosted_domain: described(
+    v.nullable(field),
+    '`google` only, and required there: your Google Workspace domain.',
+  ),
+  creates_people: described(flag, 'New people get an account when they first sign in.'),
+  mfa_values: described(
+    mfaValues,
+    'Values of `amr` or `acr` that count as a second factor here. By default none does.',
+  ),
+}
+
+export const NewConnectionBody = v.strictObject({
+  ...SETTINGS,
+  preset: oneOf(CONNECTION_PRESETS),
+  hosted_domain: v.optional(SETTINGS.hosted_domain, null),
+  creates_people: v.optional(SETTINGS.creates_people, true),
+  mfa_values: v.optional(SETTINGS.mfa_values, []),
+})
+
+export const ConnectionPatchBody = v.partial(v.strictObject(SETTINGS))
+
+export const ConnectionAnswer = v.strictObject({
+  connection_id: v.string(),
+  tenant_id: v.string(),
+  preset: v.picklist(CONNECTION_PRESETS),
+  name: v.string(),
+  issuer: v.string(),
+  client_id: v.string(),
+  hosted_domain: v.nullable(v.string()),
+  creates_people: v.boolean(),
+  mfa_values: v.array(v.string()),
+  redirect_uri: described(v.string(), 'Enter it at the provider, exactly like this.'),
+  state: described(
+    v.picklist(CONNECTION_STATES),
+    '`draft` until someone has completed a test sign-in with these settings. Only an `active` one is on the sign-in page.',
+  ),
+  tested_at: described(v.nullable(time), 'null: not with these settings.'),
+  created_at: time,
+  updated_at: time,
+})
+
+export const ConnectionTestAnswer = v.strictObject({
+  test_url: described(v.string(), 'Open it in a browser and sign in at the provider.'),
+  expires_at: time,
+})

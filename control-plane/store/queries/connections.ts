@@ -1,0 +1,37 @@
+import { and, asc, eq } from '../drizzle.ts'
+import type { Queries } from '../engine.ts'
+import { schema } from '../schema.ts'
+import { allBy, deleteBy, findBy, insertInto, updateBy } from '../statements.ts'
+
+const { connections, connectionIdentities: identities } = schema
+
+export type ConnectionRow = typeof connections.$inferSelect
+
+export const insertConnection = insertInto(connections)
+export const findConnection = findBy(connections, 'tenantId', 'connectionId')
+export const updateConnection = updateBy(connections, 'tenantId', 'connectionId')
+/** The oldest first. */
+export const connectionsOf = allBy(
+  connections,
+  ['tenantId'],
+  asc(connections.createdAt),
+  asc(connections.connectionId),
+)
+
+export async function countConnections(queries: Queries, tenantId: string): Promise<number> {
+  return await queries.$count(connections, eq(connections.tenantId, tenantId))
+}
+
+export async function deleteConnection(queries: Queries, tenantId: string, connectionId: string) {
+  await queries
+    .delete(identities)
+    .where(and(eq(identities.tenantId, tenantId), eq(identities.connectionId, connectionId)))
+  await queries
+    .delete(connections)
+    .where(and(eq(connections.tenantId, tenantId), eq(connections.connectionId, connectionId)))
+}
+
+/** The primary key refuses a second owner. */
+export const insertIdentity = insertInto(identities)
+export const findIdentity = findBy(identities, 'tenantId', 'connectionId', 'issuer', 'subject')
+export const deleteIdentitiesOf = deleteBy(identities, 'tenantId', 'userId')
