@@ -44,6 +44,8 @@ import { page, type Page, type Place } from '../../../control-plane/realm/pages/
 import { newPasswordPage } from '../../../control-plane/realm/pages/new-password-page.ts'
 import { recoveryCodesPage } from '../../../control-plane/realm/pages/recovery-codes-page.ts'
 import { secondFactorPage } from '../../../control-plane/realm/pages/second-factor-page.ts'
+import { gate } from '../../../control-plane/connections/gate.ts'
+import { connectionTestPage } from '../../../control-plane/realm/pages/connection-test-page.ts'
 import { signInPage } from '../../../control-plane/realm/pages/sign-in-page.ts'
 import { signedOutPage, signOutPage } from '../../../control-plane/realm/pages/sign-out-pages.ts'
 import { english, type MessageKind } from '../../../control-plane/realm/pages/texts/english.ts'
@@ -57,6 +59,15 @@ const PASSKEY = { options: {}, scriptUrl: 'https://id.example.com/auth/realms/ac
 const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0'
 const IPHONE =
   'Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.5 Mobile/15E148 Safari/604.1'
+const PROVIDERS = ['Acme', 'Entra ID'].map((name) => ({ name, href: ACTION }))
+const PROVIDER = { issuer: 'https://id.acme.example', hostedDomain: 'acme.example', mfaValues: [] }
+const CLAIMS = {
+  iss: PROVIDER.issuer,
+  sub: '00u1a2b3c4d5e6f7g8h9',
+  email: 'ada@acme.example',
+  email_verified: true,
+  amr: ['pwd', 'mfa'],
+}
 const KINDS = Object.keys(english.messages) as MessageKind[]
 
 export const EXAMPLES: Readonly<Record<string, (place: NamedPlace) => Page>> = {
@@ -66,6 +77,19 @@ export const EXAMPLES: Readonly<Record<string, (place: NamedPlace) => Page>> = {
       ...signIn(place),
       username: 'ada',
       problem: place.texts.attempt.credentials_wrong,
+    }),
+  'signInPage, with providers': (place) => signInPage({ ...signIn(place), connections: PROVIDERS }),
+  'signInPage, to connect an account': (place) =>
+    signInPage({ ...signIn(place), username: 'ada', notice: place.texts.connections.connect }),
+  connectionTestPage: (place) =>
+    connectionTestPage({
+      ...{ place, connection: { name: 'Acme' }, claims: CLAIMS },
+      gated: gate({ ...PROVIDER, preset: 'oidc' }, CLAIMS),
+    }),
+  'connectionTestPage, refused': (place) =>
+    connectionTestPage({
+      ...{ place, connection: { name: 'Acme' }, claims: CLAIMS },
+      gated: gate({ ...PROVIDER, preset: 'google' }, CLAIMS),
     }),
   signOutPage: (place) =>
     signOutPage({
