@@ -116,6 +116,10 @@ export const EDGE_LIMITS = {
   /** Where a header block is cut off with the stream; above `headBytesMax` it is answered 431. */
   http2HeaderBlockBytesMax: 32 * 1024,
   http2HeaderFieldsMax: 256,
+  /** HEADERS and the CONTINUATIONs behind it. */
+  http2BlockFramesMax: 9,
+  /** PRIORITY, WINDOW_UPDATE and unknown frames: nothing is owed for them. */
+  http2IdleFrames: { burst: 10_000, perSecond: 4000 },
   /** Frames that make no sense, empty ones among them: nobody sends so many by mistake. */
   http2InvalidFramesMax: 100,
   /** Heads of unfinished streams, unpacked: a reference of a few bytes repeats 16 KiB of them. */

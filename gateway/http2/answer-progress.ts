@@ -1,5 +1,5 @@
-import type { ServerHttp2Stream } from 'node:http2'
 import type { BodyBuffers } from './body-buffers.ts'
+import type { ServerStream } from './protocol/stream.ts'
 
 /**
  * How far an answer has come, and whether its client takes it. A stream has its time while its connection moves: a slow line
@@ -61,7 +61,7 @@ export class AnswerProgress {
 
   /** What the stream calls when it is done with what was taken last. */
   whenSent(
-    stream: ServerHttp2Stream,
+    stream: ServerStream,
     then: (() => void) | undefined,
   ): ((error?: Error | null) => void) | undefined {
     const lent = this.#lentToLast

@@ -1,5 +1,4 @@
-/** Header lines as the other wire writes them, and lists of fields as HTTP/2 takes them. */
-import type { OutgoingHttpHeaders } from 'node:http2'
+/** Header lines as the other wire writes them, and lists of fields as HTTP/2 has them. */
 import { LIMITS } from '../../shared/limits.ts'
 import { mayBeTrailer } from '../wire/field-names.ts'
 import { trimmed } from '../wire/grammar.ts'
@@ -14,14 +13,10 @@ export function appendLines(fields: string[], lines: string): void {
   }
 }
 
-/** Where Node takes no list: repeated names become one with several values. */
-export function fieldsObject(lines: string): OutgoingHttpHeaders {
+export function fieldsOf(lines: string): string[] {
   const fields: string[] = []
   appendLines(fields, lines)
-  // Without a prototype: `__proto__` is a name like any other (CVE-2026-21710).
-  const values: Record<string, string[]> = Object.create(null) as Record<string, string[]>
-  for (let at = 0; at < fields.length; at += 2) (values[fields[at]!] ??= []).push(fields[at + 1]!)
-  return values
+  return fields
 }
 
 /** The trailers of a request, as lines; null where there is too much of them. */

@@ -1,6 +1,4 @@
 /** One HTTP/2 connection: streams in, exchanges out, and what its client may cost us. */
-import { constants, performServerHandshake } from 'node:http2'
-import type { ServerHttp2Session, ServerHttp2Stream } from 'node:http2'
 import type { TLSSocket } from 'node:tls'
 import { LIMITS } from '../../shared/limits.ts'
 import type { AddressUse, Idling } from '../wire/address-counts.ts'
@@ -20,6 +18,9 @@ import { RefusedStream } from './refused-stream.ts'
 import { UnreadBody } from './unread-body.ts'
 import type { AbuseKind } from '../wire/protocol.ts'
 import type { Cost, Http2World } from './world.ts'
+import { ERROR } from './protocol/frames.ts'
+import { ServerSession } from './protocol/session.ts'
+import type { ServerStream } from './protocol/stream.ts'
 
 export class Http2Connection implements Deadlined, Idling {
   readonly world: Http2World
@@ -29,7 +30,7 @@ export class Http2Connection implements Deadlined, Idling {
   idleSinceMs: number
   #sniHost: string
   readonly #socket: TLSSocket
-  readonly #session: ServerHttp2Session
+  readonly #session: ServerSession
   readonly #exchanges = new Set<Http2Exchange>()
   readonly #uploads = new Set<Http2Exchange>()
   /** Sends small DATA frames, all its streams as one; of some of them nothing is taken for now. */
@@ -79,14 +80,14 @@ export class Http2Connection implements Deadlined, Idling {
     this.#costs = new ConnectionCosts(world.limits, site, nowMs)
     this.#isNarrow = this.#isBesideMany()
     const countControlFrame = () => this.#spend('controlFrames', 'control_frames')
-    this.#session = performServerHandshake(
+    this.#session = new ServerSession(
       socket,
       this.#isNarrow ? world.narrowOptions : world.sessionOptions,
     )
       .on('stream', (stream, _headers, _flags, fields) => this.#onStream(stream, fields))
+      .on('resetFlood', () => this.#endAbuse('resets'))
       .on('ping', countControlFrame)
       .on('remoteSettings', countControlFrame)
-      .on('error', ignore)
       .on('close', () => this.#onClose())
     this.#session.setLocalWindowSize(LIMITS.http2ConnectionWindowBytes)
     // Without its half nobody can open a window any more: with or without GOAWAY it has left.
@@ -95,8 +96,7 @@ export class Http2Connection implements Deadlined, Idling {
     if (world.isDraining) this.deadlineMs = nowMs + LIMITS.lingerMsMax
   }
 
-  #onStream(stream: ServerHttp2Stream, fields: readonly string[]): void {
-    stream.on('error', ignore)
+  #onStream(stream: ServerStream, fields: readonly string[]): void {
     // Reset in the same breath: there is nobody to answer, and it still has cost us.
     if (stream.destroyed || stream.closed) return this.#spendReset(stream.rstCode)
     if (this.#use.streams >= this.world.limits.http2StreamsPerAddressMax && !this.#isExempt())
@@ -142,8 +142,8 @@ export class Http2Connection implements Deadlined, Idling {
   }
 
   /** Its address has as much as it may: the client may ask again, and not without end. */
-  #turnAway(stream: ServerHttp2Stream): void {
-    stream.close(constants.NGHTTP2_REFUSED_STREAM)
+  #turnAway(stream: ServerStream): void {
+    stream.close(ERROR.refusedStream)
     this.#spend('resets', 'resets')
   }
 
@@ -170,7 +170,7 @@ export class Http2Connection implements Deadlined, Idling {
     for (const body of bodies) body.goOn()
   }
 
-  #refuse(stream: ServerHttp2Stream, refusal: Refusal, fields: readonly string[]): void {
+  #refuse(stream: ServerStream, refusal: Refusal, fields: readonly string[]): void {
     const { options, refusalAnswer, guard } = this.world
     guard(() => options.onRefusal?.(refusal, this.peerAddress))
     // Not `#rest()`: what is refused does not keep a connection.
@@ -256,7 +256,7 @@ export class Http2Connection implements Deadlined, Idling {
   get #unsentMax(): number {
     const takenBytes = this.#writtenBytes - this.#unsentBytes
     // Who says that it takes nothing yet is asked for nothing yet.
-    const window = this.#session.remoteSettings?.initialWindowSize ?? 0
+    const window = this.#session.remoteSettings.initialWindowSize
     const firstBytes = Math.min(
       LIMITS.http2UnsentBytesMin,
       Math.max(LIMITS.smallBodyBytesMax, 4 * window),
@@ -273,7 +273,7 @@ export class Http2Connection implements Deadlined, Idling {
     if (nowMs - this.#movedAtMs < this.progress.idleMs) return
     for (const other of this.#exchanges) if (other !== exchange && other.unsentBytes > 0) return
     this.#movedAtMs = nowMs
-    this.#movedBytes = this.#socket.bytesWritten
+    this.#movedBytes = this.#sentBytes
     this.#hasMoved = true
   }
 
@@ -281,13 +281,17 @@ export class Http2Connection implements Deadlined, Idling {
   #isMoving(nowMs: number): boolean {
     const tookMs = nowMs - this.#movedAtMs
     if (tookMs >= this.world.options.timeouts.idleMs) {
-      const { bytesWritten } = this.#socket
-      const moved = bytesWritten - this.#movedBytes
+      const sentBytes = this.#sentBytes
+      const moved = sentBytes - this.#movedBytes
       this.#hasMoved = moved * 1000 >= LIMITS.progressBytesPerSecondMin * tookMs
       this.#movedAtMs = nowMs
-      this.#movedBytes = bytesWritten
+      this.#movedBytes = sentBytes
     }
     return this.#hasMoved
+  }
+
+  get #sentBytes(): number {
+    return this.#socket.bytesWritten - this.#socket.writableLength
   }
 
   eachInFlight(callback: (exchange: Exchange) => void): void {
@@ -307,7 +311,7 @@ export class Http2Connection implements Deadlined, Idling {
    */
   #spendReset(code: number): void {
     // Nobody but the client ends a stream so: a page that was left, the tiles of a map.
-    this.#spend(code === constants.NGHTTP2_CANCEL ? 'cancels' : 'resets', 'resets')
+    this.#spend(code === ERROR.cancel ? 'cancels' : 'resets', 'resets')
   }
 
   #spend(cost: Cost, kind: AbuseKind): void {
@@ -317,7 +321,7 @@ export class Http2Connection implements Deadlined, Idling {
   #endAbuse(kind: AbuseKind): void {
     if (this.#isGone || this.#session.destroyed) return
     this.world.guard(() => this.world.options.onAbuse?.(kind, this.peerAddress))
-    this.#session.destroy(new Error(kind), constants.NGHTTP2_ENHANCE_YOUR_CALM)
+    this.#session.destroy(new Error(kind), ERROR.enhanceYourCalm)
   }
 
   onDeadline(nowMs: number): void {
@@ -360,5 +364,3 @@ export class Http2Connection implements Deadlined, Idling {
     this.#onClose()
   }
 }
-
-const ignore = (): void => undefined

@@ -3,8 +3,6 @@
  * upstream it is the sink of the response. Flow control does what reading and not reading a socket
  * does on the other wire: a body that nobody takes stays with its sender.
  */
-import { constants } from 'node:http2'
-import type { ServerHttp2Stream, ServerStreamResponseOptions } from 'node:http2'
 import { BodyTooLarge, BodyUnreadable, upstreamRequest } from '../wire/exchange.ts'
 import type { Exchange, ForwardPlan, OwnAnswer } from '../wire/exchange.ts'
 import { withLines } from '../wire/answer.ts'
@@ -19,11 +17,13 @@ import { BODY } from '../wire/response-head.ts'
 import type { ResponseHead } from '../wire/response-head.ts'
 import { AnswerProgress } from './answer-progress.ts'
 import { RequestBody } from './request-body.ts'
-import { fieldsObject, trailerLines } from './field-lists.ts'
+import { appendLines, fieldsOf, trailerLines } from './field-lists.ts'
 import { answerFields, isSmall, noteEmptyBody } from './forwarded.ts'
 import type { ExchangeConnection } from './world.ts'
 import { closeWhenSent, sendAnswer } from './own-answer.ts'
 import { UnwantedBody } from './unwanted-body.ts'
+import { ERROR } from './protocol/frames.ts'
+import type { AnswerOptions, ServerStream } from './protocol/stream.ts'
 
 export class Http2Exchange implements Exchange, ResponseSink {
   readonly head: ParsedHead
@@ -34,7 +34,7 @@ export class Http2Exchange implements Exchange, ResponseSink {
   readonly body: RequestBody
   readonly #progress: AnswerProgress
   readonly #connection: ExchangeConnection<Http2Exchange>
-  readonly #stream: ServerHttp2Stream
+  readonly #stream: ServerStream
   readonly #record = new ExchangeRecord()
   #plan: ForwardPlan | null = null
   #call: UpstreamCall | null = null
@@ -51,7 +51,7 @@ export class Http2Exchange implements Exchange, ResponseSink {
 
   constructor(
     connection: ExchangeConnection<Http2Exchange>,
-    stream: ServerHttp2Stream,
+    stream: ServerStream,
     head: ParsedHead,
     startedMs: number,
   ) {
@@ -137,9 +137,10 @@ export class Http2Exchange implements Exchange, ResponseSink {
   #readBody(use: number): void {
     this.body.use = use
     if (this.head.expectsContinue)
-      this.#attempt((stream) => stream.additionalHeaders({ ':status': 100 }))
+      this.#attempt((stream) => stream.additionalHeaders([':status', '100']))
     this.body.turn.begin(this.#connection.world)
     this.#hearBody()
+    this.#stream.resume()
   }
 
   #hearBody(): void {
@@ -178,7 +179,7 @@ export class Http2Exchange implements Exchange, ResponseSink {
   #onBodyEnd(): void {
     // For Node a stream that was reset ends as well: closed before our answer, whatever its code.
     if (this.#isOver || (this.#stream.closed && !this.#isAnswered)) return
-    if (this.#stream.rstCode !== constants.NGHTTP2_NO_ERROR) return
+    if (this.#stream.rstCode !== ERROR.none) return
     const { body } = this
     body.end()
     this.#connection.endUpload(this)
@@ -203,6 +204,7 @@ export class Http2Exchange implements Exchange, ResponseSink {
     if (isUnsent || connection.isClosing) return closeWhenSent(this.#stream)
     if (isNew) this.#hearBody()
     body.unwanted = new UnwantedBody(this.#stream, connection.world.deadlines)
+    this.#stream.resume()
   }
 
   // The response
@@ -215,7 +217,9 @@ export class Http2Exchange implements Exchange, ResponseSink {
   }
 
   onInformational(status: number, _reason: string, lines: string): void {
-    this.#attempt((to) => to.additionalHeaders({ ...fieldsObject(lines), ':status': status }))
+    const fields = [':status', String(status)]
+    appendLines(fields, lines)
+    this.#attempt((to) => to.additionalHeaders(fields))
   }
 
   onHead(head: ResponseHead): void {
@@ -280,9 +284,7 @@ export class Http2Exchange implements Exchange, ResponseSink {
     const stream = this.#stream
     const body = this.#progress.take()
     if (trailers !== '')
-      stream.once('wantTrailers', () =>
-        this.#attempt((to) => to.sendTrailers(fieldsObject(trailers))),
-      )
+      stream.once('wantTrailers', () => this.#attempt((to) => to.sendTrailers(fieldsOf(trailers))))
     const waitForTrailers = trailers !== ''
     if (!this.#isHeadSent)
       this.#sendHead({ waitForTrailers, endStream: body === null && !waitForTrailers })
@@ -292,7 +294,7 @@ export class Http2Exchange implements Exchange, ResponseSink {
     this.#leaveBody()
   }
 
-  #sendHead(options: ServerStreamResponseOptions): void {
+  #sendHead(options: AnswerOptions): void {
     const response = this.#response!
     this.#isHeadSent = true
     this.#record.status = response.status
@@ -301,7 +303,7 @@ export class Http2Exchange implements Exchange, ResponseSink {
   }
 
   /** What Node does not send it throws at us, out of whoever's read we are in. */
-  #attempt(send: (stream: ServerHttp2Stream) => void): void {
+  #attempt(send: (stream: ServerStream) => void): void {
     const stream = this.#stream
     if (stream.destroyed || stream.closed) return
     try {
@@ -356,7 +358,7 @@ export class Http2Exchange implements Exchange, ResponseSink {
     this.#isDecided = true
     this.#call?.abort()
     this.body.fail('the client is gone')
-    const isCut = !this.#isAnswered || this.#stream.rstCode !== constants.NGHTTP2_NO_ERROR
+    const isCut = !this.#isAnswered || this.#stream.rstCode !== ERROR.none
     this.#connection.world.tellEnd(this, {
       status: this.#record.status,
       bytes: this.#progress.bytes,

@@ -1,14 +1,14 @@
 /** Answers that we write ourselves, on a stream. */
-import { constants } from 'node:http2'
-import type { ServerHttp2Stream } from 'node:http2'
 import type { OwnAnswer } from '../wire/exchange.ts'
 import { isSafe, plainAnswer } from '../wire/answer.ts'
 import { REFUSALS } from '../wire/refusals.ts'
 import { STRICT_TRANSPORT_LINE } from '../wire/response-lines.ts'
 import { appendLines } from './field-lists.ts'
+import { ERROR } from './protocol/frames.ts'
+import type { ServerStream } from './protocol/stream.ts'
 
 /** Returns the status that the client is sent, which is not the asked one where that was unsafe. */
-export function sendAnswer(stream: ServerHttp2Stream, asked: OwnAnswer, dateLine: string): number {
+export function sendAnswer(stream: ServerStream, asked: OwnAnswer, dateLine: string): number {
   const { status, headerLines, body } = isSafe(asked) ? asked : plainAnswer(REFUSALS.internal)
   const fields = [':status', String(status)]
   const own = headerLines.length === 0 ? '' : `${headerLines.join('\r\n')}\r\n`
@@ -26,7 +26,7 @@ export function sendAnswer(stream: ServerHttp2Stream, asked: OwnAnswer, dateLine
  * RFC 9113 section 8.1: the answer is whole, and the client need not go on. Not before it has been
  * taken: Node sends no reset for a stream that is closed already, so it could not be cut any more.
  */
-export function closeWhenSent(stream: ServerHttp2Stream): void {
-  if (stream.writableFinished) stream.close(constants.NGHTTP2_NO_ERROR)
-  else stream.once('finish', () => stream.close(constants.NGHTTP2_NO_ERROR))
+export function closeWhenSent(stream: ServerStream): void {
+  if (stream.writableFinished) stream.close(ERROR.none)
+  else stream.once('finish', () => stream.close(ERROR.none))
 }

@@ -3,20 +3,20 @@
  * it: so it counts among the streams of its address until it is closed, and waits no longer than
  * the idle time.
  */
-import { constants } from 'node:http2'
-import type { ServerHttp2Stream } from 'node:http2'
 import type { AddressUse } from '../wire/address-counts.ts'
 import type { OwnAnswer } from '../wire/exchange.ts'
 import type { Deadlined } from '../wire/deadlines.ts'
 import { closeWhenSent, sendAnswer } from './own-answer.ts'
 import type { Http2World } from './world.ts'
+import { ERROR } from './protocol/frames.ts'
+import type { ServerStream } from './protocol/stream.ts'
 
 export class RefusedStream implements Deadlined {
   readonly deadlineMs: number
-  readonly #stream: ServerHttp2Stream
+  readonly #stream: ServerStream
 
   /** `onReset`: it ended before its client had the answer. */
-  constructor(world: Http2World, stream: ServerHttp2Stream, use: AddressUse, onReset: () => void) {
+  constructor(world: Http2World, stream: ServerStream, use: AddressUse, onReset: () => void) {
     const { deadlines } = world
     this.#stream = stream
     use.streams++
@@ -25,7 +25,7 @@ export class RefusedStream implements Deadlined {
     stream.once('close', () => {
       use.streams--
       deadlines.delete(this)
-      if (stream.rstCode !== constants.NGHTTP2_NO_ERROR) onReset()
+      if (stream.rstCode !== ERROR.none) onReset()
     })
   }
 

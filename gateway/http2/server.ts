@@ -1,5 +1,4 @@
 /** The HTTP/2 side of the edge: takes secure sockets and hands out the same exchanges as HTTP/1. */
-import type { SecureServerOptions } from 'node:http2'
 import type { TLSSocket } from 'node:tls'
 import { systemClock } from '../../shared/clock.ts'
 import type { EdgeLimits } from '../../shared/edge-limits.ts'
@@ -26,8 +25,8 @@ export function createHttp2Server(options: Http2ServerOptions) {
     clock,
     deadlines: options.deadlines ?? new Deadlines(clock),
     limits,
-    sessionOptions: sessionOptions(limits, limits.http2StreamsMax),
-    narrowOptions: sessionOptions(limits, limits.http2StreamsBesideManyMax),
+    sessionOptions: sessionOptions(limits, limits.http2StreamsMax, clock.nowMs),
+    narrowOptions: sessionOptions(limits, limits.http2StreamsBesideManyMax, clock.nowMs),
     readHead: createHeadReader(),
     dateLine: createDateLine(clock),
     bodyBuffers: new BodyBuffers(),
@@ -69,22 +68,20 @@ export function createHttp2Server(options: Http2ServerOptions) {
   }
 }
 
-/**
- * What nghttp2 holds us to by itself. It also limits CONTINUATION frames to eight a block
- * (CVE-2024-27983) and unanswered acknowledgements to a thousand.
- */
-const sessionOptions = (limits: EdgeLimits, streamsMax: number): SecureServerOptions => ({
-  settings: {
-    maxConcurrentStreams: streamsMax,
-    initialWindowSize: LIMITS.http2StreamWindowBytes,
-    maxHeaderListSize: LIMITS.http2HeaderBlockBytesMax,
-    enablePush: false,
+/** What the protocol holds a client to by itself. */
+const sessionOptions = (limits: EdgeLimits, streamsMax: number, nowMs: () => number) => ({
+  headers: {
+    listBytesMax: LIMITS.http2HeaderBlockBytesMax,
+    fieldsMax: LIMITS.http2HeaderFieldsMax,
   },
-  maxHeaderListPairs: LIMITS.http2HeaderFieldsMax,
-  maxSessionInvalidFrames: limits.http2InvalidFramesMax,
+  blockBytesMax: LIMITS.http2HeaderBlockBytesMax,
+  // CONTINUATION floods (CVE-2024-27983)
+  blockFramesMax: LIMITS.http2BlockFramesMax,
+  streamsMax,
+  streamWindowBytes: LIMITS.http2StreamWindowBytes,
+  invalidFramesMax: limits.http2InvalidFramesMax,
   // RST_STREAM frames, counted before there is a stream of ours (CVE-2023-44487)
-  streamResetBurst: limits.http2Cancels.burst,
-  streamResetRate: limits.http2Cancels.perSecond,
-  // applications repeat what they should not; that is between them and their clients
-  strictSingleValueFields: false,
+  resets: limits.http2Cancels,
+  idleFrames: limits.http2IdleFrames,
+  nowMs,
 })

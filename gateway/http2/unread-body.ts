@@ -4,10 +4,10 @@
  * small ones are put together first. And of whoever goes on sending such frames nothing is taken for
  * a while: its window, which is given back as the body is taken, slows it down.
  */
-import type { ServerHttp2Stream } from 'node:http2'
 import { LIMITS } from '../../shared/limits.ts'
 import { GatheredBytes } from '../wire/gathered-bytes.ts'
 import type { BodyTurn, BodyTurnWorld } from './body-turn.ts'
+import type { ServerStream } from './protocol/stream.ts'
 
 /** From here on a buffer is small beside what is in it. */
 const JOINED_BYTES = 4096
@@ -21,8 +21,8 @@ interface UnreadBodyWorld {
 
 export class UnreadBody {
   readonly #world: UnreadBodyWorld
-  readonly #stream: ServerHttp2Stream
-  readonly #push: ServerHttp2Stream['push']
+  readonly #stream: ServerStream
+  readonly #push: ServerStream['push']
   /** Of the exchange, if there is one. */
   turn: BodyTurn | null = null
   #isWaiting = false
@@ -30,7 +30,7 @@ export class UnreadBody {
   #smallFrames = 0
   #bytes = 0
 
-  constructor(stream: ServerHttp2Stream, world: UnreadBodyWorld) {
+  constructor(stream: ServerStream, world: UnreadBodyWorld) {
     this.#stream = stream
     this.#world = world
     this.#push = stream.push.bind(stream)

@@ -3,21 +3,20 @@
  * reset would be in order (RFC 9113 section 8.1), but Node's client never forgets what it could not
  * send then, and soon takes no answer at all on that connection.
  */
-import type { ServerHttp2Stream } from 'node:http2'
 import type { Deadlines } from '../wire/deadlines.ts'
 import { Lingering } from '../wire/lingering.ts'
 import { closeWhenSent } from './own-answer.ts'
+import type { ServerStream } from './protocol/stream.ts'
 
 export class UnwantedBody {
-  readonly #stream: ServerHttp2Stream
+  readonly #stream: ServerStream
   readonly #lingering: Lingering
   #isOver = false
 
-  constructor(stream: ServerHttp2Stream, deadlines: Deadlines) {
+  constructor(stream: ServerStream, deadlines: Deadlines) {
     this.#stream = stream
     this.#lingering = new Lingering({ deadlines, drainGraceMs: -1 }, true)
     this.#lingering.onAnswered()
-    stream.resume()
   }
 
   get deadlineMs(): number {

@@ -1,5 +1,4 @@
 /** What a server of HTTP/2 and its connections have of each other. */
-import type { SecureServerOptions } from 'node:http2'
 import type { Clock } from '../../shared/clock.ts'
 import type { EdgeLimits } from '../../shared/edge-limits.ts'
 import type { AddressCounts, Idling } from '../wire/address-counts.ts'
@@ -8,6 +7,7 @@ import type { Exchange } from '../wire/exchange.ts'
 import type { CallerCode, ProtocolOptions } from '../wire/protocol.ts'
 import type { AnswerProgressWorld } from './answer-progress.ts'
 import type { BodyBuffers } from './body-buffers.ts'
+import type { SessionOptions } from './protocol/session.ts'
 import type { HeadReader } from './request-head.ts'
 
 /** What costs us at once and our client nothing. */
@@ -32,9 +32,9 @@ export interface Http2World extends CallerCode {
   readonly clock: Clock
   readonly deadlines: Deadlines
   readonly limits: EdgeLimits
-  readonly sessionOptions: SecureServerOptions
+  readonly sessionOptions: SessionOptions
   /** Where the address has much under way already. */
-  readonly narrowOptions: SecureServerOptions
+  readonly narrowOptions: SessionOptions
   readonly readHead: HeadReader
   readonly dateLine: () => string
   readonly bodyBuffers: BodyBuffers

@@ -1,7 +1,8 @@
-import { constants, type ServerHttp2Stream } from 'node:http2'
+import { constants } from 'node:http2'
 import t from 'tap'
 import { AnswerProgress } from '../../../gateway/http2/answer-progress.ts'
 import { BodyBuffers } from '../../../gateway/http2/body-buffers.ts'
+import type { ServerStream } from '../../../gateway/http2/protocol/stream.ts'
 import { ask, startSecureWire } from '../../support/secure-wire.ts'
 import { startOrigin } from '../../support/wire.ts'
 
@@ -37,7 +38,7 @@ t.test('a buffer comes back when its stream has sent what lies in it', (t) => {
     const body = progress.take()!
     t.same(body, piece)
     let told = 0
-    const stream = { destroyed: isDestroyed } as ServerHttp2Stream
+    const stream = { destroyed: isDestroyed } as ServerStream
     progress.whenSent(stream, () => told++)!(error)
     t.equal(told, 1)
     return buffers.lend(PAGE_BYTES)!.buffer === body.buffer
@@ -49,12 +50,12 @@ t.test('a buffer comes back when its stream has sent what lies in it', (t) => {
   const progress = new AnswerProgress(buffers)
   for (let count = 0; count < 2; count++) progress.add(piece, 0, piece.length)
   t.equal(progress.take()!.length, 2 * PAGE_BYTES)
-  t.equal(progress.whenSent({} as ServerHttp2Stream, undefined), undefined)
+  t.equal(progress.whenSent({} as ServerStream, undefined), undefined)
   progress.add(piece, 0, piece.length)
   progress.drop()
   progress.addText('ok')
   t.equal(progress.take()!.toString(), 'ok', 'and nothing of what was dropped')
-  t.equal(progress.whenSent({} as ServerHttp2Stream, undefined), undefined)
+  t.equal(progress.whenSent({} as ServerStream, undefined), undefined)
   t.end()
 })
 

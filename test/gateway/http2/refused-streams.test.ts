@@ -134,22 +134,6 @@ t.test('refused streams that their client ends are of the budget of resets', asy
   t.same(wire.abuses, ['resets'])
 })
 
-t.test('an answer that cannot be sent ends its stream, and nothing else', async (t) => {
-  const refusal = plainAnswer(REFUSALS.misdirected)
-  // Node throws at what belongs to a connection of HTTP/1.
-  const answer = { ...refusal, headerLines: [...refusal.headerLines, 'Connection: close'] }
-  const { wire } = await start(t, {
-    refusalAnswer: () => answer,
-    decide: (exchange) => exchange.respond({ status: 204, headerLines: [], body: '' }),
-  })
-  const client = connect(wire)
-  client.request(1, MISDIRECTED)
-  t.equal(await client.settled(), 'open')
-  t.type(client.resetCode(1), 'number')
-  t.equal(wire.errors.length, 1)
-  t.match(await ask(wire.http2Client(), {}), { status: 204 })
-})
-
 /** SETTINGS_MAX_CONCURRENT_STREAMS, as often as it was said. */
 const streamsToldTo = (client: FrameClient) =>
   client.frames

@@ -127,7 +127,7 @@ for (const [windowBytes, heldMax, title] of [
     const before = await bufferBytes()
     for (let at = 0; at < LIMITS.http2StreamsMax; at++)
       client.request(1 + 2 * at, requestFields(HOST, '/giant'))
-    while (origin.asked.length < LIMITS.http2StreamsMax) await tick()
+    while (inFlight(wire) < LIMITS.http2StreamsMax) await tick()
     for (let turn = 0; turn < 10; turn++) await settle(client)
     const held = (await bufferBytes()) - before
     t.ok(held < heldMax, `${(held / MIB).toFixed(2)} MiB in buffers`)

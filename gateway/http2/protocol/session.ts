@@ -1,0 +1,459 @@
+/**
+ * The server's end of an HTTP/2 connection (RFC 9113): frames in, streams out, windows, settings, and
+ * what a client may not do. Who they are for and what they cost is decided elsewhere.
+ */
+import { EventEmitter } from 'node:events'
+import type { TLSSocket } from 'node:tls'
+import { Spending } from '../../wire/budget.ts'
+import type { Budget } from '../../wire/budget.ts'
+import { clientSettings } from './client-settings.ts'
+import {
+  ERROR,
+  FLAG,
+  FRAME_BYTES_MAX,
+  SETTING,
+  TYPE,
+  WINDOW_BYTES,
+  WINDOW_BYTES_MAX,
+} from './frames.ts'
+import { FrameReader } from './frame-reader.ts'
+import type { FrameHandler } from './frame-reader.ts'
+import { FrameWriter } from './frame-writer.ts'
+import { HeaderBlocks } from './header-blocks.ts'
+import type { HeaderLimits } from './hpack-decoder.ts'
+import { isTrailerField, requestMeans } from './request-fields.ts'
+import { ServerStream } from './stream.ts'
+import type { StreamConnection } from './stream.ts'
+
+export interface SessionOptions {
+  readonly headers: HeaderLimits
+  /** Of a whole block as it comes, in so many frames. */
+  readonly blockBytesMax: number
+  readonly blockFramesMax: number
+  readonly streamsMax: number
+  readonly streamWindowBytes: number
+  /** Frames that make no sense, over the life of a connection. */
+  readonly invalidFramesMax: number
+  /** Streams that it resets, or that are refused. */
+  readonly resets: Budget
+  /** Frames that bring nothing and are owed nothing: PRIORITY, WINDOW_UPDATE, unknown ones. */
+  readonly idleFrames: Budget
+  readonly nowMs: () => number
+}
+
+interface SessionEvents {
+  stream: [stream: ServerStream, headers: undefined, flags: number, fields: readonly string[]]
+  ping: []
+  remoteSettings: []
+  /** More streams were reset than may be; whoever hears it ends the connection. */
+  resetFlood: []
+  error: [error: Error]
+  close: []
+}
+
+/** Answers that the client does not read: then nothing of it is read. */
+const UNSENT_BYTES_MAX = 256 * 1024
+/** Streams that we have reset, of which frames may be on their way. */
+const RESET_IDS_MAX = 256
+
+export class ServerSession
+  extends EventEmitter<SessionEvents>
+  implements FrameHandler, StreamConnection
+{
+  readonly #socket: TLSSocket
+  readonly #options: SessionOptions
+  readonly #reader: FrameReader
+  readonly #writer: FrameWriter
+  readonly #blocks: HeaderBlocks
+  readonly #streams = new Map<number, ServerStream>()
+  #lastId = 0
+  #streamsMax: number
+  /** What our SETTINGS said of that, until the client has them: only then it is held to it. */
+  readonly #streamsTold: number[]
+  #streamsAgreed = Infinity
+  readonly #resetIds = new Set<number>()
+  /** Told at the end of the turn. */
+  #over: ServerStream[] = []
+  /** Have something to send, in the order of their turns. */
+  #waiting: ServerStream[] = []
+  #sendWindow = WINDOW_BYTES
+  #receiveWindow = WINDOW_BYTES
+  #receiveWindowMax = WINDOW_BYTES
+  #takenBytes = 0
+  readonly remoteSettings = { initialWindowSize: WINDOW_BYTES }
+  #hasSettings = false
+  #invalidFrames = 0
+  readonly #resets: Spending
+  readonly #idleFrames: Spending
+  // the DATA frame that is being read
+  #dataStream: ServerStream | null = null
+  #isDataEnd = false
+  /** It takes no new streams. */
+  closed = false
+  destroyed = false
+
+  constructor(socket: TLSSocket, options: SessionOptions) {
+    super()
+    this.#socket = socket
+    this.#options = options
+    this.#streamsMax = options.streamsMax
+    this.#streamsTold = [options.streamsMax]
+    this.#resets = new Spending(options.resets, options.nowMs())
+    this.#idleFrames = new Spending(options.idleFrames, options.nowMs())
+    this.#reader = new FrameReader(this)
+    this.#blocks = new HeaderBlocks(options)
+    this.#writer = new FrameWriter(socket, () => this.#onFlushed())
+    this.#writer.settings([
+      [SETTING.maxConcurrentStreams, options.streamsMax],
+      [SETTING.initialWindowSize, options.streamWindowBytes],
+      [SETTING.maxHeaderListSize, options.headers.listBytesMax],
+    ])
+    socket
+      .on('data', (chunk: Buffer) => this.#onBytes(chunk))
+      .on('drain', () => this.#onDrain())
+      .on('error', () => undefined)
+      .on('close', () => this.#gone(ERROR.cancel))
+  }
+
+  // What is read
+
+  #onBytes(chunk: Buffer): void {
+    if (this.destroyed) return
+    this.#reader.read(chunk)
+    if (!this.destroyed && this.#writer.unsentBytes > UNSENT_BYTES_MAX) this.#socket.pause()
+  }
+
+  onBroken(code: number): void {
+    this.#end(code)
+  }
+
+  onFrame(type: number, flags: number, id: number, bytes: Buffer, from: number, to: number): void {
+    if (!this.#hasSettings && (type !== TYPE.settings || (flags & FLAG.ack) !== 0))
+      return this.#end(ERROR.protocol)
+    if (this.#blocks.isOpen && (type !== TYPE.continuation || id !== this.#blocks.id))
+      return this.#end(ERROR.protocol)
+    switch (type) {
+      case TYPE.headers:
+        return this.#onBlock(this.#blocks.begin(flags, id, bytes, from, to))
+      case TYPE.continuation:
+        return this.#onBlock(this.#blocks.goOn(flags, id, bytes, from, to))
+      case TYPE.settings:
+        return this.#onSettings(flags, id, bytes, from, to)
+      case TYPE.windowUpdate:
+        return this.#onWindowUpdate(id, bytes, from, to)
+      case TYPE.reset:
+        return this.#onReset(id, bytes, from, to)
+      case TYPE.ping:
+        return this.#onPing(flags, id, bytes, from, to)
+      case TYPE.goaway:
+        return this.#onGoaway(id, bytes, from, to)
+      case TYPE.priority:
+        if (id === 0) return this.#end(ERROR.protocol)
+        if (to - from !== 5) return this.#end(ERROR.frameSize)
+        return this.#spendIdle()
+      case TYPE.pushPromise:
+        return this.#end(ERROR.protocol)
+      default:
+        return this.#spendIdle()
+    }
+  }
+
+  #onBlock(error: number): void {
+    if (error !== ERROR.none) return this.#end(error)
+    if (this.#blocks.isOpen) return
+    const { id, isEnd, decoded } = this.#blocks
+    if (decoded === 'invalid') return this.#end(ERROR.compression)
+    const stream = this.#streams.get(id)
+    if (stream !== undefined) return this.#onTrailers(stream, isEnd)
+    if (id % 2 === 0) return this.#end(ERROR.protocol)
+    if (id <= this.#lastId)
+      return this.#resetIds.has(id) ? this.#countInvalid() : this.#end(ERROR.streamClosed)
+    if (this.closed) return this.#countInvalid()
+    this.#lastId = id
+    if (this.#streams.size >= this.#streamsAgreed) return this.#end(ERROR.protocol)
+    if (this.#streams.size >= this.#streamsMax) return this.#refuse(id, ERROR.refusedStream)
+    if (decoded === 'too-large') return this.#refuse(id, ERROR.enhanceYourCalm)
+    const means = requestMeans(decoded.fields, isEnd)
+    if (means === null) return this.#refuse(id, ERROR.protocol)
+    const opened = new ServerStream(this, id, means, {
+      send: this.remoteSettings.initialWindowSize,
+      receive: this.#options.streamWindowBytes,
+    })
+    this.#streams.set(id, opened)
+    this.emit('stream', opened, undefined, isEnd ? FLAG.endStream : 0, decoded.fields)
+  }
+
+  #refuse(id: number, code: number): void {
+    if (!this.#resets.spend(this.#options.nowMs())) return void this.emit('resetFlood')
+    this.#writeReset(id, code)
+  }
+
+  #onTrailers(stream: ServerStream, isEnd: boolean): void {
+    const { decoded } = this.#blocks
+    if (stream.hasRemoteEnded) return this.#fault(stream, ERROR.streamClosed)
+    if (!isEnd || typeof decoded === 'string') return this.#fault(stream, ERROR.protocol)
+    const { fields } = decoded
+    for (let at = 0; at < fields.length; at += 2)
+      if (!isTrailerField(fields[at]!, fields[at + 1]!)) return this.#fault(stream, ERROR.protocol)
+    if (stream.closed) return
+    stream.emit('trailers', undefined, FLAG.endStream, fields)
+    if (!stream.receiveEnd()) this.#fault(stream, ERROR.protocol)
+  }
+
+  /** What its client did wrong ends it alone. */
+  #fault(stream: ServerStream, code: number): void {
+    this.#countInvalid()
+    stream.close(code)
+  }
+
+  onDataHead(flags: number, id: number, length: number): void {
+    this.#dataStream = null
+    if (!this.#hasSettings || id === 0 || this.#blocks.isOpen) return this.#end(ERROR.protocol)
+    this.#receiveWindow -= length
+    if (this.#receiveWindow < 0) return this.#end(ERROR.flowControl)
+    // The connection's window is given back as it comes: no stream stops the others.
+    this.#take(length)
+    const stream = this.#streams.get(id)
+    if (stream === undefined) {
+      if (id > this.#lastId || id % 2 === 0) return this.#end(ERROR.protocol)
+      if (!this.#resetIds.has(id) || length === 0) this.#countInvalid()
+      return
+    }
+    if (stream.hasRemoteEnded) return this.#fault(stream, ERROR.streamClosed)
+    stream.receiveWindow -= length
+    if (stream.receiveWindow < 0) return this.#fault(stream, ERROR.flowControl)
+    this.#isDataEnd = (flags & FLAG.endStream) !== 0
+    if (length === 0 && !this.#isDataEnd) this.#countInvalid()
+    this.#dataStream = stream
+    // Padding is nobody's to take.
+    if ((flags & FLAG.padded) !== 0) stream.take(length - this.#reader.bodyLeft)
+  }
+
+  onDataBytes(bytes: Buffer, from: number, to: number, isLast: boolean): void {
+    const stream = this.#dataStream
+    if (stream === null || stream.closed) return
+    if (to > from && !stream.receive(bytes.subarray(from, to)))
+      return this.#fault(stream, ERROR.protocol)
+    if (isLast && this.#isDataEnd && !stream.closed && !stream.receiveEnd())
+      this.#fault(stream, ERROR.protocol)
+  }
+
+  #take(bytes: number): void {
+    this.#takenBytes += bytes
+    if (2 * this.#takenBytes < this.#receiveWindowMax) return
+    this.#receiveWindow += this.#takenBytes
+    this.#writer.frame(TYPE.windowUpdate, 0, 0, [this.#takenBytes])
+    this.#takenBytes = 0
+  }
+
+  #onSettings(flags: number, id: number, bytes: Buffer, from: number, to: number): void {
+    if (id !== 0) return this.#end(ERROR.protocol)
+    if ((flags & FLAG.ack) !== 0) {
+      if (to > from) return this.#end(ERROR.frameSize)
+      const agreed = this.#streamsTold.shift()
+      if (agreed === undefined) return this.#end(ERROR.protocol)
+      this.#streamsAgreed = agreed
+      return
+    }
+    const asked = clientSettings(bytes, from, to)
+    if (typeof asked === 'number') return this.#end(asked)
+    this.#hasSettings = true
+    if (asked.headerTableSize !== undefined)
+      this.#writer.encoder.setTableBytes(asked.headerTableSize)
+    const window = asked.initialWindowSize
+    if (window !== undefined && !this.#setInitialWindow(window)) return this.#end(ERROR.flowControl)
+    this.#writer.frame(TYPE.settings, FLAG.ack, 0, [])
+    this.emit('remoteSettings')
+    this.#pump()
+  }
+
+  #setInitialWindow(bytes: number): boolean {
+    const grown = bytes - this.remoteSettings.initialWindowSize
+    this.remoteSettings.initialWindowSize = bytes
+    for (const stream of this.#streams.values()) {
+      if (!stream.widen(grown)) return false
+      this.#queue(stream)
+    }
+    return true
+  }
+
+  #onWindowUpdate(id: number, bytes: Buffer, from: number, to: number): void {
+    if (to - from !== 4) return this.#end(ERROR.frameSize)
+    const grown = bytes.readUInt32BE(from) & 0x7fffffff
+    this.#spendIdle()
+    if (id === 0) {
+      if (grown === 0) return this.#end(ERROR.protocol)
+      this.#sendWindow += grown
+      if (this.#sendWindow > WINDOW_BYTES_MAX) return this.#end(ERROR.flowControl)
+      return this.#pump()
+    }
+    if (id > this.#lastId) return this.#end(ERROR.protocol)
+    const stream = this.#streams.get(id)
+    if (stream === undefined || stream.closed) return
+    if (grown === 0) return this.#fault(stream, ERROR.protocol)
+    if (!stream.widen(grown)) return this.#fault(stream, ERROR.flowControl)
+    this.wantsToSend(stream)
+  }
+
+  #onReset(id: number, bytes: Buffer, from: number, to: number): void {
+    if (id === 0 || id > this.#lastId) return this.#end(ERROR.protocol)
+    if (to - from !== 4) return this.#end(ERROR.frameSize)
+    if (!this.#resets.spend(this.#options.nowMs())) return void this.emit('resetFlood')
+    this.#streams.get(id)?.abandon(bytes.readUInt32BE(from))
+  }
+
+  #onPing(flags: number, id: number, bytes: Buffer, from: number, to: number): void {
+    if (id !== 0) return this.#end(ERROR.protocol)
+    if (to - from !== 8) return this.#end(ERROR.frameSize)
+    if ((flags & FLAG.ack) !== 0) return this.#spendIdle()
+    this.#writer.frame(TYPE.ping, FLAG.ack, 0, [], bytes.subarray(from, to))
+    this.emit('ping')
+  }
+
+  /** The client leaves; what it has asked for it may still want. */
+  #onGoaway(id: number, bytes: Buffer, from: number, to: number): void {
+    if (id !== 0) return this.#end(ERROR.protocol)
+    if (to - from < 8) return this.#end(ERROR.frameSize)
+    if (bytes.readUInt32BE(from + 4) === ERROR.none) this.close()
+    else this.destroy()
+  }
+
+  #spendIdle(): void {
+    if (!this.#idleFrames.spend(this.#options.nowMs())) this.#end(ERROR.enhanceYourCalm)
+  }
+
+  #countInvalid(): void {
+    this.#invalidFrames++
+    if (this.#invalidFrames > this.#options.invalidFramesMax) this.#end(ERROR.enhanceYourCalm)
+  }
+
+  // What is sent
+
+  setLocalWindowSize(bytes: number): void {
+    const grown = bytes - this.#receiveWindowMax
+    this.#receiveWindowMax = bytes
+    this.#receiveWindow += grown
+    this.#writer.frame(TYPE.windowUpdate, 0, 0, [grown])
+  }
+
+  settings({ maxConcurrentStreams }: { maxConcurrentStreams: number }): void {
+    this.#streamsMax = maxConcurrentStreams
+    this.#streamsTold.push(maxConcurrentStreams)
+    this.#writer.settings([[SETTING.maxConcurrentStreams, maxConcurrentStreams]])
+  }
+
+  sendHead(stream: ServerStream, fields: readonly string[], isEnd: boolean): void {
+    if (!this.destroyed) this.#writer.headers(stream.id, fields, isEnd)
+  }
+
+  openWindow(stream: ServerStream, bytes: number): void {
+    this.#writer.frame(TYPE.windowUpdate, 0, stream.id, [bytes])
+  }
+
+  sendReset(stream: ServerStream, code: number): void {
+    if (!this.destroyed) this.#writeReset(stream.id, code)
+  }
+
+  #writeReset(id: number, code: number): void {
+    if (this.#resetIds.size >= RESET_IDS_MAX)
+      for (const oldest of this.#resetIds) {
+        this.#resetIds.delete(oldest)
+        break
+      }
+    this.#resetIds.add(id)
+    this.#writer.frame(TYPE.reset, 0, id, [code])
+  }
+
+  wantsToSend(stream: ServerStream): void {
+    this.#queue(stream)
+    this.#pump()
+  }
+
+  #queue(stream: ServerStream): void {
+    if (stream.isQueued || !stream.hasSomethingToSend) return
+    stream.isQueued = true
+    this.#waiting.push(stream)
+  }
+
+  #isPumping = false
+
+  /** A frame of each that has something, in turn, as long as there is room. */
+  #pump(): void {
+    if (this.#isPumping || this.destroyed) return
+    this.#isPumping = true
+    let blocked: ServerStream[] | null = null
+    for (let at = 0; at < this.#waiting.length && !this.#writer.isBlocked; at++) {
+      const stream = this.#waiting[at]!
+      stream.isQueued = false
+      if (!stream.hasSomethingToSend) continue
+      if (this.#sendWindow === 0 && stream.writableLength > 0) {
+        stream.isQueued = true
+        ;(blocked ??= []).push(stream)
+        continue
+      }
+      const { id } = stream
+      this.#sendWindow -= stream.sendSome(
+        Math.min(FRAME_BYTES_MAX, this.#sendWindow),
+        (body, from, to, isEnd) => this.#writer.data(id, body, from, to, isEnd),
+      )
+      this.#queue(stream)
+    }
+    this.#waiting = this.#waiting.filter((stream) => stream.isQueued)
+    this.#isPumping = false
+  }
+
+  #onDrain(): void {
+    this.#socket.resume()
+    this.#pump()
+  }
+
+  #onFlushed(): void {
+    const over = this.#over
+    this.#over = []
+    for (const stream of over) stream.tellClose()
+    if (this.closed && !this.destroyed && this.#streams.size === 0) this.#leave()
+  }
+
+  onOver(stream: ServerStream): void {
+    this.#streams.delete(stream.id)
+    this.#over.push(stream)
+    this.#writer.due()
+  }
+
+  // The end
+
+  /** No new streams: what is open is answered. */
+  close(): void {
+    if (this.closed || this.destroyed) return
+    this.closed = true
+    this.#writer.frame(TYPE.goaway, 0, 0, [this.#lastId, ERROR.none])
+  }
+
+  #leave(): void {
+    this.#gone(ERROR.none)
+    this.#socket.end()
+  }
+
+  #end(code: number): void {
+    this.destroy(undefined, code)
+  }
+
+  destroy(_error?: Error, code: number = ERROR.none): void {
+    if (this.destroyed) return
+    this.#writer.frame(TYPE.goaway, 0, 0, [this.#lastId, code])
+    this.#writer.flush()
+    this.#gone(code === ERROR.none ? ERROR.cancel : code)
+    this.#socket.destroy()
+  }
+
+  #gone(code: number): void {
+    if (this.destroyed) return
+    this.destroyed = true
+    this.closed = true
+    this.#reader.isOver = true
+    for (const stream of [...this.#streams.values()]) stream.abandon(code)
+    this.#waiting = []
+    this.#writer.due()
+    setImmediate(() => this.emit('close'))
+  }
+}

@@ -1,0 +1,309 @@
+/**
+ * One request and its answer on a connection. What its client sends stays in its window until somebody
+ * takes it; what is sent to it waits for its window, and for the connection's.
+ */
+import { EventEmitter } from 'node:events'
+import { ERROR, WINDOW_BYTES_MAX } from './frames.ts'
+
+/** What a stream has of its connection. */
+export interface StreamConnection {
+  sendHead(stream: ServerStream, fields: readonly string[], isEnd: boolean): void
+  /** It has something to send, or an end. */
+  wantsToSend(stream: ServerStream): void
+  sendReset(stream: ServerStream, code: number): void
+  openWindow(stream: ServerStream, bytes: number): void
+  /** It is told at the end of this turn that it is over. */
+  onOver(stream: ServerStream): void
+}
+
+export interface AnswerOptions {
+  readonly endStream?: boolean
+  /** `wantTrailers` is told when only they are missing. */
+  readonly waitForTrailers?: boolean
+}
+
+interface Piece {
+  readonly body: Buffer
+  at: number
+  readonly whenSent: ((error?: Error | null) => void) | undefined
+}
+
+interface StreamEvents {
+  data: [chunk: Buffer]
+  trailers: [headers: undefined, flags: number, fields: readonly string[]]
+  end: []
+  resume: []
+  drain: []
+  finish: []
+  wantTrailers: []
+  close: []
+}
+
+/** A stream that holds more is full; what Node's own streams go by. */
+const FULL_BYTES = 64 * 1024
+
+export class ServerStream extends EventEmitter<StreamEvents> {
+  readonly id: number
+  readonly #connection: StreamConnection
+  /** Its request is its head. */
+  readonly endAfterHeaders: boolean
+  readonly #isHead: boolean
+  rstCode: number = ERROR.none
+  /** Both ends have ended it, or one has reset it. */
+  closed = false
+  // the request's body
+  receiveWindow: number
+  readonly #windowBytes: number
+  /** Negative: not said. */
+  readonly #length: number
+  #receivedBytes = 0
+  #takenBytes = 0
+  hasRemoteEnded: boolean
+  #isEndTold = false
+  #unread: Buffer[] = []
+  readableFlowing: boolean | null = null
+  // the answer
+  sendWindow: number
+  #pieces: Piece[] = []
+  writableLength = 0
+  writableEnded = false
+  writableFinished = false
+  #needsDrain = false
+  #mayHaveTrailers = false
+  #trailers: readonly string[] | null = null
+  /** Waits for its turn at the connection. */
+  isQueued = false
+
+  constructor(
+    connection: StreamConnection,
+    id: number,
+    request: { isWhole: boolean; isHead: boolean; length: number },
+    windows: { send: number; receive: number },
+  ) {
+    super()
+    this.#connection = connection
+    this.id = id
+    this.endAfterHeaders = this.hasRemoteEnded = request.isWhole
+    this.#isHead = this.writableEnded = request.isHead
+    this.#length = request.length
+    this.sendWindow = windows.send
+    this.receiveWindow = this.#windowBytes = windows.receive
+  }
+
+  get destroyed(): boolean {
+    return this.closed
+  }
+
+  // The request's body
+
+  /** False: it is not what was said of it (RFC 9113 section 8.1.1). */
+  receive(chunk: Buffer): boolean {
+    this.#receivedBytes += chunk.length
+    if (this.#length >= 0 && this.#receivedBytes > this.#length) return false
+    this.push(chunk)
+    return true
+  }
+
+  /** False likewise. */
+  receiveEnd(): boolean {
+    this.hasRemoteEnded = true
+    if (this.#length >= 0 && this.#receivedBytes !== this.#length) return false
+    this.push(null)
+    this.#closeIfOver()
+    return true
+  }
+
+  /** False: nobody takes it now. */
+  push(chunk: Buffer | null): boolean {
+    if (chunk !== null) this.#unread.push(chunk)
+    else this.#isEndTold = true
+    if (this.readableFlowing === true) this.#flow()
+    return this.readableFlowing === true
+  }
+
+  readonly #flow = (): void => {
+    while (this.readableFlowing === true && !this.closed) {
+      const chunk = this.#unread.shift()
+      if (chunk !== undefined) {
+        this.emit('data', chunk)
+        this.take(chunk.length)
+        continue
+      }
+      if (!this.#isEndTold) return
+      this.#isEndTold = false
+      this.emit('end')
+    }
+  }
+
+  /** So much of its window is free again. */
+  take(bytes: number): void {
+    if (this.hasRemoteEnded || this.closed) return
+    this.#takenBytes += bytes
+    if (2 * this.#takenBytes < this.#windowBytes) return
+    this.receiveWindow += this.#takenBytes
+    this.#connection.openWindow(this, this.#takenBytes)
+    this.#takenBytes = 0
+  }
+
+  pause(): this {
+    this.readableFlowing = false
+    return this
+  }
+
+  resume(): this {
+    if (this.readableFlowing === true) return this
+    this.readableFlowing = true
+    if (this.closed) return this
+    this.emit('resume')
+    this.#flow()
+    return this
+  }
+
+  // The answer
+
+  additionalHeaders(fields: readonly string[]): void {
+    this.#connection.sendHead(this, fields, false)
+  }
+
+  respond(
+    fields: readonly string[],
+    { endStream = false, waitForTrailers = false }: AnswerOptions = {},
+  ): void {
+    const isEnd = endStream || this.#isHead
+    this.#mayHaveTrailers = waitForTrailers
+    if (isEnd) this.writableEnded = true
+    this.#connection.sendHead(this, fields, isEnd)
+    if (isEnd) this.#finish()
+  }
+
+  write(body: Buffer, whenSent?: (error?: Error | null) => void): boolean {
+    this.#pieces.push({ body, at: 0, whenSent })
+    this.writableLength += body.length
+    this.#connection.wantsToSend(this)
+    if (this.writableLength < FULL_BYTES) return true
+    this.#needsDrain = true
+    return false
+  }
+
+  end(body?: Buffer | string | null, whenSent?: (error?: Error | null) => void): void {
+    if (this.writableEnded) return
+    this.writableEnded = true
+    if (typeof body === 'string') body = Buffer.from(body)
+    if (body) this.write(body, whenSent)
+    else this.#connection.wantsToSend(this)
+  }
+
+  sendTrailers(fields: readonly string[]): void {
+    this.#trailers = fields
+  }
+
+  /** Nothing is waiting but its end, or not even that. */
+  get hasSomethingToSend(): boolean {
+    if (this.closed || this.writableFinished) return false
+    return this.writableLength > 0 ? this.sendWindow > 0 : this.writableEnded
+  }
+
+  /**
+   * Its turn: at most so many bytes of body by `send`, which is told whether they are the last ones.
+   * Returns how many it were.
+   */
+  sendSome(
+    bytesMax: number,
+    send: (body: Buffer, from: number, to: number, isEnd: boolean) => void,
+  ): number {
+    const piece = this.#pieces[0]
+    const trailers = this.#endingTrailers()
+    if (piece === undefined) {
+      if (trailers === null) send(EMPTY, 0, 0, true)
+      else this.#connection.sendHead(this, trailers, true)
+      this.#finish()
+      return 0
+    }
+    const to = Math.min(piece.body.length, piece.at + Math.min(bytesMax, this.sendWindow))
+    const bytes = to - piece.at
+    const isWhole = to === piece.body.length
+    const isEnd = isWhole && this.writableEnded && this.#pieces.length === 1 && trailers === null
+    this.sendWindow -= bytes
+    this.writableLength -= bytes
+    send(piece.body, piece.at, to, isEnd)
+    piece.at = to
+    if (isWhole) {
+      this.#pieces.shift()
+      piece.whenSent?.()
+    }
+    if (isEnd) this.#finish()
+    if (this.#needsDrain && this.writableLength === 0) {
+      this.#needsDrain = false
+      this.emit('drain')
+    }
+    return bytes
+  }
+
+  #endingTrailers(): readonly string[] | null {
+    if (!this.writableEnded || !this.#mayHaveTrailers) return null
+    this.#mayHaveTrailers = false
+    this.emit('wantTrailers')
+    this.#mayHaveTrailers = this.#trailers !== null
+    return this.#trailers
+  }
+
+  #finish(): void {
+    this.writableFinished = true
+    this.#closeIfOver()
+    this.emit('finish')
+  }
+
+  // The end
+
+  #closeIfOver(): void {
+    if (this.writableFinished && this.hasRemoteEnded) this.#over(ERROR.none)
+  }
+
+  /** False: the client may not open it so far. */
+  widen(bytes: number): boolean {
+    this.sendWindow += bytes
+    return this.sendWindow <= WINDOW_BYTES_MAX
+  }
+
+  close(code: number = ERROR.none): void {
+    if (this.closed) return
+    this.#connection.sendReset(this, code)
+    this.#over(code)
+  }
+
+  destroy(_error?: Error): void {
+    this.close(ERROR.internal)
+  }
+
+  /** The client has reset it, or its connection is gone. */
+  abandon(code: number): void {
+    this.#over(code)
+  }
+
+  #over(code: number): void {
+    if (this.closed) return
+    this.closed = true
+    this.rstCode = code
+    const unsent = this.#pieces
+    this.#pieces = []
+    this.writableLength = 0
+    const error = unsent.length > 0 ? new Error('the stream is closed') : null
+    for (const { whenSent } of unsent) whenSent?.(error)
+    this.#connection.onOver(this)
+  }
+
+  /** An end that has not been taken yet is still told: all of the body was there. */
+  tellClose(): void {
+    if (this.rstCode === ERROR.none && this.readableFlowing === true) this.#tellRest()
+    this.#unread = []
+    this.emit('close')
+  }
+
+  #tellRest(): void {
+    for (const chunk of this.#unread) this.emit('data', chunk)
+    if (this.#isEndTold) this.emit('end')
+    this.#isEndTold = false
+  }
+}
+
+const EMPTY = Buffer.alloc(0)
