@@ -20,7 +20,7 @@ import { RequestBody } from './request-body.ts'
 import { appendLines, fieldsOf, trailerLines } from './field-lists.ts'
 import { answerFields, isSmall, noteEmptyBody } from './forwarded.ts'
 import type { ExchangeConnection } from './world.ts'
-import { closeWhenSent, sendAnswer } from './own-answer.ts'
+import { sendAnswer } from './own-answer.ts'
 import { UnwantedBody } from './unwanted-body.ts'
 import { ERROR } from './protocol/frames.ts'
 import type { AnswerOptions, ServerStream } from './protocol/stream.ts'
@@ -201,7 +201,7 @@ export class Http2Exchange implements Exchange, ResponseSink {
     const isNew = body.use === BODY_USE.held
     body.use = BODY_USE.discarded
     const isUnsent = isNew && this.head.expectsContinue
-    if (isUnsent || connection.isClosing) return closeWhenSent(this.#stream)
+    if (isUnsent || connection.isClosing) return this.#stream.leaveRequest()
     if (isNew) this.#hearBody()
     body.unwanted = new UnwantedBody(this.#stream, connection.world.deadlines)
     this.#stream.resume()

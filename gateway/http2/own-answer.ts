@@ -4,7 +4,6 @@ import { isSafe, plainAnswer } from '../wire/answer.ts'
 import { REFUSALS } from '../wire/refusals.ts'
 import { STRICT_TRANSPORT_LINE } from '../wire/response-lines.ts'
 import { appendLines } from './field-lists.ts'
-import { ERROR } from './protocol/frames.ts'
 import type { ServerStream } from './protocol/stream.ts'
 
 /** Returns the status that the client is sent, which is not the asked one where that was unsafe. */
@@ -20,13 +19,4 @@ export function sendAnswer(stream: ServerStream, asked: OwnAnswer, dateLine: str
   stream.respond(fields, { endStream: isEnd })
   if (!isEnd) stream.end(body)
   return status
-}
-
-/**
- * RFC 9113 section 8.1: the answer is whole, and the client need not go on. Not before it has been
- * taken: Node sends no reset for a stream that is closed already, so it could not be cut any more.
- */
-export function closeWhenSent(stream: ServerStream): void {
-  if (stream.writableFinished) stream.close(ERROR.none)
-  else stream.once('finish', () => stream.close(ERROR.none))
 }

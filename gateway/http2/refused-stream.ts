@@ -6,7 +6,7 @@
 import type { AddressUse } from '../wire/address-counts.ts'
 import type { OwnAnswer } from '../wire/exchange.ts'
 import type { Deadlined } from '../wire/deadlines.ts'
-import { closeWhenSent, sendAnswer } from './own-answer.ts'
+import { sendAnswer } from './own-answer.ts'
 import type { Http2World } from './world.ts'
 import { ERROR } from './protocol/frames.ts'
 import type { ServerStream } from './protocol/stream.ts'
@@ -34,7 +34,7 @@ export class RefusedStream implements Deadlined {
     const stream = this.#stream
     try {
       sendAnswer(stream, answer, world.dateLine())
-      if (!stream.endAfterHeaders) closeWhenSent(stream)
+      if (!stream.endAfterHeaders) stream.leaveRequest()
     } catch (error) {
       world.options.onError?.(error)
       this.#cut()

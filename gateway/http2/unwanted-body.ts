@@ -5,7 +5,6 @@
  */
 import type { Deadlines } from '../wire/deadlines.ts'
 import { Lingering } from '../wire/lingering.ts'
-import { closeWhenSent } from './own-answer.ts'
 import type { ServerStream } from './protocol/stream.ts'
 
 export class UnwantedBody {
@@ -36,6 +35,6 @@ export class UnwantedBody {
     if (this.#isOver) return
     this.#isOver = true
     this.#stream.pause()
-    closeWhenSent(this.#stream)
+    this.#stream.leaveRequest()
   }
 }

@@ -1,7 +1,6 @@
 /** What the protocol itself has to know of a request's fields; whether they may be served is asked later. */
 const LENGTH = /^\d{1,15}$/
 const NAME = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/
-// eslint-disable-next-line no-control-regex
 const NOT_IN_VALUES = /[\0\r\n]/
 
 export interface RequestMeaning {

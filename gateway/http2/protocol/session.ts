@@ -72,6 +72,7 @@ export class ServerSession
   readonly #streamsTold: number[]
   #streamsAgreed = Infinity
   readonly #resetIds = new Set<number>()
+  #unwanted: ServerStream[] = []
   /** Told at the end of the turn. */
   #over: ServerStream[] = []
   /** Have something to send, in the order of their turns. */
@@ -354,6 +355,11 @@ export class ServerSession
     if (!this.destroyed) this.#writeReset(stream.id, code)
   }
 
+  resetBehind(stream: ServerStream): void {
+    this.#unwanted.push(stream)
+    this.#writer.due()
+  }
+
   #writeReset(id: number, code: number): void {
     if (this.#resetIds.size >= RESET_IDS_MAX)
       for (const oldest of this.#resetIds) {
@@ -410,8 +416,12 @@ export class ServerSession
   #onFlushed(): void {
     const over = this.#over
     this.#over = []
+    const unwanted = this.#unwanted
+    this.#unwanted = []
     for (const stream of over) stream.tellClose()
-    if (this.closed && !this.destroyed && this.#streams.size === 0) this.#leave()
+    for (const stream of unwanted) stream.close()
+    if (unwanted.length > 0 || this.destroyed) return
+    if (this.closed && this.#streams.size === 0) this.#leave()
   }
 
   onOver(stream: ServerStream): void {

@@ -11,6 +11,8 @@ export interface StreamConnection {
   /** It has something to send, or an end. */
   wantsToSend(stream: ServerStream): void
   sendReset(stream: ServerStream, code: number): void
+  /** Once what has been written for it is on its way. */
+  resetBehind(stream: ServerStream): void
   openWindow(stream: ServerStream, bytes: number): void
   /** It is told at the end of this turn that it is over. */
   onOver(stream: ServerStream): void
@@ -34,7 +36,6 @@ interface StreamEvents {
   end: []
   resume: []
   drain: []
-  finish: []
   wantTrailers: []
   close: []
 }
@@ -70,6 +71,8 @@ export class ServerStream extends EventEmitter<StreamEvents> {
   writableFinished = false
   #needsDrain = false
   #mayHaveTrailers = false
+  /** What is still to come of its request is nobody's. */
+  #isUnwanted = false
   #trailers: readonly string[] | null = null
   /** Waits for its turn at the connection. */
   isQueued = false
@@ -250,7 +253,7 @@ export class ServerStream extends EventEmitter<StreamEvents> {
   #finish(): void {
     this.writableFinished = true
     this.#closeIfOver()
-    this.emit('finish')
+    if (this.#isUnwanted) this.leaveRequest()
   }
 
   // The end
@@ -263,6 +266,15 @@ export class ServerStream extends EventEmitter<StreamEvents> {
   widen(bytes: number): boolean {
     this.sendWindow += bytes
     return this.sendWindow <= WINDOW_BYTES_MAX
+  }
+
+  /**
+   * RFC 9113 section 8.1: the answer is whole, or will be, and its client need not go on behind it. That
+   * is said in a write of its own: curl forgets an answer that comes together with the reset.
+   */
+  leaveRequest(): void {
+    this.#isUnwanted = true
+    if (this.writableFinished && !this.closed) this.#connection.resetBehind(this)
   }
 
   close(code: number = ERROR.none): void {

@@ -1,11 +1,9 @@
 /** Requests that are refused before they are exchanges: what they may hold, and for how long. */
 import t, { type Test } from 'tap'
-import { plainAnswer } from '../../../gateway/wire/answer.ts'
-import { REFUSALS } from '../../../gateway/wire/refusals.ts'
 import { fields, frame, FrameClient, requestFields, TYPE } from '../../support/http2-frames.ts'
 import { END_HEADERS, uint32 } from '../../support/http2-frames.ts'
 import { HOST, NGHTTP2_REFUSED_STREAM, OTHER_HOST } from '../../support/secure-wire.ts'
-import { ask, startSecureWire } from '../../support/secure-wire.ts'
+import { startSecureWire } from '../../support/secure-wire.ts'
 import type { SecureWire, SecureWireOptions } from '../../support/secure-wire.ts'
 import { startRawOrigin } from '../../support/wire.ts'
 

@@ -121,7 +121,7 @@ for (const [windowBytes, heldMax, title] of [
   ],
 ] as const)
   t.test(`a hundred answers to ${title}`, async (t) => {
-    const { wire, origin } = await start(t)
+    const { wire } = await start(t)
     const client = connect(wire, windowBytes)
     await client.settled()
     const before = await bufferBytes()
