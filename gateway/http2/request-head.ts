@@ -10,13 +10,11 @@ import { isServed } from '../wire/grammar.ts'
 import { REFUSALS } from '../wire/refusals.ts'
 import type { Refusal } from '../wire/refusals.ts'
 import { ParsedHead } from '../wire/parsed-head.ts'
+import { isFieldName, isFieldValue } from './protocol/request-fields.ts'
 import { parseRequestHead } from '../http1/request-head.ts'
 
 /** `fields`: name, value, name, value. `isWhole`: the request ends with its head. */
 export type HeadReader = (fields: readonly string[], isWhole: boolean) => ParsedHead | Refusal
-
-/** RFC 9113 section 8.2.1: lower-case, and no colon but the first one of a pseudo-header. */
-const NAME = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/
 
 /** RFC 9113 section 8.2.2: what belongs to a connection of HTTP/1 makes a request malformed. */
 const OF_CONNECTIONS = new Set([
@@ -64,20 +62,22 @@ function headText(fields: readonly string[], isWhole: boolean): string | Refusal
   let host: string | undefined
   let lines = ''
   let hasLength = false
+  let isBehindPseudo = false
   for (let at = 0; at < fields.length; at += 2) {
     const name = fields[at]!
     const value = fields[at + 1]!
     // A line end that came through would be a header of somebody else's making.
-    if (value.includes('\n') || value.includes('\r')) return REFUSALS.malformed
+    if (!isFieldValue(value)) return REFUSALS.malformed
     if (name.charCodeAt(0) === 0x3a) {
       const key = PSEUDO[name]
       // Once each, before all others, and none that we do not know (RFC 9113 section 8.3).
-      if (key === undefined || pseudo[key] !== '' || value === '' || lines !== '')
+      if (key === undefined || pseudo[key] !== '' || value === '' || isBehindPseudo)
         return REFUSALS.malformed
       pseudo[key] = value
       continue
     }
-    if (!NAME.test(name) || OF_CONNECTIONS.has(name)) return REFUSALS.malformed
+    isBehindPseudo = true
+    if (!isFieldName(name) || OF_CONNECTIONS.has(name)) return REFUSALS.malformed
     if (name === 'cookie') {
       // Section 8.2.3: clients send crumbs, for the sake of compression.
       cookies = cookies === '' ? value : `${cookies}; ${value}`

@@ -21,6 +21,8 @@ export class HeaderBlocks {
   /** Of the block that is read, or was last. */
   id = 0
   isEnd = false
+  /** Which no stream may (RFC 7540 section 5.3.1). */
+  dependsOnItself = false
   /** There is more of it to come, and nothing else may come before. */
   isOpen = false
   decoded: DecodedBlock = 'invalid'
@@ -41,7 +43,11 @@ export class HeaderBlocks {
       if (start >= end) return ERROR.frameSize
       end -= bytes[start++]!
     }
-    if ((flags & FLAG.priority) !== 0) start += PRIORITY_BYTES
+    this.dependsOnItself = false
+    if ((flags & FLAG.priority) !== 0) {
+      if (end - start >= 4) this.dependsOnItself = (bytes.readUInt32BE(start) & 0x7fffffff) === id
+      start += PRIORITY_BYTES
+    }
     if (start > end) return (flags & FLAG.padded) === 0 ? ERROR.frameSize : ERROR.protocol
     this.id = id
     this.isEnd = (flags & FLAG.endStream) !== 0

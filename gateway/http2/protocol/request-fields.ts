@@ -1,7 +1,9 @@
 /** What the protocol itself has to know of a request's fields; whether they may be served is asked later. */
 const LENGTH = /^\d{1,15}$/
+/** RFC 9113 section 8.2.1: lower-case, and no colon but the first one of a pseudo-header. */
 const NAME = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/
-const NOT_IN_VALUES = /[\0\r\n]/
+// oxlint-disable-next-line no-control-regex -- they are what is looked for
+const NOT_IN_VALUES = /[\0-\x08\x0a-\x1f\x7f]|^[\t ]|[\t ]$/
 
 export interface RequestMeaning {
   readonly isWhole: boolean
@@ -27,5 +29,5 @@ export function requestMeans(fields: readonly string[], isWhole: boolean): Reque
   return { isWhole, isHead, length }
 }
 
-export const isTrailerField = (name: string, value: string): boolean =>
-  NAME.test(name) && !NOT_IN_VALUES.test(value)
+export const isFieldName = (name: string): boolean => NAME.test(name)
+export const isFieldValue = (value: string): boolean => !NOT_IN_VALUES.test(value)

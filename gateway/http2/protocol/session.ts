@@ -21,7 +21,7 @@ import type { FrameHandler } from './frame-reader.ts'
 import { FrameWriter } from './frame-writer.ts'
 import { HeaderBlocks } from './header-blocks.ts'
 import type { HeaderLimits } from './hpack-decoder.ts'
-import { isTrailerField, requestMeans } from './request-fields.ts'
+import { isFieldName, isFieldValue, requestMeans } from './request-fields.ts'
 import { ServerStream } from './stream.ts'
 import type { StreamConnection } from './stream.ts'
 
@@ -175,7 +175,7 @@ export class ServerSession
     if (this.#streams.size >= this.#streamsMax) return this.#refuse(id, ERROR.refusedStream)
     if (decoded === 'too-large') return this.#refuse(id, ERROR.enhanceYourCalm)
     const means = requestMeans(decoded.fields, isEnd)
-    if (means === null) return this.#refuse(id, ERROR.protocol)
+    if (means === null || this.#blocks.dependsOnItself) return this.#refuse(id, ERROR.protocol)
     const opened = new ServerStream(this, id, means, {
       send: this.remoteSettings.initialWindowSize,
       receive: this.#options.streamWindowBytes,
@@ -195,7 +195,8 @@ export class ServerSession
     if (!isEnd || typeof decoded === 'string') return this.#fault(stream, ERROR.protocol)
     const { fields } = decoded
     for (let at = 0; at < fields.length; at += 2)
-      if (!isTrailerField(fields[at]!, fields[at + 1]!)) return this.#fault(stream, ERROR.protocol)
+      if (!isFieldName(fields[at]!) || !isFieldValue(fields[at + 1]!))
+        return this.#fault(stream, ERROR.protocol)
     if (stream.closed) return
     stream.emit('trailers', undefined, FLAG.endStream, fields)
     if (!stream.receiveEnd()) this.#fault(stream, ERROR.protocol)
