@@ -21,6 +21,8 @@ export function clientSettings(bytes: Buffer, from: number, to: number): ClientS
         asked.headerTableSize = value
         break
       case SETTING.enablePush:
+      case SETTING.enableConnect:
+      case SETTING.noPriorities:
         if (value > 1) return ERROR.protocol
         break
       case SETTING.initialWindowSize:

@@ -40,6 +40,8 @@ export const SETTING = {
   initialWindowSize: 4,
   maxFrameSize: 5,
   maxHeaderListSize: 6,
+  enableConnect: 8,
+  noPriorities: 9,
 } as const
 
 export const FRAME_HEAD_BYTES = 9

@@ -307,7 +307,8 @@ export class ServerSession
   #onPing(flags: number, id: number, bytes: Buffer, from: number, to: number): void {
     if (id !== 0) return this.#end(ERROR.protocol)
     if (to - from !== 8) return this.#end(ERROR.frameSize)
-    if ((flags & FLAG.ack) !== 0) return this.#spendIdle()
+    // We ask for none.
+    if ((flags & FLAG.ack) !== 0) return this.#end(ERROR.protocol)
     this.#writer.frame(TYPE.ping, FLAG.ack, 0, [], bytes.subarray(from, to))
     this.emit('ping')
   }
