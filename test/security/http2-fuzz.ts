@@ -82,7 +82,7 @@ class Wire extends Duplex {
 
 const EMPTY = Buffer.alloc(0)
 
-const OPTIONS = {
+export const SESSION_OPTIONS = {
   headers: {
     listBytesMax: LIMITS.http2HeaderBlockBytesMax,
     fieldsMax: LIMITS.http2HeaderFieldsMax,
@@ -103,7 +103,7 @@ async function compare(pieces: readonly Buffer[]): Promise<{ why: string; taken:
   const [ours, theirs] = [new Seen(), new Seen()]
   const [ourWire, theirWire] = [new Wire(), new Wire()]
   for (const wire of [ourWire, theirWire]) wire.on('error', () => undefined)
-  const session = new ServerSession(ourWire as unknown as TLSSocket, OPTIONS)
+  const session = new ServerSession(ourWire as unknown as TLSSocket, SESSION_OPTIONS)
   session.on('stream', ours.take)
   const node = performServerHandshake(theirWire, {
     settings: { maxConcurrentStreams: 100, initialWindowSize: LIMITS.http2StreamWindowBytes },

@@ -53,6 +53,7 @@ interface SessionEvents {
 
 /** Answers that the client does not read: then nothing of it is read. */
 const UNSENT_BYTES_MAX = 256 * 1024
+const LAST_FRAME_MS = 1000
 /** Streams that we have reset, of which frames may be on their way. */
 const RESET_IDS_MAX = 256
 
@@ -113,7 +114,7 @@ export class ServerSession
       .on('data', (chunk: Buffer) => this.#onBytes(chunk))
       .on('drain', () => this.#onDrain())
       .on('error', () => undefined)
-      .on('close', () => this.#gone(ERROR.cancel))
+      .on('close', () => this.#onSocketClose())
   }
 
   // What is read
@@ -455,7 +456,10 @@ export class ServerSession
     this.#writer.frame(TYPE.goaway, 0, 0, [this.#lastId, code])
     this.#writer.flush()
     this.#gone(code === ERROR.none ? ERROR.cancel : code)
-    this.#socket.destroy()
+    // Why it ends is on its way; nobody is waited for who does not read it.
+    this.#socket.end(() => this.#socket.destroy())
+    const timer = setTimeout(() => this.#socket.destroy(), LAST_FRAME_MS)
+    this.#socket.once('close', () => clearTimeout(timer))
   }
 
   #gone(code: number): void {
@@ -466,6 +470,11 @@ export class ServerSession
     for (const stream of [...this.#streams.values()]) stream.abandon(code)
     this.#waiting = []
     this.#writer.due()
+  }
+
+  #onSocketClose(): void {
+    this.#gone(ERROR.cancel)
+    // Behind what its streams are told.
     setImmediate(() => this.emit('close'))
   }
 }
