@@ -124,7 +124,7 @@ export const EDGE_LIMITS = {
   http2InvalidFramesMax: 100,
   /** Heads of unfinished streams, unpacked: a reference of a few bytes repeats 16 KiB of them. */
   http2HeadBytesPerAddressMax: 4 * 1024 * 1024,
-  /** Streams that their client cancels; four zooms of a map are 240. nghttp2's own figures. */
+  /** Streams that their client cancels; four zooms of a map are 240. nghttp2's figures. */
   http2Cancels: { burst: 1000, perSecond: 33 },
   /** Streams that end without their answer in any other way, whoever ended them. */
   http2Resets: { burst: 200, perSecond: 20 },

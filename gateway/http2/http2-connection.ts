@@ -335,8 +335,8 @@ export class Http2Connection implements Deadlined, Idling {
 
   /**
    * Takes no new streams: GOAWAY names the last one that was, and what the client has sent beyond
-   * it may be sent again elsewhere (RFC 9113 section 6.8). There is no notice ahead of that: behind
-   * any GOAWAY nghttp2 ignores new streams, so they would wait for nothing.
+   * it may be sent again elsewhere (RFC 9113 section 6.8). There is no notice ahead of that:
+   * a client that asks on has its answer sooner elsewhere.
    */
   drain(): void {
     if (this.isClosing || this.#isGone) return

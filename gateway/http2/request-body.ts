@@ -30,7 +30,7 @@ export class RequestBody {
   }
 
   /**
-   * False: more than was said. nghttp2 has compared both already; one byte too many would be the
+   * False: more than was said. The protocol has compared both already; one byte too many would be the
    * start of a request of its own for the application.
    */
   count(bytes: number): boolean {

@@ -3,7 +3,7 @@ const LENGTH = /^\d{1,15}$/
 /** RFC 9113 section 8.2.1: lower-case, and no colon but the first one of a pseudo-header. */
 const NAME = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/
 // oxlint-disable-next-line no-control-regex -- they are what is looked for
-const NOT_IN_VALUES = /[\0-\x08\x0a-\x1f\x7f]|^[\t ]|[\t ]$/
+const CONTROLS = /[\0-\x08\x0a-\x1f\x7f]/
 
 export interface RequestMeaning {
   readonly isWhole: boolean
@@ -30,4 +30,12 @@ export function requestMeans(fields: readonly string[], isWhole: boolean): Reque
 }
 
 export const isFieldName = (name: string): boolean => NAME.test(name)
-export const isFieldValue = (value: string): boolean => !NOT_IN_VALUES.test(value)
+
+/** Nor may it begin or end with a blank. */
+export const isFieldValue = (value: string): boolean =>
+  !isBlank(value.charCodeAt(0)) &&
+  !isBlank(value.charCodeAt(value.length - 1)) &&
+  !CONTROLS.test(value)
+
+/** Of nothing the code is NaN. */
+const isBlank = (code: number): boolean => code === 0x20 || code === 0x09
