@@ -7,7 +7,7 @@ import type { Exchange } from '../wire/exchange.ts'
 import type { CallerCode, ProtocolOptions } from '../wire/protocol.ts'
 import type { AnswerProgressWorld } from './answer-progress.ts'
 import type { BodyBuffers } from './body-buffers.ts'
-import type { SessionOptions } from './protocol/session.ts'
+import type { SessionOptions } from './protocol/session-options.ts'
 import type { HeadReader } from './request-head.ts'
 
 /** What costs us at once and our client nothing. */

@@ -1,7 +1,7 @@
 /** What a client's SETTINGS ask for (RFC 9113 section 6.5); a number is the error that it is. */
 import { ERROR, FRAME_BYTES_MAX, SETTING, WINDOW_BYTES_MAX } from './frames.ts'
 
-export interface ClientSettings {
+interface ClientSettings {
   headerTableSize?: number
   initialWindowSize?: number
 }

@@ -2,10 +2,9 @@
 const LENGTH = /^\d{1,15}$/
 /** RFC 9113 section 8.2.1: lower-case, and no colon but the first one of a pseudo-header. */
 const NAME = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/
-// oxlint-disable-next-line no-control-regex -- they are what is looked for
 const CONTROLS = /[\0-\x08\x0a-\x1f\x7f]/
 
-export interface RequestMeaning {
+interface RequestMeaning {
   readonly isWhole: boolean
   readonly isHead: boolean
   /** Negative: not said. */

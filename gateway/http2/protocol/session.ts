@@ -5,41 +5,19 @@
 import { EventEmitter } from 'node:events'
 import type { TLSSocket } from 'node:tls'
 import { Spending } from '../../wire/budget.ts'
-import type { Budget } from '../../wire/budget.ts'
 import { clientSettings } from './client-settings.ts'
-import {
-  ERROR,
-  FLAG,
-  FRAME_BYTES_MAX,
-  SETTING,
-  TYPE,
-  WINDOW_BYTES,
-  WINDOW_BYTES_MAX,
-} from './frames.ts'
+import { ERROR, FLAG, SETTING, TYPE, WINDOW_BYTES } from './frames.ts'
 import { FrameReader } from './frame-reader.ts'
 import type { FrameHandler } from './frame-reader.ts'
 import { FrameWriter } from './frame-writer.ts'
 import { HeaderBlocks } from './header-blocks.ts'
-import type { HeaderLimits } from './hpack-decoder.ts'
 import { isFieldName, isFieldValue, requestMeans } from './request-fields.ts'
+import { ReceiveWindow } from './receive-window.ts'
+import type { SessionOptions } from './session-options.ts'
+import { SendQueue } from './send-queue.ts'
+import { StreamLimit } from './stream-limit.ts'
 import { ServerStream } from './stream.ts'
 import type { StreamConnection } from './stream.ts'
-
-export interface SessionOptions {
-  readonly headers: HeaderLimits
-  /** Of a whole block as it comes, in so many frames. */
-  readonly blockBytesMax: number
-  readonly blockFramesMax: number
-  readonly streamsMax: number
-  readonly streamWindowBytes: number
-  /** Frames that make no sense, over the life of a connection. */
-  readonly invalidFramesMax: number
-  /** Streams that it resets, or that are refused. */
-  readonly resets: Budget
-  /** Frames that bring nothing and are owed nothing: PRIORITY, WINDOW_UPDATE, unknown ones. */
-  readonly idleFrames: Budget
-  readonly nowMs: () => number
-}
 
 interface SessionEvents {
   stream: [stream: ServerStream, headers: undefined, flags: number, fields: readonly string[]]
@@ -54,8 +32,6 @@ interface SessionEvents {
 /** Answers that the client does not read: then nothing of it is read. */
 const UNSENT_BYTES_MAX = 256 * 1024
 const LAST_FRAME_MS = 1000
-/** Streams that we have reset, of which frames may be on their way. */
-const RESET_IDS_MAX = 256
 
 export class ServerSession
   extends EventEmitter<SessionEvents>
@@ -65,23 +41,15 @@ export class ServerSession
   readonly #options: SessionOptions
   readonly #reader: FrameReader
   readonly #writer: FrameWriter
+  readonly #sending: SendQueue
   readonly #blocks: HeaderBlocks
   readonly #streams = new Map<number, ServerStream>()
   #lastId = 0
-  #streamsMax: number
-  /** What our SETTINGS said of that, until the client has them: only then it is held to it. */
-  readonly #streamsTold: number[]
-  #streamsAgreed = Infinity
-  readonly #resetIds = new Set<number>()
+  readonly #limit: StreamLimit
   #unwanted: ServerStream[] = []
   /** Told at the end of the turn. */
   #over: ServerStream[] = []
-  /** Have something to send, in the order of their turns. */
-  #waiting: ServerStream[] = []
-  #sendWindow = WINDOW_BYTES
-  #receiveWindow = WINDOW_BYTES
-  #receiveWindowMax = WINDOW_BYTES
-  #takenBytes = 0
+  readonly #receiveWindow: ReceiveWindow
   readonly remoteSettings = { initialWindowSize: WINDOW_BYTES }
   #hasSettings = false
   #invalidFrames = 0
@@ -98,13 +66,16 @@ export class ServerSession
     super()
     this.#socket = socket
     this.#options = options
-    this.#streamsMax = options.streamsMax
-    this.#streamsTold = [options.streamsMax]
+    this.#limit = new StreamLimit(options.streamsMax)
     this.#resets = new Spending(options.resets, options.nowMs())
     this.#idleFrames = new Spending(options.idleFrames, options.nowMs())
     this.#reader = new FrameReader(this)
     this.#blocks = new HeaderBlocks(options)
     this.#writer = new FrameWriter(socket, () => this.#onFlushed())
+    this.#sending = new SendQueue(this.#writer)
+    this.#receiveWindow = new ReceiveWindow((bytes) =>
+      this.#writer.frame(TYPE.windowUpdate, 0, 0, [bytes]),
+    )
     this.#writer.settings([
       [SETTING.maxConcurrentStreams, options.streamsMax],
       [SETTING.initialWindowSize, options.streamWindowBytes],
@@ -169,11 +140,11 @@ export class ServerSession
     if (stream !== undefined) return this.#onTrailers(stream, isEnd)
     if (id % 2 === 0) return this.#end(ERROR.protocol)
     if (id <= this.#lastId)
-      return this.#resetIds.has(id) ? this.#countInvalid() : this.#end(ERROR.streamClosed)
+      return this.#limit.wasReset(id) ? this.#countInvalid() : this.#end(ERROR.streamClosed)
     if (this.closed) return this.#countInvalid()
     this.#lastId = id
-    if (this.#streams.size >= this.#streamsAgreed) return this.#end(ERROR.protocol)
-    if (this.#streams.size >= this.#streamsMax) return this.#refuse(id, ERROR.refusedStream)
+    if (this.#streams.size >= this.#limit.agreed) return this.#end(ERROR.protocol)
+    if (this.#streams.size >= this.#limit.max) return this.#refuse(id, ERROR.refusedStream)
     if (decoded === 'too-large') return this.#refuse(id, ERROR.enhanceYourCalm)
     const means = requestMeans(decoded.fields, isEnd)
     if (means === null || this.#blocks.dependsOnItself) return this.#refuse(id, ERROR.protocol)
@@ -212,14 +183,11 @@ export class ServerSession
   onDataHead(flags: number, id: number, length: number): void {
     this.#dataStream = null
     if (!this.#hasSettings || id === 0 || this.#blocks.isOpen) return this.#end(ERROR.protocol)
-    this.#receiveWindow -= length
-    if (this.#receiveWindow < 0) return this.#end(ERROR.flowControl)
-    // The connection's window is given back as it comes: no stream stops the others.
-    this.#take(length)
+    if (!this.#receiveWindow.take(length)) return this.#end(ERROR.flowControl)
     const stream = this.#streams.get(id)
     if (stream === undefined) {
       if (id > this.#lastId || id % 2 === 0) return this.#end(ERROR.protocol)
-      if (!this.#resetIds.has(id) || length === 0) this.#countInvalid()
+      if (!this.#limit.wasReset(id) || length === 0) this.#countInvalid()
       return
     }
     if (stream.hasRemoteEnded) return this.#fault(stream, ERROR.streamClosed)
@@ -241,21 +209,11 @@ export class ServerSession
       this.#fault(stream, ERROR.protocol)
   }
 
-  #take(bytes: number): void {
-    this.#takenBytes += bytes
-    if (2 * this.#takenBytes < this.#receiveWindowMax) return
-    this.#receiveWindow += this.#takenBytes
-    this.#writer.frame(TYPE.windowUpdate, 0, 0, [this.#takenBytes])
-    this.#takenBytes = 0
-  }
-
   #onSettings(flags: number, id: number, bytes: Buffer, from: number, to: number): void {
     if (id !== 0) return this.#end(ERROR.protocol)
     if ((flags & FLAG.ack) !== 0) {
       if (to > from) return this.#end(ERROR.frameSize)
-      const agreed = this.#streamsTold.shift()
-      if (agreed === undefined) return this.#end(ERROR.protocol)
-      this.#streamsAgreed = agreed
+      if (!this.#limit.acknowledge()) this.#end(ERROR.protocol)
       return
     }
     const asked = clientSettings(bytes, from, to)
@@ -267,7 +225,7 @@ export class ServerSession
     if (window !== undefined && !this.#setInitialWindow(window)) return this.#end(ERROR.flowControl)
     this.#writer.frame(TYPE.settings, FLAG.ack, 0, [])
     this.emit('remoteSettings')
-    this.#pump()
+    this.#sending.pump()
   }
 
   #setInitialWindow(bytes: number): boolean {
@@ -275,7 +233,7 @@ export class ServerSession
     this.remoteSettings.initialWindowSize = bytes
     for (const stream of this.#streams.values()) {
       if (!stream.widen(grown)) return false
-      this.#queue(stream)
+      this.#sending.add(stream)
     }
     return true
   }
@@ -286,9 +244,7 @@ export class ServerSession
     this.#spendIdle()
     if (id === 0) {
       if (grown === 0) return this.#end(ERROR.protocol)
-      this.#sendWindow += grown
-      if (this.#sendWindow > WINDOW_BYTES_MAX) return this.#end(ERROR.flowControl)
-      return this.#pump()
+      return this.#sending.widen(grown) ? this.#sending.pump() : this.#end(ERROR.flowControl)
     }
     if (id > this.#lastId) return this.#end(ERROR.protocol)
     const stream = this.#streams.get(id)
@@ -334,15 +290,11 @@ export class ServerSession
   // What is sent
 
   setLocalWindowSize(bytes: number): void {
-    const grown = bytes - this.#receiveWindowMax
-    this.#receiveWindowMax = bytes
-    this.#receiveWindow += grown
-    this.#writer.frame(TYPE.windowUpdate, 0, 0, [grown])
+    this.#receiveWindow.set(bytes)
   }
 
   settings({ maxConcurrentStreams }: { maxConcurrentStreams: number }): void {
-    this.#streamsMax = maxConcurrentStreams
-    this.#streamsTold.push(maxConcurrentStreams)
+    this.#limit.tell(maxConcurrentStreams)
     this.#writer.settings([[SETTING.maxConcurrentStreams, maxConcurrentStreams]])
   }
 
@@ -364,56 +316,18 @@ export class ServerSession
   }
 
   #writeReset(id: number, code: number): void {
-    if (this.#resetIds.size >= RESET_IDS_MAX)
-      for (const oldest of this.#resetIds) {
-        this.#resetIds.delete(oldest)
-        break
-      }
-    this.#resetIds.add(id)
+    this.#limit.noteReset(id)
     this.#writer.frame(TYPE.reset, 0, id, [code])
   }
 
   wantsToSend(stream: ServerStream): void {
-    this.#queue(stream)
-    this.#pump()
-  }
-
-  #queue(stream: ServerStream): void {
-    if (stream.isQueued || !stream.hasSomethingToSend) return
-    stream.isQueued = true
-    this.#waiting.push(stream)
-  }
-
-  #isPumping = false
-
-  /** A frame of each that has something, in turn, as long as there is room. */
-  #pump(): void {
-    if (this.#isPumping || this.destroyed) return
-    this.#isPumping = true
-    let blocked: ServerStream[] | null = null
-    for (let at = 0; at < this.#waiting.length && !this.#writer.isBlocked; at++) {
-      const stream = this.#waiting[at]!
-      stream.isQueued = false
-      if (!stream.hasSomethingToSend) continue
-      if (this.#sendWindow === 0 && stream.writableLength > 0) {
-        stream.isQueued = true
-        ;(blocked ??= []).push(stream)
-        continue
-      }
-      const { id } = stream
-      this.#sendWindow -= stream.sendSome(
-        Math.min(FRAME_BYTES_MAX, this.#sendWindow),
-        (body, from, to, isEnd) => this.#writer.data(id, body, from, to, isEnd),
-      )
-      this.#queue(stream)
-    }
-    this.#waiting = this.#waiting.filter((stream) => stream.isQueued)
-    this.#isPumping = false
+    this.#sending.add(stream)
+    this.#sending.pump()
   }
 
   #onDrain(): void {
     this.#socket.resume()
-    this.#pump()
+    this.#sending.pump()
   }
 
   #onFlushed(): void {
@@ -468,7 +382,7 @@ export class ServerSession
     this.closed = true
     this.#reader.isOver = true
     for (const stream of [...this.#streams.values()]) stream.abandon(code)
-    this.#waiting = []
+    this.#sending.close()
     this.#writer.due()
   }
 

@@ -1,0 +1,60 @@
+/**
+ * Whose turn it is to send: a frame of each stream that has something, one after the other, as long as
+ * the client's window for the connection is open and the socket takes more.
+ */
+import { FRAME_BYTES_MAX, WINDOW_BYTES, WINDOW_BYTES_MAX } from './frames.ts'
+import type { FrameWriter } from './frame-writer.ts'
+import type { ServerStream } from './stream.ts'
+
+export class SendQueue {
+  readonly #writer: FrameWriter
+  #streams: ServerStream[] = []
+  #window = WINDOW_BYTES
+  /** Whoever is told that something was taken may have more: that is in the same round. */
+  #isPumping = false
+  #isClosed = false
+
+  constructor(writer: FrameWriter) {
+    this.#writer = writer
+  }
+
+  /** False: no client may open it so far. */
+  widen(bytes: number): boolean {
+    this.#window += bytes
+    return this.#window <= WINDOW_BYTES_MAX
+  }
+
+  add(stream: ServerStream): void {
+    if (stream.isQueued || !stream.hasSomethingToSend) return
+    stream.isQueued = true
+    this.#streams.push(stream)
+  }
+
+  pump(): void {
+    if (this.#isPumping || this.#isClosed) return
+    this.#isPumping = true
+    for (let at = 0; at < this.#streams.length && !this.#writer.isBlocked; at++)
+      this.#turn(this.#streams[at]!)
+    this.#streams = this.#streams.filter((stream) => stream.isQueued)
+    this.#isPumping = false
+  }
+
+  #turn(stream: ServerStream): void {
+    // Only what has no body goes through a window that is closed.
+    const isShut = this.#window === 0 && stream.writableLength > 0
+    if (isShut && stream.hasSomethingToSend) return
+    stream.isQueued = false
+    if (!stream.hasSomethingToSend) return
+    const { id } = stream
+    this.#window -= stream.sendSome(
+      Math.min(FRAME_BYTES_MAX, this.#window),
+      (body, from, to, isEnd) => this.#writer.data(id, body, from, to, isEnd),
+    )
+    this.add(stream)
+  }
+
+  close(): void {
+    this.#isClosed = true
+    this.#streams = []
+  }
+}

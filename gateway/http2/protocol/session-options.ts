@@ -1,0 +1,19 @@
+/** What a connection is held to. */
+import type { Budget } from '../../wire/budget.ts'
+import type { HeaderLimits } from './hpack-decoder.ts'
+
+export interface SessionOptions {
+  readonly headers: HeaderLimits
+  /** Of a whole block as it comes, in so many frames. */
+  readonly blockBytesMax: number
+  readonly blockFramesMax: number
+  readonly streamsMax: number
+  readonly streamWindowBytes: number
+  /** Frames that make no sense, over the life of a connection. */
+  readonly invalidFramesMax: number
+  /** Streams that it resets, or that are refused. */
+  readonly resets: Budget
+  /** Frames that bring nothing and are owed nothing: PRIORITY, WINDOW_UPDATE, unknown ones. */
+  readonly idleFrames: Budget
+  readonly nowMs: () => number
+}
