@@ -63,6 +63,10 @@ function closeWaitOf(port: number): number {
 }
 const CLOSE_WAIT = '08'
 
+/** What the machine itself makes of the same thing, round for round. */
+const rangeText = (values: readonly number[]): string =>
+  `p99 of the rounds ${Math.min(...values).toFixed(2)} to ${Math.max(...values).toFixed(2)} ms`
+
 const verdict = (value: number, max: number): string =>
   `at most ${max}${value > max ? ', which is OVER' : ''}`
 
@@ -152,8 +156,13 @@ export const http2Case =
       const times = Math.max(0, held / sentBytes)
       const closeWait = Math.max(...found.map((round) => round.with.closeWait))
       console.log(`  clients ${KINDS[kind]}: ${begun} connections begun, ${failed} refused`)
-      console.log(`    others without: ${healthText(without)}`)
-      console.log(`    others beside:  ${healthText(healthy)}`)
+      const rangeOf = (pick: (round: (typeof found)[number]) => Healthy) =>
+        rangeText(found.map((round) => pick(round).p99Ms))
+      console.log(
+        `    others without: ${healthText(without)}, ${rangeOf((round) => round.without)}`,
+      )
+      const range = rangeOf((round) => round.with.healthy)
+      console.log(`    others beside:  ${healthText(healthy)}, ${range}`)
       console.log(
         `    p99 ratio ${ratio.toFixed(2)} (${verdict(ratio, P99_RATIO_MAX)}); ` +
           `${connections} connections at the gateway, ${closeWait} in CLOSE-WAIT; ` +
