@@ -49,7 +49,7 @@ export function installEndpoints(
     anyone.get(`/install/${platform}`, {
       summary: `The script that installs the device agent on ${platform === 'linux' ? 'Linux' : 'Windows'}.`,
       description: 'Fetching it does not use the ticket up.',
-      query: { ticket: v.optional(v.string('a ticket'), '') }, // whatever is none: the same 404
+      query: { ticket: v.fallback(v.optional(v.string('a ticket'), ''), '') }, // whatever is none: the same 404
       answers: { 200: file(SCRIPT_TYPES[platform], 'The script, with the ticket in it.') },
       refusals: ['not_found', 'rate_limited'],
       handle: async (c, { query: { ticket } }) => {

@@ -18,9 +18,14 @@ export function readQuery<Fields extends QueryFields>(
   return Object.fromEntries(values) as QueryValues<Fields>
 }
 
-/** A parameter that is given twice has no single meaning. */
+/**
+ * A parameter that is given twice has no single meaning. A schema with a fallback says what whatever
+ * is wrong is taken for, where nobody is told what is wrong with it.
+ */
 function read(c: ApiContext, name: string, schema: QueryFields[string]): unknown {
   const [value, ...others] = c.req.queries(name) ?? []
+  const isReadable = others.length === 0 && value?.includes('\0') !== true
+  if (!isReadable && 'fallback' in schema) return v.getFallback(schema)
   if (others.length > 0)
     throw new Refusal(
       'query_invalid',

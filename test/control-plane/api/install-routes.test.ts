@@ -54,6 +54,8 @@ void t.test('a ticket brings its script, and is good for an enrolment still', as
   const quoted = encodeURIComponent("sdt_';reboot;'")
   await alike('what would end a quotation', await script(quoted))
   await alike('longer than any ticket', await script('s'.repeat(201)))
+  await alike('two of them', await script('sdt_nobodys&ticket=sdt_nobodys'))
+  await alike('no text', await script('sdt_%00'))
 })
 
 void t.test('the script as a file is for those who administer that tenant', async (t) => {
