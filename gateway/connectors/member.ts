@@ -295,7 +295,9 @@ export class Member {
 
   /** What is under way comes to its end, and nothing else begins. */
   drain(): void {
-    if (!this.isDraining) this.sinceMs = this.#nowMs()
+    // Whoever says it again would have each request told again, some over a link to another gateway.
+    if (this.isDraining) return
+    this.sinceMs = this.#nowMs()
     this.isDraining = true
     this.want(0)
     for (const inUse of [...this.#used.values()]) inUse.retire()

@@ -171,3 +171,23 @@ t.test('what drops each connection that it is asked on, for somebody who has lef
   t.equal(gone, 1)
   t.equal(asked, 1, 'the others are not asked for nobody')
 })
+
+t.test('who says again and again that it drains has said it once', async (t) => {
+  const { control, dial, member } = await start(t)
+  member.want(1)
+  const { socket: data } = await dial('data')
+  await until(() => member.spares === 1)
+  data.on('data', (chunk: Buffer) => void (String(chunk) === 'OPEN\n' && data.write('OK\n')))
+  let retired = 0
+  const inUse = { served: 1, isPooled: false, client: undefined, retire: () => void retired++ }
+  await new Promise<void>((resolve) =>
+    member.open({ nowMs: 0, withinMs: 60_000 }, (answer, socket) => {
+      t.equal(answer, 'opened')
+      member.use(socket, inUse)
+      resolve()
+    }),
+  )
+  control.socket.write('{"say":"drain"}\n'.repeat(100) + '{"say":"check","id":7}\n')
+  await until(() => control.said.some((line) => line.includes('"checked"')))
+  t.equal(retired, 1, 'to each of its requests it would be a line to another gateway')
+})
