@@ -85,7 +85,7 @@ export class Http2Connection implements Deadlined, Idling {
       this.#isNarrow ? world.narrowOptions : world.sessionOptions,
     )
       .on('stream', (stream, _headers, _flags, fields) => this.#onStream(stream, fields))
-      .on('resetFlood', () => this.#endAbuse('resets'))
+      .on('flood', (kind) => this.#endAbuse(kind))
       .on('ping', countControlFrame)
       .on('remoteSettings', countControlFrame)
       .on('close', () => this.#onClose())

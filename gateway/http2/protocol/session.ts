@@ -23,8 +23,8 @@ interface SessionEvents {
   stream: [stream: ServerStream, headers: undefined, flags: number, fields: readonly string[]]
   ping: []
   remoteSettings: []
-  /** More streams were reset than may be; whoever hears it ends the connection. */
-  resetFlood: []
+  /** More of them than may be; whoever hears it ends the connection. */
+  flood: [kind: 'resets' | 'control_frames']
   error: [error: Error]
   close: []
 }
@@ -157,7 +157,7 @@ export class ServerSession
   }
 
   #refuse(id: number, code: number): void {
-    if (!this.#resets.spend(this.#options.nowMs())) return void this.emit('resetFlood')
+    if (!this.#resets.spend(this.#options.nowMs())) return void this.emit('flood', 'resets')
     this.#writeReset(id, code)
   }
 
@@ -257,7 +257,7 @@ export class ServerSession
   #onReset(id: number, bytes: Buffer, from: number, to: number): void {
     if (id === 0 || id > this.#lastId) return this.#end(ERROR.protocol)
     if (to - from !== 4) return this.#end(ERROR.frameSize)
-    if (!this.#resets.spend(this.#options.nowMs())) return void this.emit('resetFlood')
+    if (!this.#resets.spend(this.#options.nowMs())) return void this.emit('flood', 'resets')
     this.#streams.get(id)?.abandon(bytes.readUInt32BE(from))
   }
 
@@ -279,7 +279,7 @@ export class ServerSession
   }
 
   #spendIdle(): void {
-    if (!this.#idleFrames.spend(this.#options.nowMs())) this.#end(ERROR.enhanceYourCalm)
+    if (!this.#idleFrames.spend(this.#options.nowMs())) this.emit('flood', 'control_frames')
   }
 
   #countInvalid(): void {

@@ -153,6 +153,26 @@ t.test('PING and SETTINGS floods end the connection; a budget of them does not',
   }
 })
 
+t.test('frames that bring nothing and are owed nothing have a budget, too', async (t) => {
+  const { burst } = LIMITS.http2IdleFrames
+  for (const idle of [
+    frame(TYPE.priority, 0, 1, Buffer.alloc(5)),
+    frame(TYPE.windowUpdate, 0, 0, uint32(1)),
+    frame(32, 0, 0, Buffer.from('unknown')),
+  ]) {
+    const clock = manualClock()
+    const origin = await startOrigin(t)
+    const wire = await startSecureWire(t, origin.url, { clock })
+    const client = raw(wire)
+    client.send(...Array.from({ length: burst }, () => idle))
+    t.equal(await client.settled(), 'open', 'N')
+    client.send(idle)
+    await client.closed
+    t.same(wire.abuses, ['control_frames'], 'N and one more')
+    t.equal(client.goawayCode(), ENHANCE_YOUR_CALM)
+  }
+})
+
 t.test('a header block in endless pieces ends the connection', async (t) => {
   const origin = await startOrigin(t)
   const wire = await startSecureWire(t, origin.url)

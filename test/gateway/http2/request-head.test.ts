@@ -73,6 +73,12 @@ t.test('pseudo-headers come once each, first, and none that is unknown', (t) => 
     t.equal(statusOf(withPseudo(name, '')), 400, `${name} is empty`)
     t.equal(statusOf([...PSEUDO, name, 'x']), 400, `${name} is there twice`)
   }
+  for (const field of ['accept', 'cookie', 'host']) {
+    const late = [...PSEUDO.slice(0, -2), field, 'app.test', ...PSEUDO.slice(-2)]
+    t.equal(statusOf(late), 400, `behind ${field}`)
+  }
+  for (const value of [' x', 'x\t', 'x\0', 'x\x7f', ' '])
+    t.equal(statusOf([...PSEUDO, 'x-a', value]), 400, JSON.stringify(value))
   t.equal(statusOf(['x-a', 'b', ...PSEUDO]), 400, 'a header before them')
   t.equal(statusOf([...PSEUDO, ':protocol', 'websocket']), 400)
   t.equal(statusOf([...PSEUDO, ':status', '200']), 400)
