@@ -28,7 +28,9 @@ export type GateProblem =
   | 'directory_foreign'
   | 'object_id_missing'
 
-type Gated = Pick<ConnectionRow, 'preset' | 'issuer' | 'hostedDomain' | 'mfaValues'>
+type Gated = Pick<ConnectionRow, 'preset' | 'issuer' | 'hostedDomain'> & {
+  readonly mfaValues: readonly string[]
+}
 
 export type Gate =
   | { readonly kind: 'person'; readonly person: UpstreamPerson }

@@ -10,6 +10,7 @@ const TENANT_ENTRIES = {
   devices: { label: 'Devices', path: '/devices' },
   administrators: { label: 'Administrators', path: '/administrators' },
   policies: { label: 'Policies', path: '/policies' },
+  connections: { label: 'Connections', path: '/connections' },
   branding: { label: 'Branding', path: '/branding' },
   webhooks: { label: 'Webhooks', path: '/webhooks' },
   alerts: { label: 'Alerts', path: '/alerts' },

@@ -29,6 +29,7 @@ import { selectedRoutes } from './tenant/people/selected-routes.ts'
 import { userEndingsRoutes } from './tenant/people/user-endings-routes.ts'
 import { userRoutes } from './tenant/people/user-routes.ts'
 import { usersRoutes } from './tenant/people/users-routes.ts'
+import { connectionsRoutes } from './tenant/connections/connections-routes.ts'
 import { connectorsRoutes } from './tenant/connectors/connectors-routes.ts'
 import { deviceRoutes as enrolledDeviceRoutes } from './tenant/devices/device-routes.ts'
 import { devicesRoutes } from './tenant/devices/devices-routes.ts'
@@ -90,6 +91,7 @@ export function consoleRoutes(world: ConsoleRoutesWorld): readonly ConsoleRoute[
     ...protectionRoutes(world),
     ...secretRoutes(world),
     ...instancesRoutes(world),
+    ...connectionsRoutes(world), // `new` before those of one
     ...connectorsRoutes(world),
     ...ticketRoutes(world), // before those of one device: `enroll` is no id
     ...devicesRoutes(world),

@@ -11,8 +11,18 @@ type World = Awaited<ReturnType<typeof startConsole>>
 
 /** What stands for the parameters of the paths. */
 export async function fillStore({ services, person }: World): Promise<Record<string, string>> {
-  const { tenants, users, webhooks, deliveries, dispatcher, sessions, feed, store, clock } =
-    services
+  const {
+    connections,
+    tenants,
+    users,
+    webhooks,
+    deliveries,
+    dispatcher,
+    sessions,
+    feed,
+    store,
+    clock,
+  } = services
   await tenants.setPlan('acme', 'premium', ACTOR)
   await tenants.publish('acme', ACTOR)
   await tenants.patch('acme', { sealed: ['/internal'] }, ACTOR)
@@ -43,6 +53,15 @@ export async function fillStore({ services, person }: World): Promise<Record<str
   )
   const wish = { url: 'https://hooks.example/x', description: 'Siem' }
   const events = ['tenant.suspended'] as const
+  const provider = { preset: 'oidc', name: 'Company', issuer: 'https://id.acme.example' } as const
+  const { connectionId } = await connections.create(
+    'acme',
+    {
+      ...{ ...provider, hostedDomain: null, createsPeople: true, mfaValues: [] },
+      ...{ clientId: 'service', clientSecret: 'secret' },
+    },
+    ACTOR,
+  )
   const { webhook } = await webhooks.create('acme', { ...wish, events }, ACTOR)
   const sent = await deliveries.test('acme', webhook.webhookId, undefined, ACTOR)
   await dispatcher.run()
@@ -82,6 +101,7 @@ export async function fillStore({ services, person }: World): Promise<Record<str
     user_id: userId,
     sid: 'sid-of-ada',
     webhook_id: webhook.webhookId,
+    connection_id: connectionId,
     delivery_id: sent.deliveryId,
     alert_id: alert.alertId,
     factor_id: 'none',

@@ -1,6 +1,7 @@
 /** What has been done to relying parties elsewhere, and is of no use here. */
 import { SignJWT, type JWTPayload } from 'jose'
 import t from 'tap'
+import { updateConnection } from '../../../../control-plane/store/queries/connections.ts'
 import { ACTOR, Browser } from '../realm-world.ts'
 import {
   activeConnection,
@@ -14,7 +15,7 @@ import { CLIENT } from './provider-peer.ts'
 
 const MALLORY = 'https://id.mallory.example'
 
-t.test('a token that is not for us, not for this sign-in, or not an ID token', async (t) => {
+t.test('a token that is not for us or not an ID token', { timeout: 120_000 }, async (t) => {
   const { peer, world, tenant, connection } = await startConnected(t)
   const now = Math.floor(Date.now() / 1000)
   const publicKey = new TextEncoder().encode(JSON.stringify(peer.jwk))
@@ -60,6 +61,10 @@ t.test('a token that is not for us, not for this sign-in, or not an ID token', a
 t.test('an answer of another flow, browser, connection or provider', async (t) => {
   const { peer, world, tenant, connection } = await startConnected(t)
   const other = await activeConnection(world, 'acme', peer, { name: 'Other' })
+  const { updatedAt } = connection // as if both had been made in the same moment
+  await world.store.change(({ queries }) =>
+    updateConnection(queries, 'acme', other.connectionId, { updatedAt }),
+  )
   const refused = async (what: string, url: string, browser: Browser) =>
     t.equal((await browser.visit(url)).response.status, 400, what)
 

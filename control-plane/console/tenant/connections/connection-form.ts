@@ -1,0 +1,83 @@
+/** What a connection is made of, in a form: the same for a new one and for one that is changed. */
+import { html } from 'hono/html'
+import { LIMITS } from '../../../../shared/limits.ts'
+import type { Connection } from '../../../connections/connections.ts'
+import { checkField, linesField, textField, type Attempt } from '../../../pages/blocks/field.ts'
+import type { Html } from '../../../pages/html.ts'
+import { GUIDANCE } from './guidance.ts'
+
+export const EDIT_FORM = {
+  name: 'text',
+  issuer: 'text',
+  client_id: 'text',
+  client_secret: 'optional_secret',
+  hosted_domain: 'nullable',
+  creates_people: 'flag',
+  mfa_values: 'lines',
+} as const
+export const NEW_FORM = { ...EDIT_FORM, preset: 'text', client_secret: 'secret' } as const
+
+export function connectionFields(
+  preset: Connection['preset'],
+  attempt: Attempt | undefined,
+  known?: Connection,
+): Html {
+  const { issuer, issuerHint } = GUIDANCE[preset]
+  const charactersMax = LIMITS.connectionFieldCharactersMax
+  return html`
+    ${textField({
+      name: 'name',
+      label: 'Name',
+      hint: 'On the button: “Continue with …”.',
+      charactersMax: LIMITS.connectionNameCharactersMax,
+      value: known?.name,
+      attempt,
+    })}
+    ${textField({
+      name: 'issuer',
+      label: 'Issuer',
+      type: 'url',
+      hint: issuerHint,
+      charactersMax,
+      value: known?.issuer ?? issuer,
+      attempt,
+    })}
+    ${textField({ name: 'client_id', label: 'Client ID', charactersMax, value: known?.clientId, attempt })}
+    ${textField({
+      name: 'client_secret',
+      label: 'Client secret',
+      type: 'password',
+      hint: known === undefined ? 'Never shown again.' : 'Leave empty to keep the present one.',
+      autocomplete: 'new-password',
+      charactersMax: LIMITS.connectionSecretCharactersMax,
+      isOptional: known !== undefined,
+      attempt,
+    })}
+    ${
+      preset === 'google'
+        ? textField({
+            name: 'hosted_domain',
+            label: 'Google Workspace domain',
+            hint: 'Only accounts of this domain can sign in, for example acme.com.',
+            charactersMax,
+            value: known?.hostedDomain ?? undefined,
+            attempt,
+          })
+        : ''
+    }
+    ${checkField({
+      name: 'creates_people',
+      label: 'Create an account when someone signs in for the first time',
+      isOn: known?.createsPeople ?? true,
+      attempt,
+    })}
+    ${linesField({
+      name: 'mfa_values',
+      label: 'Values that count as a second factor',
+      hint: 'One per line, of the claims amr or acr. Leave empty to always ask for our own.',
+      isOptional: true,
+      value: known?.mfaValues.join('\n'),
+      attempt,
+    })}
+  `
+}
