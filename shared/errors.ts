@@ -92,6 +92,10 @@ const DETAILS = {
       'This is the last operator. Invite another one first, and wait until they accept.',
     tenant_taken: 'Another tenant already has this id.',
     hostname_taken: 'Another tenant already uses this hostname.',
+    hostname_claims_full:
+      'Too many hostnames wait for their proof. Remove one that is no longer needed.',
+    hostname_just_checked:
+      'This hostname was checked a moment ago. Wait ten seconds, then try again.',
     username_taken: 'Another user of this tenant already has this username.',
     email_taken: 'Another user of this tenant already has this email address.',
     tenant_draft: 'This tenant is not published yet. An operator must publish it first.',

@@ -5,6 +5,7 @@ import { CONNECTOR_LIMITS } from './connector-limits.ts'
 import { DEVICE_LIMITS } from './device-limits.ts'
 import { EDGE_LIMITS } from './edge-limits.ts'
 import { FLEET_LIMITS } from './fleet-limits.ts'
+import { HOSTNAME_LIMITS } from './hostname-limits.ts'
 import { PEOPLE_LIMITS } from './people-limits.ts'
 import { PROJECT_LIMITS } from './project-limits.ts'
 import { REPORT_LIMITS } from './report-limits.ts'
@@ -21,6 +22,7 @@ export const LIMITS = {
   ...CONNECTOR_LIMITS,
   ...DEVICE_LIMITS,
   ...EDGE_LIMITS,
+  ...HOSTNAME_LIMITS,
   ...PEOPLE_LIMITS,
   ...PROJECT_LIMITS,
   ...REPORT_LIMITS,

@@ -4,6 +4,7 @@ import type { Tenant } from '../tenants/tenants.ts'
 const TENANT_ENTRIES = {
   start: { label: 'Start', path: '' },
   integration: { label: 'Integration', path: '/integration' },
+  hostnames: { label: 'Hostnames', path: '/hostnames' },
   overview: { label: 'Overview', path: '/overview' },
   sessions: { label: 'Sessions', path: '/sessions' },
   users: { label: 'Users', path: '/users' },

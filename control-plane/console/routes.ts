@@ -35,6 +35,7 @@ import { deviceRoutes as enrolledDeviceRoutes } from './tenant/devices/device-ro
 import { devicesRoutes } from './tenant/devices/devices-routes.ts'
 import { ticketRoutes } from './tenant/devices/ticket-routes.ts'
 import { installRoutes } from './tenant/devices/install-routes.ts'
+import { hostnamesRoutes } from './tenant/hostnames-routes.ts'
 import { instancesRoutes } from './tenant/instances-routes.ts'
 import { integrationRoutes } from './tenant/integration/integration-routes.ts'
 import { protectionRoutes } from './tenant/integration/protection-routes.ts'
@@ -89,6 +90,7 @@ export function consoleRoutes(world: ConsoleRoutesWorld): readonly ConsoleRoute[
     ...sealedRoutes(world),
     ...integrationRoutes(world),
     ...protectionRoutes(world),
+    ...hostnamesRoutes(world),
     ...secretRoutes(world),
     ...instancesRoutes(world),
     ...connectionsRoutes(world), // `new` before those of one

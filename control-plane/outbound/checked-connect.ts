@@ -70,7 +70,7 @@ async function openAt(
   const { addresses, egressProxy, timeoutMs, ca } = world
   const portNumber = Number(port || 443)
   const tunnel =
-    egressProxy === null ? undefined : await openTunnel(egressProxy, address, portNumber, world)
+    egressProxy === null ? undefined : await openTunnel(egressProxy, address, portNumber, timeoutMs)
   const bare = hostname.replace(/^\[(.*)\]$/, '$1')
   const socket = tlsConnect({
     ...(tunnel === undefined ? { host: address, port: portNumber } : { socket: tunnel }),
@@ -105,11 +105,11 @@ function secured(socket: TLSSocket, timeoutMs: number): Promise<void> {
 }
 
 /** `CONNECT` names the address that was checked, so the proxy asks no name server either. */
-function openTunnel(
+export function openTunnel(
   proxy: string,
   address: string,
   port: number,
-  { timeoutMs }: ConnectorWorld,
+  timeoutMs: number,
 ): Promise<Socket> {
   const url = new URL(proxy)
   const authority = `${isIP(address) === 6 ? `[${address}]` : address}:${port}`

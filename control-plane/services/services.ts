@@ -55,6 +55,7 @@ export async function createServices(world: ServicesWorld) {
     /** In the reverse order of what stands on what. */
     async close(): Promise<void> {
       await below.acme?.close()
+      below.proofs.close()
       await jobs.close()
       realms.close()
       await directories.close()

@@ -1,8 +1,11 @@
 /** What everything stands on: the store, what is sealed in it, and the tenants with their keys. */
+import { SECOND_MS } from '../../shared/clock.ts'
 import { createPolicyReplay } from '../accounts/policy-replay.ts'
 import { openAccountKey } from '../acme/account-key.ts'
 import { createAcme } from '../acme/acme.ts'
 import { createAuditTrail } from '../accounts/audit-trail.ts'
+import { createHostnames } from '../hostnames/hostnames.ts'
+import { createProofs } from '../hostnames/proof.ts'
 import { openVault } from '../keys/master-key.ts'
 import { createResealing } from '../keys/resealing.ts'
 import { createSigningKeys } from '../keys/signing-keys.ts'
@@ -18,6 +21,8 @@ import { createLeases } from './leases.ts'
 import type { ServicesWorld } from './world.ts'
 
 export type TenantServices = Awaited<ReturnType<typeof openTenants>>
+
+const HOSTNAMES_EVERY_MS = 10 * SECOND_MS
 
 export async function openTenants(world: ServicesWorld, jobs: Jobs) {
   const { engine, baseUrl, edgeUrlFor, clock } = world
@@ -50,6 +55,19 @@ export async function openTenants(world: ServicesWorld, jobs: Jobs) {
       log: world.log,
     })
   if (acme) jobs.tidied('acme', acme)
+  const { allowPrivate = [], egressProxy = null, resolve } = world.receivers ?? {}
+  const proofs = createProofs({ allowPrivate, egressProxy, resolve, ...world.proofs })
+  const { look } = proofs
+  const hostnames = createHostnames({ store, tenants, look, clock, log: world.log })
+  jobs.tidied('hostnameClaims', hostnames)
+  const lookAlone = leases.alone('hostnames', hostnames.lookAtDue)
+  jobs.follows(
+    async (isClosed) => {
+      if (await hostnames.isDue()) await lookAlone(isClosed)
+    },
+    'hostnames could not be checked, trying again later',
+    HOSTNAMES_EVERY_MS,
+  )
   const policies = createPolicies({ store, clock })
   const revocations = jobs.tidied('revocations', createRevocations({ store }))
   const failure = 'ending all sessions of a tenant is not finished, trying again later'
@@ -63,6 +81,8 @@ export async function openTenants(world: ServicesWorld, jobs: Jobs) {
     policies,
     certificates,
     acme,
+    hostnames,
+    proofs,
     protectionStatements: createProtectionStatements({ tenants, keys, clock, baseUrl }),
     replayPolicy: createPolicyReplay({ store, policies, clock }),
     sessions: jobs.tidied('sessions', createSessions({ store, clock })),

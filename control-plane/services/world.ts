@@ -3,6 +3,7 @@ import type { Logger } from 'pino'
 import type { Clock } from '../../shared/clock.ts'
 import type { AcmeWorld } from '../acme/acme.ts'
 import type { AcmeSettings } from '../acme/authorities.ts'
+import type { ProofWorld } from '../hostnames/proof.ts'
 import type { BreachList } from '../accounts/passwords/breach-list.ts'
 import type { AiSettings } from '../analysis/provider.ts'
 import type { ProviderWorld } from '../analysis/provider-client.ts'
@@ -38,6 +39,8 @@ export interface ServicesWorld extends MasterKeys {
   /** Who certificates are ordered from; null: nobody. */
   readonly acme?: AcmeSettings | null
   readonly acmeWorld?: AcmeWorld
+  /** Where it is looked whether a hostname is a tenant's, for tests. */
+  readonly proofs?: Partial<ProofWorld>
   /** What a new password's hash and a new signing key cost; as much as they should, if nothing is said. */
   readonly passwordCost?: PasswordCost
   readonly generateKey?: () => Promise<RsaKey>

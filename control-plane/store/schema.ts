@@ -10,6 +10,7 @@ import * as ofConsole from './console-tables.ts'
 import * as core from './core-tables.ts'
 import * as device from './device-tables.ts'
 import * as feed from './feed-tables.ts'
+import * as hostname from './hostname-tables.ts'
 import * as monitoring from './monitoring-tables.ts'
 import * as signIn from './sign-in-tables.ts'
 import * as webhook from './webhook-tables.ts'
@@ -24,6 +25,7 @@ export const schema = {
   ...core,
   ...device,
   ...feed,
+  ...hostname,
   ...monitoring,
   ...signIn,
   ...webhook,

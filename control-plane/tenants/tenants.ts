@@ -7,6 +7,7 @@ import type { Vault } from '../keys/vault.ts'
 import { decodeCursor, toPage, type Page, type PageRequest } from '../store/page.ts'
 import { keepAcmeOrdersOf } from '../store/queries/acme-orders.ts'
 import { keepCertificatesOf } from '../store/queries/certificates.ts'
+import { deleteHostnameClaim, type HostnameClaim } from '../store/queries/hostname-claims.ts'
 import {
   findTenant,
   findTenantLogo,
@@ -21,7 +22,7 @@ import {
 } from '../store/queries/tenants.ts'
 import { forgetPlatformChecks, forgetSelfReports } from '../store/queries/verification.ts'
 import { isReserved } from '../store/reserved.ts'
-import type { Actor, Store } from '../store/store.ts'
+import type { Actor, Change, Store } from '../store/store.ts'
 import { createAlter, found } from './alter.ts'
 import { createAnalyzerKeys } from './analyzer-keys.ts'
 import { CONSOLE_CALLBACK_PATH } from './application-home.ts'
@@ -177,44 +178,70 @@ export function createTenants({ store, vault, keys, clock, edgeUrlFor }: Tenants
     },
 
     async patch(tenantId: string, patch: TenantPatch, actor: Actor): Promise<Tenant> {
-      return alter(tenantId, actor, 'tenant.changed', async (change, before) => {
-        const { queries } = change
-        const { brandLogo, ...plainWishes } = patch
-        const brandLogoTag = brandLogo && logoTag(brandLogo)
-        const changed = Object.entries({ ...plainWishes, brandLogoTag }).filter(([name, value]) =>
-          isOther(before[name as keyof Tenant], value),
-        )
-        if (changed.length === 0) return undefined
-        checkReachable({ ...before, ...patch })
-        checkLogoutUri({ ...before, ...patch })
-        const { hostnames, sealed, excluded, ...plain } = patch
-        const changes: TenantChanges = { ...plain }
-        if (brandLogoTag !== undefined) changes.brandLogoTag = brandLogoTag
-        if (sealed !== undefined) changes.sealed = [...sealed]
-        if (excluded !== undefined) changes.excluded = [...excluded]
-        if (Object.keys(changes).length > 0) await updateTenant(queries, tenantId, changes)
-        if (hostnames !== undefined) {
-          await replaceHostnames(queries, tenantId, hostnames)
-          await keepCertificatesOf(queries, tenantId, hostnames)
-          await keepAcmeOrdersOf(queries, tenantId, hostnames)
-        }
-        if (VERIFIED_SETTINGS.some((name) => isOther(before[name], patch[name]))) {
-          await forgetPlatformChecks(queries, tenantId)
-          if (isOther(before.origin, patch.origin) || isOther(before.mode, patch.mode))
-            await forgetSelfReports(queries, tenantId)
-          await updateTenant(queries, tenantId, { integrationCompletedAt: null })
-        }
-        const names = changed.map(([name]) => name)
-        const sessionSettings = names.flatMap((name) => SESSION_SETTINGS.get(name) ?? [])
-        if (sessionSettings.length > 0) {
-          const { session } = await policiesIn(queries, tenantId)
-          const data = { settings: { ...session }, changed: sessionSettings }
-          await change.emit('policy.session.updated', tenantId, data)
-        }
-        return { changed: names, ...toldChange({ ...before }, Object.fromEntries(changed)) }
+      return alter(tenantId, actor, 'tenant.changed', (change, before) =>
+        applyPatch(change, before, patch),
+      )
+    },
+
+    /** Shown to be theirs; unless it is not wanted any more. */
+    async addProvenHostname(claim: HostnameClaim, how: string, actor: Actor): Promise<Tenant> {
+      const { tenantId, hostname, token } = claim
+      return alter(tenantId, actor, 'hostname.proven', async (change, before) => {
+        if (!(await deleteHostnameClaim(change.queries, tenantId, hostname, token)))
+          return undefined
+        const hostnames = [...before.hostnames, hostname]
+        await applyPatch(change, before, { hostnames })
+        return { hostname, how }
+      })
+    },
+
+    async removeHostname(tenantId: string, hostname: string, actor: Actor): Promise<Tenant> {
+      return alter(tenantId, actor, 'hostname.removed', async (change, before) => {
+        if (!before.hostnames.includes(hostname)) throw new Refusal('hostname_not_found')
+        const hostnames = before.hostnames.filter((name) => name !== hostname)
+        await applyPatch(change, before, { hostnames })
+        return { hostname }
       })
     },
   }
+}
+
+async function applyPatch(change: Change, before: Tenant, patch: TenantPatch) {
+  const { queries } = change
+  const { tenantId } = before
+  const { brandLogo, ...plainWishes } = patch
+  const brandLogoTag = brandLogo && logoTag(brandLogo)
+  const changed = Object.entries({ ...plainWishes, brandLogoTag }).filter(([name, value]) =>
+    isOther(before[name as keyof Tenant], value),
+  )
+  if (changed.length === 0) return undefined
+  checkReachable({ ...before, ...patch })
+  checkLogoutUri({ ...before, ...patch })
+  const { hostnames, sealed, excluded, ...plain } = patch
+  const changes: TenantChanges = { ...plain }
+  if (brandLogoTag !== undefined) changes.brandLogoTag = brandLogoTag
+  if (sealed !== undefined) changes.sealed = [...sealed]
+  if (excluded !== undefined) changes.excluded = [...excluded]
+  if (Object.keys(changes).length > 0) await updateTenant(queries, tenantId, changes)
+  if (hostnames !== undefined) {
+    await replaceHostnames(queries, tenantId, hostnames)
+    await keepCertificatesOf(queries, tenantId, hostnames)
+    await keepAcmeOrdersOf(queries, tenantId, hostnames)
+  }
+  if (VERIFIED_SETTINGS.some((name) => isOther(before[name], patch[name]))) {
+    await forgetPlatformChecks(queries, tenantId)
+    if (isOther(before.origin, patch.origin) || isOther(before.mode, patch.mode))
+      await forgetSelfReports(queries, tenantId)
+    await updateTenant(queries, tenantId, { integrationCompletedAt: null })
+  }
+  const names = changed.map(([name]) => name)
+  const sessionSettings = names.flatMap((name) => SESSION_SETTINGS.get(name) ?? [])
+  if (sessionSettings.length > 0) {
+    const { session } = await policiesIn(queries, tenantId)
+    const data = { settings: { ...session }, changed: sessionSettings }
+    await change.emit('policy.session.updated', tenantId, data)
+  }
+  return { changed: names, ...toldChange({ ...before }, Object.fromEntries(changed)) }
 }
 
 /** An edge without a hostname, or with one twice, serves nobody. */

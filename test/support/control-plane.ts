@@ -7,6 +7,7 @@ import { pino, type Logger } from 'pino'
 import type { Clock } from '../../shared/clock.ts'
 import type { AcmeWorld } from '../../control-plane/acme/acme.ts'
 import type { AcmeSettings } from '../../control-plane/acme/authorities.ts'
+import type { ProofWorld } from '../../control-plane/hostnames/proof.ts'
 import type { AiSettings } from '../../control-plane/analysis/provider.ts'
 import type { ProviderWorld } from '../../control-plane/analysis/provider-client.ts'
 import type { Engine } from '../../control-plane/store/engine.ts'
@@ -63,6 +64,8 @@ export interface ServicesOptions extends Partial<MasterKeys> {
   /** Who certificates are ordered from; nobody, if nothing is said. */
   readonly acme?: AcmeSettings
   readonly acmeWorld?: AcmeWorld
+  /** Where hostnames are looked for proofs; nobody is asked, if nothing is said. */
+  readonly proofs?: Partial<ProofWorld>
   readonly log?: Logger
   readonly enforceMsMax?: number
   /** Where runtimes for devices lie; nowhere, if nothing is said. */
@@ -132,6 +135,7 @@ export async function startServices(t: Teardown, options: ServicesOptions = {}) 
     ...(options.enforceMsMax !== undefined && { enforceMsMax: options.enforceMsMax }),
     acme: options.acme ?? null,
     ...(options.acmeWorld && { acmeWorld: options.acmeWorld }),
+    proofs: options.proofs ?? { resolveTxt: async () => [], timeoutMs: 1 },
     ...(options.aiWorld && { aiWorld: options.aiWorld }),
     ...secrets,
     clock: options.clock ?? movableClock(),

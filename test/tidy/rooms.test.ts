@@ -79,6 +79,7 @@ const CONTROL_PLANE = [
     'devices',
     'events',
     'feed',
+    'hostnames',
     'http',
     'webhooks',
   ],

@@ -55,6 +55,7 @@ import { keylessGateways } from './0061-keyless-gateways.ts'
 import { acmeOrders } from './0062-acme-orders.ts'
 import { allowedAt } from './0063-allowed-at.ts'
 import { connections } from './0066-connections.ts'
+import { hostnameClaims } from './0065-hostname-claims.ts'
 
 export interface Migration {
   readonly name: string
@@ -123,4 +124,5 @@ export const migrations: readonly Migration[] = [
   acmeOrders,
   allowedAt,
   connections,
+  hostnameClaims,
 ]

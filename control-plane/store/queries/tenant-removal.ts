@@ -11,6 +11,7 @@ const AT_ONCE = [
   schema.tenantHostnames,
   schema.tenantCertificates,
   schema.acmeOrders,
+  schema.hostnameClaims,
   schema.signingKeys,
   schema.verificationChecks,
   schema.signInTrials,

@@ -15,6 +15,7 @@ import {
 } from '../drizzle.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../engine.ts'
+import { deleteClaimsOfHostnames } from './hostname-claims.ts'
 import { CONSOLE_REALM } from '../reserved.ts'
 import { refuseTaken } from './conflicts.ts'
 import { nextOf } from './counters.ts'
@@ -239,6 +240,7 @@ export async function replaceHostnames(
   await refuseTaken(queries.insert(schema.tenantHostnames).values(rows), [
     { column: 'tenant_hostnames.hostname', refusal: 'hostname_taken', field: 'hostnames' },
   ])
+  await deleteClaimsOfHostnames(queries, hostnames)
 }
 
 async function withHostnames(

@@ -180,6 +180,8 @@ const tokenIn = (text: string) => /name="csrf" value="([^"]+)"/.exec(text)?.[1] 
  * not wait. Everything else asks who is there; a new action that does not is put here on purpose.
  */
 const WITHOUT_A_FRESH_SIGN_IN = [
+  '{tenant}/hostnames/{hostname}/check',
+  '{tenant}/hostnames/{hostname}/withdraw',
   '/console/sign-out',
   '/console/device/deny',
   '/console/people/{user_id}/resend-invitation',

@@ -89,6 +89,7 @@ export async function fillStore({ services, person }: World): Promise<Record<str
   const ticket = { platform: 'linux', uses: 2, expiresIn: 3600, network: '192.0.2.0/24' } as const
   const { ticketId } = await services.deviceTickets.make('acme', ticket, ACTOR)
   const { deviceId } = await enrolDevice(services, { userId })
+  const claim = await services.hostnames.claim('acme', 'app.example.com', ACTOR)
   return {
     tenant_id: 'acme',
     device_id: deviceId,
@@ -105,6 +106,7 @@ export async function fillStore({ services, person }: World): Promise<Record<str
     delivery_id: sent.deliveryId,
     alert_id: alert.alertId,
     factor_id: 'none',
+    hostname: claim.hostname,
   }
 }
 
