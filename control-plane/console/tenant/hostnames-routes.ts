@@ -46,7 +46,9 @@ export function hostnamesRoutes({
             label: 'Actions',
             isUnseen: true,
             cell: (name) =>
-              visit.proofs.isReadOnly ? null : linkButton(`${at(visit, name)}/remove`, 'Remove'),
+              visit.proofs.isReadOnly
+                ? null
+                : linkButton(`${at(visit, name)}/remove`, 'Remove', 'small'),
           },
         ],
         empty: emptyState('No hostnames yet', 'Add the public hostname of your application below.'),
