@@ -101,6 +101,18 @@ export const LIMITS = {
   hostnamesPerTenantMax: 100,
   pathPrefixesPerTenantMax: 200,
   pathPrefixBytesMax: 512,
+  // access rules of a tenant
+  rulesPerTenantMax: 2000,
+  ruleClausesMax: 50,
+  ruleMethodsMax: 20,
+  ruleNetworksMax: 50,
+  ruleNetworkEntriesMax: 200,
+  /** Groups that rules speak of: each is a bit in every token. */
+  ruleSlotsMax: 1024,
+  ruleAgeSecondsMin: 60,
+  ruleAgeSecondsMax: 30 * 24 * 3600,
+  /** A token that is younger says what there is to say, and no other is asked for. */
+  freshClaimsSecondsMax: 60,
   passwordBytesMax: 1024,
   /** In the form that is hashed, which may be longer than what was typed. */
   passwordNormalizedBytesMax: 4096,

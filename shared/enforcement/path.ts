@@ -9,7 +9,6 @@ import {
   judgeReading,
   namesAnother,
   PROGRAM_ENDS,
-  type SealedIndex,
   type SealedVerdict,
 } from './sealed-segments.ts'
 
@@ -24,7 +23,7 @@ const DOT_AT_SEGMENT_END = /\.(?:\/|$)/
 const BROKEN_PERCENT = /%(?![0-9A-Fa-f]{2})/
 const CONTROL = /[\x00-\x1f\x7f]/
 
-function isPlain(path: string): boolean {
+export function isPlain(path: string): boolean {
   return PLAIN.test(path) && !DOT_AT_SEGMENT_END.test(path)
 }
 
@@ -45,9 +44,10 @@ export type SealedMatcher = (path: string) => SealedVerdict
 
 export function compileSealed(prefixes: readonly string[]): SealedMatcher {
   const index = indexSealed(prefixes.map((prefix) => trimSlash(prefix).toLowerCase()))
-  if (prefixes.length === 0) return (path) => (isPlain(path) ? 'open' : judgeReadings(path, index))
+  const judge = (reading: string) => judgeReading(reading, index)
+  if (prefixes.length === 0) return (path) => (isPlain(path) ? 'open' : judgeReadings(path, judge))
   return (path) =>
-    isPlain(path) && !index.mayHold.test(path) ? 'open' : judgeReadings(path, index)
+    isPlain(path) && !index.mayHold.test(path) ? 'open' : judgeReadings(path, judge)
 }
 
 export type ExcludedMatcher = (path: string) => boolean
@@ -62,10 +62,16 @@ export function compileExcluded(prefixes: readonly string[]): ExcludedMatcher {
       if (!isUnder(path, prefix)) continue
       const rest = path.slice(prefix.length)
       if (covered !== ALL && !covered.test(rest)) return false
-      return isPlain(path) ? prefix === '' || !namesAnother(rest) : hasOneReading(rest, prefix)
+      return isReadAlike(path, prefix)
     }
     return false
   }
+}
+
+/** Of a path under a prefix: no server finds another page by it. */
+export function isReadAlike(path: string, prefix: string): boolean {
+  const rest = path.slice(prefix.length)
+  return isPlain(path) ? prefix === '' || !namesAnother(rest) : hasOneReading(rest, prefix)
 }
 
 const ALL = /^/
@@ -111,7 +117,7 @@ export function excludedProblem(prefix: string): string | undefined {
 }
 
 /** `/administrator` is not under `/admin`. */
-function isUnder(path: string, prefix: string): boolean {
+export function isUnder(path: string, prefix: string): boolean {
   return (
     path.startsWith(prefix) &&
     (path.length === prefix.length || path.charCodeAt(prefix.length) === 0x2f)
@@ -146,7 +152,10 @@ function hasOneReading(rest: string, prefix: string): boolean {
  * not UTF-8 have more than one reading: sealed in any of them is sealed. Each reading costs what the
  * whole path costs, so they are counted.
  */
-function judgeReadings(path: string, sealed: SealedIndex): SealedVerdict {
+export function judgeReadings(
+  path: string,
+  judge: (reading: string) => SealedVerdict,
+): SealedVerdict {
   if (BROKEN_PERCENT.test(path)) return 'unreadable'
   let verdict: SealedVerdict = 'open'
   let level: ReadonlySet<string> = new Set([path])
@@ -161,7 +170,7 @@ function judgeReadings(path: string, sealed: SealedIndex): SealedVerdict {
         verdict = 'unreadable'
         continue
       }
-      const judged = judgeReading(reading, sealed)
+      const judged = judge(reading)
       if (judged === 'sealed') return judged
       if (judged === 'unreadable') verdict = judged
       if (judged === 'unreadable' || !reading.includes('%')) continue

@@ -55,7 +55,7 @@ const PROGRAM = new RegExp(`^index\\.|\\.(?:${PROGRAM_ENDS})$`)
  */
 const BEFORE_PAGE_DATA = /^(?:[a-z]{2,3}(?:[-_][a-z0-9]{2,8})*|default|index)$/
 /** `ADMINI~1` is `administration` to Windows, `AD3F2C~1` too once there are many. */
-const SHORT_NAME = /^([^~]{1,6})~\d/
+export const SHORT_NAME = /^([^~]{1,6})~\d/
 const HASHED_NAME = /^(..)[0-9a-f]{4}$/
 
 /** `/admin/x`, `/b`, in lower case → `admin` → [[admin, x]], `b` → [[b]]; `''` seals everything. */
@@ -78,9 +78,26 @@ export function judgeReading(level: string, sealed: SealedIndex): SealedVerdict 
   if (sealed.isAll) return 'sealed'
   const folded = fold(level)
   if (!sealed.mayHold.test(folded)) return 'open'
-  const verdict = judgeFolded(folded, sealed)
+  return judgeBothFolded(folded, (named, passed) => new Comparison(named, passed, sealed))
+}
+
+/** Holds the segments of one reading against prefixes, beginning at some of them. */
+export interface PrefixComparison {
+  isUnderAny(first: number): boolean
+  /** It would take too long to say. */
+  readonly isGivenUp: boolean
+}
+type Begin = (named: readonly string[], passed: ReadonlySet<number>) => PrefixComparison
+
+/** As `judgeReading`, for whoever wants to know which prefixes these are. */
+export function compareReading(level: string, begin: Begin): SealedVerdict {
+  return judgeBothFolded(fold(level), begin)
+}
+
+function judgeBothFolded(folded: string, begin: Begin): SealedVerdict {
+  const verdict = judgeFolded(folded, begin)
   if (verdict !== 'open' || !folded.includes('/(')) return verdict
-  return judgeFolded(folded.replace(COOKIELESS, ''), sealed)
+  return judgeFolded(folded.replace(COOKIELESS, ''), begin)
 }
 
 /**
@@ -110,7 +127,7 @@ function fold(level: string): string {
     .replace(FOLDABLE, (letter) => FOLDED[letter as keyof typeof FOLDED])
 }
 
-function judgeFolded(folded: string, sealed: SealedIndex): SealedVerdict {
+function judgeFolded(folded: string, begin: Begin): SealedVerdict {
   const named: string[] = []
   let hasParent = false
   let isLikeAuthority = false
@@ -122,7 +139,7 @@ function judgeFolded(folded: string, sealed: SealedIndex): SealedVerdict {
   const passed = passedOver(named)
   const shortNames = named.filter((segment) => SHORT_NAME.test(segment)).length
   if (passed.size + shortNames > LIMITS.pathOddSegmentsMax) return 'unreadable'
-  const comparison = new Comparison(named, passed)
+  const comparison = begin(named, passed)
   let next = 0
   for (const start of named.keys()) {
     if (start < next) continue
@@ -136,7 +153,7 @@ function judgeFolded(folded: string, sealed: SealedIndex): SealedVerdict {
       PROGRAM.test(named[start - 1] ?? '')
     if (!isBeginning) continue
     for (next = start; next < named.length;) {
-      if (comparison.isUnderAny(next, sealed)) return 'sealed'
+      if (comparison.isUnderAny(next)) return 'sealed'
       if (!passed.has(next++)) break
     }
   }
@@ -160,21 +177,24 @@ function passedOver(named: readonly string[]): ReadonlySet<number> {
 }
 
 /** Of one reading with the prefixes: each may be long, and many may begin alike, so steps are counted. */
-class Comparison {
+class Comparison implements PrefixComparison {
   readonly #named: readonly string[]
   readonly #passed: ReadonlySet<number>
+  readonly #sealed: SealedIndex
   #stepsLeft: number = LIMITS.pathComparisonsMax
 
-  constructor(named: readonly string[], passed: ReadonlySet<number>) {
+  constructor(named: readonly string[], passed: ReadonlySet<number>, sealed: SealedIndex) {
     this.#named = named
     this.#passed = passed
+    this.#sealed = sealed
   }
 
   get isGivenUp(): boolean {
     return this.#stepsLeft < 0
   }
 
-  isUnderAny(first: number, { byStem }: SealedIndex): boolean {
+  isUnderAny(first: number): boolean {
+    const { byStem } = this.#sealed
     const segment = this.#named[first]!
     if (byStem.get(stemOf(segment))?.some((prefix) => this.#isUnder(first, prefix))) return true
     if (!SHORT_NAME.test(segment)) return false
@@ -203,7 +223,7 @@ class Comparison {
  * `admin`, `admin.json`, `admin::$data`, `admin!edit`. With more behind it a number after the dot is
  * another name: `/api/v1.1/x` is not under `/api/v1`, and no format is a number.
  */
-function isNamed(named: readonly string[], at: number, wanted: string): boolean {
+export function isNamed(named: readonly string[], at: number, wanted: string): boolean {
   const segment = named[at]!
   if (segment.includes('~') && isShortOf(segment, wanted)) return true
   if (!segment.startsWith(wanted)) return false
@@ -221,7 +241,7 @@ function isShortOf(segment: string, wanted: string): boolean {
   return whole.startsWith(HASHED_NAME.exec(short)?.[1] ?? '~')
 }
 
-function stemOf(segment: string): string {
+export function stemOf(segment: string): string {
   const mark = segment.search(MARK)
   return mark === -1 ? segment : segment.slice(0, mark)
 }

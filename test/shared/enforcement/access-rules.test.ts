@@ -1,0 +1,171 @@
+import { readFileSync } from 'node:fs'
+import t from 'tap'
+import * as v from 'valibot'
+import {
+  compileAccess,
+  type AccessAsked,
+  type AccessFacts,
+} from '../../../shared/enforcement/access-rules.ts'
+import { compileSealed, pathOf } from '../../../shared/enforcement/path.ts'
+import { EnforcedRulesSchema, type AccessRule } from '../../../shared/fleet/access-rules.ts'
+import { LIMITS } from '../../../shared/limits.ts'
+import { facts, rulesOf } from '../../support/access-rules.ts'
+
+const nothingExcluded = () => false
+
+function verdict(rules: AccessRule[], asked: Partial<AccessAsked>, who: Partial<AccessFacts> = {}) {
+  const judge = compileAccess(rulesOf(rules), nothingExcluded)
+  const request = { host: 'app.example.com', method: 'GET', path: '/', ...asked }
+  return judge.judge(request, { ...facts(), ...who })
+}
+const isOpen = (...[rules, asked, who]: Parameters<typeof verdict>) =>
+  verdict(rules, asked, who).kind === 'allowed'
+
+const admin = { groupBits: Uint8Array.of(0b01) }
+const finance = { groupBits: Uint8Array.of(0b10) }
+const ADMINS: AccessRule = { path: '/admin', allow: [{ group: 'admins' }] }
+
+t.test('a path without rules is open to whoever is signed in', async (t) => {
+  t.ok(isOpen([ADMINS], { path: '/other' }))
+  t.ok(isOpen([ADMINS], { path: '/administrator' }))
+})
+
+t.test('one path has rules: who is in none of its clauses stays out', async (t) => {
+  t.notOk(isOpen([ADMINS], { path: '/admin/x' }))
+  t.ok(isOpen([ADMINS], { path: '/admin/x' }, admin))
+  const reading: AccessRule = { path: '/r', methods: ['GET'], allow: [{ signed_in: true }] }
+  t.ok(isOpen([reading], { path: '/r', method: 'HEAD' }))
+  t.notOk(isOpen([reading], { path: '/r', method: 'POST' }), 'a method that no rule names')
+})
+
+t.test('a path below may ask for more, and opens more only by saying so', async (t) => {
+  const below: AccessRule = { path: '/admin/reports', allow: [{ group: 'finance' }] }
+  const path = '/admin/reports/1'
+  t.notOk(isOpen([ADMINS, below], { path }, finance), 'the path above refuses them')
+  t.notOk(isOpen([ADMINS, below], { path }, admin), 'nor is the one above enough')
+  t.ok(isOpen([ADMINS, below], { path }, { groupBits: Uint8Array.of(0b11) }))
+  t.ok(isOpen([ADMINS, { ...below, widen: true }], { path }, finance))
+  t.notOk(isOpen([ADMINS, { ...below, widen: true }], { path: '/admin/x' }, finance))
+})
+
+t.test('denies add up from above and win, also over a path that widens', async (t) => {
+  const closed: AccessRule = { ...ADMINS, deny: [{ not_network: 'office' }] }
+  const below: AccessRule = { path: '/admin/x', widen: true, allow: [{ signed_in: true }] }
+  t.ok(isOpen([closed, below], { path: '/admin/x' }, { clientAddress: '192.0.2.7' }))
+  t.notOk(isOpen([closed, below], { path: '/admin/x' }, { clientAddress: '198.51.100.7' }))
+})
+
+t.test('unknown is false in an allow and true in a deny', async (t) => {
+  const denying: AccessRule = {
+    path: '/',
+    allow: [{ signed_in: true }],
+    deny: [{ group: 'finance' }],
+  }
+  const unknown: Partial<AccessFacts>[] = [
+    { groupBits: undefined },
+    { groupBits: new Uint8Array(0) },
+    { groupBits: Uint8Array.of(0b11), groupsVersion: 0 },
+  ]
+  for (const who of unknown) {
+    t.notOk(isOpen([ADMINS], { path: '/admin' }, who))
+    t.notOk(isOpen([{ path: '/', allow: [{ not_group: 'admins' }] }], {}, who))
+    t.notOk(isOpen([denying], {}, who))
+  }
+  t.ok(isOpen([denying], {}, admin))
+  t.notOk(isOpen([{ ...denying, deny: [{ network: 'office' }] }], {}, { clientAddress: '' }))
+})
+
+t.test('what is missing is told: strength, a group, or neither would help', async (t) => {
+  const strong: AccessRule = {
+    path: '/',
+    allow: [{ group: 'admins', strength: 'mfa', max_age: 900 }],
+  }
+  t.ok(isOpen([strong], {}, { ...admin, isStrong: true }))
+  t.match(verdict([strong], {}, admin), {
+    isStrengthMissing: true,
+    maxAge: 900,
+    ways: strong.allow,
+  })
+  t.match(verdict([strong], {}, { ...admin, isStrong: true, authTime: 0 }), {
+    isStrengthMissing: true,
+  })
+  t.match(verdict([strong], {}), { isStrengthMissing: false, isGroupMissing: true })
+  const closed: AccessRule = { path: '/', allow: [{ network: 'office' }] }
+  t.match(verdict([closed], {}), { isStrengthMissing: false, isGroupMissing: false })
+})
+
+t.test('a host has its own rules and those for every host', async (t) => {
+  const here: AccessRule = { host: 'app.example.com', path: '/x', allow: [{ group: 'admins' }] }
+  t.notOk(isOpen([here], { path: '/x' }))
+  t.ok(isOpen([here], { path: '/x', host: 'other.example.com' }))
+  t.notOk(isOpen([ADMINS, here], { path: '/admin' }))
+})
+
+const { cases } = JSON.parse(
+  readFileSync(new URL('../../fixtures/path-bypass-cases.json', import.meta.url), 'utf8'),
+) as { cases: { id: string; target: string }[] }
+
+t.test('a rule holds in every spelling that a sealed path holds in', async (t) => {
+  const sealed = compileSealed(['/admin'])
+  const open: AccessRule = { path: '/', allow: [{ signed_in: true }] }
+  const wide: AccessRule = { path: '/public', widen: true, allow: [{ signed_in: true }] }
+  let held = 0
+  for (const rules of [[ADMINS], [ADMINS, open], [ADMINS, open, wide]])
+    for (const { id, target } of cases) {
+      if (!target.startsWith('/') || target.includes('#')) continue
+      const path = pathOf(target)
+      if (sealed(path) === 'open') continue
+      held++
+      t.notOk(isOpen(rules, { path }), `${id} ${target}`)
+    }
+  t.ok(held > 100)
+})
+
+t.test('what is opened below a closed path is opened in its own spelling alone', async (t) => {
+  const below: AccessRule = { path: '/admin/help', widen: true, allow: [{ signed_in: true }] }
+  t.ok(isOpen([ADMINS, below], { path: '/admin/help/a.png' }))
+  t.ok(isOpen([ADMINS, below], { path: '/admin/help/caf%C3%A9' }))
+  for (const path of [
+    '/admin/HELP',
+    '/admin/help/../x',
+    '/admin/help/%2e%2e/x',
+    '/admin/help%2f..%2fx',
+    '/admin/help;/../x',
+    '/admin/help.json',
+    '/admin/help/index.php/admin/x',
+    '/admin/help/\\..\\x',
+  ])
+    t.notOk(isOpen([ADMINS, below], { path }), path)
+})
+
+t.test('a thousand paths that begin alike are still told apart', async (t) => {
+  const many = Array.from({ length: 1000 }, (_, at): AccessRule => {
+    return { path: `/api/v1/thing${at}`, allow: [{ group: at === 7 ? 'admins' : 'finance' }] }
+  })
+  t.ok(isOpen(many, { path: '/api/v1/thing7/x.json' }, admin))
+  t.notOk(isOpen(many, { path: '/api/v1/thing8/x.json' }, admin))
+  t.notOk(isOpen(many, { path: '/api/v1/thing8.json' }, admin))
+})
+
+t.test(
+  'an unknown condition, an empty clause or list, and what cannot be compiled is refused',
+  async (t) => {
+    const whole = (rule: object) => v.is(EnforcedRulesSchema, { slots: [], rules: [rule] })
+    t.ok(whole(ADMINS))
+    for (const rule of [
+      { path: '/x' },
+      { path: '/x', allow: [] },
+      { path: '/x', allow: [{}] },
+      { path: '/x', allow: [{ group: 'a', cuntry: 'de' }] },
+      { path: '/x', allow: [{ signed_in: true }], denny: [] },
+      { path: '/x', allow: [{ signed_in: true }], deny: [{ strength: 'mfa' }] },
+      { path: 'x', allow: [{ signed_in: true }] },
+      { path: '/x', methods: [], allow: [{ signed_in: true }] },
+      { path: '/x', allow: [{ signed_in: false }] },
+      { path: '/x', allow: Array(LIMITS.ruleClausesMax + 1).fill({ signed_in: true }) },
+    ])
+      t.notOk(whole(rule), JSON.stringify(rule))
+    t.throws(() => verdict([{ path: '/a/../b', allow: [{ signed_in: true }] }], {}))
+    t.throws(() => verdict([{ path: '/x', allow: [{ network: 'nowhere' }] }], {}))
+  },
+)

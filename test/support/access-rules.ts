@@ -1,0 +1,154 @@
+/** Rules, people, and a second judge that is as plain as can be, to hold the real one against. */
+import type { AccessAsked, AccessFacts } from '../../shared/enforcement/access-rules.ts'
+import type { AccessRule, AllowClause, EnforcedRules } from '../../shared/fleet/access-rules.ts'
+import { networkList } from '../../shared/networks.ts'
+
+const NETWORKS: Readonly<Record<string, string[]>> = {
+  office: ['192.0.2.0/24'],
+  vpn: ['198.51.100.0/25', '2001:db8::/32'],
+}
+const SLOTS = [
+  { slot: 0, since: 1, group: 'admins' },
+  { slot: 1, since: 1, group: 'finance' },
+  { slot: 9, since: 2, group: 'late' },
+]
+
+export const rulesOf = (rules: AccessRule[]): EnforcedRules => ({
+  networks: NETWORKS,
+  slots: SLOTS,
+  rules,
+})
+
+export const facts = (): AccessFacts => ({
+  clientAddress: '203.0.113.1',
+  nowSeconds: 10_000,
+  authTime: 9_500,
+  isStrong: false,
+  groupBits: Uint8Array.of(0),
+  groupsVersion: 1,
+})
+
+type Truth = 'yes' | 'no' | 'unknown'
+
+/** For a path that everybody reads alike. */
+export function naive(rules: readonly AccessRule[], asked: AccessAsked, who: AccessFacts): boolean {
+  const speaking = rules.filter(
+    ({ host, path }) =>
+      (host === undefined || host === asked.host) &&
+      (path === '/' || `${asked.path}/`.startsWith(`${path}/`)),
+  )
+  const named = speaking.filter(
+    ({ methods }) =>
+      methods === undefined ||
+      methods.includes(asked.method) ||
+      (asked.method === 'HEAD' && methods.includes('GET')),
+  )
+  for (const { deny = [] } of named)
+    for (const clause of deny) if (!truthsOf(clause, who).includes('no')) return false
+  const paths = [...new Set(speaking.map(({ path }) => path))].sort((a, b) => a.length - b.length)
+  let isOpen = true
+  for (const path of paths) {
+    const letting = named.filter(
+      (rule) =>
+        rule.path === path &&
+        rule.allow.some((clause) => truthsOf(clause, who).every((truth) => truth === 'yes')),
+    )
+    isOpen = letting.some(({ widen = false }) => widen || isOpen)
+  }
+  return isOpen
+}
+
+function truthsOf(clause: AllowClause, who: AccessFacts): Truth[] {
+  return Object.entries(clause).map(([condition, wish]) => {
+    if (condition === 'signed_in') return 'yes'
+    if (condition === 'strength') return said(who.isStrong)
+    if (condition === 'max_age') return said(who.nowSeconds - who.authTime <= Number(wish))
+    const isNegated = condition.startsWith('not_')
+    const truth = condition.endsWith('group')
+      ? inGroup(String(wish), who)
+      : inNetwork(String(wish), who)
+    if (!isNegated || truth === 'unknown') return truth
+    return truth === 'yes' ? 'no' : 'yes'
+  })
+}
+
+const said = (is: boolean): Truth => (is ? 'yes' : 'no')
+
+function inGroup(name: string, { groupBits, groupsVersion }: AccessFacts): Truth {
+  const slot = SLOTS.find(({ group }) => group === name)
+  if (slot === undefined || groupBits === undefined) return 'unknown'
+  if (slot.since > groupsVersion || slot.slot >= groupBits.length * 8) return 'unknown'
+  const bits = [...groupBits].flatMap((byte) =>
+    [0, 1, 2, 3, 4, 5, 6, 7].map((at) => (byte >> at) % 2),
+  )
+  return said(bits[slot.slot] === 1)
+}
+
+function inNetwork(name: string, { clientAddress }: AccessFacts): Truth {
+  if (clientAddress === '') return 'unknown'
+  return said(networkList(NETWORKS[name]!)(clientAddress))
+}
+
+/** mulberry32: the same numbers for the same seed, everywhere. */
+export function seeded(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296
+  }
+}
+
+export function randomCase(random: () => number) {
+  const below = (most: number) => Math.floor(random() * most)
+  const one = <Item>(...items: readonly Item[]): Item => items[below(items.length)]!
+  const some = <Item>(most: number, make: () => Item) =>
+    Array.from({ length: below(most + 1) }, make)
+  const path = (depth: number) => `/${some(depth, () => one('a', 'b', 'ab')).join('/')}`
+  const group = () => one('admins', 'finance', 'late', 'nobody')
+  const clause = (isDeny: boolean): AllowClause => {
+    const conditions: [string, unknown][] = [
+      ['signed_in', true],
+      ['group', group()],
+      ['not_group', group()],
+      ['network', one('office', 'vpn')],
+      ['not_network', one('office', 'vpn')],
+      ...(isDeny
+        ? []
+        : [
+            ['strength', 'mfa'] as [string, unknown],
+            ['max_age', one(60, 900)] as [string, unknown],
+          ]),
+    ]
+    const chosen = [one(...conditions), ...some(1, () => one(...conditions))]
+    return Object.fromEntries(chosen)
+  }
+  const rule = (): AccessRule => ({
+    path: path(3),
+    allow: [clause(false), ...some(2, () => clause(false))],
+    ...(random() < 0.3 && { host: one('app.example.com', 'other.example.com') }),
+    ...(random() < 0.3 && { methods: [one('GET', 'POST', 'HEAD')] }),
+    ...(random() < 0.3 && { widen: random() < 0.8 }),
+    ...(random() < 0.3 && { deny: some(2, () => clause(true)) }),
+  })
+  const who: AccessFacts = {
+    clientAddress: one('192.0.2.1', '198.51.100.1', '198.51.100.200', '2001:db8::1', ''),
+    nowSeconds: 10_000,
+    authTime: 10_000 - one(0, 60, 61, 900, 901),
+    isStrong: random() < 0.5,
+    groupBits: one(
+      undefined,
+      new Uint8Array(0),
+      Uint8Array.of(below(4)),
+      Uint8Array.of(below(4), below(4)),
+    ),
+    groupsVersion: below(3),
+  }
+  const asked: AccessAsked = {
+    host: one('app.example.com', 'third.example.com'),
+    method: one('GET', 'POST', 'HEAD'),
+    path: path(4),
+  }
+  return { rules: [rule(), ...some(5, rule)], asked, who }
+}
