@@ -7,6 +7,7 @@ import {
   type Outcome,
   type RefusedStatus,
 } from '../shared/enforcement/decide.ts'
+import type { AllowClause } from '../shared/fleet/access-rules.ts'
 import { carriedProof, checkPass } from '../shared/probe.ts'
 import type { RefuseReason } from '../shared/reasons.ts'
 import { refusal } from '../shared/sign-in/refusals.ts'
@@ -109,9 +110,9 @@ function carryOut(context: RequestContext, outcome: Outcome<ProvenSession>): voi
     case 'service':
       return context.edge.serve(context, outcome.endpoint)
     case 'sign_in':
-      return respond(context.exchange, context.signIn(outcome.reason))
+      return respond(context.exchange, context.signIn(outcome.reason, outcome.maxAge))
     case 'refuse':
-      return refuse(context.exchange, outcome.reason, outcome.status)
+      return refuse(context.exchange, outcome.reason, outcome.status, outcome.ways)
   }
 }
 
@@ -166,7 +167,12 @@ function planOf(
     requestLines:
       session === undefined
         ? forwardingLines(head, context)
-        : session.carried.forwarding(head.authority, session.cookies || head.cookies, context),
+        : session.carried.forwarding(
+            head.authority,
+            session.cookies || head.cookies,
+            context,
+            context.tenant.access,
+          ),
     responseLines: `X-Request-Id: ${context.requestId}\r\n`,
     isPrivate: session !== undefined,
     privateCookieLine: cookies.length === 0 ? '' : cookies.map(cookieLine).join(''),
@@ -186,10 +192,15 @@ function refuseUnserved(
   refuse(exchange, reason, status)
 }
 
-function refuse(exchange: Exchange, reason: RefuseReason, status: RefusedStatus): void {
+function refuse(
+  exchange: Exchange,
+  reason: RefuseReason,
+  status: RefusedStatus,
+  ways?: readonly AllowClause[],
+): void {
   const { head } = exchange
   const header = (name: string) => valuesOf(head.keptLines, name)
-  respond(exchange, refusal({ head, header }, reason, status))
+  respond(exchange, refusal({ head, header }, reason, status, ways))
 }
 
 /**

@@ -28,6 +28,8 @@ export const SIGN_IN_REASONS = [
   'idle',
   'binding_step_up',
   'binding_terminate',
+  'strength_missing',
+  'groups_outdated',
 ] as const
 export type SignInReason = (typeof SIGN_IN_REASONS)[number]
 
@@ -36,6 +38,7 @@ export const REFUSE_REASONS = [
   'sealed',
   'path_unreadable',
   'origin_foreign',
+  'rule_denied',
   'websockets_exhausted',
   'suspended',
   'not_ready',

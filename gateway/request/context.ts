@@ -2,6 +2,7 @@
 import type { Clock } from '../../shared/clock.ts'
 import type { AddressReader } from '../../shared/client-address.ts'
 import type { Judged, Outcome, ServiceEndpoint } from '../../shared/enforcement/decide.ts'
+import { isNavigation } from '../../shared/enforcement/navigation.ts'
 import { isOwnOrigin } from '../../shared/enforcement/own-origin.ts'
 import type { RevokedView } from '../../shared/enforcement/session.ts'
 import type { Reason, RefuseReason, SignInReason } from '../../shared/reasons.ts'
@@ -119,6 +120,18 @@ export class RequestContext implements ServiceRequest, Judged<ProvenSession> {
     return this.isOwnPage(this.header('origin'))
   }
 
+  get host(): string {
+    return this.exchange.head.host
+  }
+
+  get method(): string {
+    return this.exchange.head.method
+  }
+
+  get isNavigation(): boolean {
+    return isNavigation(this.exchange.head)
+  }
+
   get isUpgrade(): boolean {
     return this.exchange.head.isUpgrade && this.exchange.takeSocket !== undefined
   }
@@ -138,9 +151,9 @@ export class RequestContext implements ServiceRequest, Judged<ProvenSession> {
   }
 
   /** What a request gets whose session does not hold, or is not there. */
-  signIn(reason: SignInReason): Answer {
+  signIn(reason: SignInReason, maxAge?: number): Answer {
     if (reason === 'binding_terminate') this.edge.terminate(this)
-    return signInRequired(this, reason)
+    return signInRequired(this, reason, maxAge)
   }
 }
 

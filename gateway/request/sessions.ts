@@ -10,5 +10,5 @@ export type ProvenSession = Proven<SessionLines>
 export type SessionReader = Reader<SessionLines>
 
 export function createGatewaySessions(): SessionReader {
-  return createSessionReader({ carry: (token, { sub }) => new SessionLines(token, sub) })
+  return createSessionReader({ carry: (token, claims) => new SessionLines(token, claims) })
 }

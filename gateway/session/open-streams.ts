@@ -108,7 +108,9 @@ export function createOpenStreams(world: OpenStreamsWorld) {
     const times = { usedSeconds, nowSeconds }
     const client = clientOf(context, session, tenant)
     const isDue = isPathDue(context, tenant)
-    const facts = { path, session, allowedBy, tenant, revoked, isPathDue: isDue }
+    const { host, method, clientAddress } = context
+    const asked = { host, method, path, clientAddress }
+    const facts = { ...asked, session, allowedBy, tenant, revoked, isPathDue: isDue }
     const refusal = judgeAgain({ ...facts, ...times, ...client })
     if (refusal === undefined && isDue) context.allowedBy = tenant
     return refusal

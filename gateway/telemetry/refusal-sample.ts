@@ -28,6 +28,7 @@ const OUTCOMES: Readonly<Partial<Record<RefuseReason, string>>> = {
   sealed: 'sealed',
   path_unreadable: 'refused',
   origin_foreign: 'refused',
+  rule_denied: 'refused',
   websockets_exhausted: 'refused',
   client_unreadable: 'refused',
 }

@@ -6,6 +6,7 @@
 import { createPublicKey, type KeyObject } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { TenantRules } from '../../shared/enforcement/decide.ts'
+import { compileAccess } from '../../shared/enforcement/access-rules.ts'
 import { compileExcluded, compileSealed } from '../../shared/enforcement/path.ts'
 import { deriveKey, type SealingKeys } from '../../shared/enforcement/seen.ts'
 import type { TokenTrust, VerificationKeys } from '../../shared/enforcement/token.ts'
@@ -108,13 +109,15 @@ export function checkSnapshot(snapshot: TenantSnapshot): void {
   snapshot.certificates.forEach(checkCertificate)
 }
 
-type Matchers = Pick<CompiledTenant, 'sealed' | 'excluded' | 'connectors'>
+type Matchers = Pick<CompiledTenant, 'sealed' | 'excluded' | 'access' | 'connectors'>
 
 function readSnapshot(snapshot: TenantSnapshot): Matchers {
+  const excluded = compileExcluded(snapshot.excluded)
   return {
     connectors: connectorKeysOf(snapshot),
     sealed: compileSealed(snapshot.sealed),
-    excluded: compileExcluded(snapshot.excluded),
+    excluded,
+    access: snapshot.access && compileAccess(snapshot.access, excluded),
   }
 }
 
@@ -140,6 +143,7 @@ class Compiled implements CompiledTenant {
   readonly client: CompiledTenant['client']
   readonly sealed: CompiledTenant['sealed']
   readonly excluded: CompiledTenant['excluded']
+  readonly access: CompiledTenant['access']
   readonly connectors: ConnectorKeys
   readonly trust: TokenTrust
   readonly certificates: HostCertificates
@@ -172,6 +176,7 @@ class Compiled implements CompiledTenant {
     this.#previousSecret = snapshot.previous_client_secret
     this.sealed = made.sealed
     this.excluded = made.excluded
+    this.access = made.access
     this.connectors = made.connectors
     this.trust = made.trust
     this.certificates = made.certificates

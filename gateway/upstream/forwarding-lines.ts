@@ -4,6 +4,8 @@
  */
 import { withoutServiceCookies } from '../../shared/enforcement/cookies.ts'
 import { LIMITS } from '../../shared/limits.ts'
+import type { AccessJudge } from '../../shared/enforcement/access-rules.ts'
+import type { TokenClaims } from '../../shared/enforcement/token.ts'
 import type { RequestHead } from '../wire/exchange.ts'
 import { flat } from '../../shared/enforcement/flat.ts'
 
@@ -33,6 +35,9 @@ export function forwardingLines(
  */
 export class SessionLines {
   readonly #identityLines: string
+  readonly #claims: TokenClaims
+  #access: AccessJudge | undefined
+  #groupsLine = ''
   #text = ''
   #authority = ''
   #cookies = ''
@@ -40,21 +45,31 @@ export class SessionLines {
   #addressChain = ''
   #protocol = ''
 
-  constructor(token: string, subject: string) {
-    this.#identityLines = `X-Service-Claims: ${token}\r\nX-Service-User: ${subject}\r\nX-Service-Verified: true\r\n`
+  constructor(token: string, claims: TokenClaims) {
+    this.#claims = claims
+    this.#identityLines = `X-Service-Claims: ${token}\r\nX-Service-User: ${claims.sub}\r\nX-Service-Verified: true\r\n`
   }
 
   /** `cookies` best as the very string of the time before: then it need not be compared. */
-  forwarding(authority: string, cookies: string, forwarding: Forwarding): string {
+  forwarding(
+    authority: string,
+    cookies: string,
+    forwarding: Forwarding,
+    access?: AccessJudge,
+  ): string {
     const { clientAddress, addressChain, protocol } = forwarding
     const isSame =
+      this.#access === access &&
       this.#cookies === cookies &&
       this.#authority === authority &&
       this.#clientAddress === clientAddress &&
       this.#addressChain === addressChain &&
       this.#protocol === protocol
     if (!isSame) {
-      const text = clientLines(authority, cookies, this.#identityLines, forwarding)
+      if (this.#access !== access) this.#groupsLine = groupsLine(access, this.#claims)
+      this.#access = access
+      const identityLines = this.#identityLines + this.#groupsLine
+      const text = clientLines(authority, cookies, identityLines, forwarding)
       if (cookies.length > LIMITS.rememberedCookiesMax) return text + requestLines(forwarding)
       this.#text = flat(text)
       this.#authority = authority
@@ -65,6 +80,12 @@ export class SessionLines {
     }
     return this.#text + requestLines(forwarding)
   }
+}
+
+/** By the names of now, whatever they were when the token was made; '' where there are no rules. */
+function groupsLine(access: AccessJudge | undefined, claims: TokenClaims): string {
+  if (access === undefined) return ''
+  return `X-Service-Groups: ${access.groupsOf(claims).join(', ')}\r\n`
 }
 
 function clientLines(

@@ -8,6 +8,7 @@ import type { AccessRule, AllowClause, EnforcedRules, GroupSlot } from '../fleet
 import { networkList, type NetworkList } from '../networks.ts'
 import { compilePlaces, type PlaceFinder } from './access-places.ts'
 import { normalPrefix } from './path.ts'
+import type { TokenClaims } from './token.ts'
 
 /** What is known of who asks. */
 export interface AccessFacts {
@@ -20,11 +21,17 @@ export interface AccessFacts {
   readonly groupsVersion: number
 }
 
+type GroupClaims = Pick<TokenClaims, 'groupBits' | 'groupsVersion'>
+
 export interface AccessAsked {
   readonly host: string
   readonly method: string
   readonly path: string
 }
+
+/** As the realm says it (control-plane/policy/verdict.ts). */
+const SECOND_FACTOR = 'aal2'
+export const isStrong = ({ acr }: { readonly acr: string }): boolean => acr === SECOND_FACTOR
 
 /** What if it were so? Tells whether another proof, or a newer token, could help. */
 const ASSUME_NOTHING = 0
@@ -51,7 +58,7 @@ export interface AccessJudge {
   isRuled(asked: AccessAsked, isExcluded: boolean): boolean
   judge(asked: AccessAsked, facts: AccessFacts): AccessVerdict
   /** The names of those groups that rules speak of and that the token says its person is in. */
-  groupsOf(facts: Pick<AccessFacts, 'groupBits' | 'groupsVersion'>): readonly string[]
+  groupsOf(claims: GroupClaims): readonly string[]
 }
 
 const ALLOWED = { kind: 'allowed' } as const
@@ -131,8 +138,8 @@ export function compileAccess(
         ways,
       }
     },
-    groupsOf: (facts) =>
-      slots.filter((slot) => isMember(slot, facts) === true).map(({ group }) => group),
+    groupsOf: (claims) =>
+      slots.filter((slot) => isMember(slot, claims) === true).map(({ group }) => group),
   }
 }
 
@@ -272,7 +279,7 @@ function inNetwork(name: string, wanted: boolean, { networks }: KnownNames): Con
 /** Unknown where the token is older than the group's place in it, or its bitset ends before. */
 function isMember(
   { slot, since }: GroupSlot,
-  { groupBits, groupsVersion }: Pick<AccessFacts, 'groupBits' | 'groupsVersion'>,
+  { groupBits, groupsVersion = 0 }: GroupClaims,
 ): boolean | undefined {
   if (groupBits === undefined || groupsVersion < since) return undefined
   const byte = groupBits[slot >> 3]

@@ -1,17 +1,23 @@
 /**
  * THE decision, for the gateway and for the middleware alike: whoever asks carries out what is
  * answered and adds nothing. The order is the design's: suspended, pass-through, sealed, the
- * service's own paths, excluded, session.
+ * service's own paths, excluded, session, access rules.
  */
 import type { Protection, TenantStatus } from '../fleet/snapshot.ts'
+import type { AllowClause } from '../fleet/access-rules.ts'
+import { LIMITS } from '../limits.ts'
 import type { ForwardReason, RefuseReason, SignInReason } from '../reasons.ts'
+import { isStrong, type AccessJudge } from './access-rules.ts'
 import type { ExcludedMatcher, SealedMatcher } from './path.ts'
+import type { TokenClaims } from './token.ts'
 
 export interface TenantRules {
   readonly status: TenantStatus
   readonly protection: Protection
   readonly sealed: SealedMatcher
   readonly excluded: ExcludedMatcher
+  /** Undefined: whoever is signed in may open everything. */
+  readonly access: AccessJudge | undefined
 }
 
 const SERVICE_ENDPOINTS = ['login', 'callback', 'logout', 'me'] as const
@@ -31,7 +37,13 @@ export type SessionVerdict<Session> =
 
 /** What is asked of a request, and only where it matters: a sealed path costs no signature check. */
 export interface Judged<Session> {
+  readonly host: string
+  readonly method: string
   readonly path: string
+  readonly clientAddress: string
+  readonly nowSeconds: number
+  /** A person opens a page, and can be sent away to come back. */
+  readonly isNavigation: boolean
   /** It asks for another protocol, a WebSocket, and can get it here. */
   readonly isUpgrade: boolean
   /** No page of another site asked for this. */
@@ -58,8 +70,19 @@ export interface Forward<Session> {
 export type Outcome<Session> =
   | Forward<Session>
   | { readonly kind: 'service'; readonly endpoint: ServiceEndpoint }
-  | { readonly kind: 'sign_in'; readonly reason: SignInReason }
-  | { readonly kind: 'refuse'; readonly reason: RefuseReason; readonly status: RefusedStatus }
+  | {
+      readonly kind: 'sign_in'
+      readonly reason: SignInReason
+      /** Where a rule asks for it: how many seconds ago the proof may lie at most. */
+      readonly maxAge?: number | undefined
+    }
+  | {
+      readonly kind: 'refuse'
+      readonly reason: RefuseReason
+      readonly status: RefusedStatus
+      /** The clauses of which one would have opened the path. */
+      readonly ways?: readonly AllowClause[]
+    }
 
 export type RefusedStatus = 400 | 403 | 404 | 503
 
@@ -74,7 +97,15 @@ const ENDPOINT_BY_PATH: ReadonlyMap<string, ServiceEndpoint> = new Map(
 )
 const NO_COOKIES: readonly string[] = []
 
-export function decide<Session>(rules: TenantRules, request: Judged<Session>): Outcome<Session> {
+/** Whose session it is, as far as a decision looks at that. */
+interface WithClaims {
+  readonly claims: TokenClaims
+}
+
+export function decide<Session extends WithClaims>(
+  rules: TenantRules,
+  request: Judged<Session>,
+): Outcome<Session> {
   if (rules.status === 'suspended') return SUSPENDED
   const { path } = request
   const endpoint = path.startsWith('/service/') ? ENDPOINT_BY_PATH.get(path) : undefined
@@ -86,12 +117,39 @@ export function decide<Session>(rules: TenantRules, request: Judged<Session>): O
   if (sealed === 'sealed') return SEALED
   if (sealed === 'unreadable') return UNREADABLE
   if (endpoint !== undefined) return serve(endpoint, request)
-  if (rules.excluded(path)) return letIn('excluded', request)
+  if (rules.excluded(path) && rules.access?.isRuled(request, true) !== true)
+    return letIn('excluded', request)
   if (request.isStateLost) return STATE_LOST
   const verdict = request.readSession()
-  if (verdict.kind === 'valid') return admit('session', request, verdict)
+  if (verdict.kind === 'valid')
+    return barOf(rules.access, request, verdict.session) ?? admit('session', request, verdict)
   if (request.isNetworkUnknown) return CLIENT_UNREADABLE
   return { kind: 'sign_in', reason: verdict.reason }
+}
+
+/**
+ * What access rules have against it. A proof or a token of a moment ago would be no other if it were
+ * asked for again, so nobody goes round in circles.
+ */
+function barOf(
+  access: AccessJudge | undefined,
+  request: Judged<unknown>,
+  { claims }: WithClaims,
+): Outcome<never> | undefined {
+  if (access === undefined) return undefined
+  const { clientAddress, nowSeconds } = request
+  const { authTime, iat, groupBits, groupsVersion = 0 } = claims
+  const who = { clientAddress, nowSeconds, authTime, groupBits, groupsVersion }
+  const verdict = access.judge(request, { ...who, isStrong: isStrong(claims) })
+  if (verdict.kind === 'allowed') return undefined
+  if (verdict.kind === 'unreadable') return UNREADABLE
+  const { isStrengthMissing, isGroupMissing, maxAge, ways } = verdict
+  const isOld = (atSeconds: number) => nowSeconds - atSeconds > LIMITS.freshClaimsSecondsMax
+  if (isStrengthMissing && isOld(authTime))
+    return { kind: 'sign_in', reason: 'strength_missing', maxAge }
+  if (isGroupMissing && isOld(iat) && request.isNavigation)
+    return { kind: 'sign_in', reason: 'groups_outdated' }
+  return { kind: 'refuse', reason: 'rule_denied', status: 403, ways }
 }
 
 /** A sign-in that could not hold would go round in circles (.docs/decisions/0026). */

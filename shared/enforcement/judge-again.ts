@@ -2,7 +2,13 @@
  * Whoever was let in and still has something open is judged again by the state of now: what would a
  * request like theirs meet?
  */
-import { decide, type Judged, type Outcome, type TenantRules } from './decide.ts'
+import {
+  decide,
+  type Judged,
+  type Outcome,
+  type SessionVerdict,
+  type TenantRules,
+} from './decide.ts'
 import { NO_SESSION } from './read-session.ts'
 import { judgeSession, type RevokedView, type SessionRules } from './session.ts'
 import type { TokenProof } from './token-proofs.ts'
@@ -14,7 +20,10 @@ interface JudgedTenant extends TenantRules {
 }
 
 interface StillOpenFacts {
+  readonly host: string
+  readonly method: string
   readonly path: string
+  readonly clientAddress: string
   /** Who was named to the application. */
   readonly session: Pick<TokenProof, 'token' | 'claims'> | undefined
   /** When the session was last in use, by this or by another request. */
@@ -42,8 +51,11 @@ export function judgeAgain(facts: StillOpenFacts): Outcome<never> | undefined {
     if (reason !== undefined) return { kind: 'sign_in', reason }
   }
   if (tenant === allowedBy || facts.isPathDue === false) return undefined
-  const readSession = () => (session === undefined ? NO_SESSION : VALID)
-  const outcome = decide(tenant, { ...LET_IN, path: facts.path, readSession })
+  const { host, method, path, clientAddress, nowSeconds } = facts
+  const readSession = (): SessionVerdict<Pick<TokenProof, 'claims'>> =>
+    session === undefined ? NO_SESSION : validAs(session)
+  const asked = { host, method, path, clientAddress, nowSeconds }
+  const outcome = decide(tenant, { ...LET_IN, ...asked, readSession })
   return outcome.kind === 'forward' ? undefined : outcome
 }
 
@@ -60,15 +72,17 @@ function judgeOpenSession({ claims }: Pick<TokenProof, 'claims'>, facts: StillOp
 }
 
 /** What was judged when it began, and cannot change. */
-const LET_IN: Omit<Judged<never>, 'path' | 'readSession'> = {
+const LET_IN = {
+  isNavigation: false,
   isUpgrade: false,
   isFromOwnOrigin: true,
   isStateLost: false,
   isNetworkUnknown: false,
-}
+} as const satisfies Partial<Judged<never>>
 
-/** `decide` hands it on, and nobody looks at it. */
-const VALID = { kind: 'valid', session: undefined as never, cookies: [], isSeenDue: false } as const
+function validAs(session: Pick<TokenProof, 'claims'>) {
+  return { kind: 'valid', session, cookies: [], isSeenDue: false } as const
+}
 
 /** The proof was made with a key that the tenant still has, and for the same two names. */
 function isStillTrusted(token: string, before: TokenTrust, now: TokenTrust): boolean {

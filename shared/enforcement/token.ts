@@ -18,6 +18,9 @@ export interface TokenClaims {
   readonly amr: readonly string[]
   readonly email: string
   readonly name: string
+  /** In which of the groups that rules speak of, by the version of their table (access-rules.ts). */
+  readonly groupBits?: Uint8Array | undefined
+  readonly groupsVersion?: number
 }
 
 /** By kid. */
@@ -92,6 +95,8 @@ function readClaims(claims: Record<string, unknown>, trust: TokenTrust): TokenCl
     amr: Array.isArray(claims['amr']) ? claims['amr'].map(textOf) : [],
     email: textOf(claims['email']),
     name: textOf(claims['name']),
+    groupBits: bitsOf(claims['gb']),
+    groupsVersion: isSecond(claims['gv']) ? claims['gv'] : 0,
   }
 }
 
@@ -126,6 +131,11 @@ function jsonObject(bytes: Buffer): Record<string, unknown> | undefined {
   } catch {
     return undefined
   }
+}
+
+/** What cannot be read is unknown, as is what is not there. */
+function bitsOf(value: unknown): Uint8Array | undefined {
+  return typeof value === 'string' ? canonicalBytes(value) : undefined
 }
 
 function isSecond(value: unknown): value is number {

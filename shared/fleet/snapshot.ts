@@ -5,6 +5,7 @@
 import * as v from 'valibot'
 import { HOSTNAME } from '../hosts.ts'
 import { LIMITS } from '../limits.ts'
+import { EnforcedRulesSchema } from './access-rules.ts'
 import { ConnectorsMessageSchema } from './connector-presence.ts'
 import { HoldersMessageSchema } from './holders.ts'
 
@@ -99,6 +100,8 @@ export const TenantSnapshotSchema = v.object({
       v.maxLength(LIMITS.connectorsPerTenantMax),
     ),
   ),
+  /** Who may open which paths; left out: whoever is signed in. */
+  access: v.optional(EnforcedRulesSchema),
 })
 export type TenantSnapshot = v.InferOutput<typeof TenantSnapshotSchema>
 

@@ -14,6 +14,7 @@ import { spokenBy, TEXTS } from './texts/languages.ts'
 import {
   isRead,
   onlyParameter,
+  STEP_UP,
   terminate,
   type SignInWorld,
   type ServiceRequest,
@@ -34,9 +35,10 @@ export async function login<V extends ServiceRequest>(
   const state = `${flowId}.${randomBytes(16).toString('base64url')}`
   if (reason === 'binding_terminate') terminate(request, world)
   const isMoved = reason === 'binding_terminate' || reason === 'binding_step_up'
+  const isFresh = isMoved || onlyParameter(request.query, STEP_UP) === '1'
   const redirectUri = `${request.edgeUrl}/service/callback`
   const sessionEnded = sessionEndedOf(request, reason)
-  const asked = { redirectUri, state, isFresh: isMoved, sessionEnded }
+  const asked = { redirectUri, state, isFresh, sessionEnded }
   const start = await world.relyingParty.start(tenant, asked)
   const flow = {
     state,
@@ -44,7 +46,7 @@ export async function login<V extends ServiceRequest>(
     codeVerifier: start.codeVerifier,
     returnTo: returnToOf(request),
     startedSeconds: request.nowSeconds,
-    isFresh: isMoved,
+    isFresh,
   }
   const path = flowCookiePath(isSecure)
   const cookie = setCookie(flowCookieName(flowId, isSecure), sealShort(flow, tenant.flowKeys[0]), {

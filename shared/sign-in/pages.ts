@@ -18,6 +18,8 @@ export interface Page {
   readonly code: string
   /** Nothing went wrong: the code is for programs alone. */
   readonly isCalm?: boolean
+  /** Each line is one way in. */
+  readonly needed?: readonly string[]
   readonly action?: { readonly href: string; readonly label: string }
   /** A button that posts to this address instead of a link. */
   readonly form?: { readonly action: string; readonly label: string }
@@ -85,6 +87,7 @@ export function pageHtml(page: Page): string {
     page,
     html`<h1>${page.title}</h1>
       <p>${page.text}</p>
+      ${page.needed === undefined ? '' : html`<ul class="plain">${page.needed.map((line) => html`<li>${line}</li>`)}</ul>`}
       ${action === undefined ? '' : html`<a href="${action.href}">${action.label}</a>`}
       ${
         form === undefined

@@ -3,12 +3,14 @@ import { isNavigation, type NavigationFacts } from '../enforcement/navigation.ts
 import { pathOf } from '../enforcement/path.ts'
 import { safeReturnTo } from '../enforcement/return-to.ts'
 import { codeOf, REFUSE_REASONS, type RefuseReason, type SignInReason } from '../reasons.ts'
+import type { AllowClause } from '../fleet/access-rules.ts'
 import { cookieLines, htmlAnswer, jsonAnswer, redirection, type Answer } from './answer.ts'
 import { clearedVariants } from './stray-sessions.ts'
 import { pageHtml } from './pages.ts'
-import type { ServiceRequest } from './service-request.ts'
+import { SECOND_FACTOR } from './relying-party.ts'
+import { STEP_UP, type ServiceRequest } from './service-request.ts'
 import { english } from './texts/english.ts'
-import { inEveryLanguage, spokenBy, type Speaker } from './texts/languages.ts'
+import { inEveryLanguage, spokenBy, TEXTS, type Speaker } from './texts/languages.ts'
 
 type Asker = Pick<ServiceRequest, 'tenant' | 'edgeUrl' | 'cookies' | 'isCookieSecure'> & {
   /** With the path and query of the request. */
@@ -16,20 +18,35 @@ type Asker = Pick<ServiceRequest, 'tenant' | 'edgeUrl' | 'cookies' | 'isCookieSe
 }
 
 /** A person is sent to sign in and comes back here; a program gets a 401 that it can read. */
-export function signInRequired(ask: Asker, reason: SignInReason): Answer {
+export function signInRequired(ask: Asker, reason: SignInReason, maxAge?: number): Answer {
+  const isStepUp = reason === 'strength_missing'
   const cookies = reason === 'session_repeated' ? clearedVariants(ask, pathOf(ask.head.target)) : []
   if (isNavigation(ask.head)) {
     const returnTo = encodeURIComponent(safeReturnTo(ask.head.target))
-    return redirection(302, `/service/login?returnTo=${returnTo}`, cookies)
+    return redirection(
+      302,
+      `/service/login?returnTo=${returnTo}${isStepUp ? `&${STEP_UP}=1` : ''}`,
+      cookies,
+    )
   }
   const body = {
     error: 'sign_in_required',
     detail: english.reasons[reason],
     reason,
-    login_url: `${ask.edgeUrl}/service/login`,
+    login_url: `${ask.edgeUrl}/service/login${isStepUp ? `?${STEP_UP}=1` : ''}`,
+    ...(isStepUp && { acr_values: SECOND_FACTOR, max_age: maxAge }),
   }
-  const challenge = `WWW-Authenticate: Session realm="${ask.tenant.tenantId}"`
+  const challenge = isStepUp
+    ? insufficient(maxAge)
+    : `WWW-Authenticate: Session realm="${ask.tenant.tenantId}"`
   return jsonAnswer(401, body, [challenge, ...cookieLines(cookies)])
+}
+
+/** RFC 9470: which proof a client has to bring. */
+function insufficient(maxAge: number | undefined): string {
+  const age = maxAge === undefined ? '' : `, max_age="${maxAge}"`
+  const why = 'error_description="A different authentication level is required"'
+  return `WWW-Authenticate: Bearer error="insufficient_user_authentication", ${why}, acr_values="${SECOND_FACTOR}"${age}`
 }
 
 function ofEach<Made>(make: (reason: RefuseReason) => Made): Readonly<Record<RefuseReason, Made>> {
@@ -53,11 +70,26 @@ export function refusal(
   asker: Speaker & { readonly head: NavigationFacts },
   reason: RefuseReason,
   status: 400 | 403 | 404 | 503,
+  ways?: readonly AllowClause[],
 ): Answer {
+  if (ways !== undefined) return accessDenied(asker, ways)
   const lines = status === 503 ? COME_BACK : NO_LINES
   return isNavigation(asker.head)
     ? htmlAnswer(status, PAGES[spokenBy(asker)][reason], lines)
     : jsonAnswer(status, DETAILS[reason], lines)
+}
+
+/** Whoever is signed in and may not open this is told what it takes, and whom to ask. */
+function accessDenied(
+  asker: Speaker & { readonly head: NavigationFacts },
+  ways: readonly AllowClause[],
+): Answer {
+  const language = spokenBy(asker)
+  const { title, text } = TEXTS[language].refusals.rule_denied
+  if (!isNavigation(asker.head))
+    return jsonAnswer(403, { ...DETAILS.rule_denied, missing: ways }, NO_LINES)
+  const needed = [...new Set(ways.map((way) => TEXTS[language].accessNeeded(way)))]
+  return htmlAnswer(403, pageHtml({ title, text, language, code: 'rule_denied', needed }), NO_LINES)
 }
 
 const UNAVAILABLE = inEveryLanguage(({ signInUnavailable: said, tryAgain }, language) =>

@@ -42,7 +42,7 @@ const DISCOVERY_KEPT_MS = 10 * 60_000
 /** A realm that is away is not asked by everybody who comes: that costs more than all the rest of a sign-in. */
 const FAILURE_KEPT_MS = 500
 const TIMEOUT_SECONDS = 10
-const SECOND_FACTOR = 'aal2'
+export const SECOND_FACTOR = 'aal2'
 
 /** It could not be asked, or said so itself: nothing is wrong with what the browser brought. */
 export function isRealmAway(failure: unknown): boolean {

@@ -20,6 +20,9 @@ export interface SignInTenant extends SessionTenant {
   readonly isSignInBlocked: boolean
 }
 
+/** In the address of `/service/login`: a fresh proof is wanted, with a second factor. Anybody can ask. */
+export const STEP_UP = 'step_up'
+
 export interface ServiceRequest extends SessionRequest {
   readonly tenant: SignInTenant
   readonly head: NavigationFacts & { readonly secFetchSite: string }

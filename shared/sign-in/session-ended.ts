@@ -22,6 +22,8 @@ export function sessionEndedOf(
   switch (reason) {
     case undefined:
     case 'session_repeated':
+    case 'strength_missing':
+    case 'groups_outdated':
       return undefined
     case 'no_session':
       // its companion outlives it in the browser

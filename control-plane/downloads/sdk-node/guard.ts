@@ -19,6 +19,8 @@ export interface Identity {
   /** The token itself, for `X-Service-Claims`. */
   readonly token: string
   readonly claims: TokenClaims
+  /** Those that access rules speak of, for `X-Service-Groups`; undefined where there are no rules. */
+  readonly groups?: readonly string[] | undefined
 }
 
 export type Outcome =
@@ -32,6 +34,8 @@ export type Outcome =
       readonly isForeignPage: boolean
       /** Values of Set-Cookie, for an answer that no shared cache may store; else left out. */
       readonly privateCookies: readonly string[]
+      /** Of the request that was let in, for as long as it is open. */
+      readonly asked?: { readonly method: string; readonly clientAddress: string }
     }
   | {
       readonly kind: 'answer'

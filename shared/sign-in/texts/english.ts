@@ -2,6 +2,7 @@
  * What the service says on a tenant's own hostname, in English: the table that every other language
  * follows. Programs read its sentences as `detail`.
  */
+import type { AllowClause } from '../../fleet/access-rules.ts'
 import type { RefuseReason, SignInReason } from '../../reasons.ts'
 
 interface RefusalText {
@@ -31,6 +32,8 @@ const reasons: Readonly<Record<SignInReason, string>> = {
   idle: 'Your session expired because it was not used.',
   binding_step_up: 'Your browser or network changed. Sign in again.',
   binding_terminate: 'Your session was ended because your browser or network changed.',
+  strength_missing: 'This page needs a fresh sign-in with your second factor.',
+  groups_outdated: 'Your memberships have changed. Sign in again.',
 }
 
 const refusals: Readonly<Record<RefuseReason, RefusalText>> = {
@@ -49,6 +52,10 @@ const refusals: Readonly<Record<RefuseReason, RefusalText>> = {
   origin_foreign: {
     title: 'Request from another site',
     text: 'A page of another site tried to open a connection in your name. It was blocked.',
+  },
+  rule_denied: {
+    title: 'No access',
+    text: 'You are signed in, but you don’t have access to this page. Ask your administrator for it.',
   },
   websockets_exhausted: {
     title: 'Too many connections',
@@ -75,6 +82,16 @@ const refusals: Readonly<Record<RefuseReason, RefusalText>> = {
 export const english = {
   reasons,
   refusals,
+  /** One way in, as a line of a list. */
+  accessNeeded: (way: AllowClause): string =>
+    [
+      ...(way.group === undefined ? [] : [`membership in ${way.group}`]),
+      ...(way.not_group === undefined ? [] : [`no membership in ${way.not_group}`]),
+      ...(way.network === undefined ? [] : [`the network ${way.network}`]),
+      ...(way.not_network === undefined ? [] : [`another network than ${way.not_network}`]),
+      ...(way.strength === undefined ? [] : ['a second factor (set one up in your account)']),
+      ...(way.max_age === undefined ? [] : ['a recent sign-in']),
+    ].join(', ') || 'a sign-in',
   upstreamFailed: {
     title: 'The application is not responding',
     text: 'Try again in a moment.',

@@ -1,4 +1,5 @@
 /** What the service says on a tenant's own hostname, in German. */
+import type { AllowClause } from '../../fleet/access-rules.ts'
 import type { Texts } from './english.ts'
 
 export const german: Texts = {
@@ -23,6 +24,8 @@ export const german: Texts = {
     idle: 'Ihre Sitzung ist abgelaufen, weil sie nicht benutzt wurde.',
     binding_step_up: 'Ihr Browser oder Netzwerk hat gewechselt. Bitte melden Sie sich erneut an.',
     binding_terminate: 'Ihre Sitzung wurde beendet, weil Ihr Browser oder Netzwerk gewechselt hat.',
+    strength_missing: 'Für diese Seite melden Sie sich bitte neu an, mit Ihrem zweiten Faktor.',
+    groups_outdated: 'Ihre Mitgliedschaften haben sich geändert. Bitte melden Sie sich erneut an.',
   },
   refusals: {
     host_unknown: {
@@ -40,6 +43,10 @@ export const german: Texts = {
     origin_foreign: {
       title: 'Anfrage von einer anderen Website',
       text: 'Eine Seite einer anderen Website wollte in Ihrem Namen eine Verbindung öffnen. Das wurde verhindert.',
+    },
+    rule_denied: {
+      title: 'Kein Zugriff',
+      text: 'Sie sind angemeldet, haben aber keinen Zugriff auf diese Seite. Fragen Sie Ihre Administratoren danach.',
     },
     websockets_exhausted: {
       title: 'Zu viele Verbindungen',
@@ -62,6 +69,15 @@ export const german: Texts = {
       text: 'Die Anwendung sieht nicht, woher Anfragen kommen, darum kann sich niemand anmelden. Ihr Betreiber muss vertrauenswürdige Proxys eintragen.',
     },
   },
+  accessNeeded: (way: AllowClause): string =>
+    [
+      ...(way.group === undefined ? [] : [`Mitgliedschaft in ${way.group}`]),
+      ...(way.not_group === undefined ? [] : [`keine Mitgliedschaft in ${way.not_group}`]),
+      ...(way.network === undefined ? [] : [`das Netzwerk ${way.network}`]),
+      ...(way.not_network === undefined ? [] : [`ein anderes Netzwerk als ${way.not_network}`]),
+      ...(way.strength === undefined ? [] : ['ein zweiter Faktor (in Ihrem Konto einrichten)']),
+      ...(way.max_age === undefined ? [] : ['eine kürzliche Anmeldung']),
+    ].join(', ') || 'eine Anmeldung',
   upstreamFailed: {
     title: 'Die Anwendung antwortet nicht',
     text: 'Versuchen Sie es gleich noch einmal.',

@@ -6,18 +6,23 @@ import {
   type SessionVerdict,
   type TenantRules,
 } from '../../../shared/enforcement/decide.ts'
+import { compileAccess } from '../../../shared/enforcement/access-rules.ts'
 import { compileExcluded, compileSealed } from '../../../shared/enforcement/path.ts'
+import { rulesOf } from '../../support/access-rules.ts'
 
 const RULES: TenantRules = {
   status: 'published',
   protection: 'on',
   sealed: compileSealed(['/admin']),
-  excluded: compileExcluded(['/health']),
+  excluded: compileExcluded(['/health', '/open']),
+  access: undefined,
 }
 const PASS_THROUGH: TenantRules = { ...RULES, protection: 'pass-through' }
 const SUSPENDED: TenantRules = { ...RULES, status: 'suspended' }
 
-const SESSION = { sid: 's1' }
+const CLAIMS = { sub: 'u', sid: 's1', iat: 9_990, exp: 20_000, nbf: 0, authTime: 9_500 }
+const NAMES = { acr: 'aal1', amr: [], email: '', name: '' }
+const SESSION = { claims: { ...CLAIMS, ...NAMES, groupBits: Uint8Array.of(1), groupsVersion: 1 } }
 const VALID: SessionVerdict<typeof SESSION> = {
   kind: 'valid',
   session: SESSION,
@@ -29,7 +34,17 @@ type Asked = Partial<Judged<typeof SESSION>>
 
 function asked(path: string, more: Asked = {}): Judged<typeof SESSION> {
   const request = { isUpgrade: false, isFromOwnOrigin: true, isStateLost: false }
-  return { path, ...request, isNetworkUnknown: false, readSession: () => NONE, ...more }
+  const where = { host: 'app.example.com', method: 'GET', clientAddress: '203.0.113.1' }
+  const who = { nowSeconds: 10_000, isNavigation: true }
+  return {
+    path,
+    ...where,
+    ...who,
+    ...request,
+    isNetworkUnknown: false,
+    readSession: () => NONE,
+    ...more,
+  }
 }
 const signedIn: Asked = { readSession: () => VALID }
 const foreignPage: Asked = { isUpgrade: true, isFromOwnOrigin: false }
@@ -169,5 +184,78 @@ const CASES: readonly (readonly [string, TenantRules, Judged<typeof SESSION>, ob
   ],
 ]
 
-for (const [title, rules, request, outcome] of CASES)
+const ACCESS = rulesOf([
+  { path: '/finance', allow: [{ group: 'finance' }] },
+  { path: '/admins', allow: [{ group: 'admins' }] },
+  { path: '/strong', allow: [{ group: 'admins', strength: 'mfa', max_age: 900 }] },
+  { path: '/open/inner', allow: [{ group: 'finance' }] },
+])
+const RULED: TenantRules = { ...RULES, access: compileAccess(ACCESS, RULES.excluded) }
+const of = (claims: object) => ({ ...SESSION, claims: { ...SESSION.claims, ...claims } })
+const signedInAs = (claims: object): Asked => ({
+  readSession: () => ({ ...VALID, session: of(claims) }),
+})
+const OLD = { iat: 9_000 }
+const RULED_CASES: typeof CASES = [
+  ['a rule lets in whom it names', RULED, asked('/admins', signedIn), { kind: 'forward' }],
+  ['and nobody else', RULED, asked('/finance', signedIn), refused('rule_denied', 403)],
+  ['in no spelling', RULED, asked('/FINANCE/%61', signedIn), refused('rule_denied', 403)],
+  ['a path that no rule speaks of is open', RULED, asked('/a', signedIn), { kind: 'forward' }],
+  [
+    'who is not signed in signs in',
+    RULED,
+    asked('/finance'),
+    { kind: 'sign_in', reason: 'no_session' },
+  ],
+  [
+    'an older token is asked for anew, once',
+    RULED,
+    asked('/finance', signedInAs(OLD)),
+    { kind: 'sign_in', reason: 'groups_outdated' },
+  ],
+  [
+    'but not for a program',
+    RULED,
+    asked('/finance', { ...signedInAs(OLD), isNavigation: false }),
+    refused('rule_denied', 403),
+  ],
+  [
+    'where only strength is missing a stronger sign-in is asked for',
+    RULED,
+    asked('/strong', signedIn),
+    { kind: 'sign_in', reason: 'strength_missing', maxAge: 900 },
+  ],
+  [
+    'but not of who has just signed in, and has no more',
+    RULED,
+    asked('/strong', signedInAs({ authTime: 9_990 })),
+    refused('rule_denied', 403),
+  ],
+  [
+    'with it the path opens',
+    RULED,
+    asked('/strong', signedInAs({ authTime: 9_990, acr: 'aal2' })),
+    { kind: 'forward' },
+  ],
+  [
+    'what is open for everybody stays so',
+    RULED,
+    asked('/open/x'),
+    { kind: 'forward', reason: 'excluded' },
+  ],
+  [
+    'but for a rule inside of it',
+    RULED,
+    asked('/open/inner/x'),
+    { kind: 'sign_in', reason: 'no_session' },
+  ],
+  [
+    'before go-live nothing is enforced',
+    { ...RULED, protection: 'pass-through' },
+    asked('/finance'),
+    { kind: 'forward', reason: 'pass_through' },
+  ],
+]
+
+for (const [title, rules, request, outcome] of [...CASES, ...RULED_CASES])
   t.test(title, async (t) => t.match(decide(rules, request), outcome))

@@ -15,9 +15,11 @@ import { distinctOf, guardTrailers } from './trailers.ts'
 const CLAIMS_HEADER = 'X-Service-Claims'
 const USER_HEADER = 'X-Service-User'
 const VERIFIED_HEADER = 'X-Service-Verified'
+const GROUPS_HEADER = 'X-Service-Groups'
 const CLAIMS_KEY = 'x-service-claims'
 const USER_KEY = 'x-service-user'
 const VERIFIED_KEY = 'x-service-verified'
+const GROUPS_KEY = 'x-service-groups'
 
 /** Changes `rawHeaders` and `headers` in place: HTTP/2 takes no others. Runs per request. */
 export function writeIdentity(request: Incoming, identity: Identity | undefined): void {
@@ -46,6 +48,11 @@ export function writeIdentity(request: Incoming, identity: Identity | undefined)
     headers[CLAIMS_KEY] = token
     headers[USER_KEY] = claims.sub
     headers[VERIFIED_KEY] = 'true'
+    if (identity.groups !== undefined) {
+      const groups = identity.groups.join(', ')
+      rawHeaders.push(GROUPS_HEADER, groups)
+      headers[GROUPS_KEY] = groups
+    }
   }
   if ('headersDistinct' in request) Object.defineProperty(request, 'headersDistinct', DISTINCT)
   guardTrailers(request)
@@ -73,6 +80,7 @@ export function writeIdentityTo(headers: Headers, { identity, isForeignPage }: F
   headers.set(CLAIMS_HEADER, identity.token)
   headers.set(USER_HEADER, identity.claims.sub)
   headers.set(VERIFIED_HEADER, 'true')
+  if (identity.groups !== undefined) headers.set(GROUPS_HEADER, identity.groups.join(', '))
 }
 
 const PLAIN = 0

@@ -6,6 +6,7 @@ export class Admission implements Identity {
   readonly token: string
   readonly claims: TokenClaims
   usedSeconds = 0
+  groups: readonly string[] | undefined = undefined
 
   constructor(token: string, claims: TokenClaims) {
     this.token = token

@@ -1,6 +1,7 @@
 /** One request as the sign-in and the session reader see it; it keeps the state that it began with. */
 import type { Judged, SessionVerdict } from '../../../../shared/enforcement/decide.ts'
 import { isSameNetwork } from '../../../../shared/enforcement/fingerprint.ts'
+import { isNavigation } from '../../../../shared/enforcement/navigation.ts'
 import { isOwnOrigin } from '../../../../shared/enforcement/own-origin.ts'
 import type { ProvenSession, SessionReader } from '../../../../shared/enforcement/read-session.ts'
 import type { RevokedView } from '../../../../shared/enforcement/session.ts'
@@ -51,6 +52,19 @@ export class EnforcedRequest implements ServiceRequest, Judged<Session> {
     this.query = queryAt === -1 ? '' : head.target.slice(queryAt + 1)
     this.#arrived = arrived
     this.#world = world
+  }
+
+  /** As the tenant names it: whoever asks may write into Host what they like. */
+  get host(): string {
+    return this.tenant.host
+  }
+
+  get method(): string {
+    return this.head.method
+  }
+
+  get isNavigation(): boolean {
+    return isNavigation(this.head)
   }
 
   get isUpgrade(): boolean {

@@ -108,7 +108,7 @@ export function createEnforcementState(settings: EnforceSettings) {
 
   /** As at the edge, whose sweep is gateway/session/open-streams.ts. */
   function mayStay(admitted: Admitted, isPathDue: (path: string) => boolean): boolean {
-    const { identity: session, path, allowedBy } = admitted
+    const { identity: session, method, path, clientAddress, allowedBy } = admitted
     if (tenant === undefined || isTooOld()) return false
     const now = nowSeconds(clock)
     // other requests of the session that came by here count as well
@@ -116,7 +116,9 @@ export function createEnforcementState(settings: EnforceSettings) {
     const times = { usedSeconds, nowSeconds: now }
     const client = { fingerprint: '', boundTo: '' }
     const isDue = tenant === allowedBy || isPathDue(path)
-    const facts = { path, session, allowedBy, tenant, revoked, isPathDue: isDue }
+    const { host } = tenant
+    const asked = { host, method, path, clientAddress }
+    const facts = { ...asked, session, allowedBy, tenant, revoked, isPathDue: isDue }
     if (judgeAgain({ ...facts, ...times, ...client }) !== undefined) return false
     if (isDue) admitted.allowedBy = tenant
     return true
@@ -144,9 +146,13 @@ export function createEnforcementState(settings: EnforceSettings) {
     tenant: (): EnforcedTenant => tenant!,
 
     isTooOld,
-    watch(identity: Admission, path: string, open: StillOpen): () => void {
+    watch(
+      identity: Admission,
+      asked: Pick<Admitted, 'path' | 'method' | 'clientAddress'>,
+      open: StillOpen,
+    ): () => void {
       const activeSeconds = nowSeconds(clock)
-      return watch.add({ identity, path, activeSeconds, allowedBy: tenant! }, open)
+      return watch.add({ identity, ...asked, activeSeconds, allowedBy: tenant! }, open)
     },
 
     /** The session is over here at once; the service hears of it by an event. */

@@ -118,12 +118,12 @@ export function createEnforcement(options: EnforceOptions = {}): Guard {
       case 'service':
         return serve(enforced, decision.endpoint)
       case 'sign_in':
-        return answered(askToSignIn(enforced, decision.reason))
+        return answered(askToSignIn(enforced, decision.reason, decision.maxAge))
       case 'refuse':
         if (decision.reason === 'sealed')
           events.add({ outcome: 'sealed', ...placeOf(enforced), path: shownPath(enforced.path) })
         if (decision.reason === 'client_unreadable') tellOfMissingAddress(enforced.peer)
-        return answered(refusal(enforced, decision.reason, decision.status))
+        return answered(refusal(enforced, decision.reason, decision.status, decision.ways))
     }
   }
 
@@ -134,13 +134,16 @@ export function createEnforcement(options: EnforceOptions = {}): Guard {
     const { target } = enforced.head
     if (session !== undefined) session.carried.usedSeconds = enforced.nowSeconds
     const identity = session?.carried
-    return { kind: 'forward', target, isForeignPage, identity, privateCookies: cookies }
+    const { access } = enforced.tenant
+    if (identity !== undefined) identity.groups = access?.groupsOf(identity.claims)
+    const asked = { method: enforced.method, clientAddress: enforced.clientAddress }
+    return { kind: 'forward', target, isForeignPage, identity, privateCookies: cookies, asked }
   }
 
-  function askToSignIn(enforced: EnforcedRequest, reason: SignInReason): Answer {
+  function askToSignIn(enforced: EnforcedRequest, reason: SignInReason, maxAge?: number): Answer {
     if (reason === 'binding_terminate') terminate(enforced, signIn)
     if (reason === 'binding_step_up') noteMove(enforced)
-    return signInRequired(enforced, reason)
+    return signInRequired(enforced, reason, maxAge)
   }
 
   /** Once: every request of such a process is the same, but those of clients that are gone. */
@@ -183,14 +186,19 @@ export function createEnforcement(options: EnforceOptions = {}): Guard {
 
   return {
     judge,
-    watch: ({ identity, target }, open) =>
-      identity instanceof Admission ? state.watch(identity, pathOf(target), open) : () => undefined,
+    watch: ({ identity, target, asked = UNTOLD }, open) =>
+      identity instanceof Admission
+        ? state.watch(identity, { path: pathOf(target), ...asked }, open)
+        : () => undefined,
     ready: () => state.ready(),
     async close() {
       await state.close()
     },
   }
 }
+
+/** Of a request that nobody can tell anything of: no network is known to have it. */
+const UNTOLD = { method: 'GET', clientAddress: '' }
 
 const ENDPOINTS: Readonly<
   Record<

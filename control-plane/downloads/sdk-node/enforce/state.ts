@@ -5,10 +5,12 @@
  */
 import * as v from 'valibot'
 import type { TenantRules } from '../../../../shared/enforcement/decide.ts'
+import { compileAccess } from '../../../../shared/enforcement/access-rules.ts'
 import { compileExcluded, compileSealed } from '../../../../shared/enforcement/path.ts'
 import { deriveKey, type SealingKeys } from '../../../../shared/enforcement/seen.ts'
 import type { TokenTrust } from '../../../../shared/enforcement/token.ts'
 import type { SignInTenant } from '../../../../shared/sign-in/service-request.ts'
+import { EnforcedRulesSchema } from '../../../../shared/fleet/access-rules.ts'
 import { RevokedSchema, SESSION_BINDINGS } from '../../../../shared/fleet/snapshot.ts'
 
 const seconds = v.pipe(v.number(), v.integer(), v.minValue(1))
@@ -34,6 +36,8 @@ export const StateSchema = v.object({
     name: v.optional(v.string()),
     protection: v.optional(v.string()),
     origin: v.optional(v.pipe(v.string(), v.url())),
+    /** What is not known in it makes the state be refused: it would let more people in. */
+    access: v.optional(EnforcedRulesSchema),
   }),
 })
 export type State = v.InferOutput<typeof StateSchema>
@@ -49,6 +53,8 @@ export interface EnforcedTenant extends TenantRules, SignInTenant {
   readonly health: string
   /** How browsers reach the application; sign-ins return there, whatever a Host header says. */
   readonly origin: string
+  /** Of it, without a port. */
+  readonly host: string
 }
 
 interface TenantKeys {
@@ -76,16 +82,19 @@ interface TenantParts {
 /** What does not say that protection is off has it on; what is not published is closed. */
 export function compileTenant({ state, trust, keys, issuer, secret }: TenantParts): EnforcedTenant {
   const { tenant } = state
+  const excluded = compileExcluded(tenant.excluded)
   return {
     tenantId: tenant.tenant_id,
     name: tenant.name ?? tenant.tenant_id,
     status: tenant.status === 'published' ? 'published' : 'suspended',
     protection: tenant.protection === 'pass-through' ? 'pass-through' : 'on',
     sealed: compileSealed(tenant.sealed),
-    excluded: compileExcluded(tenant.excluded),
+    excluded,
+    access: tenant.access && compileAccess(tenant.access, excluded),
     isSignInBlocked: tenant.licence_blocks_signin,
     health: tenant.health,
     origin: tenant.origin ?? '',
+    host: tenant.origin === undefined ? '' : new URL(tenant.origin).hostname,
     sessionRules: {
       sessionSecondsMax: tenant.max_session_seconds,
       idleSeconds: tenant.idle_seconds,

@@ -11,6 +11,8 @@ import type { Admission } from './admission.ts'
 export interface Admitted {
   readonly identity: Admission
   readonly path: string
+  readonly method: string
+  readonly clientAddress: string
   /** When it last did something of its own. */
   activeSeconds: number
   /** The state of the tenant that it was last let in by. */
