@@ -49,6 +49,7 @@ const DETAILS = {
     device_code_not_found:
       'No command-line tool is waiting with this code. Codes expire after 10 minutes. Check the code in your terminal, or run service-analyzer setup again.',
     connection_not_found: 'Connection not found for this tenant.',
+    group_not_found: 'Group not found for this tenant.',
     connector_not_found: 'Connector not found for this tenant.',
     device_not_found: 'Device not found for this tenant.',
     device_ticket_not_found: 'Device ticket not found for this tenant. It may have expired.',
@@ -96,6 +97,9 @@ const DETAILS = {
       'Too many hostnames wait for their proof. Remove one that is no longer needed.',
     hostname_just_checked:
       'This hostname was checked a moment ago. Wait ten seconds, then try again.',
+    group_taken: 'This tenant already has a group with this name.',
+    group_used: 'Access rules use this group. Change the rules first.',
+    groups_full: 'This tenant has as many groups as it can have.',
     username_taken: 'Another user of this tenant already has this username.',
     email_taken: 'Another user of this tenant already has this email address.',
     tenant_draft: 'This tenant is not published yet. An operator must publish it first.',

@@ -109,6 +109,7 @@ export const LIMITS = {
   ruleNetworkEntriesMax: 200,
   /** Groups that rules speak of: each is a bit in every token. */
   ruleSlotsMax: 1024,
+  groupsPerTenantMax: 5000,
   ruleAgeSecondsMin: 60,
   ruleAgeSecondsMax: 30 * 24 * 3600,
   /** A token that is younger says what there is to say, and no other is asked for. */

@@ -26,6 +26,8 @@ export function parseNetwork(text: string): Network | undefined {
 /** Whether an address is in one of the networks; never for what is no address. */
 export type NetworkList = (address: string) => boolean
 
+export const isAddress = (text: string): boolean => isIP(text) !== 0
+
 /** Throws for an entry that cannot be read: a list that leaves one out says something else. */
 export function networkList(entries: readonly string[]): NetworkList {
   const list = new BlockList()

@@ -1,5 +1,6 @@
 /** The end of an account, with everything that hangs on it. */
 import { Refusal } from '../../shared/errors.ts'
+import { deleteMembershipsOf } from '../store/queries/access.ts'
 import { deleteIdentitiesOf } from '../store/queries/connections.ts'
 import { deleteRolesOf } from '../store/queries/console.ts'
 import { disownDevices } from '../store/queries/device-lists.ts'
@@ -29,6 +30,7 @@ export async function removeUserIn(
   await disownDevices(queries, tenantId, userId)
   await deleteIdentitiesOf(queries, tenantId, userId)
   await deleteRolesOf(queries, userId)
+  await deleteMembershipsOf(queries, tenantId, userId)
   await deleteInteractionsOf(queries, tenantId, userId)
   const ended = await revokeIn(change, tenantId, { subject: userId }, 'user_removed')
   const content = { user_id: userId }

@@ -45,6 +45,7 @@ export const GROUPS = {
   keys: 'Operator: keys, secrets and certificates',
   people: 'Operator: users and sessions',
   policies: 'Operator: policies',
+  access: 'Operator: groups and access rules',
   directory: 'Operator: user directory',
   connections: 'Operator: connections',
   webhooks: 'Operator: webhooks',

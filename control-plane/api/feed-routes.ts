@@ -2,6 +2,7 @@
 import * as v from 'valibot'
 import { Refusal } from '../../shared/errors.ts'
 import { LIMITS } from '../../shared/limits.ts'
+import { EnforcedRulesSchema } from '../../shared/fleet/access-rules.ts'
 import {
   LICENCES,
   MODES,
@@ -40,11 +41,17 @@ const FeedState = v.strictObject({
     max_session_seconds: count,
     idle_seconds: count,
     session_binding: v.picklist(SESSION_BINDINGS),
+    access: v.optional(
+      described(EnforcedRulesSchema, 'Who may open which paths; left out: whoever is signed in.'),
+    ),
   }),
   revoked: v.strictObject({
     all: described(count, 'Epoch seconds: sessions issued earlier are invalid. 0: none.'),
     subjects: described(notBefores, 'The same, per user.'),
     sids: described(notBefores, 'The same, per session.'),
+    claims: v.optional(
+      described(notBefores, 'Per user: older tokens are to be renewed, as their groups changed.'),
+    ),
     session_seconds: v.optional(
       described(count, 'How long to keep these revocations, if longer than a day.'),
     ),

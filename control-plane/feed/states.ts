@@ -9,14 +9,18 @@ import { nowSeconds, type Clock } from '../../shared/clock.ts'
 import { RevokedState } from '../../shared/enforcement/revoked-state.ts'
 import { Refusal } from '../../shared/errors.ts'
 import { LIMITS } from '../../shared/limits.ts'
+import type { EnforcedRules } from '../../shared/fleet/access-rules.ts'
 import type { Revoked } from '../../shared/fleet/snapshot.ts'
 import type { Revocations } from '../sessions/revocations.ts'
+import { findAccessRules } from '../store/queries/access.ts'
 import { findTenant, findTenantSecrets, type Tenant } from '../store/queries/tenants.ts'
 import type { Store } from '../store/store.ts'
+import { enforcedRulesOf } from '../tenants/access-rules.ts'
 import { secretHashesOf, type SecretHashes } from '../tenants/client-secrets.ts'
 
 interface FeedState {
   readonly tenant: Tenant
+  readonly access: EnforcedRules | undefined
   readonly secrets: SecretHashes
   readonly revoked: Revoked
   /** Of everything but the poll interval. */
@@ -66,9 +70,10 @@ export function createFeedStates(world: {
     const tenant = await findTenant(store.read, tenantId)
     const secrets = await findTenantSecrets(store.read, tenantId)
     if (tenant === undefined || secrets === undefined) return undefined
+    const access = enforcedRulesOf(await findAccessRules(store.read, tenantId))
     const revoked = new RevokedState()
     revoked.merge(await revocations.revokedState(tenantId), nowSeconds(clock))
-    return { found: stateOf(tenant, secretHashesOf(secrets), revoked.whole()), revoked }
+    return { found: stateOf({ tenant, access }, secretHashesOf(secrets), revoked.whole()), revoked }
   }
 
   function keep(tenantId: string, found: FeedState, revoked: RevokedState, readMs: number) {
@@ -80,8 +85,8 @@ export function createFeedStates(world: {
   }
 
   /** All the entries make one text: of many, that is too much work for each poll. */
-  function mayBeWritten({ revoked: { subjects, sids }, atMs }: Written): boolean {
-    if (subjects.size + sids.size <= LIMITS.feedStateSmallEntriesMax) return true
+  function mayBeWritten({ revoked: { entriesCount }, atMs }: Written): boolean {
+    if (entriesCount <= LIMITS.feedStateSmallEntriesMax) return true
     return clock.nowMs() - atMs >= LIMITS.feedStateWrittenAgainMs
   }
 
@@ -92,7 +97,7 @@ export function createFeedStates(world: {
       const known = states.get(tenantId)
       if (known?.written !== undefined && known.hasNews && mayBeWritten(known.written)) {
         const { found, revoked } = known.written
-        const next = stateOf(found.tenant, found.secrets, revoked.whole())
+        const next = stateOf(found, found.secrets, revoked.whole())
         return keep(tenantId, next, revoked, known.readMs)
       }
       if (known !== undefined) return known.state
@@ -136,12 +141,17 @@ interface Written {
 /** What a state takes beside its text, generously. */
 const BYTES_AT_FIRST = 4096
 
-function stateOf(tenant: Tenant, secrets: SecretHashes, revoked: Revoked): FeedState {
-  const text = JSON.stringify({ tenant: tenantView(tenant), revoked })
+function stateOf(
+  { tenant, access }: Pick<FeedState, 'tenant' | 'access'>,
+  secrets: SecretHashes,
+  revoked: Revoked,
+): FeedState {
+  const text = JSON.stringify({ tenant: { ...tenantView(tenant), access }, revoked })
   const hash = createHash('sha256').update(text).digest('base64url').slice(0, 22)
   const rest = text.slice(1)
   return {
     tenant,
+    access,
     secrets,
     revoked,
     hash,

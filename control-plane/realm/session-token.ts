@@ -5,11 +5,13 @@
  */
 import type { KoaContextWithOIDC, Provider } from 'oidc-provider'
 import { CompactSign } from 'jose'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { nowSeconds, SECOND_MS } from '../../shared/clock.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import { SessionRevoked } from '../sessions/sessions.ts'
 import type { PrivateSigningJwk } from '../keys/signing-keys.ts'
-import { notBeforeOf } from '../store/queries/revocations.ts'
+import { claimsNotBeforeOf, notBeforeOf } from '../store/queries/revocations.ts'
+import { groupClaimsOf } from '../tenants/access-rules.ts'
 import type { Tenant } from '../store/queries/tenants.ts'
 import { ACR_SECOND_FACTOR } from '../policy/verdict.ts'
 import { wantsSecondFactor } from './sign-in/browser-sign-in.ts'
@@ -19,6 +21,9 @@ import { tokenExpiresAt } from './session-life.ts'
 import { fitClaims, payloadBytesMax } from './session-token-size.ts'
 import { requestIdOf } from './show.ts'
 import type { RealmWorld } from './world.ts'
+
+/** Timers keep a clock of their own, which may be so much ahead of the wall's. */
+const TIMER_EARLY_MS = 2
 
 /** Where a session was begun, kept with it: the gateway that fetches the token is somewhere else. */
 declare module 'oidc-provider' {
@@ -72,6 +77,7 @@ async function issueSessionToken(
   world: RealmWorld,
 ): Promise<string> {
   const { store, sessions, clock } = world
+  await untilClaimsIssuable(tenant.tenantId, claims.sub, world)
   // First of all: a revocation that comes from here on names a later second than this
   const iat = nowSeconds(clock)
   const { tenantId } = tenant
@@ -90,7 +96,8 @@ async function issueSessionToken(
   if (exp <= iat) throw new errors.InvalidGrant('the session is over')
 
   const header = { alg: 'RS256', kid: key.kid, typ: 'JWT' }
-  const payload = { iss: issuer, aud: clientId, ...claims, iat, exp }
+  const groups = await groupClaimsOf(store.read, tenantId, sub)
+  const payload = { iss: issuer, aud: clientId, ...claims, ...groups, iat, exp }
   const fitting = fitClaims(payload, payloadBytesMax(header, key.n))
   const token = await new CompactSign(Buffer.from(JSON.stringify(fitting)))
     .setProtectedHeader(header)
@@ -116,6 +123,20 @@ async function issueSessionToken(
   if (known === undefined && !(await makeRoom(world, tenantId, begun, requestIdOf(ctx))))
     throw new errors.InvalidGrant('the person has too many sessions')
   return token
+}
+
+/**
+ * What is issued before their groups changed says who they were. That is at most the next whole second,
+ * so it is waited for; anything longer is a clock that has been set back.
+ */
+async function untilClaimsIssuable(
+  tenantId: string,
+  userId: string,
+  { store, clock }: Pick<RealmWorld, 'store' | 'clock'>,
+) {
+  const notBefore = await claimsNotBeforeOf(store.read, tenantId, userId)
+  const waitMs = notBefore * SECOND_MS - clock.nowMs()
+  if (waitMs > 0 && waitMs <= 2 * SECOND_MS) await sleep(waitMs + TIMER_EARLY_MS)
 }
 
 /**

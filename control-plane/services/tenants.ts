@@ -12,7 +12,9 @@ import { createSigningKeys } from '../keys/signing-keys.ts'
 import { createRevocations } from '../sessions/revocations.ts'
 import { createSessions } from '../sessions/sessions.ts'
 import { openStore } from '../store/store.ts'
+import { createAccessRules } from '../tenants/access-rules.ts'
 import { createCertificates } from '../tenants/certificates.ts'
+import { createGroups } from '../tenants/groups.ts'
 import { createPolicies } from '../tenants/policies.ts'
 import { createProtectionStatements } from '../tenants/protection-statements.ts'
 import { createTenants } from '../tenants/tenants.ts'
@@ -69,6 +71,7 @@ export async function openTenants(world: ServicesWorld, jobs: Jobs) {
     HOSTNAMES_EVERY_MS,
   )
   const policies = createPolicies({ store, clock })
+  const accessRules = createAccessRules({ store })
   const revocations = jobs.tidied('revocations', createRevocations({ store }))
   const failure = 'ending all sessions of a tenant is not finished, trying again later'
   jobs.follows(revocations.finishEndings, failure)
@@ -79,6 +82,8 @@ export async function openTenants(world: ServicesWorld, jobs: Jobs) {
     keys,
     tenants,
     policies,
+    accessRules,
+    groups: createGroups({ store }),
     certificates,
     acme,
     hostnames,

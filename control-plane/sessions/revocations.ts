@@ -5,7 +5,7 @@
 import { DAY_MS, SECOND_MS } from '../../shared/clock.ts'
 import { SESSION_SECONDS_FLOOR } from '../../shared/enforcement/revoked-state.ts'
 import { Refusal } from '../../shared/errors.ts'
-import type { Revoked } from '../../shared/fleet/snapshot.ts'
+import { claimsOf, type Revoked } from '../../shared/fleet/snapshot.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import type { Enforced } from '../store/enforced.ts'
 import { changeInBatches } from '../store/change-in-batches.ts'
@@ -262,6 +262,28 @@ export async function revokeIn(
 }
 
 /**
+ * What the person's tokens say of their groups holds no longer; their sessions go on, with a token that
+ * is issued anew as soon as it is asked for.
+ */
+export async function outdateClaimsIn(
+  { queries, nowMs, revoke }: Change,
+  tenantId: string,
+  userId: string,
+  sessionSecondsMax: number,
+): Promise<void> {
+  const row: RevocationRow = {
+    tenantId,
+    kind: 'claims',
+    target: userId,
+    notBefore: Math.floor(nowMs / SECOND_MS) + 1,
+    createdAt: nowMs,
+    keptUntil: nowMs + sessionSecondsMax * SECOND_MS,
+  }
+  await upsertRevocations(queries, [row])
+  revoke(tenantId, toRevoked([row]))
+}
+
+/**
  * The same for many that are alive in this change, together: so many statements for all of them as
  * for one, since whoever has to be out at once must not wait for a hundred others.
  */
@@ -327,6 +349,7 @@ function toRevoked(rows: readonly RevocationRow[]): Revoked {
     all: Math.max(0, ...entries('all').map(([, notBefore]) => notBefore)),
     subjects: Object.fromEntries(entries('subject')),
     sids: Object.fromEntries(entries('sid')),
+    ...claimsOf(Object.fromEntries(entries('claims'))),
     ...(longest > SESSION_SECONDS_FLOOR && { session_seconds: longest }),
   }
 }

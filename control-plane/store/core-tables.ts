@@ -235,7 +235,7 @@ export const revocations = table(
   'revocations',
   {
     tenantId: text('tenant_id').notNull(),
-    kind: text('kind').$type<'all' | 'subject' | 'sid'>().notNull(),
+    kind: text('kind').$type<'all' | 'subject' | 'sid' | 'claims'>().notNull(),
     target: text('target').notNull(),
     notBefore: whole('not_before').notNull(),
     createdAt: whole('created_at').notNull(),

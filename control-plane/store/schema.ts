@@ -2,6 +2,7 @@
  * All tables. Times are epoch milliseconds (`_at`); columns that end in `_sealed` are encrypted under
  * the master key; ones that end in `_hash` cannot be turned back.
  */
+import * as access from './access-tables.ts'
 import * as acme from './acme-tables.ts'
 import * as analysis from './analysis-tables.ts'
 import { connectionIdentities, connections } from './connection-tables.ts'
@@ -16,6 +17,7 @@ import * as signIn from './sign-in-tables.ts'
 import * as webhook from './webhook-tables.ts'
 
 export const schema = {
+  ...access,
   ...acme,
   ...analysis,
   connectionIdentities,

@@ -7,6 +7,7 @@ import type { FleetSource, TenantChange } from '../fleet/source.ts'
 import type { Revocations } from '../sessions/revocations.ts'
 import { toVerifyingKey } from '../keys/signing-keys.ts'
 import type { Vault } from '../keys/vault.ts'
+import { accessRulesOfAll } from '../store/queries/access.ts'
 import { certificatesOfAll, type CertificateRow } from '../store/queries/certificates.ts'
 import { connectorKeysOfAll } from '../store/queries/connectors.ts'
 import {
@@ -22,6 +23,7 @@ import { signingKeysOfAll } from '../store/queries/signing-keys.ts'
 import { findTenant, findTenants, tenantsAfter, type Tenant } from '../store/queries/tenants.ts'
 import { isReserved } from '../store/reserved.ts'
 import type { Store } from '../store/store.ts'
+import { enforcedRulesOf } from './access-rules.ts'
 import { openCertificate } from './certificates.ts'
 import { openClientSecrets } from './client-secrets.ts'
 import { orderedHostnames } from './ordered-hostnames.ts'
@@ -57,6 +59,8 @@ export function createFleetSource(world: FleetSourceWorld): FleetSource {
       ),
       (row) => row.tenantId,
     )
+    const access = await accessRulesOfAll(store.read, ids)
+    const accessByTenant = new Map(access.map((row) => [row.tenantId, row]))
     const versions = await versionsOf(store.read, ids)
 
     function build(tenant: Tenant, version: TenantVersion): TenantChange {
@@ -70,6 +74,7 @@ export function createFleetSource(world: FleetSourceWorld): FleetSource {
           // by what is stored and not by the clock: the end of an overlap is a change like others
           clientSecrets: openClientSecrets(version, tenantId, vault, 0),
           connectorKeys: connectorKeys.get(tenantId) ?? [],
+          access: enforcedRulesOf(accessByTenant.get(tenantId)),
           acmeThumbprint,
           acmeHostnames: orderedHostnames(tenant, uploadedAmong(rows)),
           baseUrl,

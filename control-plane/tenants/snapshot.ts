@@ -4,6 +4,7 @@
  */
 import { canonicalJson, snapshotHash } from '../../shared/fleet/digest.ts'
 import { issuerOf } from '../../shared/issuer.ts'
+import type { EnforcedRules } from '../../shared/fleet/access-rules.ts'
 import type { TenantSnapshot } from '../../shared/fleet/snapshot.ts'
 import type { VerifyingKey } from '../keys/signing-keys.ts'
 import type { ConnectorKeyRow } from '../store/queries/connectors.ts'
@@ -22,6 +23,8 @@ interface SnapshotParts {
   readonly acmeThumbprint: string | undefined
   /** For which of its hostnames. */
   readonly acmeHostnames: readonly string[]
+  /** Undefined: no rules. */
+  readonly access?: EnforcedRules | undefined
   readonly baseUrl: string
   readonly edgeUrlFor: (hostname: string) => string
 }
@@ -34,7 +37,7 @@ export function isServed({ mode, status }: Pick<Tenant, 'mode' | 'status'>): boo
 /** null: gateways have nothing to do with this tenant. */
 export function buildSnapshot(parts: SnapshotParts): TenantSnapshot | null {
   const { tenant, keys, certificates, clientSecrets, baseUrl, edgeUrlFor } = parts
-  const { acmeThumbprint: thumbprint, acmeHostnames: orderedFor } = parts
+  const { acmeThumbprint: thumbprint, acmeHostnames: orderedFor, access } = parts
   const { current, previous } = clientSecrets
   const { mode, status } = tenant
   if (mode === 'sdk' || status === 'draft') return null
@@ -68,6 +71,7 @@ export function buildSnapshot(parts: SnapshotParts): TenantSnapshot | null {
     ...(thumbprint !== undefined &&
       orderedFor.length > 0 && { acme: { thumbprint, hostnames: [...orderedFor] } }),
     // left out elsewhere, so that what was told of others before there were any is the same still
+    ...(access && { access }),
     ...(mode === 'connector' && { connectors: connectorsOf(parts.connectorKeys) }),
   }
 }

@@ -78,7 +78,8 @@ function* messagesOf(all: ReturnType<HeldRevocationsOptions['all']>): Generator<
   const message = (): Held => ({ type: 'held', batch: ++batch, tenants })
   for (const [tenant_id, whole] of all)
     for (const revoked of partsOfRevoked(whole)) {
-      const more = Object.keys(revoked.subjects).length + Object.keys(revoked.sids).length
+      const { subjects, sids, claims = {} } = revoked
+      const more = [subjects, sids, claims].flatMap(Object.keys).length
       const isFull =
         tenants.length === LIMITS.heldTenantsSentMax ||
         entries + more > LIMITS.revokedEntriesPerMessageMax

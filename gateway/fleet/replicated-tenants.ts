@@ -120,7 +120,7 @@ export class ReplicatedTenants {
   *revoked(): Iterable<readonly [string, Revoked]> {
     for (const [tenantId, state] of this.#revokedById) {
       const whole = state.whole()
-      if (whole.all > 0 || state.subjects.size + state.sids.size > 0) yield [tenantId, whole]
+      if (whole.all > 0 || state.entriesCount > 0) yield [tenantId, whole]
     }
   }
 

@@ -17,13 +17,13 @@ import {
 const SIMPLE = /^(?:\/[A-Za-z0-9_@=+,$&'*-]+)*\/?$/
 const AMBIGUOUS_NAME = /\/(?:_next|page-data)(?:\/|$)/i
 
-export interface Placed<Content> {
+interface Placed<Content> {
   /** As it was written, without a slash at its end; '' for everything. */
   readonly path: string
   readonly content: Content
 }
 
-export interface Places<Content> {
+interface Places<Content> {
   /** The most specific place, where no other reading names another. */
   readonly place: Content | undefined
   /** All that have to be asked beside it, each for itself. */
@@ -37,9 +37,9 @@ const NONE: ReadonlySet<never> = new Set()
 /** Of prefixes that differ by more than case. */
 export function compilePlaces<Content>(placed: readonly Placed<Content>[]): PlaceFinder<Content> {
   const root = new Node<Content>('')
-  for (const one of placed) root.add(one)
+  for (const one of placed) Node.add(root, one)
   return (path) => {
-    const deepest = root.deepest(path)
+    const deepest = Node.deepest(root, path)
     if (isSimple(path)) {
       if (deepest === undefined) return { place: undefined, others: NONE }
       if (path.startsWith(deepest.path)) return { place: deepest.content, others: NONE }
@@ -76,8 +76,8 @@ class Node<Content> {
     this.name = name
   }
 
-  add(placed: Placed<Content>): void {
-    let node: Node<Content> = this
+  static add<Content>(root: Node<Content>, placed: Placed<Content>): void {
+    let node = root
     for (const name of placed.path.toLowerCase().split('/').slice(1)) node = node.#child(name)
     node.here = placed
   }
@@ -93,10 +93,10 @@ class Node<Content> {
   }
 
   /** By the letters alone: of `/a/b/c` with `/a` and `/a/b` the second. */
-  deepest(path: string): Placed<Content> | undefined {
+  static deepest<Content>(root: Node<Content>, path: string): Placed<Content> | undefined {
     const lowered = path.toLowerCase()
-    let node: Node<Content> | undefined = this
-    let { here } = this
+    let node: Node<Content> | undefined = root
+    let { here } = root
     for (let from = 1; node !== undefined && from <= lowered.length;) {
       const slash = lowered.indexOf('/', from)
       const to = slash === -1 ? lowered.length : slash

@@ -3,9 +3,8 @@
  * path count, and whom a path above refuses stays out unless the rule says `widen`. Unknown is false
  * in an allow and true in a deny.
  */
-import { isIP } from 'node:net'
 import type { AccessRule, AllowClause, EnforcedRules, GroupSlot } from '../fleet/access-rules.ts'
-import { networkList, type NetworkList } from '../networks.ts'
+import { isAddress, networkList, type NetworkList } from '../networks.ts'
 import { compilePlaces, type PlaceFinder } from './access-places.ts'
 import { normalPrefix } from './path.ts'
 import type { TokenClaims } from './token.ts'
@@ -38,7 +37,7 @@ const ASSUME_NOTHING = 0
 const ASSUME_STRENGTH = 1
 const ASSUME_GROUPS = 2
 
-export type AccessVerdict =
+type AccessVerdict =
   | { readonly kind: 'allowed' }
   | { readonly kind: 'unreadable' }
   | {
@@ -273,7 +272,7 @@ function inNetwork(name: string, wanted: boolean, { networks }: KnownNames): Con
   const has = networks.get(name)
   if (has === undefined) throw new Error(`there is no network ${name}`)
   return ({ clientAddress }) =>
-    isIP(clientAddress) === 0 ? undefined : has(clientAddress) === wanted
+    !isAddress(clientAddress) ? undefined : has(clientAddress) === wanted
 }
 
 /** Unknown where the token is older than the group's place in it, or its bitset ends before. */

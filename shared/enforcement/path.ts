@@ -23,7 +23,7 @@ const DOT_AT_SEGMENT_END = /\.(?:\/|$)/
 const BROKEN_PERCENT = /%(?![0-9A-Fa-f]{2})/
 const CONTROL = /[\x00-\x1f\x7f]/
 
-export function isPlain(path: string): boolean {
+function isPlain(path: string): boolean {
   return PLAIN.test(path) && !DOT_AT_SEGMENT_END.test(path)
 }
 

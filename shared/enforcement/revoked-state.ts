@@ -3,7 +3,7 @@
  * its tenant, only grows, and forgets nothing that a living session could still be judged by.
  */
 import { LIMITS } from '../limits.ts'
-import { sessionSecondsOf, type Revoked } from '../fleet/snapshot.ts'
+import { claimsOf, sessionSecondsOf, type Revoked } from '../fleet/snapshot.ts'
 
 /** A session may have been issued under a longer lifetime than the one in force today. */
 export const SESSION_SECONDS_FLOOR = 86_400
@@ -13,6 +13,7 @@ export class RevokedState {
   all = 0
   readonly subjects = new Map<string, number>()
   readonly sids = new Map<string, number>()
+  readonly claims = new Map<string, number>()
   #sessionSecondsMax = 0
   /** Of those that are ended here, which may have been issued while sessions lasted longer. */
   #endedSecondsMax = 0
@@ -29,9 +30,11 @@ export class RevokedState {
       all: all > this.all ? all : 0,
       subjects: raise(this.subjects, revoked.subjects, floor),
       sids: raise(this.sids, revoked.sids, floor),
+      claims: raise(this.claims, revoked.claims ?? {}, floor),
     }
     if (all > this.all) this.#revokeAll(all)
-    const isNews = isLonger || news.all > 0 || news.subjects.length > 0 || news.sids.length > 0
+    const told = news.subjects.length + news.sids.length + news.claims.length
+    const isNews = isLonger || news.all > 0 || told > 0
     if (!isNews) return null
     this.#prune(nowSeconds)
     this.#fold()
@@ -40,6 +43,7 @@ export class RevokedState {
       all: news.all,
       subjects: Object.fromEntries(news.subjects),
       sids: Object.fromEntries(news.sids),
+      ...claimsOf(Object.fromEntries(news.claims)),
     }
   }
 
@@ -48,13 +52,22 @@ export class RevokedState {
     this.#sessionSecondsMax = Math.max(this.#sessionSecondsMax, seconds, SESSION_SECONDS_FLOOR)
   }
 
+  get entriesCount(): number {
+    return this.subjects.size + this.sids.size + this.claims.size
+  }
+
   whole(): Revoked {
     return {
       all: this.all,
       subjects: Object.fromEntries(this.subjects),
       sids: Object.fromEntries(this.sids),
+      ...claimsOf(Object.fromEntries(this.claims)),
       ...sessionSecondsOf(this.#endedSecondsMax),
     }
+  }
+
+  #all() {
+    return [this.subjects, this.sids, this.claims]
   }
 
   /** Up to which nothing that is revoked concerns anybody any more; 0: nobody knows. */
@@ -64,11 +77,11 @@ export class RevokedState {
   }
 
   #prune(nowSeconds: number): void {
-    if (this.subjects.size + this.sids.size < this.#pruneAtEntries) return
+    if (this.entriesCount < this.#pruneAtEntries) return
     const oldest = this.#oldest(nowSeconds)
-    for (const entries of [this.subjects, this.sids])
+    for (const entries of this.#all())
       for (const [key, notBefore] of entries) if (notBefore < oldest) entries.delete(key)
-    const doubled = 2 * (this.subjects.size + this.sids.size)
+    const doubled = 2 * this.entriesCount
     const most = LIMITS.revokedEntriesPerTenantMax + 1 // else what is over would be folded first
     this.#pruneAtEntries = Math.min(Math.max(PRUNE_FROM_ENTRIES, doubled), most)
   }
@@ -81,15 +94,17 @@ export class RevokedState {
    * through.
    */
   #fold(): void {
-    if (this.subjects.size + this.sids.size <= LIMITS.revokedEntriesPerTenantMax) return
-    const times = [...this.subjects.values(), ...this.sids.values()].sort((a, b) => a - b)
+    if (this.entriesCount <= LIMITS.revokedEntriesPerTenantMax) return
+    const times = this.#all()
+      .flatMap((entries) => [...entries.values()])
+      .sort((a, b) => a - b)
     this.#revokeAll(Math.max(this.all, times[times.length >> 1]!))
   }
 
   /** What is said for everybody need not be said for anybody. */
   #revokeAll(all: number): void {
     this.all = all
-    for (const entries of [this.subjects, this.sids])
+    for (const entries of this.#all())
       for (const [key, notBefore] of entries) if (notBefore <= all) entries.delete(key)
   }
 }

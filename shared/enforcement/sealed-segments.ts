@@ -7,7 +7,7 @@ import { LIMITS } from '../limits.ts'
 
 export type SealedVerdict = 'open' | 'sealed' | 'unreadable'
 
-export interface SealedIndex {
+interface SealedIndex {
   /**
    * In whatever reading, a path that is sealed has every segment of the prefix in it, the longest among
    * them, or a name that Windows made shorter, or a session of ASP.NET in between. Most paths have not,

@@ -19,6 +19,8 @@ export interface RevokedView {
   readonly all: number
   readonly subjects: ReadonlyMap<string, number>
   readonly sids: ReadonlyMap<string, number>
+  /** By person: older tokens are to be issued anew, as their groups are others. */
+  readonly claims?: ReadonlyMap<string, number>
 }
 
 export interface SessionFacts {
@@ -37,6 +39,7 @@ export function judgeSession(
   const timeReason = judgeTimes(claims, nowSeconds, rules.sessionSecondsMax)
   if (timeReason !== undefined) return timeReason
   if (isRevoked(claims, revoked)) return 'revoked'
+  if (isOutdated(claims, revoked)) return 'groups_outdated'
   if (seen === undefined) return 'seen_missing'
   if (nowSeconds - seen.seconds > rules.idleSeconds) return 'idle'
   if (rules.binding === 'off' || isSameClient(seen.fingerprint, fingerprint)) return undefined
@@ -52,6 +55,10 @@ export function isRevoked(claims: TokenClaims, revoked: RevokedView): boolean {
     claims.iat < (revoked.subjects.get(claims.sub) ?? 0) ||
     claims.iat < (revoked.sids.get(claims.sid) ?? 0)
   )
+}
+
+function isOutdated({ iat, sub }: TokenClaims, { claims }: RevokedView): boolean {
+  return claims !== undefined && claims.size > 0 && iat < (claims.get(sub) ?? 0)
 }
 
 /** The not-before time of a session that ends now: its issuer's clock may be ahead of ours. */

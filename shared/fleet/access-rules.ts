@@ -7,61 +7,97 @@ import { HOSTNAME } from '../hosts.ts'
 import { LIMITS } from '../limits.ts'
 
 export const GROUP_NAME = /^[A-Za-z0-9](?:[A-Za-z0-9 ._-]{0,62}[A-Za-z0-9._-])?$/
+const GROUP_WISH = 'the name of a group'
+const NETWORK_WISH = 'the name of a network: lower-case letters, digits, dashes and underscores'
+const METHOD_WISH = 'a method like GET'
+const ENTRY_WISH = 'an address or a network like 192.0.2.0/24'
+const PATH_WISH = `a path like /reports of at most ${LIMITS.pathPrefixBytesMax} characters`
+const HOST_WISH = 'a hostname of the tenant'
+const AGE_WISH = `a whole number of seconds from ${LIMITS.ruleAgeSecondsMin} to ${LIMITS.ruleAgeSecondsMax}`
+const CLAUSES_WISH = `a list of at most ${LIMITS.ruleClausesMax} clauses`
+const ALLOW_WISH = `a list of 1 to ${LIMITS.ruleClausesMax} clauses`
+const METHODS_WISH = `a list of 1 to ${LIMITS.ruleMethodsMax} methods`
+const NETWORKS_WISH = `at most ${LIMITS.ruleNetworksMax} networks by name`
+const ENTRIES_WISH = `a list of at most ${LIMITS.ruleNetworkEntriesMax} networks`
+const RULES_WISH = `a list of at most ${LIMITS.rulesPerTenantMax} rules`
+const RULE_WISH = 'an object with path and allow'
+const CLAUSE_WISH = 'an object of conditions'
 const NETWORK_NAME = /^[a-z0-9][a-z0-9_-]{0,62}$/
 
-const groupName = v.pipe(v.string(), v.regex(GROUP_NAME))
-const networkName = v.pipe(v.string(), v.regex(NETWORK_NAME))
-const method = v.pipe(v.string(), v.regex(/^[A-Z]{1,20}$/))
-const networkText = v.pipe(v.string(), v.maxLength(50))
+const groupName = v.pipe(v.string(GROUP_WISH), v.regex(GROUP_NAME, GROUP_WISH))
+const networkName = v.pipe(v.string(NETWORK_WISH), v.regex(NETWORK_NAME, NETWORK_WISH))
+const method = v.pipe(v.string(METHOD_WISH), v.regex(/^[A-Z-]{1,20}$/, METHOD_WISH))
+const networkText = v.pipe(v.string(ENTRY_WISH), v.maxLength(50, ENTRY_WISH))
 
-const asksSomething = (clause: object) => Object.keys(clause).length > 0
 const NOTHING_ASKED = 'a clause with at least one condition'
 
 /** What an allow or deny clause may ask; all of it has to be true. */
 const facts = {
   /** Anybody who is signed in. */
-  signed_in: v.optional(v.literal(true)),
+  signed_in: v.optional(v.literal(true, 'true')),
   group: v.optional(groupName),
   not_group: v.optional(groupName),
   network: v.optional(networkName),
   not_network: v.optional(networkName),
 }
 
-const AllowFactsSchema = v.strictObject({
-  ...facts,
-  /** A second factor was shown. */
-  strength: v.optional(v.literal('mfa')),
-  /** So many seconds ago at most the person proved who they are. */
-  max_age: v.optional(
-    v.pipe(
-      v.number(),
-      v.safeInteger(),
-      v.minValue(LIMITS.ruleAgeSecondsMin),
-      v.maxValue(LIMITS.ruleAgeSecondsMax),
+const AllowFactsSchema = v.strictObject(
+  {
+    ...facts,
+    /** A second factor was shown. */
+    strength: v.optional(v.literal('mfa', 'mfa')),
+    /** So many seconds ago at most the person proved who they are. */
+    max_age: v.optional(
+      v.pipe(
+        v.number(AGE_WISH),
+        v.safeInteger(AGE_WISH),
+        v.minValue(LIMITS.ruleAgeSecondsMin, AGE_WISH),
+        v.maxValue(LIMITS.ruleAgeSecondsMax, AGE_WISH),
+      ),
     ),
-  ),
-})
+  },
+  CLAUSE_WISH,
+)
 export type AllowClause = v.InferOutput<typeof AllowFactsSchema>
-const AllowClauseSchema = v.pipe(AllowFactsSchema, v.check(asksSomething, NOTHING_ASKED))
+const AllowClauseSchema = v.pipe(
+  AllowFactsSchema,
+  v.check((clause) => Object.keys(clause).length > 0, NOTHING_ASKED),
+)
 
 /** A refusal for strength would be one for being too well signed in. */
-const DenyFactsSchema = v.strictObject(facts)
-const DenyClauseSchema = v.pipe(DenyFactsSchema, v.check(asksSomething, NOTHING_ASKED))
+const DenyFactsSchema = v.strictObject(facts, CLAUSE_WISH)
+const DenyClauseSchema = v.pipe(
+  DenyFactsSchema,
+  v.check((clause) => Object.keys(clause).length > 0, NOTHING_ASKED),
+)
 
-const clauses = <Clause extends v.GenericSchema>(clause: Clause, least: number) =>
-  v.pipe(v.array(clause), v.minLength(least), v.maxLength(LIMITS.ruleClausesMax))
+const clauses = <Clause extends v.GenericSchema>(clause: Clause, least: number, wish: string) =>
+  v.pipe(v.array(clause, wish), v.minLength(least, wish), v.maxLength(LIMITS.ruleClausesMax, wish))
 
-export const AccessRuleSchema = v.strictObject({
-  /** Left out: every hostname of the tenant. */
-  host: v.optional(v.pipe(v.string(), v.regex(HOSTNAME))),
-  path: v.pipe(v.string(), v.startsWith('/'), v.maxLength(LIMITS.pathPrefixBytesMax)),
-  methods: v.optional(v.pipe(v.array(method), v.minLength(1), v.maxLength(LIMITS.ruleMethodsMax))),
-  /** Opens this path to people whom a rule above it would refuse. */
-  widen: v.optional(v.boolean()),
-  /** Never empty: what has a rule is closed, and a rule that opens it to nobody says so by `deny`. */
-  allow: clauses(AllowClauseSchema, 1),
-  deny: v.optional(clauses(DenyClauseSchema, 0)),
-})
+const AccessRuleSchema = v.strictObject(
+  {
+    /** Left out: every hostname of the tenant. */
+    host: v.optional(v.pipe(v.string(HOST_WISH), v.regex(HOSTNAME, HOST_WISH))),
+    path: v.pipe(
+      v.string(PATH_WISH),
+      v.startsWith('/', PATH_WISH),
+      v.maxLength(LIMITS.pathPrefixBytesMax, PATH_WISH),
+    ),
+    methods: v.optional(
+      v.pipe(
+        v.array(method, METHODS_WISH),
+        v.minLength(1, METHODS_WISH),
+        v.maxLength(LIMITS.ruleMethodsMax, METHODS_WISH),
+      ),
+    ),
+    /** Opens this path to people whom a rule above it would refuse. */
+    widen: v.optional(v.boolean('true or false')),
+    /** Never empty: what has a rule is closed, and a rule that opens it to nobody says so by `deny`. */
+    allow: clauses(AllowClauseSchema, 1, ALLOW_WISH),
+    deny: v.optional(clauses(DenyClauseSchema, 0, CLAUSES_WISH)),
+  },
+  RULE_WISH,
+)
 export type AccessRule = v.InferOutput<typeof AccessRuleSchema>
 
 /** What an administrator writes. */
@@ -70,12 +106,19 @@ export const AccessRulesSchema = v.strictObject({
     v.pipe(
       v.record(
         networkName,
-        v.pipe(v.array(networkText), v.maxLength(LIMITS.ruleNetworkEntriesMax)),
+        v.pipe(
+          v.array(networkText, ENTRIES_WISH),
+          v.maxLength(LIMITS.ruleNetworkEntriesMax, ENTRIES_WISH),
+        ),
+        NETWORKS_WISH,
       ),
-      v.maxEntries(LIMITS.ruleNetworksMax),
+      v.check((all) => Object.keys(all).length <= LIMITS.ruleNetworksMax, NETWORKS_WISH),
     ),
   ),
-  rules: v.pipe(v.array(AccessRuleSchema), v.maxLength(LIMITS.rulesPerTenantMax)),
+  rules: v.pipe(
+    v.array(AccessRuleSchema, RULES_WISH),
+    v.maxLength(LIMITS.rulesPerTenantMax, RULES_WISH),
+  ),
 })
 export type AccessRules = v.InferOutput<typeof AccessRulesSchema>
 

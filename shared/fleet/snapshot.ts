@@ -127,6 +127,8 @@ export const RevokedSchema = v.object({
   all: second,
   subjects: notBefores,
   sids: notBefores,
+  /** By person: what an older token says of their groups no longer holds. Their session does. */
+  claims: v.optional(notBefores),
   session_seconds: v.optional(second),
 })
 export type Revoked = v.InferOutput<typeof RevokedSchema>
@@ -344,6 +346,7 @@ export function mergeRevoked(a: Revoked, b: Revoked): Revoked {
     all: Math.max(a.all, b.all),
     subjects: mergeByMaximum(a.subjects, b.subjects),
     sids: mergeByMaximum(a.sids, b.sids),
+    ...claimsOf(mergeByMaximum(a.claims ?? {}, b.claims ?? {})),
     ...sessionSecondsOf(a.session_seconds, b.session_seconds),
   }
 }
@@ -354,6 +357,11 @@ export function sessionSecondsOf(
 ): Pick<Revoked, 'session_seconds'> {
   const longest = Math.max(...said.map((seconds = 0) => seconds))
   return longest === 0 ? {} : { session_seconds: longest }
+}
+
+/** Left out where there are none: most tenants never have any. */
+export function claimsOf(claims: Record<string, number>): Pick<Revoked, 'claims'> {
+  return Object.keys(claims).length === 0 ? {} : { claims }
 }
 
 function mergeByMaximum(a: Record<string, number>, b: Record<string, number>) {

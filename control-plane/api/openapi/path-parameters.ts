@@ -2,6 +2,10 @@
 
 export const PATH_PARAMETERS = {
   tenant_id: { description: 'The ID of the tenant.', example: 'acme' },
+  group: {
+    description: 'The name of the group.',
+    example: 'finance',
+  },
   user_id: {
     description: 'The ID of the user.',
     example: 'usr_1b9f6c1e2d3a4b5c',

@@ -6,6 +6,7 @@ import { described } from '../../requests/described.ts'
 import { endpointsOf, json, type Endpoint } from '../endpoint.ts'
 import { AUDIT_QUERY, toAuditSearch } from '../../requests/audit-fields.ts'
 import { mapPage, PAGE_QUERY, pageOf } from '../../requests/paging.ts'
+import { accessEndpoints, type AccessEndpointsWorld } from './access-routes.ts'
 import { accountEndpoints, type AccountEndpointsWorld } from './account-routes.ts'
 import { consoleEndpoints, type ConsoleEndpointsWorld } from './console-routes.ts'
 import { connectionEndpoints, type ConnectionEndpointsWorld } from './connection-routes.ts'
@@ -32,6 +33,7 @@ export type OperatorEndpointsWorld = TenantEndpointsWorld &
   KeyEndpointsWorld &
   AccountEndpointsWorld &
   PolicyEndpointsWorld &
+  AccessEndpointsWorld &
   SignInEndpointsWorld &
   DirectoryEndpointsWorld &
   OperatorFeedEndpointsWorld &
@@ -50,6 +52,7 @@ export function operatorEndpoints(world: OperatorEndpointsWorld): readonly Endpo
     ...keyEndpoints(world),
     ...accountEndpoints(world),
     ...policyEndpoints(world),
+    ...accessEndpoints(world),
     ...signInEndpoints(world),
     ...directoryEndpoints(world),
     ...operatorFeedEndpoints(world),

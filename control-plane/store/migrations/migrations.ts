@@ -52,6 +52,7 @@ import { leases } from './0057-leases.ts'
 import { sharedPresence } from './0058-shared-presence.ts'
 import { signInTrials } from './0060-sign-in-trials.ts'
 import { keylessGateways } from './0061-keyless-gateways.ts'
+import { accessRules } from './0064-access-rules.ts'
 import { acmeOrders } from './0062-acme-orders.ts'
 import { allowedAt } from './0063-allowed-at.ts'
 import { connections } from './0066-connections.ts'
@@ -123,6 +124,7 @@ export const migrations: readonly Migration[] = [
   keylessGateways,
   acmeOrders,
   allowedAt,
+  accessRules,
   connections,
   hostnameClaims,
 ]

@@ -62,6 +62,19 @@ export async function notBeforeOf(
   return row?.notBefore ?? 0
 }
 
+/** Before this second nothing may be issued that says in which groups the person is. */
+export async function claimsNotBeforeOf(
+  queries: Queries,
+  tenantId: string,
+  userId: string,
+): Promise<number> {
+  const [row] = await queries
+    .select({ notBefore: table.notBefore })
+    .from(table)
+    .where(isKey(tenantId, 'claims', userId))
+  return row?.notBefore ?? 0
+}
+
 const [tenant, person, session] = ['tenantId', 'subject', 'sid'].map((name) =>
   sql.placeholder(name),
 ) as [Placeholder, Placeholder, Placeholder]

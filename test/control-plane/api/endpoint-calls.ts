@@ -36,6 +36,9 @@ type Special = Partial<Pick<GoodCall, 'tenant' | 'body'>> & {
   readonly path?: Readonly<Record<string, string>>
 }
 
+const SUPPORT: Special = { path: { group: 'support' } }
+const MEMBERS = '/api/v1/operator/tenants/{tenant_id}/groups/{group}/members'
+
 const SPECIAL: Readonly<Record<string, (prepared: Prepared) => Special>> = {
   'POST /api/v1/operator/tenants': () => ({
     body: { tenant_id: 'fresh', hostnames: ['fresh.localhost'], origin: 'http://127.0.0.1:9000' },
@@ -44,6 +47,10 @@ const SPECIAL: Readonly<Record<string, (prepared: Prepared) => Special>> = {
   'PUT /api/v1/operator/tenants/{tenant_id}/certificates/{hostname}': ({ certificate }) => ({
     body: certificate,
   }),
+  'DELETE /api/v1/operator/tenants/{tenant_id}/groups/{group}': () => SUPPORT,
+  [`GET ${MEMBERS}`]: () => SUPPORT,
+  [`PUT ${MEMBERS}/{user_id}`]: () => SUPPORT,
+  [`DELETE ${MEMBERS}/{user_id}`]: () => SUPPORT,
 }
 
 const OF_CERTIFICATES = 'test/control-plane/acme/states.test.ts'

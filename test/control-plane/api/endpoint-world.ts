@@ -54,6 +54,7 @@ export async function prepareWorld(t: Teardown) {
   const ada = { username: 'ada', email: 'ada@acme.example', password: 'long enough' }
   const { body } = await operator('POST', '/tenants/acme/users', ada)
   const userId = String(body['user_id'])
+  await operator('POST', '/tenants/acme/groups', { name: 'support' })
   const nowMs = clock.nowMs()
   await services.sessions.record({
     tenantId: 'acme',

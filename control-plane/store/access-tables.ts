@@ -1,0 +1,50 @@
+/** Who may open which paths of an application: groups, who is in them, and the rules. */
+import type { AccessRules } from '../../shared/fleet/access-rules.ts'
+import { index, json, primaryKey, table, text, whole } from './columns.ts'
+
+/** Whose word a membership is: a sync touches its own alone. */
+const MEMBERSHIP_SOURCES = ['local', 'scim', 'connection'] as const
+export type MembershipSource = (typeof MEMBERSHIP_SOURCES)[number]
+
+/** A group's bit in tokens; `freeFrom`: no rule speaks of it, and then another may have it. */
+export interface StoredSlot {
+  readonly slot: number
+  readonly since: number
+  readonly group: string
+  readonly freeFrom: number | null
+}
+
+export const accessRules = table('access_rules', {
+  tenantId: text('tenant_id').primaryKey(),
+  content: json('content').$type<AccessRules>().notNull(),
+  slots: json('slots').$type<readonly StoredSlot[]>().notNull(),
+  /** Grows with every group that gets a slot. */
+  slotsVersion: whole('slots_version').notNull(),
+  updatedAt: whole('updated_at').notNull(),
+})
+
+export const groups = table(
+  'access_groups',
+  {
+    tenantId: text('tenant_id').notNull(),
+    name: text('name').notNull(),
+    description: text('description').notNull(),
+    createdAt: whole('created_at').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.tenantId, table.name] })],
+)
+
+export const groupMembers = table(
+  'group_members',
+  {
+    tenantId: text('tenant_id').notNull(),
+    group: text('group_name').notNull(),
+    userId: text('user_id').notNull(),
+    source: text('source', { enum: MEMBERSHIP_SOURCES }).notNull(),
+    createdAt: whole('created_at').notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.tenantId, table.group, table.userId, table.source] }),
+    index('group_members_person').on(table.tenantId, table.userId),
+  ],
+)

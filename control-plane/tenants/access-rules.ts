@@ -1,0 +1,145 @@
+/** A tenant's rules on paths: checked, kept whole, and what gateways and tokens are made of them. */
+import { SECOND_MS } from '../../shared/clock.ts'
+import { normalPrefix } from '../../shared/enforcement/path.ts'
+import { SESSION_SECONDS_FLOOR } from '../../shared/enforcement/revoked-state.ts'
+import { Refusal } from '../../shared/errors.ts'
+import type { AccessRule, AccessRules, EnforcedRules } from '../../shared/fleet/access-rules.ts'
+import { LIMITS } from '../../shared/limits.ts'
+import { parseNetwork } from '../../shared/networks.ts'
+import type { Queries } from '../store/engine.ts'
+import {
+  findAccessRules,
+  groupsOf,
+  membershipsOf,
+  upsertAccessRules,
+  type AccessRulesRow,
+} from '../store/queries/access.ts'
+import type { Tenant } from '../store/queries/tenants.ts'
+import type { Actor, Store } from '../store/store.ts'
+import { createAlter, found } from './alter.ts'
+import { findTenant } from '../store/queries/tenants.ts'
+import { groupBits, nextSlots } from './group-slots.ts'
+
+export type TenantAccessRules = ReturnType<typeof createAccessRules>
+
+const NO_RULES: AccessRules = { rules: [] }
+
+export function createAccessRules({ store }: { store: Store }) {
+  const alter = createAlter(store)
+  return {
+    async of(tenantId: string): Promise<AccessRules> {
+      found(await findTenant(store.read, tenantId))
+      return (await findAccessRules(store.read, tenantId))?.content ?? NO_RULES
+    },
+
+    async put(tenantId: string, content: AccessRules, actor: Actor): Promise<AccessRules> {
+      await alter(tenantId, actor, 'access_rules.changed', async (change, tenant) => {
+        const known = await findAccessRules(change.queries, tenantId)
+        const groups = new Set((await groupsOf(change.queries, tenantId)).map(({ name }) => name))
+        checkRules(content, tenant, groups)
+        if (JSON.stringify(known?.content ?? NO_RULES) === JSON.stringify(content)) return undefined
+        const longest = Math.max(tenant.maxSessionSeconds, SESSION_SECONDS_FLOOR)
+        const table = nextSlots(
+          { slots: known?.slots ?? [], version: known?.slotsVersion ?? 0 },
+          groupsIn(content.rules),
+          {
+            nowMs: change.nowMs,
+            keptMs: longest * SECOND_MS,
+            slotsMax: LIMITS.ruleSlotsMax,
+          },
+        )
+        if (table === undefined)
+          throw refusal('rules', `at most ${LIMITS.ruleSlotsMax} groups, also of the last days`)
+        await upsertAccessRules(change.queries, {
+          tenantId,
+          content,
+          slots: table.slots,
+          slotsVersion: table.version,
+          updatedAt: change.nowMs,
+        })
+        return {
+          rules: content.rules.length,
+          paths: content.rules.slice(0, TOLD_PATHS).map(({ path }) => path),
+        }
+      })
+      return content
+    },
+  }
+}
+
+const TOLD_PATHS = 20
+
+/** undefined: gateways are told nothing, since whoever is signed in may open everything. */
+export function enforcedRulesOf(row: AccessRulesRow | undefined): EnforcedRules | undefined {
+  if (row === undefined || row.content.rules.length === 0) return undefined
+  const slots = row.slots.filter(({ freeFrom }) => freeFrom === null)
+  return {
+    ...row.content,
+    slots: slots.map(({ slot, since, group }) => ({ slot, since, group })),
+  }
+}
+
+/** For a token; nothing where no rule speaks of a group. */
+export async function groupClaimsOf(
+  queries: Queries,
+  tenantId: string,
+  userId: string,
+): Promise<{ readonly gb?: string; readonly gv?: number }> {
+  const row = await findAccessRules(queries, tenantId)
+  if (row === undefined || !row.slots.some(({ freeFrom }) => freeFrom === null)) return {}
+  const memberships = await membershipsOf(queries, tenantId, userId)
+  const memberOf = new Set(memberships.map(({ group }) => group))
+  return { gb: groupBits(row.slots, memberOf), gv: row.slotsVersion }
+}
+
+/** Whether a token says anything of this group. */
+export async function isSpokenOf(queries: Queries, tenantId: string, group: string) {
+  const row = await findAccessRules(queries, tenantId)
+  return row?.slots.some((one) => one.group === group && one.freeFrom === null) ?? false
+}
+
+function groupsIn(rules: readonly AccessRule[]): ReadonlySet<string> {
+  return new Set(
+    rules.flatMap(({ allow, deny = [] }) =>
+      [...allow, ...deny].flatMap(({ group, not_group }) => [
+        ...(group === undefined ? [] : [group]),
+        ...(not_group === undefined ? [] : [not_group]),
+      ]),
+    ),
+  )
+}
+
+/** What the shape does not say. Refuses with the field, and what it must be. */
+function checkRules(
+  { rules, networks = {} }: AccessRules,
+  { hostnames }: Pick<Tenant, 'hostnames'>,
+  groups: ReadonlySet<string>,
+): void {
+  for (const [name, entries] of Object.entries(networks))
+    for (const entry of entries)
+      if (parseNetwork(entry) === undefined)
+        throw refusal(`networks.${name}`, 'addresses or networks like 192.0.2.0/24')
+  const spellings = new Map<string, string>()
+  for (const [at, { host, path, allow, deny = [] }] of rules.entries()) {
+    const field = `rules.${at}`
+    const normal = normalPrefix(path)
+    if (normal === undefined)
+      throw refusal(`${field}.path`, 'a plain path like /reports, without escapes or dots')
+    const spelled = spellings.get(normal.toLowerCase()) ?? normal
+    spellings.set(normal.toLowerCase(), spelled)
+    if (spelled !== normal) throw refusal(`${field}.path`, `spelled like ${spelled} above`)
+    if (host !== undefined && !hostnames.includes(host))
+      throw refusal(`${field}.host`, `one of the tenant's hostnames: ${hostnames.join(', ')}`)
+    for (const clause of [...allow, ...deny]) {
+      for (const name of [clause.group, clause.not_group])
+        if (name !== undefined && !groups.has(name))
+          throw refusal(field, `about groups of this tenant; create ${name} first`)
+      for (const name of [clause.network, clause.not_network])
+        if (name !== undefined && !Object.hasOwn(networks, name))
+          throw refusal(field, `about networks that are listed in networks; ${name} is not`)
+    }
+  }
+}
+
+const refusal = (field: string, wish: string) =>
+  new Refusal('field_invalid', { field: field.split('.')[0] }, `"${field}" must be ${wish}.`)
