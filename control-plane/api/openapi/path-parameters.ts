@@ -2,10 +2,8 @@
 
 export const PATH_PARAMETERS = {
   tenant_id: { description: 'The ID of the tenant.', example: 'acme' },
-  group: {
-    description: 'The name of the group.',
-    example: 'finance',
-  },
+  group: { description: 'The name of the group.', example: 'finance' },
+  connection_id: { description: 'The ID of the connection.', example: 'con_1b9f6c1e2d3a4b5c' },
   user_id: {
     description: 'The ID of the user.',
     example: 'usr_1b9f6c1e2d3a4b5c',
