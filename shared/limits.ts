@@ -9,6 +9,7 @@ import { HOSTNAME_LIMITS } from './hostname-limits.ts'
 import { PEOPLE_LIMITS } from './people-limits.ts'
 import { PROJECT_LIMITS } from './project-limits.ts'
 import { REPORT_LIMITS } from './report-limits.ts'
+import { RULE_LIMITS } from './rule-limits.ts'
 import { WEBHOOK_LIMITS } from './webhook-limits.ts'
 
 /**
@@ -23,6 +24,7 @@ export const LIMITS = {
   ...DEVICE_LIMITS,
   ...EDGE_LIMITS,
   ...HOSTNAME_LIMITS,
+  ...RULE_LIMITS,
   ...PEOPLE_LIMITS,
   ...PROJECT_LIMITS,
   ...REPORT_LIMITS,
@@ -101,19 +103,6 @@ export const LIMITS = {
   hostnamesPerTenantMax: 100,
   pathPrefixesPerTenantMax: 200,
   pathPrefixBytesMax: 512,
-  // access rules of a tenant
-  rulesPerTenantMax: 2000,
-  ruleClausesMax: 50,
-  ruleMethodsMax: 20,
-  ruleNetworksMax: 50,
-  ruleNetworkEntriesMax: 200,
-  /** Groups that rules speak of: each is a bit in every token. */
-  ruleSlotsMax: 1024,
-  groupsPerTenantMax: 5000,
-  ruleAgeSecondsMin: 60,
-  ruleAgeSecondsMax: 30 * 24 * 3600,
-  /** A token that is younger says what there is to say, and no other is asked for. */
-  freshClaimsSecondsMax: 60,
   passwordBytesMax: 1024,
   /** In the form that is hashed, which may be longer than what was typed. */
   passwordNormalizedBytesMax: 4096,

@@ -137,6 +137,8 @@ export function createGroups({ store }: { store: Store }) {
       return store.change(async (change) => {
         const { queries } = change
         await requireGroup(queries, tenantId, group)
+        if ((await findUser(queries, tenantId, userId)) === undefined)
+          throw new Refusal('user_not_found')
         if ((await findMember(queries, tenantId, group, userId, source)) === undefined)
           return { enforced: change.enforced }
         await changeMember(change, { tenantId, group, userId }, async () => {

@@ -1,0 +1,15 @@
+/** Access rules of a tenant, and the groups that they speak of. */
+export const RULE_LIMITS = {
+  rulesPerTenantMax: 2000,
+  ruleClausesMax: 50,
+  ruleMethodsMax: 20,
+  ruleNetworksMax: 50,
+  ruleNetworkEntriesMax: 200,
+  /** Groups that rules speak of: each is a bit in every token. */
+  ruleSlotsMax: 1024,
+  groupsPerTenantMax: 5000,
+  ruleAgeSecondsMin: 60,
+  ruleAgeSecondsMax: 30 * 24 * 3600,
+  /** A token that is younger says what there is to say, and no other is asked for. */
+  freshClaimsSecondsMax: 60,
+} as const
