@@ -28,7 +28,7 @@ export const LOGIN_CHARACTERS_MAX = 320
 export function passwordStep(realm: Realm, world: RealmWorld) {
   const { tenant, records, provider, personRate } = realm
   const { tenantId } = tenant
-  const { store, users, attempts, policies, clock, baseUrl } = world
+  const { store, users, attempts, policies, clock } = world
   const { attemptOf, ownFacts, ownSid, withDevice } = factsAbout(realm, world)
   const finish = finishing(realm, world)
   const cookies = attemptCookies(realm, world)

@@ -18,7 +18,7 @@ type Upstream = NonNullable<AttemptState['upstream']>
 export function upstreamStep(realm: Realm, world: RealmWorld) {
   const { tenant, records, personRate } = realm
   const { tenantId } = tenant
-  const { store, attempts, policies, baseUrl, clock } = world
+  const { store, attempts, policies, clock } = world
   const { attemptOf, ownFacts, ownSid, withDevice } = factsAbout(realm, world)
   const finish = finishing(realm, world)
   const cookies = attemptCookies(realm, world)
