@@ -117,7 +117,8 @@ void t.test(
 
 /**
  * Every call that changes something. gateways: what they enforce, so its answer waits for them and
- * says who does. sessions: it ends some, and says who refuses them. soon: gateways hear of it, and
+ * says who does. sessions: it ends some or their
+ * tokens, and says who refuses them. soon: gateways hear of it, and
  * nothing that was shut is open until they do; the answer waits a quarter of a second. here: it
  * holds with the commit, since only the control plane asks for it.
  */
@@ -131,6 +132,7 @@ const CALLS: Readonly<Record<string, readonly string[]>> = {
     'POST /tenants/{tenant_id}/go-live',
     'POST /tenants/{tenant_id}/go-back',
     'PUT /tenants/{tenant_id}/policies/session',
+    'PUT /tenants/{tenant_id}/access-rules',
     'POST /tenants/{tenant_id}/keys/rotate', // retire; a new key waits until gateways have it
     'DELETE /tenants/{tenant_id}/connectors/{connector_id}',
   ],
@@ -138,6 +140,8 @@ const CALLS: Readonly<Record<string, readonly string[]>> = {
     'PATCH /tenants/{tenant_id}/users/{user_id}',
     'DELETE /tenants/{tenant_id}/users/{user_id}',
     'POST /tenants/{tenant_id}/revocations',
+    'PUT /tenants/{tenant_id}/groups/{group}/members/{user_id}',
+    'DELETE /tenants/{tenant_id}/groups/{group}/members/{user_id}',
     'POST /tenants/{tenant_id}/device-revocations',
     'POST /tenants/{tenant_id}/devices/{device_id}/revoke',
     'DELETE /tenants/{tenant_id}/devices/{device_id}',
