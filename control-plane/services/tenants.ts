@@ -61,7 +61,7 @@ export async function openTenants(world: ServicesWorld, jobs: Jobs) {
   const proofs = createProofs({ allowPrivate, egressProxy, resolve, ...world.proofs })
   const { look } = proofs
   const hostnames = createHostnames({ store, tenants, look, clock, log: world.log })
-  jobs.tidied('hostnameClaims', hostnames)
+  jobs.tidied('hostnames', hostnames)
   const lookAlone = leases.alone('hostnames', hostnames.lookAtDue)
   jobs.follows(
     async (isClosed) => {
