@@ -87,14 +87,19 @@ export class SpareBuffer {
     return this.#kept.pop() ?? Buffer.allocUnsafeSlow(this.#bytes)
   }
 
-  /** So much of it. It is kept again once the socket has sent it; false: the socket has enough. */
-  write(socket: Socket, taken: Buffer, bytes: number): boolean {
+  /**
+   * So much of it. It is kept again once the socket has sent it, which `onSent` is told; false: the
+   * socket has enough.
+   */
+  write(socket: Socket, taken: Buffer, bytes: number, onSent?: () => void): boolean {
     const piece = taken.subarray(0, bytes)
     // TLS is never done at once.
-    if (socket instanceof TLSSocket)
+    if (socket instanceof TLSSocket || onSent !== undefined)
       return socket.write(piece, (error) => {
         // One that was destroyed says so before Node has let go of what it was about to send.
-        if (!error && !socket.destroyed) this.#keep(taken)
+        if (error || socket.destroyed) return
+        this.#keep(taken)
+        onSent?.()
       })
     const hasRoom = socket.write(piece)
     // Nothing is waiting in the socket: the kernel has it all.

@@ -14,13 +14,17 @@ const spare = new SpareBuffer(WRITE_BYTES)
 export class FrameWriter {
   readonly encoder = new HpackEncoder()
   readonly #socket: Socket
-  readonly #onFlushed: () => void
+  readonly #onFlushed: (isSent: boolean) => void
   #out: Buffer | null = null
   #bytes = 0
   #isDue = false
+  /** Writes that the socket has not done yet. */
+  #inFlight = 0
+  /** A turn is over that waits for them. */
+  #isHeld = false
 
-  /** `onFlushed`: the socket has all that was written in this turn. */
-  constructor(socket: Socket, onFlushed: () => void) {
+  /** `onFlushed`: a turn is over; `isSent`: and the socket has all that was written in it. */
+  constructor(socket: Socket, onFlushed: (isSent: boolean) => void) {
     this.#socket = socket
     this.#onFlushed = onFlushed
   }
@@ -35,18 +39,37 @@ export class FrameWriter {
     return this.#bytes + this.#socket.writableLength
   }
 
-  readonly flush = (): void => {
+  /**
+   * A little waits for what is on its way: each write holds a whole buffer, and to a client that reads
+   * nothing there would be one for every answer.
+   */
+  readonly #flush = (): void => {
     this.#isDue = false
+    this.#isHeld = this.#inFlight > 0
+    if (this.#isHeld) this.#onFlushed(false)
+    else this.flush()
+  }
+
+  flush(): void {
     this.#send()
-    this.#onFlushed()
+    this.#onFlushed(true)
+  }
+
+  readonly #onSent = (): void => {
+    this.#inFlight--
+    if (!this.#isHeld || this.#inFlight > 0) return
+    this.#isHeld = false
+    this.flush()
   }
 
   #send(): void {
     const out = this.#out
     if (out === null) return
     this.#out = null
-    if (!this.#socket.destroyed && this.#socket.writable)
-      spare.write(this.#socket, out, this.#bytes)
+    if (!this.#socket.destroyed && this.#socket.writable) {
+      this.#inFlight++
+      spare.write(this.#socket, out, this.#bytes, this.#onSent)
+    }
     this.#bytes = 0
   }
 
@@ -61,7 +84,7 @@ export class FrameWriter {
   due(): void {
     if (this.#isDue) return
     this.#isDue = true
-    setImmediate(this.flush)
+    setImmediate(this.#flush)
   }
 
   #head(out: Buffer, at: number, length: number, type: number, flags: number, id: number): void {

@@ -23,7 +23,7 @@ export type DecodedBlock = { readonly fields: readonly string[] } | 'invalid' | 
 
 /** Of blocks as short as these the last ones are remembered: a browser repeats itself. */
 const REMEMBERED_BYTES_MAX = 512
-const REMEMBERED_MAX = 32
+const REMEMBERED_MAX = 8
 /** 28 bits: more than any length here may be. */
 const CONTINUED_MAX = 4
 

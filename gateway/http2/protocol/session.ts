@@ -71,7 +71,7 @@ export class ServerSession
     this.#idleFrames = new Spending(options.idleFrames, options.nowMs())
     this.#reader = new FrameReader(this)
     this.#blocks = new HeaderBlocks(options)
-    this.#writer = new FrameWriter(socket, () => this.#onFlushed())
+    this.#writer = new FrameWriter(socket, (isSent) => this.#onFlushed(isSent))
     this.#sending = new SendQueue(this.#writer)
     this.#receiveWindow = new ReceiveWindow((bytes) =>
       this.#writer.frame(TYPE.windowUpdate, 0, 0, [bytes]),
@@ -330,12 +330,13 @@ export class ServerSession
     this.#sending.pump()
   }
 
-  #onFlushed(): void {
+  #onFlushed(isSent: boolean): void {
     const over = this.#over
     this.#over = []
+    for (const stream of over) stream.tellClose()
+    if (!isSent) return
     const unwanted = this.#unwanted
     this.#unwanted = []
-    for (const stream of over) stream.tellClose()
     for (const stream of unwanted) stream.close()
     if (unwanted.length > 0 || this.destroyed) return
     if (this.closed && this.#streams.size === 0) this.#leave()

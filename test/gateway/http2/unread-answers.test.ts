@@ -133,6 +133,36 @@ for (const [windowBytes, heldMax, title] of [
     t.ok(held < heldMax, `${(held / MIB).toFixed(2)} MiB in buffers`)
   })
 
+t.test('answers without a body to a client that reads nothing hold what they are', async (t) => {
+  const { wire } = await start(t, {
+    decide: (exchange) => {
+      if (exchange.head.method === 'HEAD')
+        exchange.respond({ status: 200, headerLines: [], body: 'seldom' })
+      else exchange.forward(wire.plan(exchange))
+    },
+  })
+  const client = connect(wire, 2 ** 30).send(widen(0, 2 ** 30))
+  await client.settled()
+  client.socket.pause()
+  // Until neither the kernel nor the socket takes any more.
+  client.request(1, requestFields(HOST, '/giant'))
+  // Until neither the kernel nor the socket takes any more.
+  for (let count = 0; count < 5000; count++) await tick()
+  const before = await bufferBytes()
+  const head = fields([
+    [':method', 'HEAD'],
+    [':scheme', 'https'],
+    [':authority', HOST],
+    [':path', '/'],
+  ])
+  for (let at = 1; at <= 1000; at++) {
+    client.request(1 + 2 * at, head)
+    while (wire.outcomes.length < at) await tick()
+  }
+  const held = (await bufferBytes()) - before
+  t.ok(held < MIB, `${(held / MIB).toFixed(2)} MiB in buffers`)
+})
+
 t.test('who takes nothing gets nothing new begun; all of it comes when it does', async (t) => {
   const { wire, origin } = await start(t)
   const client = connect(wire, 0)
