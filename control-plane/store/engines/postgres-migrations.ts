@@ -24,8 +24,9 @@ export async function migratePostgres(connections: Connections): Promise<void> {
       `${BEGIN}; CREATE TABLE IF NOT EXISTS migrations
         (name TEXT COLLATE "C" PRIMARY KEY, applied_at BIGINT NOT NULL); COMMIT`,
     )
-    await refuseNewer(connection)
+    const before = await appliedBefore(connection)
     for (const migration of migrations) {
+      if (before.has(migration.name)) continue
       const text = textOf(migration)
       await connection.run(BEGIN)
       const is = 'SELECT 1 FROM migrations WHERE name = $1'
@@ -52,13 +53,14 @@ async function refuseUnfit(connection: Connection) {
     throw new Error(`its encoding is ${String(encoding)}; create one with --encoding=UTF8`)
 }
 
-async function refuseNewer(connection: Connection) {
+async function appliedBefore(connection: Connection): Promise<ReadonlySet<string>> {
   const known = new Set<string>(migrations.map(({ name }) => name))
-  for (const [name] of await connection.ask('SELECT name FROM migrations ORDER BY name', []))
-    if (!known.has(String(name)))
-      throw new Error(
-        `the database was written by a newer version (it has migration ${String(name)})`,
-      )
+  const rows = await connection.ask('SELECT name FROM migrations ORDER BY name', [])
+  const names = rows.map(([name]) => String(name))
+  const newer = names.find((name) => !known.has(name))
+  if (newer !== undefined)
+    throw new Error(`the database was written by a newer version (it has migration ${newer})`)
+  return new Set(names)
 }
 
 /** In the words of Postgres: text by its bytes, and whole numbers of eight bytes, as SQLite has them. */
