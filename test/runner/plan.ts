@@ -30,6 +30,7 @@ const TAKES_LONG = ['test/browser', 'test/flows', 'test/flows/one-fleet']
 /** Begun first, since they take longest; the small ones fill the gaps at the end. */
 const LONGEST = [
   'test/strangers/corpus',
+  'test/control-plane/store',
   ...TAKES_LONG,
   'test/conformance',
   'test/control-plane',

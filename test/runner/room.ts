@@ -10,7 +10,7 @@ import type { Test } from 'tap'
 import { processState } from './process-state.ts'
 
 /** As in package.json, which holds for a file that is run alone; long, for a machine that has much else to do. */
-const FILE_TIMEOUT_MS = 900_000
+const FILE_TIMEOUT_MS = 1_800_000
 
 /** Whoever keeps a process from ending has this long after the last file. */
 const END_TIMEOUT_MS = 15_000

@@ -19,7 +19,7 @@ const ROOM = fileURLToPath(new URL('room.ts', import.meta.url))
 const YOUNG = '--min-semi-space-size=16'
 
 /** Longer than any file may take: then it hangs where its own time-out does not reach. */
-const SILENT_MS_MAX = 1_200_000
+const SILENT_MS_MAX = 2_000_000
 const RESULT = /^(ok|not ok) \d* ?- (.*?)(?: # time=([\d.]+)ms)?$/
 const SUBTEST = /^# Subtest: (.*)$/
 /** With which tap ends. */

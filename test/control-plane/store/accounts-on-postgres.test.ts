@@ -2,12 +2,12 @@
 import { onPostgres } from '../../support/on-postgres.ts'
 
 await onPostgres(
-  'accounts',
-  'sessions',
-  'tenants',
-  'keys',
-  'mail',
-  'events',
-  'devices',
-  'connectors',
+  'accounts/*',
+  'sessions/*',
+  'tenants/*',
+  'keys/*',
+  'mail/*',
+  'events/*',
+  'devices/*',
+  'connectors/*',
 )

@@ -1,4 +1,4 @@
 // long: asks this room again, with Postgres as its database
 import { onPostgres } from '../../support/on-postgres.ts'
 
-await onPostgres('api')
+await onPostgres('api/*')

@@ -1,4 +1,4 @@
 // long: asks these rooms again, with Postgres as their database
 import { onPostgres } from '../../support/on-postgres.ts'
 
-await onPostgres('verification', 'user-directory')
+await onPostgres('verification/*', 'user-directory/*')
