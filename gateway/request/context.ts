@@ -2,6 +2,7 @@
 import type { Clock } from '../../shared/clock.ts'
 import type { AddressReader } from '../../shared/client-address.ts'
 import type { Judged, Outcome, ServiceEndpoint } from '../../shared/enforcement/decide.ts'
+import { METHOD_OVERRIDES } from '../../shared/enforcement/foreign-headers.ts'
 import { isNavigation } from '../../shared/enforcement/navigation.ts'
 import { isOwnOrigin } from '../../shared/enforcement/own-origin.ts'
 import type { RevokedView } from '../../shared/enforcement/session.ts'
@@ -126,6 +127,10 @@ export class RequestContext implements ServiceRequest, Judged<ProvenSession> {
 
   get method(): string {
     return this.exchange.head.method
+  }
+
+  get methodOverrides(): readonly string[] {
+    return METHOD_OVERRIDES.flatMap((name) => this.header(name))
   }
 
   get isNavigation(): boolean {

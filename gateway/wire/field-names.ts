@@ -6,6 +6,7 @@ import { TARGETED_CACHE_FIELDS } from '../../shared/enforcement/answer-sharing.t
 import {
   CLIENT_CLAIMS,
   CLIENT_PREFIXES,
+  METHOD_OVERRIDES,
   normalised,
   PATH_OVERRIDES,
   PATH_PREFIXES,
@@ -260,8 +261,9 @@ const NEVER_NOMINATED = new Set([
 export const mayBeNominated = (name: string): boolean => !NEVER_NOMINATED.has(normalised(name))
 
 /** RFC 9110 section 6.5.1: what frames, routes, authenticates or is decided on comes in the head. */
-const NEVER_IN_TRAILERS = new Set([
+const NEVER_IN_TRAILERS = new Set<string>([
   ...NEVER_NOMINATED,
+  ...METHOD_OVERRIDES,
   'accept',
   'age',
   'connection',

@@ -37,7 +37,7 @@ const ASSUME_NOTHING = 0
 const ASSUME_STRENGTH = 1
 const ASSUME_GROUPS = 2
 
-type AccessVerdict =
+export type AccessVerdict =
   | { readonly kind: 'allowed' }
   | { readonly kind: 'unreadable' }
   | {

@@ -7,7 +7,7 @@ import type { Protection, TenantStatus } from '../fleet/snapshot.ts'
 import type { AllowClause } from '../fleet/access-rules.ts'
 import { LIMITS } from '../limits.ts'
 import type { ForwardReason, RefuseReason, SignInReason } from '../reasons.ts'
-import { isStrong, type AccessJudge } from './access-rules.ts'
+import { isStrong, type AccessJudge, type AccessVerdict } from './access-rules.ts'
 import type { ExcludedMatcher, SealedMatcher } from './path.ts'
 import type { TokenClaims } from './token.ts'
 
@@ -39,6 +39,8 @@ export type SessionVerdict<Session> =
 export interface Judged<Session> {
   readonly host: string
   readonly method: string
+  /** Other methods that its headers name, as they came: frameworks may do those instead. */
+  readonly methodOverrides: readonly string[]
   readonly path: string
   readonly clientAddress: string
   readonly nowSeconds: number
@@ -90,11 +92,15 @@ const SUSPENDED = { kind: 'refuse', reason: 'suspended', status: 503 } as const
 const SEALED = { kind: 'refuse', reason: 'sealed', status: 404 } as const
 const UNREADABLE = { kind: 'refuse', reason: 'path_unreadable', status: 400 } as const
 const ORIGIN_FOREIGN = { kind: 'refuse', reason: 'origin_foreign', status: 403 } as const
+const RULE_DENIED = { kind: 'refuse', reason: 'rule_denied', status: 403 } as const
 const STATE_LOST = { kind: 'refuse', reason: 'state_lost', status: 503 } as const
 const CLIENT_UNREADABLE = { kind: 'refuse', reason: 'client_unreadable', status: 503 } as const
 const ENDPOINT_BY_PATH: ReadonlyMap<string, ServiceEndpoint> = new Map(
   SERVICE_ENDPOINTS.map((endpoint) => [`/service/${endpoint}`, endpoint]),
 )
+/** Its own, and as many more as anybody has use for. */
+const METHODS_MAX = 4
+const SEPARATORS = /[\s,;]+/
 const NO_COOKIES: readonly string[] = []
 
 /** Whose session it is, as far as a decision looks at that. */
@@ -140,14 +146,34 @@ function barOf(
   const { clientAddress, nowSeconds } = request
   const { authTime, iat, groupBits, groupsVersion = 0 } = claims
   const who = { clientAddress, nowSeconds, authTime, groupBits, groupsVersion }
-  const verdict = access.judge(request, { ...who, isStrong: isStrong(claims) })
-  if (verdict.kind === 'allowed') return undefined
+  const { host, path } = request
+  const facts = { ...who, isStrong: isStrong(claims) }
+  const methods = methodsOf(request)
+  for (const method of methods.slice(0, METHODS_MAX)) {
+    const verdict = access.judge({ host, method, path }, facts)
+    if (verdict.kind !== 'allowed') return barBehind(verdict, request, claims)
+  }
+  return methods.length > METHODS_MAX ? RULE_DENIED : undefined
+}
+
+/** Its own first. Which of the others a framework takes, and whether it does at all, nobody here can know. */
+function methodsOf({ method, methodOverrides }: Judged<unknown>): readonly string[] {
+  if (methodOverrides.length === 0) return [method]
+  const others = methodOverrides.join().toUpperCase().split(SEPARATORS)
+  return [...new Set([method, ...others.filter((other) => other !== '')])]
+}
+
+function barBehind(
+  verdict: Exclude<AccessVerdict, { kind: 'allowed' }>,
+  { nowSeconds, isNavigation }: Judged<unknown>,
+  { authTime, iat }: TokenClaims,
+): Outcome<never> {
   if (verdict.kind === 'unreadable') return UNREADABLE
   const { isStrengthMissing, isGroupMissing, maxAge, ways } = verdict
   const isOld = (atSeconds: number) => nowSeconds - atSeconds > LIMITS.freshClaimsSecondsMax
   if (isStrengthMissing && isOld(authTime))
     return { kind: 'sign_in', reason: 'strength_missing', maxAge }
-  if (isGroupMissing && isOld(iat) && request.isNavigation)
+  if (isGroupMissing && isOld(iat) && isNavigation)
     return { kind: 'sign_in', reason: 'groups_outdated' }
   return { kind: 'refuse', reason: 'rule_denied', status: 403, ways }
 }

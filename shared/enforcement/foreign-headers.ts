@@ -89,6 +89,13 @@ export const PATH_PREFIXES = [
   'x-react-router-',
 ] as const
 
+/** Frameworks do what these say instead of what the request line says. They go on, and rules ask for both. */
+export const METHOD_OVERRIDES = [
+  'x-http-method-override',
+  'x-http-method',
+  'x-method-override',
+] as const
+
 /** Who the client is and how it came, says whoever stands in front: at the edge that is us. */
 export const CLIENT_CLAIMS = [
   'forwarded',

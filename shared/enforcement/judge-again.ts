@@ -73,6 +73,7 @@ function judgeOpenSession({ claims }: Pick<TokenProof, 'claims'>, facts: StillOp
 
 /** What was judged when it began, and cannot change. */
 const LET_IN = {
+  methodOverrides: [],
   isNavigation: false,
   isUpgrade: false,
   isFromOwnOrigin: true,

@@ -71,6 +71,27 @@ t.test('where only strength is missing, a stronger sign-in is asked for', async 
   t.match(page, { status: 403, text: /a second factor/ })
 })
 
+t.test('a rule for a method holds for headers that name it', async (t) => {
+  const fleet = await wholeFleet(t)
+  const application = await startApplication(t)
+  const tenant = await startTenant(fleet, 'methods', application.origin)
+  const ada = fleet.browser()
+  await ada.signIn(`${tenant.edge()}/`, 'ada', PASSWORD)
+  const rules = [
+    { path: '/papers', methods: ['POST'], allow: [{ signed_in: true }] },
+    { path: '/papers', methods: ['DELETE'], allow: [{ network: 'nowhere' }] },
+  ]
+  const change = { networks: { nowhere: ['192.0.2.0/24'] }, rules }
+  t.match(await fleet.operator('PUT', '/tenants/methods/access-rules', change), { status: 200 })
+  const post = (headers: Record<string, string> = {}) =>
+    ada.fetch(`${tenant.edge()}/papers/1`, { method: 'POST', headers })
+  t.match(await post(), { status: 200 })
+  t.match(await post({ 'x-http-method-override': 'POST' }), { status: 200 })
+  for (const name of ['x-http-method-override', 'X-HTTP-Method', 'x-method-override'])
+    t.match(await post({ [name]: 'delete' }), { status: 403 }, name)
+  t.notOk(application.received.some(({ headers }) => headers['x-http-method'] !== undefined))
+})
+
 function claimsOf(token: string): Record<string, unknown> {
   const payload = Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()
   return JSON.parse(payload) as Record<string, unknown>

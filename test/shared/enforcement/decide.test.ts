@@ -42,6 +42,7 @@ function asked(path: string, more: Asked = {}): Judged<typeof SESSION> {
     ...who,
     ...request,
     isNetworkUnknown: false,
+    methodOverrides: [],
     readSession: () => NONE,
     ...more,
   }
@@ -188,6 +189,8 @@ const ACCESS = rulesOf([
   { path: '/finance', allow: [{ group: 'finance' }] },
   { path: '/admins', allow: [{ group: 'admins' }] },
   { path: '/strong', allow: [{ group: 'admins', strength: 'mfa', max_age: 900 }] },
+  { path: '/papers', methods: ['DELETE'], allow: [{ group: 'finance' }] },
+  { path: '/papers', methods: ['POST', 'PATCH'], allow: [{ group: 'admins' }] },
   { path: '/open/inner', allow: [{ group: 'finance' }] },
 ])
 const RULED: TenantRules = { ...RULES, access: compileAccess(ACCESS, RULES.excluded) }
@@ -237,6 +240,28 @@ const RULED_CASES: typeof CASES = [
     asked('/strong', signedInAs({ authTime: 9_990, acr: 'aal2' })),
     { kind: 'forward' },
   ],
+  ...(
+    [
+      ['a method that is open', ['patch'], { kind: 'forward' }],
+      ['one that is not', ['delete'], refused('rule_denied', 403)],
+      ['one that is not, of several', ['PATCH, Delete'], refused('rule_denied', 403)],
+      [
+        'one that is not, in the third header',
+        ['PATCH', '', 'DELETE'],
+        refused('rule_denied', 403),
+      ],
+      ['more of them than anybody uses', ['A,B,C,D'], refused('rule_denied', 403)],
+      ['nothing', [' '], { kind: 'forward' }],
+    ] as const
+  ).map(
+    ([title, methodOverrides, outcome]) =>
+      [
+        `headers name another method: ${title}`,
+        RULED,
+        asked('/papers/1', { ...signedIn, method: 'POST', methodOverrides }),
+        outcome,
+      ] as const,
+  ),
   [
     'what is open for everybody stays so',
     RULED,

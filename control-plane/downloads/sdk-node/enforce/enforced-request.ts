@@ -1,6 +1,7 @@
 /** One request as the sign-in and the session reader see it; it keeps the state that it began with. */
 import type { Judged, SessionVerdict } from '../../../../shared/enforcement/decide.ts'
 import { isSameNetwork } from '../../../../shared/enforcement/fingerprint.ts'
+import { METHOD_OVERRIDES } from '../../../../shared/enforcement/foreign-headers.ts'
 import { isNavigation } from '../../../../shared/enforcement/navigation.ts'
 import { isOwnOrigin } from '../../../../shared/enforcement/own-origin.ts'
 import type { ProvenSession, SessionReader } from '../../../../shared/enforcement/read-session.ts'
@@ -61,6 +62,10 @@ export class EnforcedRequest implements ServiceRequest, Judged<Session> {
 
   get method(): string {
     return this.head.method
+  }
+
+  get methodOverrides(): readonly string[] {
+    return METHOD_OVERRIDES.flatMap((name) => this.header(name))
   }
 
   get isNavigation(): boolean {
