@@ -1,11 +1,10 @@
-import type { BodyBuffers } from './body-buffers.ts'
-import type { ServerStream } from './protocol/stream.ts'
-
 /**
- * How far an answer has come, and whether its client takes it. A stream has its time while its connection moves: a slow line
- * that carries many of them gives each its turn. A connection that moves nothing is waited for no
- * longer than on the other wire.
+ * How far an answer has come, and whether its client takes it. A stream has its time while its
+ * connection moves: a slow line that carries many of them gives each its turn. A connection that
+ * moves nothing is waited for no longer than on the other wire.
  */
+import type { BodyBuffers } from './body-buffers.ts'
+
 export interface AnswerProgressWorld {
   readonly idleMs: number
   /** However much the others of its connection move. */
@@ -60,16 +59,12 @@ export class AnswerProgress {
   }
 
   /** What the stream calls when it is done with what was taken last. */
-  whenSent(
-    stream: ServerStream,
-    then: (() => void) | undefined,
-  ): ((error?: Error | null) => void) | undefined {
+  whenDone(then: (() => void) | undefined): (() => void) | undefined {
     const lent = this.#lentToLast
     if (lent === null) return then
     this.#lentToLast = null
-    return (error) => {
-      // A stream that was destroyed says so before Node has let go of what it was about to send.
-      if (!error && !stream.destroyed) this.#buffers.giveBack(lent)
+    return () => {
+      this.#buffers.giveBack(lent)
       then?.()
     }
   }

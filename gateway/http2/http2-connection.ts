@@ -84,7 +84,7 @@ export class Http2Connection implements Deadlined, Idling {
       socket,
       this.#isNarrow ? world.narrowOptions : world.sessionOptions,
     )
-      .on('stream', (stream, _headers, _flags, fields) => this.#onStream(stream, fields))
+      .on('stream', (stream, fields) => this.#onStream(stream, fields))
       .on('flood', (kind) => this.#endAbuse(kind))
       .on('ping', countControlFrame)
       .on('remoteSettings', countControlFrame)
@@ -98,7 +98,7 @@ export class Http2Connection implements Deadlined, Idling {
 
   #onStream(stream: ServerStream, fields: readonly string[]): void {
     // Reset in the same breath: there is nobody to answer, and it still has cost us.
-    if (stream.destroyed || stream.closed) return this.#spendReset(stream.rstCode)
+    if (stream.closed) return this.#spendReset(stream.rstCode)
     if (this.#use.streams >= this.world.limits.http2StreamsPerAddressMax && !this.#isExempt())
       return this.#turnAway(stream)
     const body = stream.endAfterHeaders ? null : new UnreadBody(stream, this)
@@ -321,7 +321,7 @@ export class Http2Connection implements Deadlined, Idling {
   #endAbuse(kind: AbuseKind): void {
     if (this.#isGone || this.#session.destroyed) return
     this.world.guard(() => this.world.options.onAbuse?.(kind, this.peerAddress))
-    this.#session.destroy(new Error(kind), ERROR.enhanceYourCalm)
+    this.#session.destroy(ERROR.enhanceYourCalm)
   }
 
   onDeadline(nowMs: number): void {
@@ -358,7 +358,7 @@ export class Http2Connection implements Deadlined, Idling {
   }
 
   destroy(): void {
-    this.#session.destroy()
+    this.#session.destroy(ERROR.none)
     // A session that was closing would wait for its client to take what is on its way.
     this.#socket.destroy()
     this.#onClose()

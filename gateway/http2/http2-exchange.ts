@@ -23,7 +23,7 @@ import type { ExchangeConnection } from './world.ts'
 import { sendAnswer } from './own-answer.ts'
 import { UnwantedBody } from './unwanted-body.ts'
 import { ERROR } from './protocol/frames.ts'
-import type { AnswerOptions, ServerStream } from './protocol/stream.ts'
+import type { ServerStream } from './protocol/stream.ts'
 
 export class Http2Exchange implements Exchange, ResponseSink {
   readonly head: ParsedHead
@@ -125,9 +125,8 @@ export class Http2Exchange implements Exchange, ResponseSink {
     this.#isHeadSent = true
     this.#isAnswered = true
     this.#progress.bytes = answer.body.length
-    this.#attempt((stream) => {
-      this.#record.status = sendAnswer(stream, answer, this.#connection.world.dateLine())
-    })
+    if (!this.#stream.closed)
+      this.#record.status = sendAnswer(this.#stream, answer, this.#connection.world.dateLine())
     this.#connection.onWritten(this.unsentBytes)
     this.#leaveBody()
   }
@@ -136,8 +135,7 @@ export class Http2Exchange implements Exchange, ResponseSink {
 
   #readBody(use: number): void {
     this.body.use = use
-    if (this.head.expectsContinue)
-      this.#attempt((stream) => stream.additionalHeaders([':status', '100']))
+    if (this.head.expectsContinue) this.#stream.additionalHeaders([':status', '100'])
     this.body.turn.begin(this.#connection.world)
     this.#hearBody()
     this.#stream.resume()
@@ -146,7 +144,7 @@ export class Http2Exchange implements Exchange, ResponseSink {
   #hearBody(): void {
     this.#stream
       .on('data', (chunk: Buffer) => this.#onBodyData(chunk))
-      .on('trailers', (_headers, _flags, fields) => this.#onTrailers(fields))
+      .on('trailers', (fields) => this.#onTrailers(fields))
       .on('end', () => this.#onBodyEnd())
   }
 
@@ -177,7 +175,6 @@ export class Http2Exchange implements Exchange, ResponseSink {
   }
 
   #onBodyEnd(): void {
-    // For Node a stream that was reset ends as well: closed before our answer, whatever its code.
     if (this.#isOver || (this.#stream.closed && !this.#isAnswered)) return
     if (this.#stream.rstCode !== ERROR.none) return
     const { body } = this
@@ -219,7 +216,7 @@ export class Http2Exchange implements Exchange, ResponseSink {
   onInformational(status: number, _reason: string, lines: string): void {
     const fields = [':status', String(status)]
     appendLines(fields, lines)
-    this.#attempt((to) => to.additionalHeaders(fields))
+    this.#stream.additionalHeaders(fields)
   }
 
   onHead(head: ResponseHead): void {
@@ -237,13 +234,11 @@ export class Http2Exchange implements Exchange, ResponseSink {
 
   onReadEnd(): void {
     const stream = this.#stream
-    // Trailers are only known at the end; a stream that may have some must be told to ask for them.
-    const waitForTrailers = this.#response!.framing === BODY.chunked
-    if (!this.#isHeadSent) this.#sendHead({ waitForTrailers })
+    if (!this.#isHeadSent) this.#sendHead(false)
     const body = this.#progress.take()
     if (body === null || stream.writableEnded) return
     const { onTaken } = this.#connection
-    this.#isFull = !stream.write(body, this.#progress.whenSent(stream, onTaken))
+    this.#isFull = !stream.write(body, this.#progress.whenDone(onTaken))
     if (this.#progress.deadlineMs === Infinity) this.#awaitTaking()
     this.#connection.onWritten(body.length)
     if (!this.#isFull) return
@@ -281,37 +276,21 @@ export class Http2Exchange implements Exchange, ResponseSink {
   }
 
   onEnd(trailers: string): void {
-    const stream = this.#stream
     const body = this.#progress.take()
-    if (trailers !== '')
-      stream.once('wantTrailers', () => this.#attempt((to) => to.sendTrailers(fieldsOf(trailers))))
-    const waitForTrailers = trailers !== ''
-    if (!this.#isHeadSent)
-      this.#sendHead({ waitForTrailers, endStream: body === null && !waitForTrailers })
+    const fields = trailers === '' ? null : fieldsOf(trailers)
+    if (!this.#isHeadSent) this.#sendHead(body === null && fields === null)
     this.#isAnswered = true
-    stream.end(body, this.#progress.whenSent(stream, undefined))
+    this.#stream.end(body, fields, this.#progress.whenDone(undefined))
     if (body !== null) this.#connection.onWritten(body.length)
     this.#leaveBody()
   }
 
-  #sendHead(options: AnswerOptions): void {
+  #sendHead(isWhole: boolean): void {
     const response = this.#response!
     this.#isHeadSent = true
     this.#record.status = response.status
     const fields = answerFields(response, this.#plan!, this.#connection.world.dateLine)
-    this.#attempt((stream) => stream.respond(fields, options))
-  }
-
-  /** What Node does not send it throws at us, out of whoever's read we are in. */
-  #attempt(send: (stream: ServerStream) => void): void {
-    const stream = this.#stream
-    if (stream.destroyed || stream.closed) return
-    try {
-      send(stream)
-    } catch (error) {
-      this.#connection.world.options.onError?.(error)
-      this.#cut()
-    }
+    this.#stream.respond(fields, isWhole)
   }
 
   onError(failure: UpstreamFailure): void {
@@ -332,12 +311,9 @@ export class Http2Exchange implements Exchange, ResponseSink {
     this.body.unwanted?.stop()
   }
 
-  /**
-   * A reset tells the client that the answer is not whole. Not `close()`: that one ends the stream
-   * in good order first, and an answer without a length would look finished.
-   */
+  /** A reset tells the client that the answer is not whole. */
   #cut(): void {
-    this.#stream.destroy(new Error('the answer is cut'))
+    this.#stream.close(ERROR.internal)
   }
 
   onDeadline(nowMs: number): void {

@@ -14,9 +14,8 @@ export function sendAnswer(stream: ServerStream, asked: OwnAnswer, dateLine: str
   appendLines(fields, own + dateLine + STRICT_TRANSPORT_LINE)
   const hasBody = status !== 204 && status !== 304
   if (hasBody) fields.push('content-length', String(Buffer.byteLength(body)))
-  // Node has ended it already where HEAD asks.
-  const isEnd = !hasBody || body === '' || stream.writableEnded
-  stream.respond(fields, { endStream: isEnd })
-  if (!isEnd) stream.end(body)
+  const isWhole = !hasBody || body === ''
+  stream.respond(fields, isWhole)
+  if (!isWhole) stream.end(Buffer.from(body), null)
   return status
 }

@@ -29,23 +29,12 @@ export class RefusedStream implements Deadlined {
     })
   }
 
-  /** What Node does not send it throws at us, out of its event: that would end the worker. */
   answer(answer: OwnAnswer, world: Http2World): void {
-    const stream = this.#stream
-    try {
-      sendAnswer(stream, answer, world.dateLine())
-      if (!stream.endAfterHeaders) stream.leaveRequest()
-    } catch (error) {
-      world.options.onError?.(error)
-      this.#cut()
-    }
+    sendAnswer(this.#stream, answer, world.dateLine())
+    if (!this.#stream.endAfterHeaders) this.#stream.leaveRequest()
   }
 
   onDeadline(): void {
-    this.#cut()
-  }
-
-  #cut(): void {
-    this.#stream.destroy(new Error('the refusal is cut'))
+    this.#stream.close(ERROR.internal)
   }
 }

@@ -1,7 +1,7 @@
 /**
  * What comes of a body while nobody takes it: the rest of its window, which its client may send in
- * frames of one byte. Node keeps each as a buffer of its own, a hundred times what it is; here
- * small ones are put together first. And of whoever goes on sending such frames nothing is taken for
+ * frames of one byte. Each would be a buffer of its own, a hundred times what it is; here small ones
+ * are put together first. And of whoever goes on sending such frames nothing is taken for
  * a while: its window, which is given back as the body is taken, slows it down.
  */
 import { LIMITS } from '../../shared/limits.ts'
@@ -34,7 +34,7 @@ export class UnreadBody {
     this.#stream = stream
     this.#world = world
     this.#push = stream.push.bind(stream)
-    // Node's own reading of the connection calls it, with each frame.
+    // the reading of the connection calls it, with each frame
     stream.push = (chunk: Buffer | null) => this.#onPush(chunk)
     stream.on('resume', () => {
       if (!this.#isWaiting) this.#flush()
@@ -54,13 +54,12 @@ export class UnreadBody {
       return this.#push(chunk)
     this.#joined ??= new GatheredBytes()
     this.#joined.add(chunk)
-    // What Node is told to stop for stays in the window of the stream until there is a push.
     if (isWaiting) return false
     return this.#joined.length < JOINED_BYTES || this.#flush()
   }
 
   /**
-   * Node hands over what each TLS record brought, and a full frame with its head does not fit into
+   * A body comes as each TLS record brought it, and a full frame with its head does not fit into
    * one: so a large body brings some, and each KiB makes room for one more.
    */
   #countSmall(): void {

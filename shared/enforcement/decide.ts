@@ -144,7 +144,7 @@ function barOf(
 ): Outcome<never> | undefined {
   if (access === undefined) return undefined
   const { clientAddress, nowSeconds } = request
-  const { authTime, iat, groupBits, groupsVersion = 0 } = claims
+  const { authTime, groupBits, groupsVersion = 0 } = claims
   const who = { clientAddress, nowSeconds, authTime, groupBits, groupsVersion }
   const { host, path } = request
   const facts = { ...who, isStrong: isStrong(claims) }

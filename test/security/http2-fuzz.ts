@@ -43,21 +43,18 @@ class Seen {
       id?: number | undefined
       on(name: 'data', listener: (chunk: Buffer) => void): unknown
       on(name: 'end' | 'close', listener: () => void): unknown
-      on(name: 'trailers', listener: (_: unknown, _flags: unknown, raw: string[]) => void): unknown
       resume(): unknown
       readonly rstCode: number
     },
-    _headers: unknown,
-    _flags: number,
     fields: readonly string[],
-  ): void => {
+  ): Request => {
     const request: Request = { fields, body: '', trailers: '', isWhole: false, isReset: false }
     this.requests.set(stream.id!, request)
     stream.on('data', (chunk) => (request.body += chunk.toString('latin1')))
-    stream.on('trailers', (_, _flags, raw) => (request.trailers = raw.join('|')))
     stream.on('end', () => (request.isWhole = stream.rstCode === 0))
     stream.on('close', () => (request.isReset = stream.rstCode !== 0))
     stream.resume()
+    return request
   }
 }
 
@@ -104,13 +101,20 @@ async function compare(pieces: readonly Buffer[]): Promise<{ why: string; taken:
   const [ourWire, theirWire] = [new Wire(), new Wire()]
   for (const wire of [ourWire, theirWire]) wire.on('error', () => undefined)
   const session = new ServerSession(ourWire as unknown as TLSSocket, SESSION_OPTIONS)
-  session.on('stream', ours.take)
+  session.on('stream', (stream, fields) => {
+    const request = ours.take(stream, fields)
+    stream.on('trailers', (raw) => (request.trailers = raw.join('|')))
+  })
   const node = performServerHandshake(theirWire, {
     settings: { maxConcurrentStreams: 100, initialWindowSize: LIMITS.http2StreamWindowBytes },
     strictSingleValueFields: false,
   })
-  node.on('error', () => (theirs.isOver = true)).on('stream', theirs.take as never)
-  node.on('stream', (stream) => stream.on('error', () => undefined))
+  node.on('error', () => (theirs.isOver = true))
+  node.on('stream', (stream, _headers, _flags, fields) => {
+    const request = theirs.take(stream, fields)
+    stream.on('trailers', (_, _ofThem, raw) => (request.trailers = raw.join('|')))
+    stream.on('error', () => undefined)
+  })
   for (const piece of pieces) {
     ourWire.push(piece)
     theirWire.push(piece)
@@ -123,7 +127,7 @@ async function compare(pieces: readonly Buffer[]): Promise<{ why: string; taken:
     ours.hasReset = ourWire.hasReset()
     why = disagreement(ours, theirs)
   }
-  session.destroy()
+  session.destroy(0)
   node.destroy()
   ourWire.destroy()
   theirWire.destroy()

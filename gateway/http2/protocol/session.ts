@@ -20,12 +20,11 @@ import { ServerStream } from './stream.ts'
 import type { StreamConnection } from './stream.ts'
 
 interface SessionEvents {
-  stream: [stream: ServerStream, headers: undefined, flags: number, fields: readonly string[]]
+  stream: [stream: ServerStream, fields: readonly string[]]
   ping: []
   remoteSettings: []
   /** More of them than may be; whoever hears it ends the connection. */
   flood: [kind: 'resets' | 'control_frames']
-  error: [error: Error]
   close: []
 }
 
@@ -97,14 +96,14 @@ export class ServerSession
   }
 
   onBroken(code: number): void {
-    this.#end(code)
+    this.destroy(code)
   }
 
   onFrame(type: number, flags: number, id: number, bytes: Buffer, from: number, to: number): void {
     if (!this.#hasSettings && (type !== TYPE.settings || (flags & FLAG.ack) !== 0))
-      return this.#end(ERROR.protocol)
+      return this.destroy(ERROR.protocol)
     if (this.#blocks.isOpen && (type !== TYPE.continuation || id !== this.#blocks.id))
-      return this.#end(ERROR.protocol)
+      return this.destroy(ERROR.protocol)
     switch (type) {
       case TYPE.headers:
         return this.#onBlock(this.#blocks.begin(flags, id, bytes, from, to))
@@ -121,29 +120,29 @@ export class ServerSession
       case TYPE.goaway:
         return this.#onGoaway(id, bytes, from, to)
       case TYPE.priority:
-        if (id === 0) return this.#end(ERROR.protocol)
-        if (to - from !== 5) return this.#end(ERROR.frameSize)
+        if (id === 0) return this.destroy(ERROR.protocol)
+        if (to - from !== 5) return this.destroy(ERROR.frameSize)
         return this.#spendIdle()
       case TYPE.pushPromise:
-        return this.#end(ERROR.protocol)
+        return this.destroy(ERROR.protocol)
       default:
         return this.#spendIdle()
     }
   }
 
   #onBlock(error: number): void {
-    if (error !== ERROR.none) return this.#end(error)
+    if (error !== ERROR.none) return this.destroy(error)
     if (this.#blocks.isOpen) return
     const { id, isEnd, decoded } = this.#blocks
-    if (decoded === 'invalid') return this.#end(ERROR.compression)
+    if (decoded === 'invalid') return this.destroy(ERROR.compression)
     const stream = this.#streams.get(id)
     if (stream !== undefined) return this.#onTrailers(stream, isEnd)
-    if (id % 2 === 0) return this.#end(ERROR.protocol)
+    if (id % 2 === 0) return this.destroy(ERROR.protocol)
     if (id <= this.#lastId)
-      return this.#limit.wasReset(id) ? this.#countInvalid() : this.#end(ERROR.streamClosed)
+      return this.#limit.wasReset(id) ? this.#countInvalid() : this.destroy(ERROR.streamClosed)
     if (this.closed) return this.#countInvalid()
     this.#lastId = id
-    if (this.#streams.size >= this.#limit.agreed) return this.#end(ERROR.protocol)
+    if (this.#streams.size >= this.#limit.agreed) return this.destroy(ERROR.protocol)
     if (this.#streams.size >= this.#limit.max) return this.#refuse(id, ERROR.refusedStream)
     if (decoded === 'too-large') return this.#refuse(id, ERROR.enhanceYourCalm)
     const means = requestMeans(decoded.fields, isEnd)
@@ -153,7 +152,7 @@ export class ServerSession
       receive: this.#options.streamWindowBytes,
     })
     this.#streams.set(id, opened)
-    this.emit('stream', opened, undefined, isEnd ? FLAG.endStream : 0, decoded.fields)
+    this.emit('stream', opened, decoded.fields)
   }
 
   #refuse(id: number, code: number): void {
@@ -170,7 +169,7 @@ export class ServerSession
       if (!isFieldName(fields[at]!) || !isFieldValue(fields[at + 1]!))
         return this.#fault(stream, ERROR.protocol)
     if (stream.closed) return
-    stream.emit('trailers', undefined, FLAG.endStream, fields)
+    stream.emit('trailers', fields)
     if (!stream.receiveEnd()) this.#fault(stream, ERROR.protocol)
   }
 
@@ -182,11 +181,11 @@ export class ServerSession
 
   onDataHead(flags: number, id: number, length: number): void {
     this.#dataStream = null
-    if (!this.#hasSettings || id === 0 || this.#blocks.isOpen) return this.#end(ERROR.protocol)
-    if (!this.#receiveWindow.take(length)) return this.#end(ERROR.flowControl)
+    if (!this.#hasSettings || id === 0 || this.#blocks.isOpen) return this.destroy(ERROR.protocol)
+    if (!this.#receiveWindow.take(length)) return this.destroy(ERROR.flowControl)
     const stream = this.#streams.get(id)
     if (stream === undefined) {
-      if (id > this.#lastId || id % 2 === 0) return this.#end(ERROR.protocol)
+      if (this.#neverWas(id)) return this.destroy(ERROR.protocol)
       if (!this.#limit.wasReset(id) || length === 0) this.#countInvalid()
       return
     }
@@ -210,19 +209,20 @@ export class ServerSession
   }
 
   #onSettings(flags: number, id: number, bytes: Buffer, from: number, to: number): void {
-    if (id !== 0) return this.#end(ERROR.protocol)
+    if (id !== 0) return this.destroy(ERROR.protocol)
     if ((flags & FLAG.ack) !== 0) {
-      if (to > from) return this.#end(ERROR.frameSize)
-      if (!this.#limit.acknowledge()) this.#end(ERROR.protocol)
+      if (to > from) return this.destroy(ERROR.frameSize)
+      if (!this.#limit.acknowledge()) this.destroy(ERROR.protocol)
       return
     }
     const asked = clientSettings(bytes, from, to)
-    if (typeof asked === 'number') return this.#end(asked)
+    if (typeof asked === 'number') return this.destroy(asked)
     this.#hasSettings = true
     if (asked.headerTableSize !== undefined)
       this.#writer.encoder.setTableBytes(asked.headerTableSize)
     const window = asked.initialWindowSize
-    if (window !== undefined && !this.#setInitialWindow(window)) return this.#end(ERROR.flowControl)
+    if (window !== undefined && !this.#setInitialWindow(window))
+      return this.destroy(ERROR.flowControl)
     this.#writer.frame(TYPE.settings, FLAG.ack, 0, [])
     this.emit('remoteSettings')
     this.#sending.pump()
@@ -238,15 +238,20 @@ export class ServerSession
     return true
   }
 
+  /** Its client has begun none of that id, and we push none. */
+  #neverWas(id: number): boolean {
+    return id > this.#lastId || id % 2 === 0
+  }
+
   #onWindowUpdate(id: number, bytes: Buffer, from: number, to: number): void {
-    if (to - from !== 4) return this.#end(ERROR.frameSize)
+    if (to - from !== 4) return this.destroy(ERROR.frameSize)
     const grown = bytes.readUInt32BE(from) & 0x7fffffff
     this.#spendIdle()
     if (id === 0) {
-      if (grown === 0) return this.#end(ERROR.protocol)
-      return this.#sending.widen(grown) ? this.#sending.pump() : this.#end(ERROR.flowControl)
+      if (grown === 0) return this.destroy(ERROR.protocol)
+      return this.#sending.widen(grown) ? this.#sending.pump() : this.destroy(ERROR.flowControl)
     }
-    if (id > this.#lastId) return this.#end(ERROR.protocol)
+    if (this.#neverWas(id)) return this.destroy(ERROR.protocol)
     const stream = this.#streams.get(id)
     if (stream === undefined || stream.closed) return
     if (grown === 0) return this.#fault(stream, ERROR.protocol)
@@ -255,27 +260,27 @@ export class ServerSession
   }
 
   #onReset(id: number, bytes: Buffer, from: number, to: number): void {
-    if (id === 0 || id > this.#lastId) return this.#end(ERROR.protocol)
-    if (to - from !== 4) return this.#end(ERROR.frameSize)
+    if (this.#neverWas(id)) return this.destroy(ERROR.protocol)
+    if (to - from !== 4) return this.destroy(ERROR.frameSize)
     if (!this.#resets.spend(this.#options.nowMs())) return void this.emit('flood', 'resets')
     this.#streams.get(id)?.abandon(bytes.readUInt32BE(from))
   }
 
   #onPing(flags: number, id: number, bytes: Buffer, from: number, to: number): void {
-    if (id !== 0) return this.#end(ERROR.protocol)
-    if (to - from !== 8) return this.#end(ERROR.frameSize)
+    if (id !== 0) return this.destroy(ERROR.protocol)
+    if (to - from !== 8) return this.destroy(ERROR.frameSize)
     // We ask for none.
-    if ((flags & FLAG.ack) !== 0) return this.#end(ERROR.protocol)
+    if ((flags & FLAG.ack) !== 0) return this.destroy(ERROR.protocol)
     this.#writer.frame(TYPE.ping, FLAG.ack, 0, [], bytes.subarray(from, to))
     this.emit('ping')
   }
 
   /** The client leaves; what it has asked for it may still want. */
   #onGoaway(id: number, bytes: Buffer, from: number, to: number): void {
-    if (id !== 0) return this.#end(ERROR.protocol)
-    if (to - from < 8) return this.#end(ERROR.frameSize)
+    if (id !== 0) return this.destroy(ERROR.protocol)
+    if (to - from < 8) return this.destroy(ERROR.frameSize)
     if (bytes.readUInt32BE(from + 4) === ERROR.none) this.close()
-    else this.destroy()
+    else this.destroy(ERROR.none)
   }
 
   #spendIdle(): void {
@@ -284,7 +289,7 @@ export class ServerSession
 
   #countInvalid(): void {
     this.#invalidFrames++
-    if (this.#invalidFrames > this.#options.invalidFramesMax) this.#end(ERROR.enhanceYourCalm)
+    if (this.#invalidFrames > this.#options.invalidFramesMax) this.destroy(ERROR.enhanceYourCalm)
   }
 
   // What is sent
@@ -337,7 +342,7 @@ export class ServerSession
     if (!isSent) return
     const unwanted = this.#unwanted
     this.#unwanted = []
-    for (const stream of unwanted) stream.close()
+    for (const stream of unwanted) stream.close(ERROR.none)
     if (unwanted.length > 0 || this.destroyed) return
     if (this.closed && this.#streams.size === 0) this.#leave()
   }
@@ -362,11 +367,7 @@ export class ServerSession
     this.#socket.end()
   }
 
-  #end(code: number): void {
-    this.destroy(undefined, code)
-  }
-
-  destroy(_error?: Error, code: number = ERROR.none): void {
+  destroy(code: number): void {
     if (this.destroyed) return
     this.#writer.frame(TYPE.goaway, 0, 0, [this.#lastId, code])
     this.#writer.flush()

@@ -18,29 +18,22 @@ export interface StreamConnection {
   onOver(stream: ServerStream): void
 }
 
-export interface AnswerOptions {
-  readonly endStream?: boolean
-  /** `wantTrailers` is told when only they are missing. */
-  readonly waitForTrailers?: boolean
-}
-
 interface Piece {
   readonly body: Buffer
   at: number
-  readonly whenSent: ((error?: Error | null) => void) | undefined
+  readonly onDone: (() => void) | undefined
 }
 
 interface StreamEvents {
   data: [chunk: Buffer]
-  trailers: [headers: undefined, flags: number, fields: readonly string[]]
+  trailers: [fields: readonly string[]]
   end: []
   resume: []
   drain: []
-  wantTrailers: []
   close: []
 }
 
-/** A stream that holds more is full; what Node's own streams go by. */
+/** A stream that holds more is full. */
 const FULL_BYTES = 64 * 1024
 
 export class ServerStream extends EventEmitter<StreamEvents> {
@@ -70,7 +63,6 @@ export class ServerStream extends EventEmitter<StreamEvents> {
   writableEnded = false
   writableFinished = false
   #needsDrain = false
-  #mayHaveTrailers = false
   /** What is still to come of its request is nobody's. */
   #isUnwanted = false
   #trailers: readonly string[] | null = null
@@ -91,10 +83,6 @@ export class ServerStream extends EventEmitter<StreamEvents> {
     this.#length = request.length
     this.sendWindow = windows.send
     this.receiveWindow = this.#windowBytes = windows.receive
-  }
-
-  get destroyed(): boolean {
-    return this.closed
   }
 
   // The request's body
@@ -165,22 +153,20 @@ export class ServerStream extends EventEmitter<StreamEvents> {
   // The answer
 
   additionalHeaders(fields: readonly string[]): void {
-    this.#connection.sendHead(this, fields, false)
+    if (!this.closed) this.#connection.sendHead(this, fields, false)
   }
 
-  respond(
-    fields: readonly string[],
-    { endStream = false, waitForTrailers = false }: AnswerOptions = {},
-  ): void {
-    const isEnd = endStream || this.#isHead
-    this.#mayHaveTrailers = waitForTrailers
+  respond(fields: readonly string[], isWhole: boolean): void {
+    if (this.closed) return
+    const isEnd = isWhole || this.#isHead
     if (isEnd) this.writableEnded = true
     this.#connection.sendHead(this, fields, isEnd)
     if (isEnd) this.#finish()
   }
 
-  write(body: Buffer, whenSent?: (error?: Error | null) => void): boolean {
-    this.#pieces.push({ body, at: 0, whenSent })
+  /** `onDone`: it is sent, or never will be; the body is nobody's. False: it is full until `drain`. */
+  write(body: Buffer, onDone?: () => void): boolean {
+    this.#pieces.push({ body, at: 0, onDone })
     this.writableLength += body.length
     this.#connection.wantsToSend(this)
     if (this.writableLength < FULL_BYTES) return true
@@ -188,16 +174,12 @@ export class ServerStream extends EventEmitter<StreamEvents> {
     return false
   }
 
-  end(body?: Buffer | string | null, whenSent?: (error?: Error | null) => void): void {
+  end(body: Buffer | null, trailers: readonly string[] | null, onDone?: () => void): void {
     if (this.writableEnded) return
     this.writableEnded = true
-    if (typeof body === 'string') body = Buffer.from(body)
-    if (body) this.write(body, whenSent)
-    else this.#connection.wantsToSend(this)
-  }
-
-  sendTrailers(fields: readonly string[]): void {
-    this.#trailers = fields
+    this.#trailers = trailers
+    if (body === null) this.#connection.wantsToSend(this)
+    else this.write(body, onDone)
   }
 
   /** Nothing is waiting but its end, or not even that. */
@@ -215,7 +197,7 @@ export class ServerStream extends EventEmitter<StreamEvents> {
     send: (body: Buffer, from: number, to: number, isEnd: boolean) => void,
   ): number {
     const piece = this.#pieces[0]
-    const trailers = this.#endingTrailers()
+    const trailers = this.#trailers
     if (piece === undefined) {
       if (trailers === null) send(EMPTY, 0, 0, true)
       else this.#connection.sendHead(this, trailers, true)
@@ -232,7 +214,7 @@ export class ServerStream extends EventEmitter<StreamEvents> {
     piece.at = to
     if (isWhole) {
       this.#pieces.shift()
-      piece.whenSent?.()
+      piece.onDone?.()
     }
     if (isEnd) this.#finish()
     if (this.#needsDrain && this.writableLength === 0) {
@@ -240,14 +222,6 @@ export class ServerStream extends EventEmitter<StreamEvents> {
       this.emit('drain')
     }
     return bytes
-  }
-
-  #endingTrailers(): readonly string[] | null {
-    if (!this.writableEnded || !this.#mayHaveTrailers) return null
-    this.#mayHaveTrailers = false
-    this.emit('wantTrailers')
-    this.#mayHaveTrailers = this.#trailers !== null
-    return this.#trailers
   }
 
   #finish(): void {
@@ -277,14 +251,10 @@ export class ServerStream extends EventEmitter<StreamEvents> {
     if (this.writableFinished && !this.closed) this.#connection.resetBehind(this)
   }
 
-  close(code: number = ERROR.none): void {
+  close(code: number): void {
     if (this.closed) return
     this.#connection.sendReset(this, code)
     this.#over(code)
-  }
-
-  destroy(_error?: Error): void {
-    this.close(ERROR.internal)
   }
 
   /** The client has reset it, or its connection is gone. */
@@ -299,8 +269,7 @@ export class ServerStream extends EventEmitter<StreamEvents> {
     const unsent = this.#pieces
     this.#pieces = []
     this.writableLength = 0
-    const error = unsent.length > 0 ? new Error('the stream is closed') : null
-    for (const { whenSent } of unsent) whenSent?.(error)
+    for (const { onDone } of unsent) onDone?.()
     this.#connection.onOver(this)
   }
 

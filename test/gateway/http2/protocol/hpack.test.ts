@@ -102,9 +102,9 @@ t.test("what Node's client says arrives, and what we answer arrives there", asyn
   let answer: string[] = []
   const server = createServer((socket) => {
     const session = new ServerSession(socket as unknown as TLSSocket, SESSION_OPTIONS)
-    session.on('stream', (stream, _headers, _flags, fields) => {
+    session.on('stream', (stream, fields) => {
       seen.push(fields)
-      stream.respond(answer, { endStream: true })
+      stream.respond(answer, true)
     })
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

@@ -30,6 +30,7 @@ const setting = (name: number, value: number) =>
 const whole = requestFields(HOST)
 const open = frame(TYPE.headers, END_HEADERS, 1, whole)
 const ended = frame(TYPE.headers, END_HEADERS | END_STREAM, 1, whole)
+const third = frame(TYPE.headers, END_HEADERS, 3, whole)
 const headers = (block: Buffer, flags = END_HEADERS | END_STREAM) =>
   frame(TYPE.headers, flags, 1, block)
 
@@ -42,11 +43,7 @@ const ENDS_CONNECTION: Readonly<Record<string, readonly [number, ...Buffer[]]>> 
   'padding without a length': [FRAME_SIZE, open, frame(TYPE.data, PADDED, 1, none)],
   'HEADERS of no stream': [PROTOCOL, frame(TYPE.headers, END_HEADERS, 0, whole)],
   'HEADERS of an even stream': [PROTOCOL, frame(TYPE.headers, END_HEADERS, 2, whole)],
-  'HEADERS of a stream that was passed over': [
-    STREAM_CLOSED,
-    frame(TYPE.headers, 5, 3, whole),
-    ended,
-  ],
+  'HEADERS of a stream that was passed over': [STREAM_CLOSED, third, ended],
   'HEADERS padded beyond their end': [
     PROTOCOL,
     headers(Buffer.concat([Buffer.from([200]), whole]), END_HEADERS | PADDED),
@@ -56,6 +53,7 @@ const ENDS_CONNECTION: Readonly<Record<string, readonly [number, ...Buffer[]]>> 
   'PRIORITY of four bytes': [FRAME_SIZE, frame(TYPE.priority, 0, 1, Buffer.alloc(4))],
   'RST_STREAM of no stream': [PROTOCOL, frame(TYPE.reset, 0, 0, uint32(8))],
   'RST_STREAM of a stream that never was': [PROTOCOL, frame(TYPE.reset, 0, 1, uint32(8))],
+  'RST_STREAM of a stream of ours': [PROTOCOL, third, frame(TYPE.reset, 0, 2, uint32(8))],
   'RST_STREAM of five bytes': [FRAME_SIZE, open, frame(TYPE.reset, 0, 1, Buffer.alloc(5))],
   'SETTINGS of a stream': [PROTOCOL, frame(TYPE.settings, 0, 1, none)],
   'half a setting': [FRAME_SIZE, frame(TYPE.settings, 0, 0, Buffer.alloc(5))],
@@ -81,6 +79,8 @@ const ENDS_CONNECTION: Readonly<Record<string, readonly [number, ...Buffer[]]>> 
   'WINDOW_UPDATE of three bytes': [FRAME_SIZE, frame(TYPE.windowUpdate, 0, 0, Buffer.alloc(3))],
   'WINDOW_UPDATE of nothing': [PROTOCOL, frame(TYPE.windowUpdate, 0, 0, uint32(0))],
   'WINDOW_UPDATE of a stream that never was': [PROTOCOL, frame(TYPE.windowUpdate, 0, 1, uint32(1))],
+  'WINDOW_UPDATE of a stream of ours': [PROTOCOL, third, frame(TYPE.windowUpdate, 0, 2, uint32(1))],
+  'DATA of a stream of ours': [PROTOCOL, third, frame(TYPE.data, 0, 2, none)],
   'a window of the connection beyond 2 GiB': [
     FLOW_CONTROL,
     frame(TYPE.windowUpdate, 0, 0, uint32(2 ** 31 - 1)),
