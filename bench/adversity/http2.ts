@@ -1,8 +1,6 @@
 /** One address that speaks HTTP/2 to hold as much as it can, beside everybody else of its tenant. */
 import { fork } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { childrenOf, LIVE_HOST, startLiveGateway } from '../../test/support/live-gateway.ts'
 import { freePort } from '../../test/support/ports.ts'
@@ -20,7 +18,6 @@ const KINDS = {
 } as const
 type Kind = keyof typeof KINDS
 
-const ANSWER = Buffer.alloc(256 * 1024, 97)
 /** 14 connections of 100 streams: more than a tenant has upstream connections. */
 const CONNECTIONS = 14
 const P99_RATIO_MAX = 1.5
@@ -81,17 +78,10 @@ async function heldBytes(pid: number): Promise<number> {
 }
 
 async function startOrigin(scope: Scope): Promise<string> {
-  const origin = createServer((request, response) => {
-    if (request.url === '/large') response.end(ANSWER)
-    else if (request.url !== '/upload') response.end('ok')
-    request.resume()
-  })
-  await new Promise<void>((resolve) => origin.listen(0, '127.0.0.1', resolve))
-  scope.teardown(() => {
-    origin.closeAllConnections()
-    origin.close()
-  })
-  return `http://127.0.0.1:${(origin.address() as AddressInfo).port}`
+  const child = fork(fileURLToPath(new URL('http2-origin.ts', import.meta.url)))
+  scope.teardown(() => child.disconnect())
+  const port = await new Promise((resolve) => child.once('message', resolve))
+  return `http://127.0.0.1:${String(port)}`
 }
 
 export const http2Case =
