@@ -60,7 +60,6 @@ function closeWaitOf(port: number): number {
 }
 const CLOSE_WAIT = '08'
 
-/** What the machine itself makes of the same thing, round for round. */
 const rangeText = (values: readonly number[]): string =>
   `p99 of the rounds ${Math.min(...values).toFixed(2)} to ${Math.max(...values).toFixed(2)} ms`
 
@@ -88,15 +87,16 @@ export const http2Case =
   (kinds: readonly Kind[], rounds: () => number, seconds: () => number) =>
   async (scope: Scope): Promise<void> => {
     const authority = createTestAuthority(scope)
-    const tlsPort = await freePort()
-    const gateway = await startLiveGateway(scope, {
-      origin: await startOrigin(scope),
-      config: `  tls_listen: 127.0.0.1:${tlsPort}`,
-      tenant: {
-        certificates: [authority.issue(LIVE_HOST)],
-        excluded: ['/large', '/upload', '/page'],
-      },
-    })
+    const origin = await startOrigin(scope)
+    const tenant = {
+      certificates: [authority.issue(LIVE_HOST)],
+      excluded: ['/large', '/upload', '/page'],
+    }
+    const start = async (tlsPort: number) =>
+      startLiveGateway(scope, { origin, config: `  tls_listen: 127.0.0.1:${tlsPort}`, tenant })
+    const [tlsPort, otherTlsPort] = [await freePort(), await freePort()]
+    const gateway = await start(tlsPort)
+    await start(otherTlsPort)
     const [pid = 0] = childrenOf(gateway.program.child.pid!)
     const head = gateway.head('/')
     const cookie = /^Cookie: (.*)$/m.exec(head)![1]!.trim()
@@ -127,13 +127,27 @@ export const http2Case =
       return { healthy, held, sentBytes, begun, open, failed, connections, closeWait }
     }
 
+    /** The same clients at another gateway: what they take of the machine, and no gateway could help. */
+    async function besideAnother(kind: Kind) {
+      const hostile = startHostile(otherTlsPort, kind, fieldsOf(kind))
+      await sleep(SETTLE_MS)
+      const healthy = await measureHealthy(gateway.port, head, seconds())
+      await hostile.stop()
+      return healthy
+    }
+
     await measureHealthy(gateway.port, head, 3) // warm
     for (const kind of kinds) await beside(kind)
     for (const kind of kinds) {
-      const found: { without: Healthy; with: Awaited<ReturnType<typeof beside>> }[] = []
+      const found: {
+        without: Healthy
+        another: Healthy
+        with: Awaited<ReturnType<typeof beside>>
+      }[] = []
       for (let round = 0; round < rounds(); round++)
         found.push({
           without: await measureHealthy(gateway.port, head, seconds()),
+          another: await besideAnother(kind),
           with: await beside(kind),
         })
       const without = median(found.map((round) => round.without))
@@ -151,10 +165,14 @@ export const http2Case =
       console.log(
         `    others without: ${healthText(without)}, ${rangeOf((round) => round.without)}`,
       )
+      const another = median(found.map((round) => round.another))
+      console.log(
+        `    others while they are at another gateway: ${healthText(another)}, ${rangeOf((round) => round.another)}`,
+      )
       const range = rangeOf((round) => round.with.healthy)
       console.log(`    others beside:  ${healthText(healthy)}, ${range}`)
       console.log(
-        `    p99 ratio ${ratio.toFixed(2)} (${verdict(ratio, P99_RATIO_MAX)}); ` +
+        `    p99 ratio ${ratio.toFixed(2)} (${verdict(ratio, P99_RATIO_MAX)}), ${(healthy.p99Ms / another.p99Ms).toFixed(2)} of another gateway's; ` +
           `${connections} connections at the gateway, ${closeWait} in CLOSE-WAIT; ` +
           `held ${mib(held)} for ${mib(sentBytes)} sent: ${times.toFixed(1)} times (${verdict(times, MEMORY_RATIO_MAX)})`,
       )
