@@ -24,6 +24,11 @@ export function presetProblem({ preset, issuer, hostedDomain }: Described) {
         } as const
       return undefined
     case 'entra':
+      if (ENTRA.exec(issuer)?.[1] === CONSUMERS)
+        return {
+          field: 'issuer',
+          wish: 'must be that of your own directory, not of personal Microsoft accounts, which anyone can create',
+        } as const
       if (directoryIdOf(issuer) === undefined)
         return {
           field: 'issuer',

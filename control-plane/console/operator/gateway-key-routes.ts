@@ -134,7 +134,7 @@ function newKeyView({ gatewayId, key }: MadeGatewayKey, isRotation: boolean): Vi
       ${notice('success', isRotation ? 'Key created. The previous key still works.' : 'Key created.')}
       <p>Copy it now: it won’t be shown again.</p>
       ${copyable(key, 'Gateway key')}
-      <ol>
+      <ol class="numbered">
         <li>On that machine, set <code>SERVICE_FLEET_KEY</code> to this key.</li>
         ${
           isRotation

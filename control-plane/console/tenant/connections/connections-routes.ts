@@ -99,7 +99,7 @@ export function connectionsRoutes(world: ConnectionsWorld): readonly ConsoleRout
       ],
       content: html`${card(
         '1. Redirect address',
-        html`<p>Add it at the provider, exactly like this: ${GUIDANCE[preset].redirect}.</p>
+        html`<p>Add it at the provider, exactly as it is, under ${GUIDANCE[preset].redirect}.</p>
           ${copyable(callbackUrlOf(baseUrl, connection), 'Redirect address')}`,
       )}
       ${card(

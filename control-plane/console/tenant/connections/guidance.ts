@@ -65,6 +65,6 @@ export const GUIDANCE: Readonly<Record<Connection['preset'], Guidance>> = {
 }
 
 export const stepsOf = (preset: Connection['preset']): Html =>
-  html`<ol>
+  html`<ol class="numbered">
     ${GUIDANCE[preset].steps.map((step) => html`<li>${step}</li>`)}
   </ol>`
