@@ -23,7 +23,6 @@ const ALGORITHMS = [
   ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
   ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
 ]
-const KEY_TYPES = ['RSA', 'EC', 'OKP']
 const KEPT_MS = 10 * MINUTE_MS
 /** A key that nobody knows has the keys read anew, and not for each token that names one. */
 const KEYS_AGAIN_MS = 30 * SECOND_MS
@@ -79,8 +78,8 @@ export function createProtocol({ client, clock }: { client: ProviderClient; cloc
     if (known !== undefined && (!isNewNeeded || isFresh)) return known
     const { keys: listed } = await client.json({ url: jwksUri })
     if (!Array.isArray(listed)) throw new ProviderProblem('the provider publishes no signing keys')
-    const usable = listed.filter(isSigningKey) as JSONWebKeySet['keys']
-    const read = { atMs: clock.nowMs(), keySet: createLocalJWKSet({ keys: usable }) }
+    const keySet = createLocalJWKSet({ keys: listed as JSONWebKeySet['keys'] })
+    const read = { atMs: clock.nowMs(), keySet }
     keys.set(jwksUri, read)
     return read
   }
@@ -124,18 +123,21 @@ export function createProtocol({ client, clock }: { client: ProviderClient; cloc
     }
   }
 
-  /** What people are called and where mail reaches them: who they are is for the ID token alone. */
-  async function profileOf(
+  /**
+   * What people are called and where mail reaches them: who they are is for the ID token alone. An
+   * address and whether it is theirs come from one and the same answer.
+   */
+  async function withProfile(
     { userinfoEndpoint: url }: ProviderDocument,
     claims: Claims,
     accessToken: unknown,
   ): Promise<Claims> {
-    if (claims.email !== undefined || url === undefined) return {}
-    if (typeof accessToken !== 'string' || !/^[\x21-\x7e]{1,8192}$/.test(accessToken)) return {}
+    if (claims.email !== undefined || url === undefined) return claims
+    if (typeof accessToken !== 'string' || !/^[\x21-\x7e]{1,8192}$/.test(accessToken)) return claims
     const headers = { authorization: `Bearer ${accessToken}` }
     const { sub, email, email_verified, name } = await client.json({ url, headers })
     if (sub !== claims.sub) throw new ProviderProblem('the userinfo is about somebody else')
-    return { email, email_verified, name }
+    return { ...claims, email, email_verified, name: claims.name ?? name }
   }
 
   return {
@@ -194,7 +196,7 @@ export function createProtocol({ client, clock }: { client: ProviderClient; cloc
       if (typeof answer.id_token !== 'string')
         throw new ProviderProblem('the provider sent no ID token')
       const claims = await verified(settings, document, answer.id_token, flow)
-      return { ...(await profileOf(document, claims, answer.access_token)), ...claims }
+      return withProfile(document, claims, answer.access_token)
     },
   }
 }
@@ -203,11 +205,6 @@ export function createProtocol({ client, clock }: { client: ProviderClient; cloc
 function basic(clientId: string, clientSecret: string): string {
   const part = (text: string) => new URLSearchParams({ a: text }).toString().slice(2)
   return `Basic ${Buffer.from(`${part(clientId)}:${part(clientSecret)}`).toString('base64')}`
-}
-
-function isSigningKey(key: unknown): boolean {
-  const { kty, use } = (key ?? {}) as { kty?: unknown; use?: unknown }
-  return KEY_TYPES.includes(String(kty)) && (use === undefined || use === 'sig')
 }
 
 function readDocument(issuer: string, found: Readonly<Record<string, unknown>>): ProviderDocument {

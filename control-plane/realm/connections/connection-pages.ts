@@ -99,8 +99,7 @@ export function connectionPages(realm: Realm, world: RealmWorld) {
     if (flow.uid !== null && signIn === undefined) return
     try {
       const found = await connections.withSecret(tenantId, connectionId)
-      const isSame = found !== undefined && found.updatedAt === flow.updatedAt
-      if (!isSame || (signIn !== undefined && found.state !== 'active'))
+      if (found?.updatedAt !== flow.updatedAt)
         throw new ProviderProblem('the connection was changed meanwhile')
       const { code, problem } = answerOf(ctx)
       if (code === undefined) throw new ProviderProblem(problem)

@@ -43,6 +43,11 @@ t.test('Google: an account without the domain, or of another, is not of the comp
   t.equal(problemOf(google, { ...victim, hd: ['acme.example'] }), 'hosted_domain_missing')
 })
 
+t.test('an object of a directory has an identifier of theirs', async (t) => {
+  for (const oid of [undefined, '', 7, 'grace', `${'0'.repeat(36)}x`, 'G'.repeat(36)])
+    t.equal(problemOf(entra, { ...victim, tid: TID, oid }), 'object_id_missing', String(oid))
+})
+
 t.test('nobody is who has no subject; an address that is odd is none', async (t) => {
   for (const sub of [undefined, '', 7, 'two words', 'x'.repeat(256), 'zero\0', ['a']])
     t.equal(problemOf(oidc, { ...victim, sub }), 'subject_missing', String(sub))

@@ -66,7 +66,8 @@ export async function startPeer(t: Test, hosts = ['id.company.example']) {
     const claims = withoutNothing({ ...issued.claims, ...changes.claims })
     const header = { alg: 'RS256', kid: 'one', ...changes.header }
     const signed = () => new SignJWT(claims).setProtectedHeader(header).sign(privateKey)
-    return { id_token: await (changes.idToken ?? signed)(claims), token_type: 'Bearer' }
+    const idToken = await (changes.idToken ?? signed)(claims)
+    return { id_token: idToken, access_token: 'of-the-person', token_type: 'Bearer' }
   }
 
   const server = createTlsServer(
