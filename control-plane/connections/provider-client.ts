@@ -2,17 +2,16 @@
  * What is asked of identity providers: documents and codes, over https, at public addresses, without
  * redirects, within a deadline and a size. What goes wrong is said in words for an administrator.
  */
-import { Agent, type Dispatcher } from 'undici'
+import type { Dispatcher } from 'undici'
 import { LIMITS } from '../../shared/limits.ts'
 import {
-  connectorTo,
+  checkedAgent,
   Late,
   problemOf,
   raced,
   type OutboundWorld,
 } from '../outbound/checked-connect.ts'
-import { createReceiverAddresses, readReceiverUrl } from '../outbound/public-address.ts'
-import { resolveName, type Resolve } from '../outbound/resolve-name.ts'
+import { readReceiverUrl } from '../outbound/public-address.ts'
 
 /** Why a provider could not be used, without a word of what it has sent. */
 export class ProviderProblem extends Error {
@@ -32,20 +31,12 @@ export interface ProviderClient {
   close(): Promise<void>
 }
 
-const defaultResolve: Resolve = (name) => resolveName(name, LIMITS.providerMsMax / 2)
-
 export function createProviderClient(world: OutboundWorld): ProviderClient {
-  const { allowPrivate, resolve = defaultResolve } = world
   const timeoutMs = Math.min(world.timeoutMs ?? LIMITS.providerMsMax, LIMITS.providerMsMax)
-  const addresses = createReceiverAddresses({ allowPrivate, resolve })
-  const agent = new Agent({
-    connect: connectorTo({ ...world, addresses, timeoutMs }),
-    connections: LIMITS.providerSendsMax,
-    pipelining: 1,
-    headersTimeout: timeoutMs,
-    bodyTimeout: timeoutMs,
-    maxResponseSize: LIMITS.providerAnswerBytesMax,
-  })
+  const agent = checkedAgent(
+    { ...world, timeoutMs },
+    { connections: LIMITS.providerSendsMax, maxResponseSize: LIMITS.providerAnswerBytesMax },
+  )
 
   async function ask({ url: text, method = 'GET', headers = {}, body }: ProviderRequest) {
     const ending = new AbortController()

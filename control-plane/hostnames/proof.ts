@@ -8,9 +8,9 @@ import { Resolver } from 'node:dns/promises'
 import { request, type IncomingMessage } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { LIMITS } from '../../shared/limits.ts'
-import { openTunnel } from '../outbound/checked-connect.ts'
+import { openTunnel, resolveWithin } from '../outbound/checked-connect.ts'
 import { createReceiverAddresses } from '../outbound/public-address.ts'
-import { resolveName, type Resolve } from '../outbound/resolve-name.ts'
+import type { Resolve } from '../outbound/resolve-name.ts'
 
 /** The same path for all: a server that answers with what it was asked for proves nothing. */
 export const PROOF_PATH = '/.well-known/service-hostname.txt'
@@ -33,7 +33,7 @@ export type LookForProof = (hostname: string, token: string) => Promise<Way | un
 
 export function createProofs(world: ProofWorld) {
   const { allowPrivate, egressProxy, port = 80, timeoutMs = LIMITS.hostnameLookMsMax } = world
-  const resolve: Resolve = world.resolve ?? ((name) => resolveName(name, timeoutMs / 2))
+  const { resolve = resolveWithin(timeoutMs) } = world
   const resolver = new Resolver({ timeout: Math.ceil(timeoutMs / 2), tries: 2 })
   const { resolveTxt = (name) => resolver.resolveTxt(name) } = world
   const addresses = createReceiverAddresses({ allowPrivate, resolve })

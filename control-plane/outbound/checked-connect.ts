@@ -7,10 +7,14 @@ import { request as httpRequest } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import { isIP, type Socket } from 'node:net'
 import { connect as tlsConnect, type TLSSocket } from 'node:tls'
-import type { buildConnector } from 'undici'
+import { Agent, type buildConnector } from 'undici'
 import { LIMITS } from '../../shared/limits.ts'
-import { AddressRefused, type ReceiverAddresses } from './public-address.ts'
-import type { Resolve } from './resolve-name.ts'
+import {
+  AddressRefused,
+  createReceiverAddresses,
+  type ReceiverAddresses,
+} from './public-address.ts'
+import { resolveName, type Resolve } from './resolve-name.ts'
 
 /** How hosts that tenants have named are reached. */
 export interface OutboundWorld {
@@ -38,14 +42,27 @@ interface ConnectorWorld extends OutboundWorld {
   readonly timeoutMs: number
 }
 
-/** For a pool of undici: every connection it opens is looked at. */
-export function connectorTo(world: ConnectorWorld): buildConnector.connector {
-  return (options, callback) => {
-    open(world, options).then(
+/** Of the time that there is, one half at most is for the name. */
+export const resolveWithin =
+  (timeoutMs: number): Resolve =>
+  (name) =>
+    resolveName(name, timeoutMs / 2)
+
+/** A pool of undici: every connection it opens is looked at. */
+export function checkedAgent(
+  world: OutboundWorld & { readonly timeoutMs: number },
+  options: Agent.Options,
+): Agent {
+  const { allowPrivate, timeoutMs, resolve = resolveWithin(timeoutMs) } = world
+  const addresses = createReceiverAddresses({ allowPrivate, resolve })
+  const connect: buildConnector.connector = (wanted, callback) => {
+    open({ ...world, addresses }, wanted).then(
       (socket) => callback(null, socket),
       (error: unknown) => callback(error as Error, null),
     )
   }
+  const times = { headersTimeout: timeoutMs, bodyTimeout: timeoutMs }
+  return new Agent({ connect, pipelining: 1, ...times, ...options })
 }
 
 /** A receiver that is down at one address may answer at the next: they share the time. */

@@ -21,9 +21,9 @@ import {
   type GroupRow,
   type MemberRow,
 } from '../store/queries/access.ts'
-import { findTenant } from '../store/queries/tenants.ts'
+import { findTenant, type Tenant } from '../store/queries/tenants.ts'
 import { findUser } from '../store/queries/users.ts'
-import type { Actor, Change, Store } from '../store/store.ts'
+import type { Actor, Store } from '../store/store.ts'
 import { isSpokenOf } from './access-rules.ts'
 import { found } from './alter.ts'
 
@@ -33,26 +33,40 @@ interface Group extends GroupRow {
   readonly members: number
 }
 
+export interface Membership {
+  readonly tenantId: string
+  readonly group: string
+  readonly userId: string
+  readonly source: MembershipSource
+}
+
 /** In an object, or the change would wait for what comes after it. */
 interface Told {
   readonly enforced: Promise<Enforced>
 }
 
 export function createGroups({ store }: { store: Store }) {
-  /** What tokens say of somebody is another thing now. */
-  async function changeMember(
-    change: Change,
-    membership: { tenantId: string; group: string; userId: string },
-    write: () => Promise<void>,
-  ): Promise<void> {
-    const { queries } = change
-    const { tenantId, group, userId } = membership
-    const tenant = found(await findTenant(queries, tenantId))
-    const before = await isMember(queries, tenantId, group, userId)
-    await write()
-    const after = await isMember(queries, tenantId, group, userId)
-    if (before !== after && (await isSpokenOf(queries, tenantId, group)))
-      await outdateClaimsIn(change, tenantId, userId, tenant.maxSessionSeconds)
+  /** What tokens say of them is another thing, if it is in no other source as well. */
+  async function alter(membership: Membership, isIn: boolean, actor: Actor): Promise<Told> {
+    const { tenantId, group, userId, source } = membership
+    const named = [tenantId, group, userId, source] as const
+    return store.change(async (change) => {
+      const { queries, nowMs, enforced } = change
+      const { maxSessionSeconds } = await requireGroup(queries, tenantId, group)
+      if ((await findUser(queries, tenantId, userId)) === undefined)
+        throw new Refusal('user_not_found')
+      if (((await findMember(queries, ...named)) !== undefined) === isIn) return { enforced }
+      const before = await isMember(queries, tenantId, group, userId)
+      if (isIn) await insertMember(queries, { ...membership, createdAt: nowMs })
+      else await deleteMember(queries, ...named)
+      const after = await isMember(queries, tenantId, group, userId)
+      if (before !== after && (await isSpokenOf(queries, tenantId, group)))
+        await outdateClaimsIn(change, tenantId, userId, maxSessionSeconds)
+      const content = { group, user_id: userId, source }
+      const action = isIn ? 'group.member_added' : 'group.member_removed'
+      await change.audit(actor, { action, tenantId, content })
+      return { enforced }
+    })
   }
 
   return {
@@ -104,51 +118,8 @@ export function createGroups({ store }: { store: Store }) {
       return { items, next: rows.length > limit ? (items.at(-1)?.userId ?? null) : null }
     },
 
-    async add(
-      tenantId: string,
-      group: string,
-      userId: string,
-      actor: Actor,
-      source: MembershipSource = 'local',
-    ): Promise<Told> {
-      return store.change(async (change) => {
-        const { queries, nowMs } = change
-        await requireGroup(queries, tenantId, group)
-        if ((await findUser(queries, tenantId, userId)) === undefined)
-          throw new Refusal('user_not_found')
-        if ((await findMember(queries, tenantId, group, userId, source)) !== undefined)
-          return { enforced: change.enforced }
-        await changeMember(change, { tenantId, group, userId }, () =>
-          insertMember(queries, { tenantId, group, userId, source, createdAt: nowMs }),
-        )
-        const content = { group, user_id: userId, source }
-        await change.audit(actor, { action: 'group.member_added', tenantId, content })
-        return { enforced: change.enforced }
-      })
-    },
-
-    async take(
-      tenantId: string,
-      group: string,
-      userId: string,
-      actor: Actor,
-      source: MembershipSource = 'local',
-    ): Promise<Told> {
-      return store.change(async (change) => {
-        const { queries } = change
-        await requireGroup(queries, tenantId, group)
-        if ((await findUser(queries, tenantId, userId)) === undefined)
-          throw new Refusal('user_not_found')
-        if ((await findMember(queries, tenantId, group, userId, source)) === undefined)
-          return { enforced: change.enforced }
-        await changeMember(change, { tenantId, group, userId }, async () => {
-          await deleteMember(queries, tenantId, group, userId, source)
-        })
-        const content = { group, user_id: userId, source }
-        await change.audit(actor, { action: 'group.member_removed', tenantId, content })
-        return { enforced: change.enforced }
-      })
-    },
+    add: (membership: Membership, actor: Actor) => alter(membership, true, actor),
+    take: (membership: Membership, actor: Actor) => alter(membership, false, actor),
   }
 }
 
@@ -156,8 +127,10 @@ async function isMember(queries: Queries, tenantId: string, group: string, userI
   return (await membershipsOf(queries, tenantId, userId)).some((one) => one.group === group)
 }
 
-async function requireGroup(queries: Queries, tenantId: string, group: string): Promise<void> {
-  found(await findTenant(queries, tenantId))
+/** Its tenant. */
+async function requireGroup(queries: Queries, tenantId: string, group: string): Promise<Tenant> {
+  const tenant = found(await findTenant(queries, tenantId))
   if ((await findGroup(queries, tenantId, group)) === undefined)
     throw new Refusal('group_not_found')
+  return tenant
 }

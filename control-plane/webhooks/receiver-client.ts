@@ -3,16 +3,16 @@
  * connection (`outbound/checked-connect.ts`). No redirect is followed; all of it, from the name to
  * the last byte, has one deadline.
  */
-import { Agent, type Dispatcher } from 'undici'
+import type { Dispatcher } from 'undici'
 import { LIMITS } from '../../shared/limits.ts'
 import {
-  connectorTo,
+  checkedAgent,
   Late,
   problemOf,
   raced,
+  resolveWithin,
   type OutboundWorld,
 } from '../outbound/checked-connect.ts'
-import { resolveName, type Resolve } from '../outbound/resolve-name.ts'
 import {
   AddressRefused,
   createReceiverAddresses,
@@ -24,11 +24,9 @@ export interface ReceiverWorld extends OutboundWorld {
   readonly keepAliveMs?: number
 }
 
-const defaultResolve: Resolve = (name) => resolveName(name, LIMITS.webhookMsMax / 2)
-
 export function createAddressCheck({
   allowPrivate,
-  resolve = defaultResolve,
+  resolve = resolveWithin(LIMITS.webhookMsMax),
 }: Pick<ReceiverWorld, 'allowPrivate' | 'resolve'>): AddressCheck {
   const addresses = createReceiverAddresses({ allowPrivate, resolve })
   return async (text) => {
@@ -43,20 +41,17 @@ export function createAddressCheck({
 }
 
 export function createReceiverClient(world: ReceiverWorld): ReceiverClient {
-  const { allowPrivate, resolve = defaultResolve, timeoutMs = LIMITS.webhookMsMax } = world
-  const { keepAliveMs = LIMITS.webhookKeepAliveMsMax } = world
-  const addresses = createReceiverAddresses({ allowPrivate, resolve })
-  const agent = new Agent({
-    connect: connectorTo({ ...world, addresses, timeoutMs }),
-    // as many as are ever under way: nobody waits for a socket that another tenant holds
-    connections: LIMITS.webhookSendsMax,
-    pipelining: 1,
-    keepAliveTimeout: keepAliveMs,
-    keepAliveMaxTimeout: keepAliveMs, // whatever a receiver asks for
-    headersTimeout: timeoutMs,
-    bodyTimeout: timeoutMs,
-    maxResponseSize: -1, // we stop reading by ourselves, and that is no failure
-  })
+  const { timeoutMs = LIMITS.webhookMsMax, keepAliveMs = LIMITS.webhookKeepAliveMsMax } = world
+  const agent = checkedAgent(
+    { ...world, timeoutMs },
+    {
+      // as many as are ever under way: nobody waits for a socket that another tenant holds
+      connections: LIMITS.webhookSendsMax,
+      keepAliveTimeout: keepAliveMs,
+      keepAliveMaxTimeout: keepAliveMs, // whatever a receiver asks for
+      maxResponseSize: -1, // we stop reading by ourselves, and that is no failure
+    },
+  )
 
   return {
     async post({ url, headers, body }): Promise<ReceiverAnswer> {

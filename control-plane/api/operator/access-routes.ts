@@ -113,7 +113,7 @@ export function accessEndpoints(world: AccessEndpointsWorld): readonly Endpoint[
       answers: { 200: json(MembershipAnswer, 'The user is a member.') },
       refusals: ['group_not_found', 'user_not_found'],
       handle: async (c, { path: { tenant_id: tenantId, group, user_id: userId } }) => {
-        const told = await groups.add(tenantId, group, userId, c.var.actor)
+        const told = await groups.add({ tenantId, group, userId, source: 'local' }, c.var.actor)
         const enforced = await enforcement.view(tenantId, await told.enforced)
         return c.json({ ...member(group, userId), enforced })
       },
@@ -125,9 +125,9 @@ export function accessEndpoints(world: AccessEndpointsWorld): readonly Endpoint[
         202: json(MembershipAnswer, 'The user is removed, but a gateway has not confirmed it yet.'),
         204: nothing('The user is removed, at every gateway.'),
       },
-      refusals: ['group_not_found'],
+      refusals: ['group_not_found', 'user_not_found'],
       handle: async (c, { path: { tenant_id: tenantId, group, user_id: userId } }) => {
-        const told = await groups.take(tenantId, group, userId, c.var.actor)
+        const told = await groups.take({ tenantId, group, userId, source: 'local' }, c.var.actor)
         return enforcement.gone(c, tenantId, await told.enforced, member(group, userId))
       },
     }),
