@@ -1,5 +1,4 @@
 /** Certificates for the hostnames of tenants, ordered by one of the control planes for all of them. */
-import type { LookupFunction } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import type { Logger } from 'pino'
@@ -26,13 +25,14 @@ import { orderedHostnames } from '../tenants/ordered-hostnames.ts'
 import type { AcmeAccount } from './account-key.ts'
 import { createAuthorities, type AcmeSettings } from './authorities.ts'
 import { createOrders } from './orders.ts'
+import type { ReceiverAddresses } from '../outbound/public-address.ts'
 import { createPreflight } from './preflight.ts'
 
 /** What only tests give. */
 export interface AcmeWorld {
   readonly ca?: string
   readonly httpPort?: number
-  readonly lookup?: LookupFunction
+  readonly addresses?: Pick<ReceiverAddresses, 'find'>
   readonly random?: () => number
   readonly roundMs?: number
 }
@@ -40,6 +40,7 @@ export interface AcmeWorld {
 type Work = (isClosed: () => boolean) => Promise<void>
 
 interface AcmeOptions extends AcmeWorld {
+  readonly addresses: Pick<ReceiverAddresses, 'find'>
   readonly settings: AcmeSettings
   readonly account: AcmeAccount
   /** By one control plane for all. */
@@ -64,8 +65,8 @@ export function createAcme(options: AcmeOptions) {
   const { signal } = ending
   const authorities = createAuthorities({ ...settings, ...options, signal })
   const { thumbprint } = account
-  const { httpPort: port, lookup } = options
-  const preflight = createPreflight({ thumbprint, signal, port, lookup })
+  const { httpPort: port, addresses } = options
+  const preflight = createPreflight({ thumbprint, signal, port, addresses })
   const orders = createOrders({
     ...options,
     authorities,

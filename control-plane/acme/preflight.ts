@@ -3,23 +3,36 @@
  * for a token that nobody else has seen. So an authority is only troubled for what can succeed.
  */
 import { randomBytes } from 'node:crypto'
-import type { LookupFunction } from 'node:net'
+import { isIP, type LookupFunction } from 'node:net'
 import { Agent, request } from 'undici'
 import { CHALLENGE_PATH, challengeAnswer } from '../../shared/acme-challenge.ts'
 import { LIMITS } from '../../shared/limits.ts'
+import { AddressRefused, type ReceiverAddresses } from '../outbound/public-address.ts'
 
 interface PreflightWorld {
   readonly thumbprint: string
   readonly signal: AbortSignal
   /** Elsewhere than where authorities ask, for tests. */
   readonly port?: number | undefined
-  readonly lookup?: LookupFunction | undefined
+  /** A tenant names the hostname, and must not look around in our network with it. */
+  readonly addresses: Pick<ReceiverAddresses, 'find'>
 }
 
-export function createPreflight({ thumbprint, signal, port = 80, lookup }: PreflightWorld) {
+export function createPreflight({ thumbprint, signal, port = 80, addresses }: PreflightWorld) {
   const timeout = LIMITS.acmePreflightMsMax
+  const lookup: LookupFunction = (hostname, { all }, callback) => {
+    const answer = (found: readonly string[]) => {
+      const [first = ''] = found
+      if (all !== true) return callback(null, first, isIP(first))
+      callback(
+        null,
+        found.map((address) => ({ address, family: isIP(address) })),
+      )
+    }
+    addresses.find(hostname).then(answer, (error: Error) => callback(error, ''))
+  }
   const agent = new Agent({
-    connect: { timeout, ...(lookup && { lookup }) },
+    connect: { timeout, lookup },
     maxResponseSize: LIMITS.acmePreflightBytesMax,
     pipelining: 0,
   })
@@ -38,9 +51,8 @@ export function createPreflight({ thumbprint, signal, port = 80, lookup }: Prefl
       if (statusCode === 200 && text.trim() === challengeAnswer(path, thumbprint)) return undefined
       return `http://${hostname}${CHALLENGE_PATH} is not answered by the gateways (status ${statusCode}). Point the DNS records of ${hostname} to them, and let whatever is in front of them pass this path on.`
     } catch (error) {
-      const { code = '' } = error as NodeJS.ErrnoException
-      if (/^(?:ENOTFOUND|EAI_|ENODATA)/.test(code))
-        return `${hostname} does not resolve. Add an A or AAAA record that points to the gateways.`
+      if (error instanceof AddressRefused)
+        return `${hostname} cannot be asked: ${error.message}. Add an A or AAAA record that points to the gateways. Networks of a company's own are opened in webhooks.allow_private.`
       return `http://${hostname}/ does not answer on port 80. Point its DNS records to the gateways, and open port 80 for everyone.`
     }
   }

@@ -1,5 +1,6 @@
 /** What everything stands on: the store, what is sealed in it, and the tenants with their keys. */
 import { SECOND_MS } from '../../shared/clock.ts'
+import { LIMITS } from '../../shared/limits.ts'
 import { createPolicyReplay } from '../accounts/policy-replay.ts'
 import { openAccountKey } from '../acme/account-key.ts'
 import { createAcme } from '../acme/acme.ts'
@@ -9,6 +10,8 @@ import { createProofs } from '../hostnames/proof.ts'
 import { openVault } from '../keys/master-key.ts'
 import { createResealing } from '../keys/resealing.ts'
 import { createSigningKeys } from '../keys/signing-keys.ts'
+import { resolveWithin } from '../outbound/checked-connect.ts'
+import { createReceiverAddresses } from '../outbound/public-address.ts'
 import { createRevocations } from '../sessions/revocations.ts'
 import { createSessions } from '../sessions/sessions.ts'
 import { openStore } from '../store/store.ts'
@@ -41,11 +44,16 @@ export async function openTenants(world: ServicesWorld, jobs: Jobs) {
   jobs.tidies('licences', (limit) => tenants.advanceLicences(limit))
   jobs.tidies('removedTenants', (limit) => tenants.sweepLeftBehind(limit))
   jobs.tidies('secretOverlaps', (limit) => tenants.endSecretOverlaps(limit))
+  const { allowPrivate = [], egressProxy = null, resolve } = world.receivers ?? {}
   const isOrdering = world.acme !== undefined && world.acme !== null
   const certificates = createCertificates({ store, vault, isOrdering })
   const acme =
     world.acme &&
     createAcme({
+      addresses: createReceiverAddresses({
+        allowPrivate,
+        resolve: resolve ?? resolveWithin(LIMITS.acmePreflightMsMax),
+      }),
       ...world.acmeWorld,
       settings: world.acme,
       account: await openAccountKey(store, vault),
@@ -57,7 +65,6 @@ export async function openTenants(world: ServicesWorld, jobs: Jobs) {
       log: world.log,
     })
   if (acme) jobs.tidied('acme', acme)
-  const { allowPrivate = [], egressProxy = null, resolve } = world.receivers ?? {}
   const proofs = createProofs({ allowPrivate, egressProxy, resolve, ...world.proofs })
   const { look } = proofs
   const hostnames = createHostnames({ store, tenants, look, clock, log: world.log })

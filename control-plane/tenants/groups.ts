@@ -33,7 +33,7 @@ interface Group extends GroupRow {
   readonly members: number
 }
 
-export interface Membership {
+interface Membership {
   readonly tenantId: string
   readonly group: string
   readonly userId: string

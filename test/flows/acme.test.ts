@@ -9,7 +9,7 @@ import { getGlobalDispatcher } from 'undici'
 import { CHALLENGE_PATH } from '../../shared/acme-challenge.ts'
 import { schema } from '../../control-plane/store/schema.ts'
 import { systemClock } from '../../shared/clock.ts'
-import { lookupHere } from '../support/acme.ts'
+import { addressesHere } from '../support/acme.ts'
 import {
   ACTOR,
   FLEET_KEY,
@@ -87,7 +87,12 @@ void t.test(
       clock: systemClock,
       edgeUrlFor: (hostname) => `https://${hostname}`,
       acme: { authorities: [{ directory: pebble.directory }], email: null, profile: null },
-      acmeWorld: { ca: pebble.ca, httpPort: gateways[0].port, lookup: lookupHere, roundMs: 2000 },
+      acmeWorld: {
+        ca: pebble.ca,
+        httpPort: gateways[0].port,
+        addresses: addressesHere,
+        roundMs: 2000,
+      },
     })
     services.fleet.attach(fleetServer)
     t.teardown(() => {

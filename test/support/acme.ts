@@ -1,6 +1,5 @@
 /** Services that order certificates from authorities of a test, for hostnames that all lead here. */
 import { createServer } from 'node:http'
-import type { LookupFunction } from 'node:net'
 import { challengeAnswer } from '../../shared/acme-challenge.ts'
 import type { AcmeWorld } from '../../control-plane/acme/acme.ts'
 import type { AcmeSettings } from '../../control-plane/acme/authorities.ts'
@@ -16,10 +15,7 @@ interface Teardown {
 const { acmeOrders, tenantCertificates } = schema
 
 /** Every name is this machine. */
-export const lookupHere: LookupFunction = (_name, { all }, callback) => {
-  if (all === true) callback(null, [{ address: '127.0.0.1', family: 4 }])
-  else callback(null, '127.0.0.1', 4)
-}
+export const addressesHere = { find: async () => ['127.0.0.1'] }
 
 /** Time passes by itself, and faster when it is told to. */
 export function hurriedClock(): MovableClock {
@@ -53,7 +49,7 @@ export async function startOrdering(t: Teardown, options: OrderingOptions) {
     email: 'ops@example.com',
     profile,
   }
-  const acmeWorld = { httpPort, lookup: lookupHere, roundMs: 2000, ...world }
+  const acmeWorld = { httpPort, addresses: addressesHere, roundMs: 2000, ...world }
   const services = await startServices(t, { ...others, clock, log, acme, acmeWorld })
   thumbprint = services.acme?.thumbprint ?? ''
   return {

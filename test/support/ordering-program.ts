@@ -9,7 +9,7 @@ import { openSqlite } from '../../control-plane/store/engines/sqlite.ts'
 import { openStore } from '../../control-plane/store/store.ts'
 import { createCertificates } from '../../control-plane/tenants/certificates.ts'
 import { MINUTE_MS, systemClock } from '../../shared/clock.ts'
-import { lookupHere } from './acme.ts'
+import { addressesHere } from './acme.ts'
 
 const [database = '', directory = '', httpPort = '', aheadMinutes = ''] = process.argv.slice(2)
 const { engine, clock: own } = database.startsWith('postgres:')
@@ -30,7 +30,7 @@ const acme = createAcme({
   clock,
   log: pino({ level: 'silent' }),
   httpPort: Number(httpPort),
-  lookup: lookupHere,
+  addresses: addressesHere,
   roundMs: 2000,
 })
 process.send?.({ thumbprint: account.thumbprint })

@@ -26,10 +26,7 @@ void t.test('a published tenant gets a certificate', { skip: NO_PEBBLE }, async 
     acmeWorld: {
       ca: pebble.ca,
       httpPort: edge.port,
-      lookup: (_name, { all }, callback) =>
-        all === true
-          ? callback(null, [{ address: '127.0.0.1', family: 4 }])
-          : callback(null, '127.0.0.1', 4),
+      addresses: { find: async () => ['127.0.0.1'] },
     },
   })
   const tell = async () => {

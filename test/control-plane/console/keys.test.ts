@@ -4,7 +4,7 @@ import { barOf, captionOf } from '../../../control-plane/console/operator/keys-p
 import { LIMITS } from '../../../shared/limits.ts'
 import { ACTOR, movableClock } from '../../support/control-plane.ts'
 import { startConsole } from '../../support/console.ts'
-import { lookupHere } from '../../support/acme.ts'
+import { addressesHere } from '../../support/acme.ts'
 import { acme } from '../../support/certificates.ts'
 
 const PAGE = '/console/tenants/acme/keys'
@@ -126,7 +126,7 @@ void t.test(
     const { services, person } = await startConsole(t, {
       clock,
       acme: { authorities: [{ directory }], email: null, profile: null },
-      acmeWorld: { httpPort: 9, lookup: lookupHere },
+      acmeWorld: { httpPort: 9, addresses: addressesHere },
     })
     await services.tenants.patch('acme', { hostnames: ['shop.acme.test'] }, ACTOR)
     await services.tenants.publish('acme', ACTOR)
