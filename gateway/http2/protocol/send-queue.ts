@@ -33,24 +33,31 @@ export class SendQueue {
   pump(): void {
     if (this.#isPumping || this.#isClosed) return
     this.#isPumping = true
-    for (let at = 0; at < this.#streams.length && !this.#writer.isBlocked; at++)
-      this.#turn(this.#streams[at]!)
-    this.#streams = this.#streams.filter((stream) => stream.isQueued)
+    const shut: ServerStream[] = []
+    let at = 0
+    for (; at < this.#streams.length && !this.#writer.isBlocked; at++) {
+      const stream = this.#streams[at]!
+      if (!this.#turn(stream)) shut.push(stream)
+    }
+    // Whoever had a turn and has more stands at the end already, and nowhere else.
+    this.#streams = [...shut, ...this.#streams.slice(at)]
     this.#isPumping = false
   }
 
-  #turn(stream: ServerStream): void {
+  /** False: it stays where it is. */
+  #turn(stream: ServerStream): boolean {
     // Only what has no body goes through a window that is closed.
     const isShut = this.#window === 0 && stream.writableLength > 0
-    if (isShut && stream.hasSomethingToSend) return
+    if (isShut && stream.hasSomethingToSend) return false
     stream.isQueued = false
-    if (!stream.hasSomethingToSend) return
+    if (!stream.hasSomethingToSend) return true
     const { id } = stream
     this.#window -= stream.sendSome(
       Math.min(FRAME_BYTES_MAX, this.#window),
       (body, from, to, isEnd) => this.#writer.data(id, body, from, to, isEnd),
     )
     this.add(stream)
+    return true
   }
 
   close(): void {

@@ -1,0 +1,69 @@
+/** Whose turn it is to send: each stream that waits stands in the queue once. */
+import t from 'tap'
+import type { FrameWriter } from '../../../../gateway/http2/protocol/frame-writer.ts'
+import { SendQueue } from '../../../../gateway/http2/protocol/send-queue.ts'
+import { ServerStream } from '../../../../gateway/http2/protocol/stream.ts'
+import type { StreamConnection } from '../../../../gateway/http2/protocol/stream.ts'
+
+const ROUNDS = 500
+
+function startQueue() {
+  const sent: number[] = []
+  const writer = { isBlocked: false, data: (id: number) => void sent.push(id) }
+  const queue = new SendQueue(writer as unknown as FrameWriter)
+  let looks = 0
+  class Watched extends ServerStream {
+    override get hasSomethingToSend(): boolean {
+      looks++
+      return super.hasSomethingToSend
+    }
+  }
+  const connection = {
+    wantsToSend(stream: ServerStream) {
+      queue.add(stream)
+      queue.pump()
+    },
+  } as unknown as StreamConnection
+  const request = { isWhole: true, isHead: false, length: -1 }
+  const open = (id: number) => {
+    const stream = new Watched(connection, id, request, { send: 2 ** 30, receive: 0 })
+    stream.write(Buffer.alloc(1 << 20))
+    return stream
+  }
+  return { queue, writer, sent, open, looks: () => looks }
+}
+
+t.test('a window that opens byte by byte costs the same each time', (t) => {
+  const { queue, sent, open, looks } = startQueue()
+  open(1)
+  const before = [sent.length, looks()] as const
+  for (let round = 0; round < ROUNDS; round++) {
+    queue.widen(1)
+    queue.pump()
+  }
+  t.equal(sent.length - before[0], ROUNDS, 'a frame for each')
+  t.ok(looks() - before[1] <= 10 * ROUNDS, `${looks() - before[1]} looks at it`)
+  t.end()
+})
+
+t.test('who has had much does not have more turns than the others', (t) => {
+  const { queue, writer, sent, open } = startQueue()
+  open(1)
+  for (let round = 0; round < ROUNDS; round++) {
+    queue.widen(1)
+    queue.pump()
+  }
+  open(3)
+  sent.length = 0
+  queue.widen(64 * 1024)
+  queue.pump()
+  t.same(sent, [1, 3, 1, 3])
+  writer.isBlocked = true
+  queue.widen(64 * 1024)
+  queue.pump()
+  t.equal(sent.length, 4, 'the socket has enough')
+  writer.isBlocked = false
+  queue.pump()
+  t.same(sent.slice(4), [1, 3, 1, 3], 'and they go on where they were')
+  t.end()
+})
