@@ -79,7 +79,7 @@ export class ServerStream extends EventEmitter<StreamEvents> {
     this.#connection = connection
     this.id = id
     this.endAfterHeaders = this.hasRemoteEnded = request.isWhole
-    this.#isHead = this.writableEnded = request.isHead
+    this.#isHead = request.isHead
     this.#length = request.length
     this.sendWindow = windows.send
     this.receiveWindow = this.#windowBytes = windows.receive
