@@ -38,3 +38,9 @@ export const isFieldValue = (value: string): boolean =>
 
 /** Of nothing the code is NaN. */
 const isBlank = (code: number): boolean => code === 0x20 || code === 0x09
+
+export function areTrailers(fields: readonly string[]): boolean {
+  for (let at = 0; at < fields.length; at += 2)
+    if (!isFieldName(fields[at]!) || !isFieldValue(fields[at + 1]!)) return false
+  return true
+}

@@ -11,7 +11,7 @@ import { FrameReader } from './frame-reader.ts'
 import type { FrameHandler } from './frame-reader.ts'
 import { FrameWriter } from './frame-writer.ts'
 import { HeaderBlocks } from './header-blocks.ts'
-import { isFieldName, isFieldValue, requestMeans } from './request-fields.ts'
+import { areTrailers, requestMeans } from './request-fields.ts'
 import { ReceiveWindow } from './receive-window.ts'
 import type { SessionOptions } from './session-options.ts'
 import { SendQueue } from './send-queue.ts'
@@ -43,6 +43,7 @@ export class ServerSession
   readonly #sending: SendQueue
   readonly #blocks: HeaderBlocks
   readonly #streams = new Map<number, ServerStream>()
+  /** The last one that was taken. */
   #lastId = 0
   readonly #limit: StreamLimit
   #unwanted: ServerStream[] = []
@@ -138,9 +139,10 @@ export class ServerSession
     const stream = this.#streams.get(id)
     if (stream !== undefined) return this.#onTrailers(stream, isEnd)
     if (id % 2 === 0) return this.destroy(ERROR.protocol)
-    if (id <= this.#lastId)
-      return this.#limit.wasReset(id) ? this.#countInvalid() : this.destroy(ERROR.streamClosed)
-    if (this.closed) return this.#countInvalid()
+    if (id <= this.#limit.lastId) return this.#onStrayTrailers(id, isEnd)
+    this.#limit.lastId = id
+    // It was on its way when GOAWAY said that it is not taken, and more of it may be.
+    if (this.closed) return this.#refuse(id, ERROR.refusedStream)
     this.#lastId = id
     if (this.#streams.size >= this.#limit.agreed) return this.destroy(ERROR.protocol)
     if (this.#streams.size >= this.#limit.max) return this.#refuse(id, ERROR.refusedStream)
@@ -155,6 +157,13 @@ export class ServerSession
     this.emit('stream', opened, decoded.fields)
   }
 
+  /** Of a stream that has gone. */
+  #onStrayTrailers(id: number, isEnd: boolean): void {
+    if (isEnd && this.#limit.endReset(id)) return
+    if (this.#limit.wasReset(id)) this.#countInvalid()
+    else this.destroy(ERROR.streamClosed)
+  }
+
   #refuse(id: number, code: number): void {
     if (!this.#resets.spend(this.#options.nowMs())) return void this.emit('flood', 'resets')
     this.#writeReset(id, code)
@@ -165,9 +174,7 @@ export class ServerSession
     if (stream.hasRemoteEnded) return this.#fault(stream, ERROR.streamClosed)
     if (!isEnd || typeof decoded === 'string') return this.#fault(stream, ERROR.protocol)
     const { fields } = decoded
-    for (let at = 0; at < fields.length; at += 2)
-      if (!isFieldName(fields[at]!) || !isFieldValue(fields[at + 1]!))
-        return this.#fault(stream, ERROR.protocol)
+    if (!areTrailers(fields)) return this.#fault(stream, ERROR.protocol)
     if (stream.closed) return
     stream.emit('trailers', fields)
     if (!stream.receiveEnd()) this.#fault(stream, ERROR.protocol)
@@ -184,19 +191,21 @@ export class ServerSession
     if (!this.#hasSettings || id === 0 || this.#blocks.isOpen) return this.destroy(ERROR.protocol)
     if (!this.#receiveWindow.take(length)) return this.destroy(ERROR.flowControl)
     const stream = this.#streams.get(id)
-    if (stream === undefined) {
-      if (this.#neverWas(id)) return this.destroy(ERROR.protocol)
-      if (!this.#limit.wasReset(id) || length === 0) this.#countInvalid()
-      return
-    }
+    this.#isDataEnd = (flags & FLAG.endStream) !== 0
+    if (stream === undefined) return this.#onStrayData(id, length)
     if (stream.hasRemoteEnded) return this.#fault(stream, ERROR.streamClosed)
     stream.receiveWindow -= length
     if (stream.receiveWindow < 0) return this.#fault(stream, ERROR.flowControl)
-    this.#isDataEnd = (flags & FLAG.endStream) !== 0
     if (length === 0 && !this.#isDataEnd) this.#countInvalid()
     this.#dataStream = stream
     // Padding is nobody's to take.
     if ((flags & FLAG.padded) !== 0) stream.take(length - this.#reader.bodyLeft)
+  }
+
+  #onStrayData(id: number, length: number): void {
+    if (this.#limit.neverWas(id)) return this.destroy(ERROR.protocol)
+    if (this.#isDataEnd && this.#limit.endReset(id)) return
+    if (length === 0 || !this.#limit.wasReset(id)) this.#countInvalid()
   }
 
   onDataBytes(bytes: Buffer, from: number, to: number, isLast: boolean): void {
@@ -238,11 +247,6 @@ export class ServerSession
     return true
   }
 
-  /** Its client has begun none of that id, and we push none. */
-  #neverWas(id: number): boolean {
-    return id > this.#lastId || id % 2 === 0
-  }
-
   #onWindowUpdate(id: number, bytes: Buffer, from: number, to: number): void {
     if (to - from !== 4) return this.destroy(ERROR.frameSize)
     const grown = bytes.readUInt32BE(from) & 0x7fffffff
@@ -251,7 +255,7 @@ export class ServerSession
       if (grown === 0) return this.destroy(ERROR.protocol)
       return this.#sending.widen(grown) ? this.#sending.pump() : this.destroy(ERROR.flowControl)
     }
-    if (this.#neverWas(id)) return this.destroy(ERROR.protocol)
+    if (this.#limit.neverWas(id)) return this.destroy(ERROR.protocol)
     const stream = this.#streams.get(id)
     if (stream === undefined || stream.closed) return
     if (grown === 0) return this.#fault(stream, ERROR.protocol)
@@ -260,7 +264,7 @@ export class ServerSession
   }
 
   #onReset(id: number, bytes: Buffer, from: number, to: number): void {
-    if (this.#neverWas(id)) return this.destroy(ERROR.protocol)
+    if (this.#limit.neverWas(id)) return this.destroy(ERROR.protocol)
     if (to - from !== 4) return this.destroy(ERROR.frameSize)
     if (!this.#resets.spend(this.#options.nowMs())) return void this.emit('flood', 'resets')
     this.#streams.get(id)?.abandon(bytes.readUInt32BE(from))

@@ -4,8 +4,11 @@ import {
   END_HEADERS,
   END_STREAM,
   fields,
+  frame,
   FrameClient,
+  requestFields,
   TYPE,
+  uint32,
 } from '../../../support/http2-frames.ts'
 import { initialWindow, widen } from '../../../support/http2-spring.ts'
 import { HOST, startSecureWire } from '../../../support/secure-wire.ts'
@@ -35,3 +38,58 @@ for (const [name, said] of [
     await client.settled()
     t.equal(wire.outcomes[0]?.isCut, false)
   })
+
+const REFUSED = 7
+const some = Buffer.from('x')
+const none = Buffer.alloc(0)
+
+for (const [name, ...more] of [
+  ['a body', frame(TYPE.data, 0, 3, some), frame(TYPE.data, END_STREAM, 3, none)],
+  ['trailers', frame(TYPE.headers, END_HEADERS | END_STREAM, 3, fields([['x-a', 'b']]))],
+  ['a window', widen(3, 1000)],
+  ['a reset', frame(TYPE.reset, 0, 3, uint32(8))],
+] as const)
+  t.test(`${name} of a request that GOAWAY came before ends no others`, async (t) => {
+    let answer: (() => void) | undefined
+    const origin = await startRawOrigin(t, (socket) =>
+      socket.on('data', () => {
+        answer = () => void socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok')
+      }),
+    )
+    const wire = await startSecureWire(t, origin.url)
+    const client = new FrameClient(wire.tls({ ALPNProtocols: ['h2'] }))
+    client.request(1, requestFields(HOST))
+    while (answer === undefined) await client.settled()
+    void wire.http2.drain()
+    client.request(3, requestFields(HOST), END_HEADERS).send(...more)
+    t.equal(await client.settled(), 'open')
+    t.equal(client.resetCode(3), REFUSED)
+    answer()
+    await client.until(({ stream, type }) => stream === 1 && type === TYPE.data)
+    t.equal(wire.outcomes[0]?.isCut, false)
+    await client.closed
+    const goaways = client.frames.filter(({ type }) => type === TYPE.goaway)
+    t.same(
+      goaways.map(({ payload }) => [payload.readUInt32BE(0), payload.readUInt32BE(4)]),
+      [[1, 0]],
+      'it was told once, and of the request that was taken',
+    )
+  })
+
+t.test('whoever ends each body behind its reset is no attacker', async (t) => {
+  const origin = await startRawOrigin(t, () => undefined)
+  const limits = { http2InvalidFramesMax: 3 }
+  const wire = await startSecureWire(t, origin.url, { limits })
+  const client = new FrameClient(wire.tls({ ALPNProtocols: ['h2'] }))
+  const ends = (id: number) => frame(TYPE.data, END_STREAM, id, none)
+  // Refused with an answer, which the reset stands behind.
+  const ids = [1, 3, 5, 7, 9]
+  for (const id of ids) client.request(id, requestFields('elsewhere.test'), END_HEADERS)
+  for (const id of ids)
+    await client.until(({ type, stream }) => type === TYPE.reset && stream === id)
+  t.equal(await client.send(...ids.map(ends)).settled(), 'open', 'once for each')
+  t.equal(await client.send(...ids.slice(0, 3).map(ends)).settled(), 'open')
+  client.send(ends(9))
+  await client.closed
+  t.equal(client.goawayCode(), 11, 'and no more')
+})
