@@ -190,7 +190,10 @@ export class Http2Connection implements Deadlined, Idling {
     if (this.#uploads.delete(exchange)) this.#use.uploads--
   }
 
-  /** The exchange is over. `isReset`: its stream ended before it had its answer, with that code. */
+  /**
+   * The exchange is over. `isReset`: its stream ended before it had its answer, with that code, or with
+   * an answer that its client has seen to while an application was at it.
+   */
   forget(exchange: Http2Exchange, isReset: boolean, code: number): void {
     if (this.#exchanges.delete(exchange)) {
       this.#use.streams--

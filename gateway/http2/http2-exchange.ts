@@ -47,6 +47,8 @@ export class Http2Exchange implements Exchange, ResponseSink {
   #isDecided = false
   #isHeadSent = false
   #isAnswered = false
+  /** Its client sent what no application gets, and one had begun. */
+  #isBroken = false
   #isOver = false
 
   constructor(
@@ -303,6 +305,7 @@ export class Http2Exchange implements Exchange, ResponseSink {
 
   /** Ends the exchange from our side: with an answer if there is still room for one. */
   fail(refusal: Refusal): void {
+    this.#isBroken = this.#call !== null && refusal.status < 500
     this.#call?.abort()
     this.body.fail(refusal.detail)
     this.#isDecided = true
@@ -343,6 +346,7 @@ export class Http2Exchange implements Exchange, ResponseSink {
       upstreamMs: this.#record.upstreamMs,
     })
     // What the application has broken is not the client's doing.
-    this.#connection.forget(this, isCut && this.#record.failure === null, this.#stream.rstCode)
+    const isDear = (isCut || this.#isBroken) && this.#record.failure === null
+    this.#connection.forget(this, isDear, this.#stream.rstCode)
   }
 }

@@ -54,5 +54,5 @@ export interface ExchangeConnection<One> {
   onWritten(bytes: number): void
   onWaiting(exchange: One): void
   endUpload(exchange: One): void
-  forget(exchange: One, isCut: boolean, rstCode: number): void
+  forget(exchange: One, isReset: boolean, rstCode: number): void
 }

@@ -58,6 +58,26 @@ t.test('resets for any other reason have the smaller budget', async (t) => {
   t.same(wire.abuses, ['resets'])
 })
 
+t.test(
+  'who has an application asked and then breaks the request off is counted likewise',
+  async (t) => {
+    const budget = { burst: 20, perSecond: 1 }
+    const origin = await startRawOrigin(t, () => undefined)
+    const options = { clock, limits: { http2Resets: budget } }
+    const wire = await startSecureWire(t, origin.url, options)
+    const client = raw(wire)
+    const tooMany = fields(Array.from({ length: LIMITS.headerCountMax + 1 }, () => ['a', 'b']))
+    for (let at = 0; at <= budget.burst; at++) {
+      client.request(1 + at * 2, requestFields(HOST), 4)
+      t.equal(await client.settled(), 'open')
+      client.request(1 + at * 2, tooMany)
+    }
+    t.equal(await client.settled(), 'closed')
+    t.same(wire.abuses, ['resets'])
+    t.equal(wire.outcomes[0]?.status, 400, 'it has had its answer')
+  },
+)
+
 t.test('a new connection does not begin anew, but for the first few of each', async (t) => {
   const http2CostsPerSite = {
     ...LIMITS.http2CostsPerSite,
