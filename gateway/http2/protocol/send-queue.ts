@@ -6,10 +6,18 @@ import { FRAME_BYTES_MAX, WINDOW_BYTES, WINDOW_BYTES_MAX } from './frames.ts'
 import type { FrameWriter } from './frame-writer.ts'
 import type { ServerStream } from './stream.ts'
 
+/**
+ * Go's client opens its windows, of a stream and of the connection, for each 4 KiB that it reads: so many
+ * bytes have an answer.
+ */
+const ANSWERED_BYTES = 2048
+
 export class SendQueue {
   readonly #writer: FrameWriter
   #streams: ServerStream[] = []
   #window = WINDOW_BYTES
+  /** Sent, and not answered by a window yet. */
+  #unanswered = 0
   /** Whoever is told that something was taken may have more: that is in the same round. */
   #isPumping = false
   #isClosed = false
@@ -22,6 +30,13 @@ export class SendQueue {
   widen(bytes: number): boolean {
     this.#window += bytes
     return this.#window <= WINDOW_BYTES_MAX
+  }
+
+  /** A window has been opened. False: for nothing that was sent. */
+  isAnswered(): boolean {
+    if (this.#unanswered < ANSWERED_BYTES) return false
+    this.#unanswered -= ANSWERED_BYTES
+    return true
   }
 
   add(stream: ServerStream): void {
@@ -52,10 +67,12 @@ export class SendQueue {
     stream.isQueued = false
     if (!stream.hasSomethingToSend) return true
     const { id } = stream
-    this.#window -= stream.sendSome(
+    const bytes = stream.sendSome(
       Math.min(FRAME_BYTES_MAX, this.#window),
       (body, from, to, isEnd) => this.#writer.data(id, body, from, to, isEnd),
     )
+    this.#window -= bytes
+    this.#unanswered += bytes
     this.add(stream)
     return true
   }

@@ -1,6 +1,7 @@
-/** What a connection is held to. */
+/** What a connection is held to, and what is heard of it. */
 import type { Budget } from '../../wire/budget.ts'
 import type { HeaderLimits } from './hpack-decoder.ts'
+import type { ServerStream } from './stream.ts'
 
 export interface SessionOptions {
   readonly headers: HeaderLimits
@@ -16,4 +17,13 @@ export interface SessionOptions {
   /** Frames that bring nothing and are owed nothing: PRIORITY, WINDOW_UPDATE, unknown ones. */
   readonly idleFrames: Budget
   readonly nowMs: () => number
+}
+
+export interface SessionEvents {
+  stream: [stream: ServerStream, fields: readonly string[]]
+  ping: []
+  remoteSettings: []
+  /** More of them than may be; whoever hears it ends the connection. */
+  flood: [kind: 'resets' | 'control_frames']
+  close: []
 }

@@ -13,20 +13,11 @@ import { FrameWriter } from './frame-writer.ts'
 import { HeaderBlocks } from './header-blocks.ts'
 import { areTrailers, requestMeans } from './request-fields.ts'
 import { ReceiveWindow } from './receive-window.ts'
-import type { SessionOptions } from './session-options.ts'
+import type { SessionEvents, SessionOptions } from './session-options.ts'
 import { SendQueue } from './send-queue.ts'
 import { StreamLimit } from './stream-limit.ts'
 import { ServerStream } from './stream.ts'
 import type { StreamConnection } from './stream.ts'
-
-interface SessionEvents {
-  stream: [stream: ServerStream, fields: readonly string[]]
-  ping: []
-  remoteSettings: []
-  /** More of them than may be; whoever hears it ends the connection. */
-  flood: [kind: 'resets' | 'control_frames']
-  close: []
-}
 
 /** Answers that the client does not read: then nothing of it is read. */
 const UNSENT_BYTES_MAX = 256 * 1024
@@ -250,7 +241,7 @@ export class ServerSession
   #onWindowUpdate(id: number, bytes: Buffer, from: number, to: number): void {
     if (to - from !== 4) return this.destroy(ERROR.frameSize)
     const grown = bytes.readUInt32BE(from) & 0x7fffffff
-    this.#spendIdle()
+    if (!this.#sending.isAnswered()) this.#spendIdle()
     if (id === 0) {
       if (grown === 0) return this.destroy(ERROR.protocol)
       return this.#sending.widen(grown) ? this.#sending.pump() : this.destroy(ERROR.flowControl)
