@@ -118,7 +118,7 @@ export const EDGE_LIMITS = {
   http2HeaderFieldsMax: 256,
   /** HEADERS and the CONTINUATIONs behind it. */
   http2BlockFramesMax: 9,
-  /** PRIORITY, WINDOW_UPDATE and unknown frames: nothing is owed for them. */
+  /** PRIORITY, padding, unknown frames and others that bring nothing: nothing is owed for them. */
   http2IdleFrames: { burst: 10_000, perSecond: 4000 },
   /** Frames that make no sense, empty ones among them: nobody sends so many by mistake. */
   http2InvalidFramesMax: 100,

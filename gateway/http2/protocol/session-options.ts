@@ -14,7 +14,10 @@ export interface SessionOptions {
   readonly invalidFramesMax: number
   /** Streams that it resets, or that are refused. */
   readonly resets: Budget
-  /** Frames that bring nothing and are owed nothing: PRIORITY, WINDOW_UPDATE, unknown ones. */
+  /**
+   * Frames that bring nothing and are owed nothing: PRIORITY, GOAWAY, unknown ones, a window that is
+   * opened for nothing that was sent, DATA that is all padding or of a stream that was reset.
+   */
   readonly idleFrames: Budget
   readonly nowMs: () => number
 }

@@ -187,8 +187,9 @@ export class ServerSession
     if (stream.hasRemoteEnded) return this.#fault(stream, ERROR.streamClosed)
     stream.receiveWindow -= length
     if (stream.receiveWindow < 0) return this.#fault(stream, ERROR.flowControl)
-    if (length === 0 && !this.#isDataEnd) this.#countInvalid()
     this.#dataStream = stream
+    if (length === 0 && !this.#isDataEnd) this.#countInvalid()
+    else if (this.#reader.bodyLeft === 0 && !this.#isDataEnd) this.#spendIdle()
     // Padding is nobody's to take.
     if ((flags & FLAG.padded) !== 0) stream.take(length - this.#reader.bodyLeft)
   }
@@ -197,6 +198,7 @@ export class ServerSession
     if (this.#limit.neverWas(id)) return this.destroy(ERROR.protocol)
     if (this.#isDataEnd && this.#limit.endReset(id)) return
     if (length === 0 || !this.#limit.wasReset(id)) this.#countInvalid()
+    else this.#spendIdle()
   }
 
   onDataBytes(bytes: Buffer, from: number, to: number, isLast: boolean): void {
@@ -274,6 +276,7 @@ export class ServerSession
   #onGoaway(id: number, bytes: Buffer, from: number, to: number): void {
     if (id !== 0) return this.destroy(ERROR.protocol)
     if (to - from < 8) return this.destroy(ERROR.frameSize)
+    this.#spendIdle()
     if (bytes.readUInt32BE(from + 4) === ERROR.none) this.close()
     else this.destroy(ERROR.none)
   }

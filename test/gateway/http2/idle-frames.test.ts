@@ -1,6 +1,6 @@
 /** Frames that bring nothing: which of them are counted, and which have a reason. */
 import t from 'tap'
-import { FrameClient, requestFields } from '../../support/http2-frames.ts'
+import { END_HEADERS, frame, FrameClient, requestFields, TYPE } from '../../support/http2-frames.ts'
 import {
   bytesOf,
   initialWindow,
@@ -46,3 +46,23 @@ t.test('and whoever opens them for nothing is ended, whatever it has taken befor
   t.equal(await nothing(1 + Math.ceil((free + 100) / 2048)).settled(), 'closed')
   t.same(wire.abuses, ['control_frames'])
 })
+
+const PADDED = 8
+const noLength = Buffer.from([0])
+
+for (const [name, idle] of [
+  ['DATA that is all padding', frame(TYPE.data, PADDED, 1, noLength)],
+  ['DATA of a stream that was reset', frame(TYPE.data, 0, 3, noLength)],
+  ['GOAWAY', frame(TYPE.goaway, 0, 0, Buffer.alloc(8))],
+] as const)
+  t.test(`a flood of ${name} ends its connection`, async (t) => {
+    const { wire } = await startSpringWire(t, { limits: FEW, decide: () => undefined })
+    const client = new FrameClient(wire.tls({ ALPNProtocols: ['h2'] }))
+    client.request(1, requestFields(HOST), END_HEADERS)
+    client.request(3, requestFields('elsewhere.test'), END_HEADERS)
+    await client.until(({ type, stream }) => type === TYPE.reset && stream === 3)
+    const { burst } = FEW.http2IdleFrames
+    t.equal(await client.send(...Array.from({ length: burst }, () => idle)).settled(), 'open')
+    t.equal(await client.send(idle).settled(), 'closed')
+    t.same(wire.abuses, ['control_frames'])
+  })
