@@ -43,7 +43,7 @@ export class Http2Connection implements Deadlined, Idling {
   /** It may open few streams at once: more would only be turned away, each as dear as an answer. */
   #isNarrow: boolean
   /** Begun, and nobody has decided about them yet. */
-  readonly #undecided: Http2Exchange[] = []
+  readonly #undecided = new Set<Http2Exchange>()
   /** Of answers: given to the streams, and what the streams still have of it, looked at now and then. */
   #writtenBytes = 0
   #unsentBytes = 0
@@ -122,15 +122,15 @@ export class Http2Connection implements Deadlined, Idling {
     this.idleSinceMs = Infinity
     if (isUpload) this.#beginUpload(exchange)
     this.deadlineMs = 0
-    this.#undecided.push(exchange)
-    if (this.#undecided.length === 1) this.#decide()
+    this.#undecided.add(exchange)
+    if (this.#undecided.size === 1) this.#decide()
   }
 
   /** As many as may be in this turn of the event loop, over all connections of the address. */
   readonly #decide = (): void => {
-    while (this.#undecided.length > 0 && this.#turn.take(this.#decide)) {
-      const exchange = this.#undecided.shift()!
-      if (!this.#exchanges.has(exchange)) continue // its client has left it
+    for (const exchange of this.#undecided) {
+      if (!this.#turn.take(this.#decide)) return
+      this.#undecided.delete(exchange)
       this.#turn.charge(exchange.head.target.length)
       try {
         this.world.options.handle(exchange)
@@ -198,6 +198,8 @@ export class Http2Connection implements Deadlined, Idling {
     if (this.#exchanges.delete(exchange)) {
       this.#use.streams--
       this.#use.headBytes -= exchange.head.end
+      // Nor does its head wait for a turn.
+      this.#undecided.delete(exchange)
     }
     this.endUpload(exchange)
     if (this.#isNarrow) this.#widen()

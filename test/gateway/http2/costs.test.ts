@@ -4,6 +4,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
 import { Spending } from '../../../gateway/wire/budget.ts'
 import { ConnectionCosts } from '../../../gateway/http2/connection-costs.ts'
+import type { AddressTurn } from '../../../gateway/wire/address-turn.ts'
 import { SiteUse } from '../../../gateway/wire/site-use.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import {
@@ -154,6 +155,34 @@ t.test('heads that are repeated by reference are counted as what they become', a
   client.request(7, block)
   await client.settled()
   t.equal(client.resetCode(7), undefined, 'what is over counts no more')
+})
+
+t.test('a request that its client leaves before its turn waits for none', async (t) => {
+  const origin = await startRawOrigin(t, () => undefined)
+  const wire = await startSecureWire(t, origin.url)
+  const first = raw(wire)
+  await first.settled()
+  let isOpen = false
+  let takes = 0
+  let proceed = () => undefined as void
+  const turnOfSite = {
+    take(next: () => void) {
+      takes++
+      proceed = next
+      return isOpen
+    },
+    charge: () => undefined,
+  }
+  wire.addresses.siteOf('127.0.0.1').requests = turnOfSite as unknown as AddressTurn
+  const client = raw(wire)
+  for (let id = 1; id < 100; id += 2)
+    client.request(id, requestFields(HOST)).send(frame(TYPE.reset, 0, id, uint32(8)))
+  client.request(101, requestFields(HOST))
+  while (wire.outcomes.length < 50) await client.settled()
+  isOpen = true
+  takes = 0
+  proceed()
+  t.equal(takes, 1, 'the one that is left')
 })
 
 t.test('an idle connection gives way to a new one of its address, and is told', async (t) => {
