@@ -174,10 +174,10 @@ export class Http2Connection implements Deadlined, Idling {
     const { options, refusalAnswer, guard } = this.world
     guard(() => options.onRefusal?.(refusal, this.peerAddress))
     // Not `#rest()`: what is refused does not keep a connection.
-    const refused = new RefusedStream(this.world, stream, this.#use, () =>
-      this.#spend('resets', 'resets'),
-    )
+    const refused = new RefusedStream(this.world, stream, this.#use)
     refused.answer(refusalAnswer(refusal, askerOfFields(fields)), this.world)
+    // Read and answered like any other, and in no turn of its site; on the other wire it is the last one.
+    if (!this.#isExempt()) this.#spend('resets', 'resets')
   }
 
   #beginUpload(exchange: Http2Exchange): void {

@@ -15,8 +15,7 @@ export class RefusedStream implements Deadlined {
   readonly deadlineMs: number
   readonly #stream: ServerStream
 
-  /** `onReset`: it ended before its client had the answer. */
-  constructor(world: Http2World, stream: ServerStream, use: AddressUse, onReset: () => void) {
+  constructor(world: Http2World, stream: ServerStream, use: AddressUse) {
     const { deadlines } = world
     this.#stream = stream
     use.streams++
@@ -25,7 +24,6 @@ export class RefusedStream implements Deadlined {
     stream.once('close', () => {
       use.streams--
       deadlines.delete(this)
-      if (stream.rstCode !== ERROR.none) onReset()
     })
   }
 

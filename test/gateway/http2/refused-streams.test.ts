@@ -115,21 +115,33 @@ t.test('what is refused keeps no connection open', async (t) => {
   t.equal(await client.settled(), 'closed')
 })
 
-t.test('refused streams that their client ends are of the budget of resets', async (t) => {
-  const budget = { burst: 5, perSecond: 1 }
-  const { wire } = await start(t, { limits: { http2Resets: budget } })
+for (const [name, ends] of [
+  ['takes the answer', false],
+  ['resets it', true],
+] as const)
+  t.test(`what is refused is of the budget of resets, whether its client ${name}`, async (t) => {
+    const budget = { burst: 5, perSecond: 1 }
+    const { wire } = await start(t, { limits: { http2Resets: budget } })
+    const client = connect(wire)
+    // Each in a write of its own, so that it is refused before it is reset.
+    const ask = async (stream: number) => {
+      client.request(stream, MISDIRECTED)
+      await statusOf(client, stream)
+      if (ends) client.send(frame(TYPE.reset, 0, stream, uint32(8)))
+      return client.settled()
+    }
+    for (let at = 0; at < budget.burst; at++) t.equal(await ask(1 + 2 * at), 'open', 'N')
+    t.equal(await ask(1 + 2 * budget.burst), 'closed', 'N + 1')
+    await client.closed
+    t.same(wire.abuses, ['resets'])
+  })
+
+t.test('a balancer passes on what others get wrong', async (t) => {
+  const limits = { http2Resets: { burst: 5, perSecond: 0 } }
+  const { wire } = await start(t, { limits, isExempt: () => true })
   const client = connect(wire)
-  // Each in a write of its own, so that it is refused before it is reset.
-  const reset = async (stream: number) => {
-    client.request(stream, MISDIRECTED)
-    await statusOf(client, stream)
-    client.send(frame(TYPE.reset, 0, stream, uint32(8)))
-    return client.settled()
-  }
-  for (let at = 0; at < budget.burst; at++) t.equal(await reset(1 + 2 * at), 'open', 'N')
-  t.equal(await reset(1 + 2 * budget.burst), 'closed', 'N + 1')
-  await client.closed
-  t.same(wire.abuses, ['resets'])
+  for (let stream = 1; stream < 30; stream += 2) client.request(stream, MISDIRECTED)
+  t.equal(await client.settled(), 'open')
 })
 
 /** SETTINGS_MAX_CONCURRENT_STREAMS, as often as it was said. */
