@@ -85,7 +85,8 @@ export class AnswerProgress {
   /** False: it is waited for no longer. */
   check(nowMs: number, unsentBytes: number, world: AnswerProgressWorld): boolean {
     const { idleMs, idleMsMax } = world
-    if (this.bytes - unsentBytes > this.#taken) {
+    // A byte now and then is no progress of a line that carries next to nothing.
+    if (this.bytes - unsentBytes > this.#taken && world.isMoving(nowMs)) {
       this.await(nowMs, idleMs, unsentBytes)
       return true
     }

@@ -35,6 +35,23 @@ t.test('nothing taken for the idle time: the streams end, with their upstream ca
   t.ok(wire.outcomes.every(({ isCut }) => isCut))
 })
 
+t.test('a byte of each now and then is nothing taken', async (t) => {
+  const { wire, pass, origin } = await startSpringWire(t)
+  const client = connect(wire, 0)
+  const streams = [1, 3, 5, 7, 9]
+  for (const stream of streams) client.request(stream, requestFields(HOST, '/giant'))
+  while (origin.asked.length < streams.length) await tick()
+  await settle(client)
+  for (let round = 0; round < 3 && inFlight(wire) > 0; round++) {
+    client.send(...streams.map((stream) => widen(stream, 1)))
+    await settle(client)
+    pass(IDLE_MS + 1)
+    await settle(client)
+  }
+  t.equal(inFlight(wire), 0)
+  t.ok(wire.outcomes.every(({ isCut }) => isCut))
+})
+
 t.test('so do events that nobody reads, however small they are', async (t) => {
   const { wire, pass, origin } = await startSpringWire(t)
   const client = connect(wire, 0)
