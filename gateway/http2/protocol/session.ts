@@ -260,7 +260,8 @@ export class ServerSession
     if (this.#limit.neverWas(id)) return this.destroy(ERROR.protocol)
     if (to - from !== 4) return this.destroy(ERROR.frameSize)
     if (!this.#resets.spend(this.#options.nowMs())) return void this.emit('flood', 'resets')
-    this.#streams.get(id)?.abandon(bytes.readUInt32BE(from))
+    // Whatever it says: it has not waited for the end.
+    this.#streams.get(id)?.abandon(bytes.readUInt32BE(from) || ERROR.cancel)
   }
 
   #onPing(flags: number, id: number, bytes: Buffer, from: number, to: number): void {

@@ -15,6 +15,7 @@ import {
   TYPE,
   uint32,
 } from '../../support/http2-frames.ts'
+import { initialWindow } from '../../support/http2-spring.ts'
 import { HOST, NGHTTP2_REFUSED_STREAM, startSecureWire } from '../../support/secure-wire.ts'
 import type { SecureWire } from '../../support/secure-wire.ts'
 import { startOrigin, startRawOrigin } from '../../support/wire.ts'
@@ -78,6 +79,18 @@ t.test(
     t.equal(wire.outcomes[0]?.status, 400, 'it has had its answer')
   },
 )
+
+t.test('an answer that is reset for no reason is cut as well', async (t) => {
+  const body = 'x'.repeat(5000)
+  const wire = await startSecureWire(t, 'http://127.0.0.1:1', {
+    decide: (exchange) => exchange.respond({ status: 200, headerLines: [], body }),
+  })
+  const client = raw(wire)
+  client.send(initialWindow(1000)).request(1, requestFields(HOST))
+  await client.until(({ type }) => type === TYPE.data)
+  await client.send(frame(TYPE.reset, 0, 1, uint32(0))).settled()
+  t.match(wire.outcomes, [{ status: 200, isCut: true }])
+})
 
 t.test('a new connection does not begin anew, but for the first few of each', async (t) => {
   const http2CostsPerSite = {
