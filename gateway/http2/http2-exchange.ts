@@ -146,8 +146,10 @@ export class Http2Exchange implements Exchange, ResponseSink {
   #hearBody(): void {
     this.#stream
       .on('data', (chunk: Buffer) => this.#onBodyData(chunk))
-      .on('trailers', (fields) => this.#onTrailers(fields))
+      .on('trailers', () => this.#onTrailers())
       .on('end', () => this.#onBodyEnd())
+    // They may have come while nobody had decided yet.
+    this.#onTrailers()
   }
 
   #onBodyData(chunk: Buffer): void {
@@ -169,9 +171,10 @@ export class Http2Exchange implements Exchange, ResponseSink {
     this.#stream.resume()
   }
 
-  #onTrailers(fields: readonly string[]): void {
-    const lines = trailerLines(fields)
-    if (this.body.use === BODY_USE.discarded) return
+  #onTrailers(): void {
+    const { trailers } = this.#stream
+    if (trailers === null || this.body.use === BODY_USE.discarded) return
+    const lines = trailerLines(trailers)
     if (lines === null) this.fail(REFUSALS.body)
     else this.body.trailers = lines
   }

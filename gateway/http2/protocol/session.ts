@@ -167,6 +167,7 @@ export class ServerSession
     const { fields } = decoded
     if (!areTrailers(fields)) return this.#fault(stream, ERROR.protocol)
     if (stream.closed) return
+    stream.trailers = fields
     stream.emit('trailers', fields)
     if (!stream.receiveEnd()) this.#fault(stream, ERROR.protocol)
   }

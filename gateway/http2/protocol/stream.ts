@@ -56,6 +56,8 @@ export class ServerStream extends EventEmitter<StreamEvents> {
   #isEndTold = false
   #unread: Buffer[] = []
   readableFlowing: boolean | null = null
+  /** Of the request. */
+  trailers: readonly string[] | null = null
   // the answer
   sendWindow: number
   #pieces: Piece[] = []
@@ -65,7 +67,7 @@ export class ServerStream extends EventEmitter<StreamEvents> {
   #needsDrain = false
   /** What is still to come of its request is nobody's. */
   #isUnwanted = false
-  #trailers: readonly string[] | null = null
+  #ownTrailers: readonly string[] | null = null
   /** Waits for its turn at the connection. */
   isQueued = false
 
@@ -177,7 +179,7 @@ export class ServerStream extends EventEmitter<StreamEvents> {
   end(body: Buffer | null, trailers: readonly string[] | null, onDone?: () => void): void {
     if (this.writableEnded) return
     this.writableEnded = true
-    this.#trailers = trailers
+    this.#ownTrailers = trailers
     if (body === null) this.#connection.wantsToSend(this)
     else this.write(body, onDone)
   }
@@ -197,7 +199,7 @@ export class ServerStream extends EventEmitter<StreamEvents> {
     send: (body: Buffer, from: number, to: number, isEnd: boolean) => void,
   ): number {
     const piece = this.#pieces[0]
-    const trailers = this.#trailers
+    const trailers = this.#ownTrailers
     if (piece === undefined) {
       if (trailers === null) send(EMPTY, 0, 0, true)
       else this.#connection.sendHead(this, trailers, true)

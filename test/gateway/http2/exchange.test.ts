@@ -2,6 +2,14 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import t from 'tap'
+import {
+  END_HEADERS,
+  fields,
+  frame,
+  FrameClient,
+  requestFields,
+  TYPE,
+} from '../../support/http2-frames.ts'
 import { answerOf, ask, HOST, startSecureWire } from '../../support/secure-wire.ts'
 import { startOrigin, startRawOrigin } from '../../support/wire.ts'
 
@@ -118,6 +126,29 @@ t.test('trailers travel both ways, and framing or identity is never one', async 
   t.equal(seen?.body.toString(), 'question')
   t.same(seen?.trailers, ['x-checksum', 'abc'])
   t.match(seen?.rawHeaders.join().toLowerCase(), /te,trailers/)
+})
+
+t.test('trailers that come before anybody has decided go on as well', async (t) => {
+  let asked = ''
+  const origin = await startRawOrigin(t, (socket) =>
+    socket.on('data', (chunk) => {
+      asked += chunk.toString('latin1')
+      if (asked.endsWith('\r\n\r\n') && asked.includes('\r\n0\r\n'))
+        socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n')
+    }),
+  )
+  let decide = () => undefined as void
+  const wire = await startSecureWire(t, origin.url, {
+    decide: (exchange, { plan }) => void (decide = () => exchange.forward(plan(exchange))),
+  })
+  const client = new FrameClient(wire.tls({ ALPNProtocols: ['h2'] }))
+  client.request(1, requestFields(HOST), END_HEADERS)
+  client.send(frame(TYPE.data, 0, 1, Buffer.from('abc')))
+  client.request(1, fields([['x-checksum', '1']]))
+  await client.settled()
+  decide()
+  await client.until(({ type }) => type === TYPE.headers)
+  t.match(asked, /\r\n3\r\nabc\r\n0\r\nx-checksum: 1\r\n\r\n$/)
 })
 
 t.test('trailers arrive as well where the whole answer came in one piece', async (t) => {
