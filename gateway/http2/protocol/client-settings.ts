@@ -2,6 +2,8 @@
 import { ERROR, FRAME_BYTES_MAX, SETTING, WINDOW_BYTES_MAX } from './frames.ts'
 
 interface ClientSettings {
+  /** In one frame it may be set twice: its client has forgotten then what the smaller one has no room for. */
+  headerTableSizeMin?: number
   headerTableSize?: number
   initialWindowSize?: number
 }
@@ -18,6 +20,7 @@ export function clientSettings(bytes: Buffer, from: number, to: number): ClientS
     const value = bytes.readUInt32BE(at + 2)
     switch (bytes.readUInt16BE(at)) {
       case SETTING.headerTableSize:
+        asked.headerTableSizeMin = Math.min(value, asked.headerTableSizeMin ?? value)
         asked.headerTableSize = value
         break
       case SETTING.enablePush:

@@ -221,8 +221,8 @@ export class ServerSession
     const asked = clientSettings(bytes, from, to)
     if (typeof asked === 'number') return this.destroy(asked)
     this.#hasSettings = true
-    if (asked.headerTableSize !== undefined)
-      this.#writer.encoder.setTableBytes(asked.headerTableSize)
+    for (const size of [asked.headerTableSizeMin, asked.headerTableSize])
+      if (size !== undefined) this.#writer.encoder.setTableBytes(size)
     const window = asked.initialWindowSize
     if (window !== undefined && !this.#setInitialWindow(window))
       return this.destroy(ERROR.flowControl)

@@ -93,3 +93,20 @@ t.test('whoever ends each body behind its reset is no attacker', async (t) => {
   await client.closed
   t.equal(client.goawayCode(), 11, 'and no more')
 })
+
+t.test('a table that is made small and large again in one frame is empty', async (t) => {
+  const origin = await startRawOrigin(t, (socket) =>
+    socket.on('data', () => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n')),
+  )
+  const wire = await startSecureWire(t, origin.url)
+  const client = new FrameClient(wire.tls({ ALPNProtocols: ['h2'] }))
+  const size = (bytes: number) => Buffer.concat([Buffer.from([0, 1]), uint32(bytes)])
+  client.send(frame(TYPE.settings, 0, 0, Buffer.concat([size(0), size(4096)])))
+  const head = (id: number) =>
+    client.until(({ type, stream }) => type === TYPE.headers && stream === id)
+  const first = await (client.request(1, requestFields(HOST)), head(1))
+  // RFC 7541 section 4.2: the smaller one is told before the last one.
+  t.equal(first?.payload.toString('hex', 0, 4), '203fe11f')
+  const second = await (client.request(3, requestFields(HOST)), head(3))
+  t.equal(second?.payload[0], 0x88, 'and once')
+})
