@@ -9,7 +9,14 @@ const ROUNDS = 500
 
 function startQueue() {
   const sent: number[] = []
-  const writer = { isBlocked: false, data: (id: number) => void sent.push(id) }
+  let text = ''
+  const writer = {
+    isBlocked: false,
+    data(id: number, body: Buffer, from: number, to: number) {
+      sent.push(id)
+      if (to - from <= 4096) text += body.toString('latin1', from, to)
+    },
+  }
   const queue = new SendQueue(writer as unknown as FrameWriter)
   let looks = 0
   class Watched extends ServerStream {
@@ -25,12 +32,14 @@ function startQueue() {
     },
   } as unknown as StreamConnection
   const request = { isWhole: true, isHead: false, length: -1 }
+  const begin = (id: number, send = 2 ** 30) =>
+    new Watched(connection, id, request, { send, receive: 0 })
   const open = (id: number) => {
-    const stream = new Watched(connection, id, request, { send: 2 ** 30, receive: 0 })
+    const stream = begin(id)
     stream.write(Buffer.alloc(1 << 20))
     return stream
   }
-  return { queue, writer, sent, open, looks: () => looks }
+  return { queue, writer, sent, begin, open, looks: () => looks, text: () => text }
 }
 
 t.test('a window that opens byte by byte costs the same each time', (t) => {
@@ -65,5 +74,29 @@ t.test('who has had much does not have more turns than the others', (t) => {
   writer.isBlocked = false
   queue.pump()
   t.same(sent.slice(4), [1, 3, 1, 3], 'and they go on where they were')
+  t.end()
+})
+
+t.test('small pieces that wait become large frames, in their order', (t) => {
+  const { queue, sent, begin, text } = startQueue()
+  const stream = begin(1, 5)
+  let done = 0
+  const onDone = () => void done++
+  let written = ''
+  for (let at = 0; at < 20_000; at++) {
+    const piece = String(at)
+    written += piece
+    stream.write(Buffer.from(piece), onDone)
+    if (at === 100) stream.widen(7)
+  }
+  t.ok(stream.writableLength > 80_000)
+  stream.widen(200_000)
+  queue.widen(200_000)
+  queue.add(stream)
+  queue.pump()
+  t.equal(text(), written)
+  t.equal(stream.writableLength, 0)
+  t.ok(sent.length < 100, `${sent.length} frames`)
+  t.ok(done > 0 && done < 100)
   t.end()
 })
