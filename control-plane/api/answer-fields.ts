@@ -192,6 +192,11 @@ export const ChangedTenantAnswer = v.strictObject({ ...Tenant.entries, enforced:
 
 export const RemovedTenantAnswer = v.strictObject({ tenant_id: v.string(), enforced: Enforced })
 
+export const RevokedGatewayAnswer = v.strictObject({
+  gateway_id: v.string(),
+  enforced: described(Enforced, 'Which other gateways accept nothing from it any more.'),
+})
+
 export const RemovedConnectorAnswer = v.strictObject({
   connector_id: v.string(),
   enforced: Enforced,

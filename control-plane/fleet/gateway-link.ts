@@ -37,7 +37,8 @@ export interface GatewayLink {
   changed(tenantId: string, revision: number): void
   /** Written messages, the same for every gateway. */
   revoked(texts: readonly string[]): void
-  settingsChanged(): void
+  /** Acknowledged by this number. */
+  settingsChanged(sequence: number): void
   holdersChanged(texts: readonly string[]): void
   consumed(messages: number): void
   /** It serves these tenants: now, and as they change. */
@@ -89,7 +90,8 @@ export function openGatewayLink(
     if (socket.bufferedAmount > LIMITS.fleetUnsentBytesMax) socket.terminate()
   }
   const tell = (message: DownMessage) => send(write(message))
-  const tellSettings = () => tell({ type: 'settings', settings: context.settings() })
+  const tellSettings = (sequence = 0) =>
+    tell({ type: 'settings', settings: context.settings(), sequence })
 
   async function serve(isFull: boolean) {
     const start = context.position()

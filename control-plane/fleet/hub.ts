@@ -299,10 +299,11 @@ export function createFleetHub(options: FleetHubOptions) {
       const texts = writeRevoked(tenantId, revoked, revokedSequence)
       for (const link of links.values()) link.revoked(texts)
     },
-    /** From now on every gateway is told these. */
+    /** From now on every gateway is told these; whoever is in them no more counts as revoked. */
     changeSettings(next: FleetSettings) {
       settings = next
-      for (const link of links.values()) link.settingsChanged()
+      revokedSequence += 1
+      for (const link of links.values()) link.settingsChanged(revokedSequence)
     },
     /** Of these tenants, connectors are elsewhere than before. */
     holdersChanged(changed: readonly Holders[]) {

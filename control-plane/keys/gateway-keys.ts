@@ -19,6 +19,7 @@ import {
   upsertKeylessGateways,
   type GatewayKeyRow,
 } from '../store/queries/gateway-keys.ts'
+import type { Enforced } from '../store/enforced.ts'
 import { pruneWith } from '../store/statements.ts'
 import type { Actor, Change, Store } from '../store/store.ts'
 import type { TicketSecret } from './ticket-secret.ts'
@@ -42,6 +43,8 @@ interface GatewayKeysWorld {
     gatewayId: string,
   ) => void | Promise<void>
   readonly onRemoved: (gatewayId: string) => void | Promise<void>
+  /** Waits until the other gateways go by all of that. */
+  readonly enforced: (gatewayId: string) => Promise<Enforced>
 }
 
 /** Found by search engines for secrets, and told from other keys by people. */
@@ -50,7 +53,7 @@ const PREFIX = 'gwk_'
 export type GatewayKeys = ReturnType<typeof createGatewayKeys>
 
 export function createGatewayKeys(world: GatewayKeysWorld) {
-  const { store, clock, vault, tickets, onRevoked, onRemoved } = world
+  const { store, clock, vault, tickets, onRevoked, onRemoved, enforced } = world
   const hashOf = (key: string) => vault.hash(`gateway_keys/${key}`)
 
   async function revoke(gatewayId: string, actor: Actor, keyId?: string) {
@@ -122,13 +125,16 @@ export function createGatewayKeys(world: GatewayKeysWorld) {
 
     pruneKeyless: pruneWith(store, deleteKeylessGatewaysBefore, LIMITS.keylessGatewayKeptMs),
 
-    revoke: (gatewayId: string, keyId: string, actor: Actor): Promise<void> =>
-      revoke(gatewayId, actor, keyId),
+    async revoke(gatewayId: string, keyId: string, actor: Actor): Promise<Enforced> {
+      await revoke(gatewayId, actor, keyId)
+      return enforced(gatewayId)
+    },
 
     /** The gateway is no part of the fleet any more. */
-    async remove(gatewayId: string, actor: Actor): Promise<void> {
+    async remove(gatewayId: string, actor: Actor): Promise<Enforced> {
       await revoke(gatewayId, actor)
       await onRemoved(gatewayId)
+      return enforced(gatewayId)
     },
   }
 }

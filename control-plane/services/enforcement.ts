@@ -77,6 +77,12 @@ export async function openEnforcement(world: ServicesWorld, below: TenantService
       await gatewayDoors.forget(gatewayId)
       await tellSettings.run()
     },
+    async enforced(gatewayId) {
+      const position = (await world.engine.nodes?.head())?.position ?? null
+      const told = await fleet.revocationsSettled(enforceMsMax, position)
+      // It has been sent away, and nobody waits for it.
+      return { ...told, unreachable: told.unreachable.filter((id) => id !== gatewayId) }
+    },
   })
   jobs.tidies('keylessGateways', async (limit) => {
     const here = fleet.gateways().filter((one) => one.connected && one.key_id === null)
@@ -85,6 +91,7 @@ export async function openEnforcement(world: ServicesWorld, below: TenantService
   })
   let settings = await readSettings()
   let secretsReplaced = 0
+  let areSettingsTold = true
 
   async function readSettings(): Promise<FleetSettings> {
     const ticket_secret = await tickets.current()
@@ -101,11 +108,13 @@ export async function openEnforcement(world: ServicesWorld, below: TenantService
       // A secret that was replaced meanwhile, for a gateway that was sent away, may not come back.
       const { ticket_secret } = replacedBefore === secretsReplaced ? read : settings
       const now = { ...read, ticket_secret }
+      areSettingsTold = true
       if (isDeepStrictEqual(now, settings)) return
       settings = now
       fleet.changeSettings(settings)
     },
     (error) => {
+      areSettingsTold = false
       log.error({ error }, 'what gateways go by cannot be read, trying again')
       setTimeout(() => void tellSettings.run(), SECOND_MS).unref()
     },
@@ -143,23 +152,40 @@ export async function openEnforcement(world: ServicesWorld, below: TenantService
     nodes: world.engine.nodes,
   })
   const holders = followHolders({ presence: connectorPresence, tell: fleet.holdersChanged })
+  let [fleetChanges, fleetFollowed, heardPosition] = [0, 0, -1]
   store.onCommit(({ tenantIds, revoked, isOfFleet, removedGateways, isElsewhere }) => {
     for (const tenantId of tenantIds) fleet.tenantChanged(tenantId)
     if (!isElsewhere) return
     tellRevoked(revoked)
     for (const gatewayId of removedGateways) fleet.forget(gatewayId)
-    if (isOfFleet) void followFleet.run()
+    if (isOfFleet) followAgain()
   })
-  store.onHeard((position) => fleet.heard(position))
+  store.onHeard((position) => {
+    heardPosition = position
+    tellHeard()
+  })
   store.onRestart(() => {
+    heardPosition = -1 // of another log
     fleet.startOver()
-    void followFleet.run()
+    followAgain()
   })
+  function followAgain() {
+    fleetChanges++
+    void followFleet.run()
+  }
+  /** Not before gateways have been told all of it. */
+  function tellHeard() {
+    if (fleetFollowed === fleetChanges && heardPosition >= 0) fleet.heard(heardPosition)
+  }
   /** What other control planes have changed of gateways: which keys there are, and what all are told. */
   const followFleet = createCoalescingRunner(
     async () => {
+      const changes = fleetChanges
       fleet.cutAllBut(new Set((await gatewayKeys.list()).map(({ keyId }) => keyId)))
       await tellSettings.run()
+      if (!areSettingsTold) throw new Error('what gateways go by could not be read')
+      fleetFollowed = changes
+      tellHeard()
     },
     (error) => {
       log.error({ error }, 'which gateways may be here cannot be read, trying again')

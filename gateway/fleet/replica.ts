@@ -259,10 +259,13 @@ export function createReplica(options: ReplicaOptions) {
   }
 
   function receiveSettings(message: Down<'settings'>) {
-    if (isDeepStrictEqual(settings, message.settings)) return
-    settings = message.settings
-    void relay({ type: 'settings', settings })
-    void disk.saveSettings(settings)
+    if (!isDeepStrictEqual(settings, message.settings)) {
+      settings = message.settings
+      // Another gateway may be in them no more, which ends what it has here.
+      const served = relay({ type: 'settings', settings })
+      acknowledgements.settleRevoked(served, disk.saveSettings(settings))
+    }
+    acknowledgements.revokedApplied(message.sequence ?? 0)
   }
 
   function receiveSynced({ epoch, revision, state_hash }: Down<'synced'>) {

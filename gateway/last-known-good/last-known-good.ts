@@ -274,7 +274,7 @@ export function openLastKnownGood(options: LastKnownGoodOptions) {
     },
     saveRevoked: (tenantId: string, revoked: RevokedState) => ask(tenantId, { revoked }, true),
     savePosition: (position: PositionRecord) => keep('position', position, false),
-    saveSettings: (settings: FleetSettings) => keep('settings', settings, false),
+    saveSettings: (settings: FleetSettings) => keep('settings', settings, true),
     /** Of sessions, all that the control plane has yet to hear of. */
     saveEndings: (endings: readonly EnforcementEvent[]) => keep('endings', endings, true),
     isHealthy: () => queue.isHealthy(),

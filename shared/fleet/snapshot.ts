@@ -203,7 +203,12 @@ export const DownMessageSchema = v.variant('type', [
   v.object({ type: v.literal('revoked'), tenant_id: tenantId, revoked: RevokedSchema, sequence }),
   /** Everything that was revoked before the gateway connected has been sent. */
   v.object({ type: v.literal('revoked_synced'), sequence }),
-  v.object({ type: v.literal('settings'), settings: FleetSettingsSchema }),
+  /** With a sequence, somebody waits for it: it is acknowledged as what was revoked is. */
+  v.object({
+    type: v.literal('settings'),
+    settings: FleetSettingsSchema,
+    sequence: v.optional(sequence),
+  }),
   /** All up to `revision` has been sent; `state_hash` is over every tenant's id and version. */
   v.object({
     type: v.literal('synced'),

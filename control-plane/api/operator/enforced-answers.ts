@@ -16,16 +16,20 @@ export interface EnforcedAnswersWorld {
 export const WAITS =
   'Waits up to a second for every connected gateway to apply it; `enforced` counts those that did and names the others.'
 
+/** Of gateways, whoever's change it is. */
+export function gatewaysView({ applied, pending, notDurable, unreachable }: Enforced) {
+  return {
+    gateways: applied.length,
+    of: applied.length + pending.length,
+    ...(pending.length > 0 && { pending }),
+    ...(notDurable.length > 0 && { not_durable: notDurable }),
+    ...(unreachable.length > 0 && { unreachable }),
+  }
+}
+
 export function enforcedAnswers({ tenants, instances, changeEnforced }: EnforcedAnswersWorld) {
   async function view(tenantId: string, enforced: Enforced) {
-    const { applied, pending, notDurable, unreachable } = enforced
-    const gateways = {
-      gateways: applied.length,
-      of: applied.length + pending.length,
-      ...(pending.length > 0 && { pending }),
-      ...(notDurable.length > 0 && { not_durable: notDurable }),
-      ...(unreachable.length > 0 && { unreachable }),
-    }
+    const gateways = gatewaysView(enforced)
     if ((await tenants.find(tenantId))?.mode !== 'sdk') return gateways
     const of = instances.pollingOf(tenantId)
     return { ...gateways, instances: { of, within_seconds: instances.pollSeconds(tenantId) } }

@@ -2,11 +2,14 @@
 import { fleetOf } from '../../fleet/fleet-list.ts'
 import type { GatewayStatus } from '../../fleet/gateway-registry.ts'
 import type { GatewayKeys } from '../../keys/gateway-keys.ts'
-import { Gateway, NewGatewayKeyAnswer } from '../answer-fields.ts'
+import { isEverywhere, type Enforced } from '../../store/enforced.ts'
+import type { ApiContext } from '../../http/context.ts'
+import { Gateway, NewGatewayKeyAnswer, RevokedGatewayAnswer } from '../answer-fields.ts'
 import { endpointsOf, json, nothing, type Endpoint } from '../endpoint.ts'
 import { pageOf } from '../../requests/paging.ts'
 import { NewGatewayKeyBody } from '../../requests/key-fields.ts'
 import { viewOf } from '../../requests/field-names.ts'
+import { gatewaysView, WAITS } from './enforced-answers.ts'
 
 export interface GatewayEndpointsWorld {
   readonly gateways: () => readonly GatewayStatus[]
@@ -16,6 +19,13 @@ export interface GatewayEndpointsWorld {
 
 const fleet = endpointsOf('fleet', 'operator')
 const GATEWAYS = '/api/v1/operator/gateways'
+const UNCONFIRMED = json(RevokedGatewayAnswer, 'Done, but a gateway has not confirmed it yet.')
+
+/** 204 where every other gateway accepts nothing from it any more. */
+function gone(c: ApiContext, gatewayId: string, enforced: Enforced) {
+  if (isEverywhere(enforced)) return c.body(null, 204)
+  return c.json({ gateway_id: gatewayId, enforced: gatewaysView(enforced) }, 202)
+}
 
 export function gatewayEndpoints(world: GatewayEndpointsWorld): readonly Endpoint[] {
   const { gatewayKeys } = world
@@ -46,23 +56,24 @@ export function gatewayEndpoints(world: GatewayEndpointsWorld): readonly Endpoin
     }),
     fleet.delete(`${GATEWAYS}/{gateway_id}/keys/{key_id}`, {
       summary: 'Revokes one key: a gateway connected with it is disconnected immediately.',
-      answers: { 204: nothing('The key is revoked.') },
+      description: `${WAITS} Until then, another gateway may still accept what the disconnected one sends it.`,
+      answers: { 202: UNCONFIRMED, 204: nothing('The key is revoked, and every gateway knows.') },
       refusals: ['gateway_not_found'],
       handle: async (c, { path }) => {
-        await gatewayKeys.revoke(path.gateway_id, path.key_id, c.var.actor)
-        return c.body(null, 204)
+        const enforced = await gatewayKeys.revoke(path.gateway_id, path.key_id, c.var.actor)
+        return gone(c, path.gateway_id, enforced)
       },
     }),
     fleet.delete(`${GATEWAYS}/{gateway_id}`, {
       summary: 'Removes a gateway: all its keys are revoked, and changes no longer wait for it.',
       description:
         'Stop it first: it keeps serving the state on its disk and receives no more revocations. ' +
-        'If someone else may control it, rotate client secrets and certificates too.',
-      answers: { 204: nothing('The gateway is removed.') },
+        `If someone else may control it, rotate client secrets and certificates too. ${WAITS}`,
+      answers: { 202: UNCONFIRMED, 204: nothing('The gateway is removed, and the others know.') },
       refusals: ['gateway_not_found'],
       handle: async (c, { path }) => {
-        await gatewayKeys.remove(path.gateway_id, c.var.actor)
-        return c.body(null, 204)
+        const enforced = await gatewayKeys.remove(path.gateway_id, c.var.actor)
+        return gone(c, path.gateway_id, enforced)
       },
     }),
   ]

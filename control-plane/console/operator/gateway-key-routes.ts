@@ -110,8 +110,10 @@ export function gatewayKeyRoutes(
         }
       },
       async ({ path, actor }) => {
-        await gatewayKeys.revoke(path.gateway_id, path.key_id, actor)
-        return done(FLEET, `Key ${path.key_id} of ${path.gateway_id} is revoked.`)
+        const { pending } = await gatewayKeys.revoke(path.gateway_id, path.key_id, actor)
+        const unconfirmed =
+          pending.length > 0 ? ` Not confirmed within a second by: ${pending.join(', ')}.` : ''
+        return done(FLEET, `Key ${path.key_id} of ${path.gateway_id} is revoked.${unconfirmed}`)
       },
     ),
   ]

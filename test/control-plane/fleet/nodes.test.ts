@@ -89,8 +89,11 @@ t.test(
     gatewayAt(t, there, 'far', key)
     await until(() => connectedTo(there).includes('far'))
     await until(() => connectedTo(here).includes('far'))
-    await here.services.gatewayKeys.revoke('far', keyId, ACTOR)
-    await until(() => !connectedTo(there).includes('far'))
+    gatewayAt(t, there, 'beside')
+    await until(() => connectedTo(here).includes('beside'))
+    const enforced = await here.services.gatewayKeys.revoke('far', keyId, ACTOR)
+    t.match(enforced, { applied: ['beside'], pending: [], unreachable: [] })
+    t.notOk(connectedTo(there).includes('far'))
     await until(() => there.lines.some(({ msg }) => msg === 'gateway disconnected'))
   },
 )

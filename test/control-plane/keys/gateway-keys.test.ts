@@ -99,6 +99,30 @@ void t.test('a revoked key is cut off at once and opens nothing, the others go o
   await t.rejects(gatewayKeys.revoke('edge-1', one.keyId, ACTOR), { code: 'gateway_not_found' })
 })
 
+void t.test('a revoked key is answered once the other gateways know', async (t) => {
+  const { services, gatewayKeys, connect } = await startWorld(t)
+  const bad = await gatewayKeys.make('edge-1', ACTOR)
+  const good = await gatewayKeys.make('edge-2', ACTOR)
+  const other = await connect('edge-2', good.key)
+  const confirm = (sequence = 0) =>
+    other.send({ type: 'revoked_applied', sequence, is_durable: true })
+  await other.wait('revoked_synced')
+  confirm(other.of('revoked_synced')[0]?.sequence)
+  await other.wait('settings')
+  const known = other.of('settings').length
+
+  let isAnswered = false
+  const revoked = gatewayKeys.revoke('edge-1', bad.keyId, ACTOR).finally(() => (isAnswered = true))
+  await other.wait('settings', known + 1)
+  for (let turns = 0; turns < 10; turns++) await new Promise((resolve) => setImmediate(resolve))
+  t.equal(isAnswered, false, 'it has been told, and has not said that it goes by it')
+  confirm(other.of('settings').at(-1)?.sequence)
+  t.match(await revoked, { applied: ['edge-2'], pending: [], unreachable: [] })
+
+  const left = await services.gatewayKeys.remove('edge-2', ACTOR)
+  t.match(left, { applied: [], pending: [], unreachable: [] }, 'it is out itself')
+})
+
 void t.test('what is read while a key is revoked does not bring the old secret back', async (t) => {
   const { services, gatewayKeys, connect } = await startWorld(t)
   const bad = await gatewayKeys.make('edge-1', ACTOR)

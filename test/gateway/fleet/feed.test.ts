@@ -265,3 +265,20 @@ t.test('a gateway goes on to the next control plane where one is gone', async (t
   await first.stop()
   await until(() => second.hellos().length > 0)
 })
+
+void t.test('settings that somebody waits for are confirmed, known ones as well', async (t) => {
+  const control = await startRawControlPlane(t)
+  startGateway(t, { port: control.port })
+  await until(() => control.hellos().length > 0)
+  const settings = { base_url: 'https://control.example', ticket_secret: 'a'.repeat(43) }
+  control.say(WELCOME)
+  control.say({ type: 'settings', settings })
+  control.say({ type: 'settings', settings: { ...settings, gateways: [] }, sequence: 7 })
+  control.say({ type: 'settings', settings: { ...settings, gateways: [] }, sequence: 8 })
+  const confirmed = () => control.heard.filter(({ type }) => type === 'revoked_applied')
+  await until(() => confirmed().length === 2)
+  t.match(confirmed(), [
+    { sequence: 7, is_durable: true },
+    { sequence: 8, is_durable: true },
+  ])
+})
