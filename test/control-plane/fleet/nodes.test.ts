@@ -91,8 +91,24 @@ t.test(
     await until(() => connectedTo(here).includes('far'))
     gatewayAt(t, there, 'beside')
     await until(() => connectedTo(here).includes('beside'))
-    const enforced = await here.services.gatewayKeys.revoke('far', keyId, ACTOR)
-    t.match(enforced, { applied: ['beside'], pending: [], unreachable: [] })
+    const { list } = there.services.gatewayKeys
+    const [reading, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    there.services.gatewayKeys.list = async () => {
+      reading.resolve()
+      await goOn.promise
+      return list()
+    }
+    let isAnswered = false
+    const revoking = here.services.gatewayKeys
+      .revoke('far', keyId, ACTOR)
+      .finally(() => (isAnswered = true))
+    await reading.promise
+    await here.services.tenants.patch('acme', { name: 'Acme Inc.' }, ACTOR)
+    t.same((await here.services.changeEnforced('acme')).applied, ['beside'])
+    t.equal(isAnswered, false, 'it has come by, and has not been followed')
+    goOn.resolve()
+    const enforced = await revoking
+    t.same([enforced.applied, enforced.pending, enforced.unreachable], [['beside'], [], []])
     t.notOk(connectedTo(there).includes('far'))
     await until(() => there.lines.some(({ msg }) => msg === 'gateway disconnected'))
   },

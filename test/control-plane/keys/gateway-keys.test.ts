@@ -100,10 +100,11 @@ void t.test('a revoked key is cut off at once and opens nothing, the others go o
 })
 
 void t.test('a revoked key is answered once the other gateways know', async (t) => {
-  const { services, gatewayKeys, connect } = await startWorld(t)
+  const { gatewayKeys, connect } = await startWorld(t)
   const bad = await gatewayKeys.make('edge-1', ACTOR)
   const good = await gatewayKeys.make('edge-2', ACTOR)
-  const other = await connect('edge-2', good.key)
+  const [gone, other] = [await connect('edge-1', bad.key), await connect('edge-2', good.key)]
+  await gone.wait('synced')
   const confirm = (sequence = 0) =>
     other.send({ type: 'revoked_applied', sequence, is_durable: true })
   await other.wait('revoked_synced')
@@ -117,10 +118,8 @@ void t.test('a revoked key is answered once the other gateways know', async (t) 
   for (let turns = 0; turns < 10; turns++) await new Promise((resolve) => setImmediate(resolve))
   t.equal(isAnswered, false, 'it has been told, and has not said that it goes by it')
   confirm(other.of('settings').at(-1)?.sequence)
-  t.match(await revoked, { applied: ['edge-2'], pending: [], unreachable: [] })
-
-  const left = await services.gatewayKeys.remove('edge-2', ACTOR)
-  t.match(left, { applied: [], pending: [], unreachable: [] }, 'it is out itself')
+  const { applied, pending, unreachable } = await revoked
+  t.same([applied, pending, unreachable], [['edge-2'], [], []], 'the one sent away does not count')
 })
 
 void t.test('what is read while a key is revoked does not bring the old secret back', async (t) => {
