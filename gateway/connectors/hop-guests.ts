@@ -123,6 +123,7 @@ export function createHopGuests({ gatewayId, wayHere, nowMs }: GuestsWorld) {
     })
     // Nobody has told it that it may: whatever it says must not become a request.
     socket.on('data', destroy)
+    let isRetired = false // which is said once
     const way = isDraining ? undefined : wayHere(hello.tenant_id)
     if (way === undefined) return refuse(socket, 'absent')
     way.open({
@@ -140,7 +141,10 @@ export function createHopGuests({ gatewayId, wayHere, nowMs }: GuestsWorld) {
           served: 1,
           isPooled: false,
           client: `gateway ${guest.gatewayId}`,
-          retire: () => tell(guest, { say: 'retire', hop: hello.hop }),
+          retire() {
+            if (!isRetired) tell(guest, { say: 'retire', hop: hello.hop })
+            isRetired = true
+          },
         }
       },
       onFailed: (failed) => refuse(socket, toldOf(failed)),

@@ -12,6 +12,7 @@ import {
   readWord,
   type ConnectorWord,
   type HopFailure,
+  type HopWord,
 } from '../../shared/connector/messages.ts'
 import type { FleetGateway } from '../../shared/fleet/snapshot.ts'
 import { LIMITS } from '../../shared/limits.ts'
@@ -63,6 +64,7 @@ export class HopLink {
   worker: number
   workers = 1
   #hops = 0
+  #retires = 0
   #silence: NodeJS.Timeout | undefined
   #giveUp: () => void
   /** Until there is a control connection; then undefined. */
@@ -119,10 +121,15 @@ export class HopLink {
     this.#silence = setTimeout(() => this.end(), LIMITS.connectorSilentMsMax).unref()
   }
 
+  /** Each that was asked for may be retired, which may cross with its end; what is more is a flood. */
+  #isPaid(word: HopWord | undefined): boolean {
+    return word?.say === 'retire' && ++this.#retires <= this.#hops
+  }
+
   #hear(line: string): void {
     if (this.#isGone) return
     const word = readWord(HopWordSchema, line)
-    if (word?.say !== 'retire' && !this.#words.spend(this.#world.nowMs())) return this.end()
+    if (!this.#isPaid(word) && !this.#words.spend(this.#world.nowMs())) return this.end()
     if (word === undefined) return // a later version's, or why it ends
     this.#listen()
     switch (word.say) {

@@ -75,13 +75,17 @@ async function startLink(t: Test) {
     ALPNProtocols: [CONNECTOR_ALPN],
   })
   const linked = new Promise<TLSSocket>((resolve) =>
+    // the first one is its control connection, those behind it ask for one to a connector
     server.on('secureConnection', (socket) => {
       t.teardown(() => socket.destroy())
       socket.on('error', () => undefined)
       const nonce = randomBytes(32).toString('base64url')
       const hello = { nonce, versions: [1], gateway_id: 'gateway-2', worker: 1, workers: 1 }
       socket.write(`${JSON.stringify(hello)}\n`)
-      socket.once('data', () => resolve(socket))
+      socket.once('data', () => {
+        resolve(socket)
+        server.emit('asked')
+      })
     }),
   )
   const port = await listening(server)
@@ -93,7 +97,13 @@ async function startLink(t: Test) {
   const link = new HopLink(to, { gatewayId: 'gateway-1', key, nowMs, onLeft })
   t.teardown(() => link.end())
   const socket = await linked
-  return { socket, left, closed: new Promise<void>((resolve) => socket.once('close', resolve)) }
+  return {
+    link,
+    server,
+    socket,
+    left,
+    closed: new Promise<void>((resolve) => socket.once('close', resolve)),
+  }
 }
 
 t.test('and at its other end', async (t) => {
@@ -102,6 +112,7 @@ t.test('and at its other end', async (t) => {
     [ping, MOST],
     ['{}\n', 0],
     ['\n', 0],
+    ['{"say":"retire","hop":1}\n', 0],
   ] as const) {
     const { socket, left, closed } = await startLink(t)
     let said = ''
@@ -115,12 +126,23 @@ t.test('and at its other end', async (t) => {
 })
 
 t.test(
-  'of many requests that are to be the last of their connections one may say so',
+  'of each connection it may be said that its request is the last, whatever else is',
   async (t) => {
-    const { socket } = await startLink(t)
-    socket.write('{"say":"retire","hop":7}\n'.repeat(4 * MOST))
-    socket.write('{"say":"ping"}\n')
-    const [pong] = (await once(socket, 'data')) as [Buffer]
-    t.equal(String(pong), '{"say":"pong"}\n')
+    const { link, socket, server, left } = await startLink(t)
+    let isLeft = false
+    void left.then(() => (isLeft = true))
+    socket.write('{"say":"welcome"}\n')
+    for (const _ of [1, 2, 3]) {
+      const asked = once(server, 'asked')
+      link.open({ tenantId: 'acme', client: undefined, withinMs: 60_000 }, () => undefined)
+      await asked
+    }
+    // one was for the welcome
+    socket.write('{"say":"ping"}\n'.repeat(MOST - 1))
+    socket.write('{"say":"retire","hop":1}\n'.repeat(3))
+    await turns()
+    t.notOk(isLeft)
+    socket.write('{"say":"retire","hop":1}\n')
+    await left
   },
 )
