@@ -47,7 +47,7 @@ function begin(exchange: Exchange, edge: Edge, found: HostLookup<CompiledTenant>
   const context = new RequestContext(exchange, edge, found.served)
   const challenge = challengeOf(context)
   if (challenge !== undefined) return answerChallenge(context, challenge)
-  const probeKey = exchange.head.probePass === '' ? undefined : keyOfOwnProbe(context)
+  const probeKey = context.path === context.tenant.health ? keyOfOwnProbe(context) : undefined
   if (probeKey !== undefined) return carryProbe(context, probeKey)
   if (belongsOverTls(context)) return moveToTls(context)
   return carryOut(context, decide(context.tenant, context))
@@ -112,6 +112,7 @@ function carryOut(context: RequestContext, outcome: Outcome<ProvenSession>): voi
     case 'sign_in':
       return respond(context.exchange, context.signIn(outcome.reason, outcome.maxAge))
     case 'refuse':
+      if (outcome.reason === 'sealed' && keyOfOwnProbe(context) !== undefined) markAsProbe(context)
       return refuse(context.exchange, outcome.reason, outcome.status, outcome.ways)
   }
 }
@@ -208,16 +209,21 @@ function refuse(
  * signed the pass under the client secret before the newest one, and knows the proof by the same.
  */
 function keyOfOwnProbe(context: RequestContext): Buffer | undefined {
-  const { exchange, tenant, path, nowSeconds } = context
+  const { exchange, tenant, nowSeconds } = context
   const { probe, probePass } = exchange.head
-  if (tenant.status !== 'published' || path !== tenant.health) return undefined
+  if (probePass === '' || tenant.status !== 'published') return undefined
   return tenant.probeKeys.find((key) => checkPass(key, probePass, probe, nowSeconds))
+}
+
+/** Nobody is trying anything: it is neither counted nor told of. */
+function markAsProbe(context: RequestContext): void {
+  context.decision = 'probe'
+  context.reason = 'probe'
 }
 
 function carryProbe(context: RequestContext, probeKey: Buffer): void {
   const { exchange, tenant, requestId } = context
-  context.decision = 'probe'
-  context.reason = 'probe'
+  markAsProbe(context)
   const lines = forwardingLines(exchange.head, context)
   const proof = carriedProof(probeKey, exchange.head.probe)
   exchange.forward({

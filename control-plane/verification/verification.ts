@@ -108,11 +108,12 @@ async function observe(world: VerificationWorld, tenant: Tenant): Promise<Observ
   const current = probes.find(({ isCurrent }) => isCurrent)
   if (current === undefined) throw new Refusal('not_published')
 
-  const ask = (base: string, { token }: { readonly token: string }) =>
-    client.get(base + tenant.health, {
-      [PROBE_HEADER]: token,
-      [PROBE_PASS_HEADER]: makePass(key, token, nowSeconds(clock)),
-    })
+  const asOurs = ({ token }: { readonly token: string }) => ({
+    [PROBE_HEADER]: token,
+    [PROBE_PASS_HEADER]: makePass(key, token, nowSeconds(clock)),
+  })
+  const ask = (base: string, probe: { readonly token: string }) =>
+    client.get(base + tenant.health, asOurs(probe))
   const askAddress = async (base: string) => {
     const url = base + tenant.health
     const answer = await ask(base, current.genuine)
@@ -126,7 +127,11 @@ async function observe(world: VerificationWorld, tenant: Tenant): Promise<Observ
     forged: await ask(first, forged),
   })
   const sealed = tenant.sealed.slice(0, LIMITS.probedSealedMax).flatMap(namesOfSealed)
-  const askSealed = async (path: string) => ({ path, answer: await client.get(first + path, {}) })
+  // Answered like anybody's, and not told of as if somebody were trying them.
+  const askSealed = async (path: string) => ({
+    path,
+    answer: await client.get(first + path, asOurs(current.genuine)),
+  })
 
   const isProtected = tenant.protection === 'on'
   const [addresses, keyAnswers, sealedAnswers] = await Promise.all([

@@ -135,6 +135,8 @@ const CALLS: Readonly<Record<string, readonly string[]>> = {
     'PUT /tenants/{tenant_id}/access-rules',
     'POST /tenants/{tenant_id}/keys/rotate', // retire; a new key waits until gateways have it
     'DELETE /tenants/{tenant_id}/connectors/{connector_id}',
+    'DELETE /gateways/{gateway_id}/keys/{key_id}',
+    'DELETE /gateways/{gateway_id}',
   ],
   sessions: [
     'PATCH /tenants/{tenant_id}/users/{user_id}',

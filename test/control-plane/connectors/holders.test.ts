@@ -124,10 +124,9 @@ t.test('over the link: to who is there, to who comes, and without those sent awa
   t.strictSame(tenantsOf(third).at(-1), ['t-0', []])
 
   await until(() => dialled(first)?.length === 3)
-  t.equal(
-    (await operator('DELETE', `/gateways/edge-2/keys/${String(made.body['key_id'])}`)).status,
-    204,
-  )
+  const revoked = await operator('DELETE', `/gateways/edge-2/keys/${String(made.body['key_id'])}`)
+  const enforced = { gateways: 0, of: 2, pending: ['edge-1', 'edge-3'] }
+  t.same(revoked.body, { gateway_id: 'edge-2', enforced }, 'these here confirm nothing')
   await second.closed
   await until(() => dialled(first)?.includes('edge-2') === false)
   t.strictSame(dialled(first), ['edge-1', 'edge-3'], 'its key spoke for it')

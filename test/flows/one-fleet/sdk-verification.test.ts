@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
 import { enforce } from '../../../control-plane/downloads/sdk-node/index.ts'
 import { tenantBody } from '../../support/application.ts'
+import { sealedPathsTold } from '../../support/sealed-events.ts'
 import { wholeFleet } from '../../support/whole-fleet.ts'
 
 interface Check {
@@ -95,6 +96,9 @@ void t.test('sdk mode from end to end', async (t) => {
     t.match(live.at('signed_out'), { detail: 'After the sign-out the old session is refused.' })
     const sealed = await probe()
     t.match(sealed.at('sealed_hidden'), { status: 'pass' }, JSON.stringify(sealed.body))
+    t.equal((await fetch(`${place.origin}/admin/x`)).status, 404)
+    const told = await sealedPathsTold(fleet, 'verified', '/admin/x')
+    t.same([...new Set(told)], ['/admin/x'], 'what verification tries is not told of')
 
     // the front page that somebody has put in front of the middleware
     const { listener } = place

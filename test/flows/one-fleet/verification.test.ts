@@ -1,6 +1,7 @@
 /** Verification through the real edge: clocks that are off, what is down, what is in the way. */
 import t from 'tap'
 import { tenantBody } from '../../support/application.ts'
+import { sealedPathsTold } from '../../support/sealed-events.ts'
 import { wholeFleet } from '../../support/whole-fleet.ts'
 import { startVerifyingApplication } from '../../support/verifying-application.ts'
 
@@ -124,6 +125,12 @@ void t.test('through the real edge', async (t) => {
       const { overall, at } = await probe()
       t.equal(overall, 'pass')
       t.match(at('sealed_hidden'), { status: 'pass', detail: '(14 tried)' })
+      const edges = fleet.gateways.map(
+        (_, gateway) => `${fleet.edge('sealed.localhost', gateway)}/admin/x`,
+      )
+      for (const edge of edges) t.equal((await fleet.browser().fetch(edge)).status, 404)
+      const told = await sealedPathsTold(fleet, 'sealed', '/admin/x')
+      t.same([...new Set(told)], ['/admin/x'], 'what verification tries is not told of')
       await fleet.operator('PATCH', '/tenants/sealed', { sealed: [] })
       await fleet.settled()
       t.match((await probe()).at('sealed_hidden'), { status: 'skip', detail: /no sealed paths/ })

@@ -120,7 +120,7 @@ export function createEnforcement(options: EnforceOptions = {}): Guard {
       case 'sign_in':
         return answered(askToSignIn(enforced, decision.reason, decision.maxAge))
       case 'refuse':
-        if (decision.reason === 'sealed')
+        if (decision.reason === 'sealed' && !isOwnProbe(enforced))
           events.add({ outcome: 'sealed', ...placeOf(enforced), path: shownPath(enforced.path) })
         if (decision.reason === 'client_unreadable') tellOfMissingAddress(enforced.peer)
         return answered(refusal(enforced, decision.reason, decision.status, decision.ways))
@@ -172,6 +172,11 @@ export function createEnforcement(options: EnforceOptions = {}): Guard {
       signIn.log.warn({ reason: reasonOf(error) }, 'sign-in is not available')
       return answered(signInUnavailable(enforced))
     }
+  }
+
+  /** Verification looks whether it is sealed: nobody is trying it. */
+  function isOwnProbe({ tenant, head: { probe } }: EnforcedRequest): boolean {
+    return probe !== '' && typeof judgeProbe(probe, tenant.trust, nowSeconds(clock)) !== 'string'
   }
 
   async function probed(probe: string): Promise<Outcome> {
@@ -233,11 +238,11 @@ function refusedRequest({ method, rawHeaders }: GuardedRequest, problem: BadRequ
   return badRequest(BAD_REQUESTS[problem], asker, ['Connection: close'])
 }
 
-/** Where no address can be read there is none to tell of. */
 /** Nothing that a log, a terminal or a page would stumble over. */
 const shownPath = (path: string) =>
   path.slice(0, LIMITS.refusedPathCharactersMax).replaceAll(/[^\x20-\x7e]/g, '?')
 
+/** Where no address can be read there is none to tell of. */
 function placeOf(enforced: EnforcedRequest) {
   const { clientAddress: ip, head } = enforced
   return isIP(ip) === 0 ? { app_host: head.host } : { ip, app_host: head.host }
