@@ -14,6 +14,7 @@ import {
   findDelivery,
   findDeliveryStates,
   insertDeliveries,
+  oldestPending,
   updateDeliveries,
   type AttemptRow,
   type DeliveryRow,
@@ -27,10 +28,15 @@ import type { Actor, Change, Store } from '../store/store.ts'
 import { newDelivery, replayOf } from './new-delivery.ts'
 import type { Dispatcher } from './dispatcher.ts'
 import { replayFailed, requireSendable } from './replayed.ts'
-import { requireWebhook } from './webhooks.ts'
+import { requireWebhook, type Webhook } from './webhooks.ts'
 
 /** With every attempt at it, the first one first. */
 export type Delivery = Readonly<ListedDelivery> & { readonly tries: readonly AttemptRow[] }
+
+export interface Retrying {
+  readonly failed: number
+  readonly nextAt: number
+}
 
 export type Deliveries = ReturnType<typeof createDeliveries>
 
@@ -90,6 +96,20 @@ export function createDeliveries({
       )
       const items = listed.items.map((row) => ({ ...row, tries: tries.get(row.deliveryId) ?? [] }))
       return { ...listed, items }
+    },
+
+    /** Of those that wait for another attempt since theirs have failed: the oldest that waits. */
+    async retryingOf(webhooks: readonly Webhook[]): Promise<ReadonlyMap<string, Retrying>> {
+      const retrying = new Map<string, Retrying>()
+      for (const webhook of webhooks) {
+        if (webhook.state !== 'active') continue
+        const oldest = await oldestPending(store.read, webhook)
+        if (oldest === undefined) continue
+        // counted before it is made: one that is under way has not failed
+        const failed = oldest.attempts - (oldest.leaseOwner === null ? 0 : 1)
+        if (failed > 0) retrying.set(webhook.webhookId, { failed, nextAt: oldest.nextAt })
+      }
+      return retrying
     },
 
     /** With what is sent. */

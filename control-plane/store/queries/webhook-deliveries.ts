@@ -59,6 +59,26 @@ export async function findDeliveryStates(queries: Queries, deliveryIds: readonly
     .where(inArray(table.deliveryId, [...deliveryIds]))
 }
 
+/** What has waited longest of those that are still to be sent. */
+export async function oldestPending(
+  queries: Queries,
+  { webhookId, generation }: Pick<typeof schema.webhooks.$inferSelect, 'webhookId' | 'generation'>,
+): Promise<ListedDelivery | undefined> {
+  const [oldest] = await queries
+    .select(listedColumns)
+    .from(table)
+    .where(
+      and(
+        eq(table.webhookId, webhookId),
+        eq(table.state, 'pending'),
+        eq(table.generation, generation),
+      ),
+    )
+    .orderBy(asc(table.createdAt), asc(table.deliveryId))
+    .limit(1)
+  return oldest
+}
+
 /** The newest first. */
 export async function deliveriesBefore(
   queries: Queries,

@@ -145,7 +145,10 @@ void t.test('is this webhook delivering', async (t) => {
   t.match(await answer('Webhooks', host), /Deliveries .*tenant\.suspended .*Delivered/)
   status = 500
   await tell()
-  t.match(await answer('Webhooks', host), /Active .*Waiting next attempt: .*HTTP 500/)
+  const once =
+    /Retrying .*has failed once\. The next attempt is at .*Waiting next attempt: .*HTTP 500/
+  t.match(await answer('Webhooks', host), once)
+  t.match(await answer('Webhooks'), /Retrying/, 'as the list says')
   for (const minutes of [1, 2, 6, 28, 100]) {
     clock.advance(minutes * MINUTE_MS)
     await services.dispatcher.run()

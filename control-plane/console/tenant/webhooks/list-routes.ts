@@ -2,6 +2,7 @@
 import { html } from 'hono/html'
 import { PAGE_QUERY } from '../../../requests/paging.ts'
 import { NewWebhookBody } from '../../../requests/webhook-fields.ts'
+import type { Retrying } from '../../../webhooks/deliveries.ts'
 import type { Webhook } from '../../../webhooks/webhooks.ts'
 import { formCard } from '../../blocks/form.ts'
 import { linkButton } from '../../../pages/blocks/form.ts'
@@ -13,11 +14,15 @@ import { apiOf, NEW_WEBHOOK, webhookAt, webhooksAt, WEBHOOKS } from './addresses
 import { hasWebhooks, planNotice, secretView, WEBHOOK_FORM, webhookFields } from './webhook-form.ts'
 import type { Attempt } from '../../../pages/blocks/field.ts'
 
-export function webhookListRoutes({ webhooks }: Pick<ConsoleWorld, 'webhooks'>) {
+export function webhookListRoutes({
+  webhooks,
+  deliveries,
+}: Pick<ConsoleWorld, 'webhooks' | 'deliveries'>) {
   return [
     page({ path: WEBHOOKS, role: 'tenant', query: PAGE_QUERY }, async (visit) => {
       const { tenant, query, address } = visit
       const { items, next } = await webhooks.list(tenant.tenantId, query)
+      const retrying = await deliveries.retryingOf(items)
       const at = webhooksAt(tenant.tenantId)
       const isOffered = hasWebhooks(tenant)
       return {
@@ -38,7 +43,7 @@ export function webhookListRoutes({ webhooks }: Pick<ConsoleWorld, 'webhooks'>) 
                   ${description === '' ? '' : html`<span class="hint">${description}</span>`}`,
             },
             { label: 'Events', cell: ({ events }) => eventsOf(events) },
-            { label: 'State', cell: stateBadge },
+            { label: 'State', cell: (one) => stateBadge(one, retrying.get(one.webhookId)) },
             { label: 'Updated', cell: ({ updatedAt }) => moment(updatedAt) },
           ],
           empty: emptyState(
@@ -96,9 +101,11 @@ function showNew(visit: TenantVisit, attempt?: Attempt): View {
   }
 }
 
-export function stateBadge({ state, pausedReason, failingSince }: Webhook) {
-  if (state === 'active')
-    return failingSince === null ? badge('Active', 'good') : badge('Failing', 'warm')
+export function stateBadge({ state, pausedReason, failingSince }: Webhook, retrying?: Retrying) {
+  if (state === 'active') {
+    if (failingSince !== null) return badge('Failing', 'warm')
+    return retrying === undefined ? badge('Active', 'good') : badge('Retrying', 'warm')
+  }
   return pausedReason === 'failing'
     ? badge('Paused after failures', 'bad')
     : badge('Paused', 'warm')

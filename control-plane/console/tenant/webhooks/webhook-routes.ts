@@ -6,6 +6,7 @@ import { LIMITS } from '../../../../shared/limits.ts'
 import { PAGE_QUERY } from '../../../requests/paging.ts'
 import type { QueryValues } from '../../../http/query.ts'
 import { NewWebhookBody } from '../../../requests/webhook-fields.ts'
+import type { Retrying } from '../../../webhooks/deliveries.ts'
 import type { Webhook } from '../../../webhooks/webhooks.ts'
 import { selectField, type Attempt } from '../../../pages/blocks/field.ts'
 import { form, formCard } from '../../blocks/form.ts'
@@ -96,15 +97,16 @@ export async function webhookPage(
   const webhook = await webhooks.get(tenant.tenantId, path.webhook_id)
   const { state, ...wanted } = query
   const found = await deliveries.list(tenant.tenantId, webhook.webhookId, wanted, state)
+  const retrying = (await deliveries.retryingOf([webhook])).get(webhook.webhookId)
   const at = webhookAt(tenant.tenantId, webhook.webhookId)
   const isOffered = hasWebhooks(tenant)
   return {
     title: 'Webhook',
     heading: new URL(webhook.url).host,
     here: 'webhooks',
-    intro: html`${stateBadge(webhook)} ${webhook.description}`,
+    intro: html`${stateBadge(webhook, retrying)} ${webhook.description}`,
     buttons: buttonsOf(webhook, at),
-    content: html`${isOffered ? '' : planNotice(visit)} ${stateNotice(visit, webhook, at)} ${lost(webhook)}
+    content: html`${isOffered ? '' : planNotice(visit)} ${stateNotice(visit, webhook, at, retrying)} ${lost(webhook)}
     ${card('Details', glance(webhook, webhooks.isOverlapping(webhook)))}
     ${card('Subscribed events', toldOf(webhook))}
     ${isOffered ? card('Test', testForm(visit, webhook, at, sent.test), 'test') : ''}
@@ -140,15 +142,23 @@ function stateNotice(
   visit: TenantVisit,
   { state, pausedReason, failingSince }: Webhook,
   at: string,
+  retrying: Retrying | undefined,
 ) {
-  if (state === 'active')
-    return failingSince === null
-      ? ''
-      : notice(
-          'info',
-          html`All deliveries have failed since ${moment(failingSince)}. The webhook is paused after
-            ${LIMITS.webhookFailingMsBeforePause / DAY_MS} days of failures.`,
-        )
+  if (state === 'active') {
+    if (failingSince !== null)
+      return notice(
+        'info',
+        html`All deliveries have failed since ${moment(failingSince)}. The webhook is paused after
+          ${LIMITS.webhookFailingMsBeforePause / DAY_MS} days of failures.`,
+      )
+    if (retrying === undefined) return ''
+    const attempts = retrying.failed === 1 ? 'once' : `${retrying.failed} times`
+    return notice(
+      'info',
+      html`The oldest waiting delivery has failed ${attempts}. The next attempt is at
+      ${moment(retrying.nextAt)}.`,
+    )
+  }
   const resume = form(visit, { action: `${at}/resume`, submit: 'Resume', look: 'quiet' })
   if (pausedReason === 'failing')
     return notice(
