@@ -128,7 +128,7 @@ function commandLines(task: Task, { source, commands }: Plan, shown: readonly st
   ]
 }
 
-/** In sdk mode an application that starts without its secret stops at once. */
+/** In sdk mode an application that starts without its secret lets nobody in. */
 async function lacksSecret(
   task: Task,
   project: Project,

@@ -33,7 +33,7 @@ import { probeAnswer, type Guard, type GuardedRequest, type Outcome } from '../g
 import { judgeProbe } from '../probe.ts'
 import { Admission } from './admission.ts'
 import type { EnforceOptions } from '../published.ts'
-import { readEnforceOptions } from './options.ts'
+import { readEnforceOptions, type EnforceSettings } from './options.ts'
 import { me } from './me.ts'
 import { createRecentMoves } from './recent-moves.ts'
 import { readFacts, valuesOf, type RequestFacts } from './request-facts.ts'
@@ -46,6 +46,30 @@ const START_WAIT_MS = 5000
 
 export function createEnforcement(options: EnforceOptions = {}): Guard {
   const settings = readEnforceOptions(options, environment())
+  const { secrets } = settings
+  return secrets === undefined ? lacking(settings.onWarning) : enforcing({ ...settings, secrets })
+}
+
+const NO_SECRET =
+  'service-node: clientSecret is missing, so every request is answered 503. ' +
+  'Set SERVICE_CLIENT_SECRET (in the console, under Keys), then restart the application'
+
+/** The first start behind an integration: the application runs, and nobody gets in. */
+function lacking(warn: (text: string) => void): Guard {
+  warn(NO_SECRET)
+  return {
+    judge(request) {
+      const facts = readFacts(request)
+      if (typeof facts === 'string') return answered(refusedRequest(request, facts))
+      return answered(notReady(facts))
+    },
+    watch: () => () => undefined,
+    ready: () => Promise.reject(new Error(NO_SECRET)),
+    close: () => Promise.resolve(),
+  }
+}
+
+function enforcing(settings: EnforceSettings): Guard {
   const warn = (text: string) => settings.onWarning(`service-node: ${text}`)
   const state = createEnforcementState(settings)
   const { clock, events, revoked } = state

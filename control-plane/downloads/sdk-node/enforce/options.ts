@@ -7,7 +7,8 @@ import { HOUR_MS, SECOND_MS } from '../../../../shared/clock.ts'
 import { optionReaders } from '../option-readers.ts'
 import type { EnforceOptions } from '../published.ts'
 
-export type EnforceSettings = ReturnType<typeof readEnforceOptions>
+type ReadOptions = ReturnType<typeof readEnforceOptions>
+export type EnforceSettings = ReadOptions & { readonly secrets: Secrets }
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -54,17 +55,16 @@ function isInTheClear(baseUrl: string): boolean {
 }
 
 /** The first is asked with first, and written with; the other, if there is one, is read too. */
+type Secrets = readonly [string, ...string[]]
+
+/** undefined: nobody has set any so far. */
 function secretsOf(
   { clientSecret, previousClientSecret }: EnforceOptions,
   environment: Environment,
-): readonly [string, ...string[]] {
+): Secrets | undefined {
   const secret = clientSecret ?? environment['SERVICE_CLIENT_SECRET']
   const previous = previousClientSecret ?? environment['SERVICE_CLIENT_SECRET_PREVIOUS']
-  if (secret === undefined || secret === '')
-    throw read.wrong(
-      'clientSecret',
-      'is missing: give it, or set SERVICE_CLIENT_SECRET (in the console, under Keys)',
-    )
+  if (secret === undefined || secret === '') return undefined
   for (const [name, value] of Object.entries({
     clientSecret: secret,
     previousClientSecret: previous,

@@ -29,7 +29,7 @@ export interface EnforceOptions {
   readonly baseUrl?: string
   /** Default: `SERVICE_TENANT_ID`. */
   readonly tenantId?: string
-  /** Default: `SERVICE_CLIENT_SECRET`. */
+  /** Default: `SERVICE_CLIENT_SECRET`. Without any, every request is answered 503. */
   readonly clientSecret?: string
   /** While the secret is rotated, the other one. Default: `SERVICE_CLIENT_SECRET_PREVIOUS`. */
   readonly previousClientSecret?: string

@@ -103,6 +103,36 @@ t.test(
   },
 )
 
+t.test('without a secret the application starts, and lets nobody in', TOGETHER, async (t) => {
+  const { createEnforcement } =
+    await import('../../../../../control-plane/downloads/sdk-node/enforce/enforcement.ts')
+  for (const clientSecret of [undefined, '']) {
+    const warned: string[] = []
+    const guard = createEnforcement({
+      ...{
+        baseUrl: 'http://127.0.0.1:1',
+        tenantId: 'app',
+        ...(clientSecret === '' && { clientSecret }),
+      },
+      onWarning: (text) => warned.push(text),
+      fetch: () => t.fail('there is nobody to ask') as never,
+    })
+    for (const target of ['/', '/health', '/service/login', '*'])
+      t.match(
+        await guard.judge({
+          ...{ method: 'GET', target, rawHeaders: ['Host', 'app.localhost'] },
+          ...{ peerAddress: '127.0.0.1', isSecure: false },
+        }),
+        { kind: 'answer', status: target === '*' ? 400 : 503 },
+        target,
+      )
+    t.same(warned.length, 1)
+    t.match(warned[0], /Set SERVICE_CLIENT_SECRET .* then restart the application/)
+    await t.rejects(guard.ready(), /clientSecret is missing/)
+    await guard.close()
+  }
+})
+
 t.test('each option is checked where it is given, and the error names it', TOGETHER, async (t) => {
   const { readEnforceOptions } =
     await import('../../../../../control-plane/downloads/sdk-node/enforce/options.ts')
@@ -127,7 +157,6 @@ t.test('each option is checked where it is given, and the error names it', TOGET
     [{ ...good, baseUrl: 'service.example' }, /baseUrl must be an address/],
     [{ ...good, baseUrl: 'https://me:secret@service.example' }, /baseUrl must be an address/],
     [{ ...good, tenantId: 'App' }, /tenantId must be/],
-    [{ ...good, clientSecret: '' }, /clientSecret is missing/],
     [{ ...good, trustedProxies: ['ten.0.0.0'] }, /trustedProxies must be/],
     [{ ...good, trustedProxies: '10.0.0.0/8' }, /trustedProxies must be/],
     [{ ...good, outage: { then: 'open' } }, /outage.then must be/],
