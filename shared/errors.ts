@@ -134,6 +134,10 @@ const DETAILS = {
     replay_running:
       'Failed deliveries of this tenant are already being retried. Try again when that is done.',
     connections_exhausted: 'The maximum number of connections is reached. Delete one first.',
+    connection_not_active:
+      'No connection is active, so nobody could sign in. Activate one first, then require it.',
+    connection_required:
+      'This is the only active connection, and the password policy lets only people with emergency access use a password. Change that policy first, or activate another connection.',
     connection_not_tested:
       'This connection has not been tested with its current settings. Sign in with the test link first.',
     webhooks_exhausted: 'The maximum number of webhooks is reached. Delete one first.',

@@ -11,6 +11,7 @@ import { ofSignIn, tally } from '../monitoring/outcomes.ts'
 import { LOCKOUT_MEMORY_SECONDS, pausedUntil, siteFailuresMax } from '../policy/lockout.ts'
 import type { LockoutPolicy, Policies } from '../policy/policies.ts'
 import { asRecorded, besideSignIn } from '../policy/device.ts'
+import { isBreakGlass } from '../policy/password.ts'
 import { judge, type RecordedState, type SignInState } from '../policy/sign-in.ts'
 import type { AttemptReason, SignInFacts } from '../policy/verdict.ts'
 import {
@@ -131,7 +132,7 @@ export function createAttempts({
       userId: attempt.userId ?? null,
       ip: attempt.ip.slice(0, LIMITS.addressTextMax),
       userAgent: attempt.userAgent.slice(0, LIMITS.userAgentTextMax),
-      isFailure: state.kind === 'asking' && isFailed(facts),
+      isFailure: state.kind === 'asking' && isFailed(facts, state),
       isKnownDevice: facts.device.isKnown,
       outcome: OUTCOMES[state.kind],
       reason,
@@ -150,7 +151,8 @@ export function createAttempts({
     if (begun.includes('user_paused')) await notePause(change, attempt, known, policies)
     const figures = tally(ofSignIn(state, row.isFailure, begun, note))
     await addFigures(queries, attempt.tenantId, 'realm', nowMs, figures)
-    if (note === 'device_break_glass') await noteBreakGlass(change, attempt)
+    if (note === 'device_break_glass') await noteBreakGlass(change, attempt, 'device')
+    if (isIn && isBreakGlass(known, policies)) await noteBreakGlass(change, attempt, 'password')
     const data = { ...(attempt.userId && { subject: attempt.userId }), reason, ip: row.ip }
     if (state.kind === 'refused' && isNews)
       await change.emit('signin.denied', attempt.tenantId, data)
@@ -265,9 +267,10 @@ export function createAttempts({
 
 const OUTCOMES = { asking: 'asking', refused: 'refused', signed_in: 'signed_in' } as const
 
-/** A disabled account counts like a wrong password: else the count would tell them apart. */
-function isFailed({ password, proof }: OwnFacts): boolean {
-  return password === 'wrong' || password === 'right_but_disabled' || proof === 'wrong'
+/** What is answered like a wrong password counts like one: else the count would tell them apart. */
+function isFailed({ password, proof }: OwnFacts, { reason }: { reason: AttemptReason }): boolean {
+  if (password === 'wrong' || password === 'right_but_disabled' || proof === 'wrong') return true
+  return reason === 'connection_required'
 }
 
 /** The pauses that a failure begins. */
@@ -298,12 +301,16 @@ async function notePause(
   await change.audit(LOCKOUT, { action: 'console.account_locked', content })
 }
 
-/** Somebody came in without the device that everybody else has to show. */
-async function noteBreakGlass(change: TenantChange, { tenantId, userId = '', ip }: Attempt) {
+/** Somebody came in without the device that everybody else has to show, or with a password. */
+async function noteBreakGlass(
+  change: TenantChange,
+  { tenantId, userId = '', ip }: Attempt,
+  what: 'device' | 'password',
+) {
   const content = { user_id: userId, address: ip.slice(0, LIMITS.addressTextMax) }
   await change.audit(
     { name: userId, requestId: '' },
-    { action: 'device.break_glass_used', tenantId, content },
+    { action: `${what}.break_glass_used`, tenantId, content },
   )
 }
 

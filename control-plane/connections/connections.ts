@@ -17,6 +17,7 @@ import {
 } from '../store/queries/connections.ts'
 import { findTenant, requireTenant } from '../store/queries/tenants.ts'
 import type { Actor, Change, Store } from '../store/store.ts'
+import { hasActive, policiesIn } from '../tenants/policies.ts'
 import { presetProblem } from './presets.ts'
 
 /** Without its secret. */
@@ -120,10 +121,11 @@ export function createConnections({ store, vault }: { store: Store; vault: Vault
         if (all.length === 0) return undefined
         checkSettings({ ...before, ...open })
         const isOther = IDENTIFYING.some((name) => all.includes(name))
+        if (isOther) await requireAnotherWay(change.queries, before)
         await updateConnection(change.queries, tenantId, connectionId, {
           ...open,
           ...(clientSecret !== undefined && { clientSecretSealed: seal(clientSecret, before) }),
-          ...(isOther && { state: 'draft', testedAt: null, isRequired: false }),
+          ...(isOther && { state: 'draft', testedAt: null }),
           updatedAt: change.nowMs,
         })
         return { changed: all, ...(isOther && { state: 'draft' }) }
@@ -132,7 +134,8 @@ export function createConnections({ store, vault }: { store: Store; vault: Vault
 
     async remove(tenantId: string, connectionId: string, actor: Actor): Promise<void> {
       await store.change(async (change) => {
-        await requireConnection(change.queries, tenantId, connectionId)
+        const before = await requireConnection(change.queries, tenantId, connectionId)
+        await requireAnotherWay(change.queries, before)
         await deleteConnection(change.queries, tenantId, connectionId)
         const content = { connection_id: connectionId }
         await change.audit(actor, { action: 'connection.removed', tenantId, content })
@@ -167,7 +170,8 @@ export function createConnections({ store, vault }: { store: Store; vault: Vault
     deactivate: (tenantId: string, connectionId: string, actor: Actor) =>
       alter(tenantId, connectionId, actor, 'connection.deactivated', async (change, before) => {
         if (before.state !== 'active') return undefined
-        const changes = { state: 'tested', isRequired: false, updatedAt: change.nowMs } as const
+        await requireAnotherWay(change.queries, before)
+        const changes = { state: 'tested', updatedAt: change.nowMs } as const
         await updateConnection(change.queries, tenantId, connectionId, changes)
         return {}
       }),
@@ -199,6 +203,14 @@ async function requireConnection(
   if (row !== undefined) return row
   const isTenant = (await findTenant(queries, tenantId)) !== undefined
   throw new Refusal(isTenant ? 'connection_not_found' : 'tenant_not_found')
+}
+
+/** Where passwords are for emergencies alone, the last way in is not closed behind everybody. */
+async function requireAnotherWay(queries: Queries, closing: ConnectionRow): Promise<void> {
+  const { tenantId, connectionId, state } = closing
+  if (state !== 'active' || (await hasActive(queries, tenantId, connectionId))) return
+  const { password } = await policiesIn(queries, tenantId)
+  if (password.sign_in === 'break_glass') throw new Refusal('connection_required')
 }
 
 function openPartOf({ clientSecretSealed: _sealed, ...open }: ConnectionRow): Connection {

@@ -1,7 +1,10 @@
 import { isSecondFactorDemanded } from './device.ts'
+import { isBreakGlass } from './password.ts'
 import type { Policies } from './policies.ts'
 import { ACR_SECOND_FACTOR, PASS, type FactorKind } from './verdict.ts'
 import type { SignInFacts, Verdict } from './verdict.ts'
+
+type Decided = Pick<Policies, 'mfa' | 'device' | 'password'>
 
 /** RFC 8176: a one-time password, a key in the person's hands. */
 const AMR: Readonly<Record<FactorKind, readonly string[]>> = {
@@ -15,7 +18,7 @@ const AMR: Readonly<Record<FactorKind, readonly string[]>> = {
  * is enrolled now; that protects from the next sign-in on, and the mail about a new device tells
  * the person of this one.
  */
-export function mfa(facts: SignInFacts, policies: Pick<Policies, 'mfa' | 'device'>): Verdict {
+export function mfa(facts: SignInFacts, policies: Decided): Verdict {
   const { proof, factors } = facts
   if (proof !== 'none' && proof !== 'wrong')
     return { kind: 'pass', amr: AMR[proof], acr: ACR_SECOND_FACTOR }
@@ -31,13 +34,10 @@ export function mfa(facts: SignInFacts, policies: Pick<Policies, 'mfa' | 'device
   return { kind: 'ask', step: 'second_factor', reason }
 }
 
-function needOf(
-  facts: SignInFacts,
-  policies: Pick<Policies, 'mfa' | 'device'>,
-): 'none' | 'if_enrolled' | 'always' {
+function needOf(facts: SignInFacts, policies: Decided): 'none' | 'if_enrolled' | 'always' {
   const { mode } = policies.mfa
   if (mode === 'required' || facts.isFactorRequired === true) return 'always'
-  if (isSecondFactorDemanded(facts, policies)) return 'always'
+  if (isSecondFactorDemanded(facts, policies) || isBreakGlass(facts, policies)) return 'always'
   if (mode === 'on_risk' && isRisky(facts, policies.mfa.risks)) return 'always'
   // The application may ask for more than the policy does, but nobody can be made to have a factor
   if (mode === 'optional' || facts.isStepUp) return 'if_enrolled'

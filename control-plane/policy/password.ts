@@ -8,10 +8,9 @@ const DAY_SECONDS = 86_400
  * again like a wrong password, since a page that differs would say that the password was right.
  * A password that is too old is replaced at the very end: by who has passed everything else.
  */
-export function password(
-  { at, password, passwordChangedAt }: SignInFacts,
-  { password: { max_age_days: maxAgeDays } }: Pick<Policies, 'password'>,
-): Verdict {
+export function password(facts: SignInFacts, policies: Pick<Policies, 'password'>): Verdict {
+  const { at, password, passwordChangedAt } = facts
+  const { max_age_days: maxAgeDays } = policies.password
   switch (password) {
     case 'not_given':
       return { kind: 'ask', step: 'password', reason: 'password_needed' }
@@ -22,6 +21,8 @@ export function password(
     case 'elsewhere':
       return { kind: 'pass', acr: ACR_PASSWORD }
     case 'right': {
+      if (!mayUsePassword(facts, policies))
+        return { kind: 'ask', step: 'password', reason: 'connection_required' }
       const proof = { kind: 'pass', amr: ['pwd'], acr: ACR_PASSWORD } as const
       const isOld =
         maxAgeDays !== null &&
@@ -31,4 +32,23 @@ export function password(
       return { ...proof, finally: { step: 'new_password', reason: 'password_expired' } }
     }
   }
+}
+
+/**
+ * Whoever connects an account shows both, its password and who they are at the provider. What
+ * guards an emergency must not be set up by whoever has found a password: the factor is there.
+ */
+function mayUsePassword(facts: SignInFacts, policies: Pick<Policies, 'password'>): boolean {
+  if (policies.password.sign_in === 'everyone') return true
+  if (facts.isConnecting === true || facts.isTrial === true) return true
+  return isBreakGlass(facts, policies) && facts.factors.length > 0
+}
+
+/** In an emergency, with a password where nobody else may use one: a second factor is asked for. */
+export function isBreakGlass(
+  { password, userId }: Pick<SignInFacts, 'password' | 'userId'>,
+  { password: { sign_in, break_glass } }: Pick<Policies, 'password'>,
+): boolean {
+  if (sign_in === 'everyone' || password !== 'right') return false
+  return userId !== undefined && break_glass.includes(userId)
 }

@@ -8,7 +8,14 @@ import type { SessionBinding } from '../../shared/fleet/snapshot.ts'
 export const POLICY_NAMES = ['password', 'lockout', 'mfa', 'network', 'device', 'session'] as const
 export type PolicyName = (typeof POLICY_NAMES)[number]
 
+/** break_glass: everybody else comes in by a connection. */
+export const PASSWORD_SIGN_INS = ['everyone', 'break_glass'] as const
+
 export interface PasswordPolicy {
+  /** Who may sign in with one. */
+  readonly sign_in: (typeof PASSWORD_SIGN_INS)[number]
+  /** People who may when nobody else may, and then with a second factor that they have already. */
+  readonly break_glass: readonly string[]
   readonly min_length: number
   /** 0 to 4, as zxcvbn scores; 0 asks for nothing. */
   readonly min_strength: number
@@ -109,6 +116,8 @@ export interface Policies {
 
 export const DEFAULT_POLICIES: Policies = {
   password: {
+    sign_in: 'everyone',
+    break_glass: [],
     min_length: 8,
     min_strength: 2,
     refuse_breached: true,

@@ -24,6 +24,7 @@ export const ATTEMPT_REASONS = [
   'password_needed',
   'credentials_wrong',
   'account_disabled',
+  'connection_required',
   'password_expired',
   'device_proof_needed',
   'device_warning',
@@ -80,6 +81,10 @@ export interface SignInFacts {
     readonly site: readonly number[]
   }
   readonly password: PasswordFact
+  /** They have just shown at a provider who they are, and with this the account becomes theirs there. */
+  readonly isConnecting?: boolean
+  /** Our own, who tries whether the application can be signed in to. */
+  readonly isTrial?: boolean
   /** null where nobody knows, as for passwords in a tenant's own database. */
   readonly passwordChangedAt: number | null
   readonly device: {

@@ -13,6 +13,7 @@ import {
   MFA_MODES,
   MFA_RISKS,
   ON_VIOLATION,
+  PASSWORD_SIGN_INS,
   UNKNOWN_FACTS,
   WHEN_FULL,
   type PolicyName,
@@ -57,6 +58,8 @@ const facts = v.pipe(
 /** What is answered: whole. */
 export const POLICY_ANSWERS = {
   password: v.strictObject({
+    sign_in: oneOf(PASSWORD_SIGN_INS),
+    break_glass: people,
     min_length: whole(LIMITS.passwordCharactersMin, 128),
     min_strength: whole(0, 4),
     refuse_breached: flag,

@@ -22,7 +22,7 @@ export const connections = table(
     createsPeople: flag('creates_people').notNull(),
     /** Values of `amr` and `acr` there that count as a second factor here; none by itself. */
     mfaValues: json('mfa_values').$type<string[]>().notNull(),
-    /** Nobody comes in by password but who keeps a passkey for emergencies. */
+    /** For programs of the version before, which read it: the password policy says it. */
     isRequired: flag('is_required').notNull().default(false),
     testedAt: whole('tested_at'),
     createdAt: whole('created_at').notNull(),

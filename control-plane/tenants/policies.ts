@@ -10,6 +10,7 @@ import { revokeIn } from '../sessions/revocations.ts'
 import { demandedFrom, demandedNext, type Demanded } from '../policy/demanded.ts'
 import { DEFAULT_POLICIES, type Policies, type PolicyName } from '../policy/policies.ts'
 import { changeInBatches } from '../store/change-in-batches.ts'
+import { connectionsOf } from '../store/queries/connections.ts'
 import { findPolicy, policiesOf, upsertPolicy } from '../store/queries/policies.ts'
 import { aliveCountsAfter, aliveSids } from '../store/queries/sessions.ts'
 import { findTenant, updateTenant, type Tenant } from '../store/queries/tenants.ts'
@@ -70,6 +71,8 @@ export function createPolicies({ store, clock }: { store: Store; clock: Clock })
         const changed = Object.keys(put).filter((key) => isOther(before[name], put, key))
         const known = await findPolicy(change.queries, tenantId, name)
         if (changed.length === 0 && known !== undefined) return undefined
+        if (isConnectionRequired(name, put) && !(await hasActive(change.queries, tenantId)))
+          throw new Refusal('connection_not_active')
         const demanded = await demandedIn(change.queries, tenantId)
         await upsertPolicy(change.queries, {
           tenantId,
@@ -122,6 +125,19 @@ export async function demandedIn(queries: Queries, tenantId: string): Promise<re
   if (row === undefined) return []
   const settings: Policies['device'] = { ...DEFAULT_POLICIES.device, ...row.settings }
   return row.demanded.length > 0 ? row.demanded : [demandedFrom(settings, row.updatedAt)]
+}
+
+const isConnectionRequired = (name: PolicyName, put: object) =>
+  name === 'password' && (put as Policies['password']).sign_in === 'break_glass'
+
+/** Whether people can come in by one, other than this. */
+export async function hasActive(
+  queries: Queries,
+  tenantId: string,
+  otherThan?: string,
+): Promise<boolean> {
+  const all = await connectionsOf(queries, tenantId)
+  return all.some(({ connectionId, state }) => state === 'active' && connectionId !== otherThan)
 }
 
 /** As they are inside a change. */

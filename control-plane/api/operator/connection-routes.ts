@@ -73,7 +73,7 @@ export function connectionEndpoints(world: ConnectionEndpointsWorld): readonly E
       body: ConnectionPatchBody,
       example: { name: 'Acme staff' },
       answers: { 200: json(ConnectionAnswer, 'The updated connection.') },
-      refusals: ['connection_not_found'],
+      refusals: ['connection_not_found', 'connection_required'],
       handle: async (c, { path, body }) => {
         const { tenant_id: tenantId, connection_id: connectionId } = path
         const patch = fromOutside(body)
@@ -83,7 +83,7 @@ export function connectionEndpoints(world: ConnectionEndpointsWorld): readonly E
     operator.delete(ONE, {
       summary: 'Deletes a connection; accounts stay, without their way in by it.',
       answers: { 204: nothing('The connection is deleted.') },
-      refusals: ['connection_not_found'],
+      refusals: ['connection_not_found', 'connection_required'],
       handle: async (c, { path }) => {
         await connections.remove(path.tenant_id, path.connection_id, c.var.actor)
         return c.body(null, 204)
@@ -114,7 +114,7 @@ export function connectionEndpoints(world: ConnectionEndpointsWorld): readonly E
       summary: 'Takes a connection off the sign-in page; existing sessions continue.',
       body: NothingBody,
       answers: { 200: json(ConnectionAnswer, 'The connection, still tested.') },
-      refusals: ['connection_not_found'],
+      refusals: ['connection_not_found', 'connection_required'],
       handle: async (c, { path }) => {
         const { tenant_id: tenantId, connection_id: connectionId } = path
         return c.json(view(await connections.deactivate(tenantId, connectionId, c.var.actor)))

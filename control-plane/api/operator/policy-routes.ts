@@ -87,6 +87,7 @@ export function policyEndpoints(world: PolicyEndpointsWorld) {
           name === 'session'
             ? { 200: json(SessionPolicyAnswer, 'The policy, and which gateways apply it.') }
             : answers,
+        refusals: name === 'password' ? ['connection_not_active'] : [],
         handle: async (c, { path, body }) => {
           const input = body as PolicyInput<typeof name>
           const put = await policies.put(path.tenant_id, name, input, c.var.actor)

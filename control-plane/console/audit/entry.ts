@@ -85,6 +85,7 @@ const ACTIONS: Readonly<Record<string, string>> = {
   'device.forgotten': 'Removed a known browser',
   'email.change_asked': 'Requested an email change',
   'integration.checked': 'Ran the integration checks',
+  'password.break_glass_used': 'Signed in with a password (emergency access)',
   'password.forgotten': 'Requested a password reset',
   'recovery_codes.renewed': 'Created new recovery codes',
   'user_directory.set': 'Connected a user directory',

@@ -42,6 +42,7 @@ const REASONS: Readonly<Record<string, string>> = {
   user_paused: 'account locked',
   address_blocked: 'address blocked',
   credentials_wrong: 'wrong username or password',
+  connection_required: 'password not accepted, connection required',
   device_proof_needed: 'device check required',
   device_warning: 'device needs attention',
   device_not_enrolled: 'no enrolled device',

@@ -4,7 +4,7 @@ import type { Html } from '../../pages/html.ts'
 import { notice } from '../../pages/blocks/notice.ts'
 import { otherWay } from './blocks/form.ts'
 import { pageWithForm } from './page-with-form.ts'
-import type { Page, Place } from './layout.ts'
+import { page, type Page, type Place } from './layout.ts'
 import type { Texts } from './texts/english.ts'
 
 interface SignInView {
@@ -23,6 +23,10 @@ interface SignInView {
   readonly forgottenUrl?: string | undefined
   /** Providers that one may come in by instead. */
   readonly connections?: readonly { readonly name: string; readonly href: string }[]
+  /** Everybody has to, but people with emergency access: where the form for these is. */
+  readonly emergencyUrl?: string | undefined
+  /** It is the page with that form. */
+  readonly isEmergency?: boolean
 }
 
 export function signInPage(view: SignInView): Page {
@@ -36,20 +40,33 @@ export function signInPage(view: SignInView): Page {
     forgottenUrl,
     isConfirmation,
     connections = [],
+    emergencyUrl,
+    isEmergency = false,
   } = view
   const { texts } = place
   const isRetry = username !== ''
-  return pageWithForm({
-    ...{ place, action, problem },
+  const shownWhy = why === undefined || problem !== undefined ? undefined : notice('info', why)
+  const head = {
     title: texts.signIn,
     heading: place.name,
     intro: isConfirmation === true ? texts.confirmIdentity : texts.signInTo(applicationHost),
+  }
+  if (emergencyUrl !== undefined)
+    return page({
+      ...{ place, ...head },
+      content: html`${shownWhy ?? ''} ${problem === undefined ? '' : notice('problem', problem)}
+      ${buttonsOf(connections, texts, undefined)}
+      ${otherWay(emergencyUrl, texts.connections.emergency)}`,
+    })
+  const { or, orEmergency } = texts.connections
+  return pageWithForm({
+    ...{ place, action, problem, ...head },
     submit: texts.signIn,
-    above: aboveForm(
-      why === undefined || problem !== undefined ? undefined : notice('info', why),
-      connections,
-      texts,
-    ),
+    above:
+      connections.length === 0
+        ? shownWhy
+        : html`${shownWhy ?? ''} ${buttonsOf(connections, texts, 'quiet')}
+            <p class="divider"><span>${isEmergency ? orEmergency : or}</span></p>`,
     fields: [
       {
         name: 'username',
@@ -75,15 +92,12 @@ export function signInPage(view: SignInView): Page {
   })
 }
 
-function aboveForm(
-  why: Html | undefined,
+function buttonsOf(
   connections: NonNullable<SignInView['connections']>,
   { connections: texts }: Texts,
-): Html | undefined {
-  if (connections.length === 0) return why
-  return html`${why ?? ''}
-    <nav class="connections">
-      ${connections.map(({ name, href }) => linkButton(href, texts.continueWith(name), 'quiet'))}
-    </nav>
-    <p class="divider"><span>${texts.or}</span></p>`
+  look: 'quiet' | undefined,
+): Html {
+  return html`<nav class="connections">
+    ${connections.map(({ name, href }) => linkButton(href, texts.continueWith(name), look))}
+  </nav>`
 }

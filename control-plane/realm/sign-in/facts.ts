@@ -59,6 +59,7 @@ export function factsAbout(realm: Realm, world: RealmWorld) {
       const alive = await sessions.aliveOf(tenantId, owner.userId, COUNTED)
       const last = await lastDeviceOf(store.read, tenantId, owner.userId)
       const demanded = await demandedIn(store.read, tenantId)
+      const isConnecting = userId !== undefined && caller.linkFor(signIn.uid)?.userId === userId
       return {
         at: nowSeconds(clock),
         address: caller.ip === '' ? null : caller.ip,
@@ -71,6 +72,8 @@ export function factsAbout(realm: Realm, world: RealmWorld) {
           demanded,
         },
         ...(userId !== undefined && { userId }),
+        ...(user?.source === 'trial' && { isTrial: true }),
+        ...(isConnecting && { isConnecting }),
         factors: await factors.kindsOf(owner),
         isFactorRequired: user?.isFactorRequired ?? false,
         proof: 'none',

@@ -43,7 +43,15 @@ interface PasswordPage {
   readonly status: number
   readonly username?: string | undefined
   readonly problem?: string | undefined
+  readonly reason?: AttemptReason | undefined
 }
+
+/** One answer for all: whoever may not use a password does not learn that it is the right one. */
+const MISTAKEN: ReadonlySet<AttemptReason | undefined> = new Set<AttemptReason>([
+  'credentials_wrong',
+  'account_disabled',
+  'connection_required',
+])
 
 export function showingOutcomes(realm: Realm, world: RealmWorld) {
   const { tenant, provider, issuer } = realm
@@ -63,12 +71,17 @@ export function showingOutcomes(realm: Realm, world: RealmWorld) {
     const { login_hint: loginHint, [SESSION_ENDED]: ended } = signIn.interaction.params ?? {}
     const place = placeFor(ctx, signIn)
     const isConnecting = upstreamCookies(realm, world).link(ctx, signIn.uid) !== undefined
-    const buttonOf = ({ name, connectionId }: Connection) => ({
-      name,
-      href: `${issuer}/sign-in/${signIn.uid}/connection/${connectionId}`,
-    })
     const ending = SESSION_ENDINGS.find((one) => one === ended)
-    const { status, problem, username = typeof loginHint === 'string' ? loginHint : '' } = view
+    const { status, reason, username = typeof loginHint === 'string' ? loginHint : '' } = view
+    const offered = isConnecting ? [] : await connections.active(tenant.tenantId)
+    const isEmergency = !isConnecting && (await isForEmergencies())
+    const isAsked = status !== 200 || ctx.query.emergency !== undefined
+    const mistaken = isEmergency ? 'connection_required' : 'credentials_wrong'
+    const said = MISTAKEN.has(reason) ? mistaken : reason
+    const problem = view.problem ?? (said && place.texts.attempt[said])
+    const [only, ...others] = offered.map((one) => buttonOf(signIn, one))
+    const isOneStep = isEmergency && !isAsked && others.length === 0 && problem === undefined
+    if (isOneStep && only !== undefined && ending === undefined) return ctx.redirect(only.href)
     ctx.set(FORM_PAGE_HEADERS)
     const page = signInPage({
       place,
@@ -80,11 +93,23 @@ export function showingOutcomes(realm: Realm, world: RealmWorld) {
       notice: isConnecting
         ? place.texts.connections.connect
         : ending && place.texts.sessionEnded[ending],
-      connections: isConnecting ? [] : (await connections.active(tenant.tenantId)).map(buttonOf),
-      forgottenUrl: `${realm.issuer}/account/forgotten`,
+      connections: offered.map((one) => buttonOf(signIn, one)),
+      ...(isEmergency
+        ? { isEmergency, ...(!isAsked && { emergencyUrl: `${actionOf(signIn)}&emergency` }) }
+        : { forgottenUrl: `${realm.issuer}/account/forgotten` }),
     })
     await showPage(ctx, status, page)
   }
+
+  /** Nobody else comes in by a password. */
+  async function isForEmergencies(): Promise<boolean> {
+    return (await policies.of(tenant.tenantId)).password.sign_in === 'break_glass'
+  }
+
+  const buttonOf = ({ uid }: BrowserSignIn, { name, connectionId }: Connection) => ({
+    name,
+    href: `${issuer}/sign-in/${uid}/connection/${connectionId}`,
+  })
 
   /** `isAnswer`: something was sent, so that asking once more means that it was not enough. */
   async function showOutcome(ctx: RealmContext, signIn: BrowserSignIn, outcome: Outcome) {
@@ -101,7 +126,7 @@ export function showingOutcomes(realm: Realm, world: RealmWorld) {
         return showRefusal(ctx, signIn, outcome)
       case 'password': {
         const { username, problem } = outcome
-        return showPassword(ctx, signIn, { status: 422, username, problem: texts.attempt[problem] })
+        return showPassword(ctx, signIn, { status: 422, username, reason: problem })
       }
       case 'busy':
         ctx.set('Retry-After', '5')

@@ -9,6 +9,7 @@ const REASONS: Readonly<Partial<Record<AttemptReason, string>>> = {
   address_blocked: 'address blocked',
   password_needed: 'asked for the password',
   credentials_wrong: 'wrong password',
+  connection_required: 'right password, but a connection is required',
   password_expired: 'asked for a new password',
   device_proof_needed: 'asked to check the device',
   device_warning: 'warned about the device',

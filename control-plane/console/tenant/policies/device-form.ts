@@ -9,7 +9,7 @@ import {
   selectField,
   textField,
 } from '../../../pages/blocks/field.ts'
-import { typedPeople } from '../people/typed-people.ts'
+import { typedBreakGlass, writtenBreakGlass } from './break-glass.ts'
 import { POLICY_ANSWERS } from '../../../requests/policy-fields.ts'
 import { DAY_SECONDS, durationText, HOUR_SECONDS } from '../../durations.ts'
 import type { PolicyForm } from './policy-form.ts'
@@ -60,22 +60,9 @@ export const deviceForm: PolicyForm<'device'> = {
     grace_days: v.optional(entries.grace_days, 0),
     min_os: v.pipe(v.array(v.string()), v.transform(systemsOf), entries.min_os),
     fresh_hours: v.optional(entries.fresh_hours, null),
-    break_glass: v.pipe(
-      v.array(v.pipe(v.string(), v.trim(), v.maxLength(LIMITS.emailCharactersMax))),
-      v.maxLength(LIMITS.deviceBreakGlassMax, `at most ${LIMITS.deviceBreakGlassMax} people`),
-    ),
+    break_glass: typedBreakGlass,
   },
-  written: {
-    shown: async ({ users, tenantId }, settings) => ({
-      ...settings,
-      break_glass: await typedPeople(users).namesOf(tenantId, settings.break_glass),
-    }),
-    kept: async ({ users, tenantId }, settings, { break_glass: known }) => {
-      const { break_glass: typed } = settings
-      const people = await typedPeople(users).idsOf(tenantId, typed, 'break_glass', known)
-      return { ...settings, break_glass: people }
-    },
-  },
+  written: writtenBreakGlass,
   fields: (settings, attempt) => html`
     ${selectField({ name: 'require', label: LABELS.require, options: OPTIONS.require, value: settings.require, attempt })}
     ${checkField({ name: 'notify_new', label: LABELS.notify_new, isOn: settings.notify_new, attempt })}

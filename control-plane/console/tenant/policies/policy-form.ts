@@ -6,7 +6,7 @@ import type { Html } from '../../../pages/html.ts'
 import type { Policies, PolicyName } from '../../../policy/policies.ts'
 import type { FormShape } from '../../form-values.ts'
 
-interface WritingWorld {
+export interface WritingWorld {
   readonly tenantId: string
   readonly users: Pick<Users, 'find' | 'byLogin'>
 }

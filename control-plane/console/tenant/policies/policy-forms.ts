@@ -16,6 +16,7 @@ import {
 import { DAY_SECONDS, durationText } from '../../durations.ts'
 import type { FormShape } from '../../form-values.ts'
 import type { Html } from '../../../pages/html.ts'
+import { typedBreakGlass, writtenBreakGlass } from './break-glass.ts'
 import { deviceForm, systemLines } from './device-form.ts'
 import type { PolicyForm } from './policy-form.ts'
 import { POLICY_LABELS as LABELS, POLICY_OPTIONS as OPTIONS } from './policy-words.ts'
@@ -28,10 +29,12 @@ const daysText = (days: number | null) => (days === null ? '' : durationText(day
 export const POLICY_FORMS: { readonly [Name in PolicyName]: PolicyForm<Name> } = {
   password: {
     title: 'Passwords',
-    about: 'Requirements for new passwords, and when passwords expire.',
+    about: 'Who can use a password, requirements for new ones, and when they expire.',
     besides:
-      'Length, strength, breach and history rules apply to passwords chosen from now on. Existing passwords keep working until they expire.',
+      'Length, strength, breach and history rules apply to passwords chosen from now on. Existing passwords keep working until they expire. Existing sessions continue, however they were opened.',
     shape: {
+      sign_in: 'text',
+      break_glass: 'lines',
       min_length: 'whole',
       min_strength: 'whole',
       refuse_breached: 'flag',
@@ -41,8 +44,12 @@ export const POLICY_FORMS: { readonly [Name in PolicyName]: PolicyForm<Name> } =
     entries: {
       ...password.entries,
       max_age_days: v.optional(password.entries.max_age_days, null),
+      break_glass: typedBreakGlass,
     },
+    written: writtenBreakGlass,
     fields: (settings, attempt) => html`
+      ${selectField({ name: 'sign_in', label: LABELS.password.sign_in, hint: 'Needs an active connection.', options: OPTIONS.sign_in, value: settings.sign_in, attempt })}
+      ${linesField({ name: 'break_glass', label: LABELS.password.break_glass, hint: `Usernames or emails of people who can always use their password, one per line, at most ${LIMITS.deviceBreakGlassMax}. They need a second factor, set up beforehand. Each of these sign-ins is recorded in the audit trail.`, rows: 3, isOptional: true, value: settings.break_glass.join('\n'), attempt })}
       ${wholeField({ name: 'min_length', label: LABELS.password.min_length, hint: `In characters, at least ${LIMITS.passwordCharactersMin}.`, value: text(settings.min_length), attempt })}
       ${selectField({ name: 'min_strength', label: LABELS.password.min_strength, hint: 'Estimated with zxcvbn.', options: OPTIONS.min_strength, value: text(settings.min_strength), attempt })}
       ${checkField({ name: 'refuse_breached', label: LABELS.password.refuse_breached, isOn: settings.refuse_breached, attempt })}

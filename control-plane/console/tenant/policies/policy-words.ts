@@ -9,6 +9,8 @@ export const POLICY_LABELS: {
   readonly [Name in PolicyName]: { readonly [Field in keyof Policies[Name]]: string }
 } = {
   password: {
+    sign_in: 'Who can sign in with a password',
+    break_glass: 'Emergency access',
     min_length: 'Minimum length',
     min_strength: 'Minimum strength',
     refuse_breached: 'Reject passwords found in data breaches',
@@ -56,6 +58,10 @@ export const POLICY_LABELS: {
 }
 
 export const POLICY_OPTIONS = {
+  sign_in: [
+    { value: 'everyone', label: 'Everyone' },
+    { value: 'break_glass', label: 'Only emergency access: everyone else uses a connection' },
+  ],
   min_strength: [
     '0: any password',
     '1: not the most common',

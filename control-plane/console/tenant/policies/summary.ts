@@ -14,6 +14,7 @@ const listed = (items: readonly string[], none: string) =>
       ? items.join(', ')
       : `${items.slice(0, 3).join(', ')} and ${items.length - 3} more`
 
+const PASSWORD_SIGN_INS = { everyone: 'everyone', break_glass: 'emergency access only' } as const
 const MODES = {
   off: 'off',
   optional: 'optional',
@@ -44,11 +45,13 @@ const BINDINGS = { off: 'continues', step_up: 'sign in again', terminate: 'ends'
 
 const SUMMARIES: { readonly [Name in PolicyName]: (policy: Policies[Name]) => Facts } = {
   password: ({
+    sign_in,
     min_length: length,
     min_strength: strength,
     refuse_breached,
     max_age_days: age,
   }) => [
+    ['Sign-in with a password', PASSWORD_SIGN_INS[sign_in]],
     ['Minimum length', counted(length, 'character')],
     ['Minimum strength', `${strength} of 4`],
     ['Found in data breaches', refuse_breached ? 'rejected' : 'accepted'],

@@ -2,6 +2,8 @@
 export const connectionsEnglish = {
   continueWith: (name: string) => `Continue with ${name}`,
   or: 'or with a password',
+  orEmergency: 'or with emergency access',
+  emergency: 'Emergency access with a password',
   /** An account with the address is here already. */
   connect:
     'There is already an account with your email address. Sign in to it once with your password to connect it. After that, your provider is enough.',

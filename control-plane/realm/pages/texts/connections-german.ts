@@ -3,6 +3,8 @@ import type { connectionsEnglish } from './connections-english.ts'
 export const connectionsGerman: typeof connectionsEnglish = {
   continueWith: (name) => `Weiter mit ${name}`,
   or: 'oder mit Passwort',
+  orEmergency: 'oder mit Notfallzugang',
+  emergency: 'Notfallzugang mit Passwort',
   connect:
     'Es gibt schon ein Konto mit Ihrer E-Mail-Adresse. Melden Sie sich einmal mit dem Passwort an, um es zu verbinden. Danach genügt Ihr Anbieter.',
   test: {

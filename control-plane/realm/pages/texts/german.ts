@@ -30,6 +30,8 @@ export const german: Texts = {
     password_needed: 'Geben Sie Benutzername und Passwort ein.',
     credentials_wrong:
       'Benutzername oder Passwort ist falsch. Prüfen Sie beides und versuchen Sie es erneut.',
+    connection_required:
+      'Benutzername oder Passwort ist falsch, oder dieses Konto muss die Schaltfläche oben verwenden.',
     account_disabled:
       'Benutzername oder Passwort ist falsch. Prüfen Sie beides und versuchen Sie es erneut.',
     password_expired: 'Ihr Passwort ist abgelaufen. Wählen Sie ein neues.',
