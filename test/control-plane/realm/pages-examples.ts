@@ -79,6 +79,13 @@ export const EXAMPLES: Readonly<Record<string, (place: NamedPlace) => Page>> = {
       problem: place.texts.attempt.credentials_wrong,
     }),
   'signInPage, with providers': (place) => signInPage({ ...signIn(place), connections: PROVIDERS }),
+  'signInPage, with providers alone': (place) =>
+    signInPage({ ...signIn(place), connections: PROVIDERS, emergencyUrl: ACTION }),
+  'signInPage, for emergencies': (place) =>
+    signInPage({
+      ...{ ...signIn(place), connections: PROVIDERS, isEmergency: true, username: 'ada' },
+      problem: place.texts.attempt.connection_required,
+    }),
   'signInPage, to connect an account': (place) =>
     signInPage({ ...signIn(place), username: 'ada', notice: place.texts.connections.connect }),
   connectionTestPage: (place) =>

@@ -108,6 +108,7 @@ t.test('people with emergency access come in, with a factor that they have alrea
   t.notMatch(refused.html, /otpauth/, 'whoever has found the password sets nothing up')
 
   const app = await enrolApp(world, tenant)
+  await world.policies.put('acme', 'mfa', { mode: 'off', risks: [] }, ACTOR)
   const { browser, emergencyUrl, claims } = await arrive(connected)
   const asked = await browser.submit(emergencyUrl, ADA)
   t.ok(isAskingForCode(asked.html), 'although the policy for everybody does not ask for one')
