@@ -23,8 +23,7 @@ const attempt: Record<AttemptReason, string> = {
   address_blocked: 'Too many failed attempts from your network. Try again later.',
   password_needed: 'Enter your username and password.',
   credentials_wrong: 'Wrong username or password. Check both and try again.',
-  connection_required:
-    'Wrong username or password, or this account has to use the button above instead.',
+  connection_required: 'Wrong username or password, or this account can’t sign in with a password.',
   account_disabled: 'Wrong username or password. Check both and try again.',
   password_expired: 'Your password has expired. Choose a new one.',
   device_proof_needed: 'This device has not been checked yet. Check it, then continue.',

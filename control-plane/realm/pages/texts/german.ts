@@ -31,7 +31,7 @@ export const german: Texts = {
     credentials_wrong:
       'Benutzername oder Passwort ist falsch. Prüfen Sie beides und versuchen Sie es erneut.',
     connection_required:
-      'Benutzername oder Passwort ist falsch, oder dieses Konto muss die Schaltfläche oben verwenden.',
+      'Benutzername oder Passwort ist falsch, oder dieses Konto kann sich nicht mit einem Passwort anmelden.',
     account_disabled:
       'Benutzername oder Passwort ist falsch. Prüfen Sie beides und versuchen Sie es erneut.',
     password_expired: 'Ihr Passwort ist abgelaufen. Wählen Sie ein neues.',

@@ -58,7 +58,7 @@ t.test('with one connection the sign-in is one step, and no password opens it', 
   }
   t.same(
     [...answers],
-    ['Wrong username or password, or this account has to use the button above instead.'],
+    ['Wrong username or password, or this account can’t sign in with a password.'],
   )
   const recorded = await recordedSignIns(world)
   t.match(recorded.at(-1), {
