@@ -30,7 +30,7 @@ export function askedIn({ content }: Pick<Asked, 'content'>) {
 export async function wasTakenAway(
   queries: Queries,
   tenantId: string,
-  { userId, askedAtMs }: Asked,
+  { userId, askedAtMs }: Pick<Asked, 'userId' | 'askedAtMs'>,
   sid: string | undefined,
 ): Promise<boolean> {
   // all of the person's, or of the tenant's, and this one among them

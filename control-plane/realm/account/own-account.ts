@@ -76,17 +76,20 @@ export function ownAccountPages(realm: Realm, world: RealmWorld) {
     ctx: RealmContext,
     page: OwnPage,
     handler: OwnPageHandler,
-    holder: Holder,
+    begun: Holder,
   ) {
     const isRead = ctx.method !== 'POST'
     if (isRead) {
-      const request = { ctx, holder, fields: new Map<string, string>() }
+      const request = { ctx, holder: begun, fields: new Map<string, string>() }
       const isOpen = !(await isProofNeeded(page, request))
       const next = ctx.path.slice('/account/'.length)
       return isOpen ? handler(request) : askForProof(request, '/account/confirm', { next })
     }
     const form = await readForm(ctx.req)
     const fields = form.kind === 'form' ? form.fields : new Map<string, string>()
+    // a form may be sent for half a minute, and the session may be taken away meanwhile
+    const holder = await holderOf(ctx, realm, world)
+    if (holder === undefined) return askToSignIn(ctx)
     const request = { ctx, holder, fields }
     const isKept = ctx.path === '/account/codes-kept'
     if (!isKept && fields.get('csrf') !== holder.csrf) return problem(request, 'old_page', 403)
