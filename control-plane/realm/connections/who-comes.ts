@@ -11,6 +11,7 @@ import type { Connection } from '../../connections/connections.ts'
 import type { UpstreamPerson } from '../../connections/gate.ts'
 import { findIdentity, insertIdentity } from '../../store/queries/connections.ts'
 import { requireTenant } from '../../store/queries/tenants.ts'
+import { findUserDirectory } from '../../store/queries/user-directories.ts'
 import { findUser, findUserByKey, insertUser } from '../../store/queries/users.ts'
 import type { RealmWorld } from '../world.ts'
 
@@ -47,7 +48,9 @@ export async function whoComes(
       (await findUserByKey(queries, tenantId, 'emailKey', key)) ??
       (await findUserByKey(queries, tenantId, 'usernameKey', key))
     if (local !== undefined) return { kind: 'must_prove', user: local }
-    if (!createsPeople) return { kind: 'refused', problem: 'no_account' }
+    // whom the tenant's own database knows by this address it tells to who has the password alone
+    const isElsewhere = (await findUserDirectory(queries, tenantId)) !== undefined
+    if (!createsPeople || isElsewhere) return { kind: 'refused', problem: 'no_account' }
 
     checkUsername(email, email)
     const user: User = {
