@@ -97,6 +97,8 @@ export function connectionPages(realm: Realm, world: RealmWorld) {
       return failed(ctx, connectionId, new ProviderProblem('the answer is of another connection'))
     const signIn = flow.uid === null ? undefined : await signInOf(ctx, flow.uid)
     if (flow.uid !== null && signIn === undefined) return
+    if (signIn !== undefined && tenant.licenceBlocksSignin)
+      return showMessage(ctx, world, realm, 'licence_blocked', whereFrom(signIn))
     try {
       const found = await connections.withSecret(tenantId, connectionId)
       if (found?.updatedAt !== flow.updatedAt)

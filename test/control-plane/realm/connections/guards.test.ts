@@ -182,3 +182,12 @@ t.test('a test counts for the settings that it was made with', async (t) => {
   await world.connections.noteTested('acme', made.connectionId, draft.updatedAt - 1, ACTOR)
   t.match(await world.connections.get('acme', made.connectionId), { state: 'draft' })
 })
+
+t.test('whoever was at the provider when the licence ended does not come in', async (t) => {
+  const { peer, world, tenant, connection } = await startConnected(t)
+  const { browser, to } = await atProvider(world, tenant, connection)
+  await world.tenants.setLicence('acme', { state: 'expired', blocksSignin: true }, ACTOR)
+  t.equal((await browser.visit(peer.signIn(to, GRACE))).response.status, 403)
+  t.notOk(peer.asked.includes('/token'))
+  t.equal((await usersOf(world)).length, 1)
+})
