@@ -112,10 +112,11 @@ export function ownAccountPages(realm: Realm, world: RealmWorld) {
   }
 
   /** Leads to where signing in leads back to the account: never a dead end. */
-  function askToSignIn(ctx: RealmContext) {
-    const path = '/service/login?returnTo=%2Fservice%2Fme'
+  function askToSignIn(ctx: RealmContext, how: 'once' | 'again' = 'once') {
+    const path = `/service/login?returnTo=%2Fservice%2Fme${how === 'again' ? '&step_up=1' : ''}`
     const url = new URL(path, applicationUrl).href
-    return showPage(ctx, 403, notSignedInPage(placeOf(ctx, world, realm), url))
+    const text = how === 'again' ? 'signInAgain' : 'notSignedIn'
+    return showPage(ctx, 403, notSignedInPage(placeOf(ctx, world, realm), text, url))
   }
 
   /** False: the proof is asked for, and the form that was sent goes on behind it. */
@@ -147,6 +148,8 @@ export function ownAccountPages(realm: Realm, world: RealmWorld) {
     fields: Readonly<Record<string, string>>,
     proven?: Proven,
   ) {
+    const { passwordHash, source } = holder.user
+    if (passwordHash === '' && source === 'own') return askToSignIn(ctx, 'again')
     const problem = proven && proofSentence(ctx, proven)
     const view = {
       place: placeOf(ctx, world, realm),

@@ -162,7 +162,7 @@ export function connectionPages(realm: Realm, world: RealmWorld) {
     }
     const outcome = await step.goOn(ctx, signIn, who.user, {
       ...{ connectionId, issuer: from, subject },
-      hasSecondFactor: person.hasSecondFactor,
+      ...{ hasSecondFactor: person.hasSecondFactor, provenAt: person.provenAt },
     })
     note(ctx, connectionId, outcome.kind)
     // a page of its own address, which a reload may ask for again
