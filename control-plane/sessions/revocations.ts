@@ -16,6 +16,7 @@ import {
   deleteRealmRecords,
   endingsOfAll,
   isSidRevoked,
+  lastExpiryOf,
   notBeforeOf,
   revocationsOf,
   upsertRevocations,
@@ -277,7 +278,10 @@ export async function outdateClaimsIn(
     target: userId,
     notBefore: Math.floor(nowMs / SECOND_MS) + 1,
     createdAt: nowMs,
-    keptUntil: nowMs + sessionSecondsMax * SECOND_MS,
+    keptUntil: Math.max(
+      nowMs + sessionSecondsMax * SECOND_MS,
+      await lastExpiryOf(queries, tenantId, userId),
+    ),
   }
   await upsertRevocations(queries, [row])
   revoke(tenantId, toRevoked([row]))
