@@ -5,6 +5,8 @@
  */
 import { randomBytes } from 'node:crypto'
 import { Refusal } from '../../../shared/errors.ts'
+import { withoutUnseen } from '../../../shared/unseen.ts'
+import { isEmailAddress } from '../../accounts/email-address.ts'
 import { fold } from '../../accounts/login-keys.ts'
 import { checkUsername, type User } from '../../accounts/users.ts'
 import type { Connection } from '../../connections/connections.ts'
@@ -39,7 +41,8 @@ export async function whoComes(
     const known = identity && (await findUser(queries, tenantId, identity.userId))
     if (known !== undefined) return { kind: 'known', user: known }
 
-    if (email === undefined) return { kind: 'refused', problem: 'email_missing' }
+    if (email === undefined || !isEmailAddress(email))
+      return { kind: 'refused', problem: 'email_missing' }
     // Entra says it of nobody; its directory is pinned, and the address is only where mail goes
     if (!isEmailVerified && preset !== 'entra')
       return { kind: 'refused', problem: 'email_unverified' }
@@ -57,7 +60,7 @@ export async function whoComes(
       userId: `usr_${randomBytes(16).toString('hex')}`,
       tenantId,
       ...{ username: email, usernameKey: key, email, emailKey: key },
-      name: name ?? email,
+      name: withoutUnseen(name ?? '').trim() || email,
       passwordHash: '', // nobody's: there is no password to guess
       isDisabled: false,
       createdAt: nowMs,
