@@ -40,7 +40,8 @@ t.test('a token says when the person has shown who they are, at the provider', a
   t.ok(exp - iat > HOURS_AGO, 'the session is as long as ever')
   t.equal((await renewed(world, tenant, old.browser)).auth_time, provenAt, 'and stays so old')
 
-  for (const said of [undefined, 'yesterday', -1, nowSeconds() + 3600]) {
+  // the last one by a clock that is behind
+  for (const said of [undefined, 'yesterday', -1, nowSeconds() + 3600, nowSeconds() - 30]) {
     const { auth_time } = await tokenOf(await come(came, said))
     t.ok(Math.abs(Number(auth_time) - nowSeconds()) < 5, `${said} says nothing`)
   }
@@ -86,7 +87,7 @@ t.test('an account is changed by who has shown lately who they are', async (t) =
     await flow.finish(back.url)
     return accountOf(browser, tenant).open('/authenticator')
   }
-  const recent = await at(nowSeconds() - 60)
+  const recent = await at(nowSeconds() - 300)
   t.match(recent, { response: { status: 200 }, html: /name="sealed"/ })
   const old = await at(nowSeconds() - HOURS_AGO)
   t.match(old, { response: { status: 403 }, html: /step_up=1/ }, 'and is told where to')
