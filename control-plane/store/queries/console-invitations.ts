@@ -13,6 +13,7 @@ export const upsertInvitation = upsertInto(
   ['tenantId', 'emailKey'],
   'email',
   'invitedBy',
+  'role',
   'linkHash',
   'sentAt',
   'expiresAt',
