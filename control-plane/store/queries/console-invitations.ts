@@ -14,6 +14,7 @@ export const upsertInvitation = upsertInto(
   'email',
   'invitedBy',
   'role',
+  'invitedIn',
   'linkHash',
   'sentAt',
   'expiresAt',
