@@ -18,6 +18,8 @@ export interface UpstreamPerson {
   readonly name: string | undefined
   /** By the explicit mapping of this connection. */
   readonly hasSecondFactor: boolean
+  /** When they proved it there, in epoch seconds; undefined where the provider does not say. */
+  readonly provenAt: number | undefined
 }
 
 export type GateProblem =
@@ -53,6 +55,7 @@ export function gate(connection: Gated, claims: Claims): Gate {
       isEmailVerified: claims.email_verified === true,
       name: textOf(claims.name)?.slice(0, 100),
       hasSecondFactor: isMapped(connection.mfaValues, claims),
+      provenAt: secondOf(claims.auth_time),
     },
   }
 }
@@ -82,6 +85,10 @@ function subjectOf(
 function isMapped(mfaValues: readonly string[], { amr, acr }: Claims): boolean {
   const said = [...(Array.isArray(amr) ? (amr as unknown[]) : []), acr]
   return said.some((one) => typeof one === 'string' && mfaValues.includes(one))
+}
+
+function secondOf(claim: unknown): number | undefined {
+  return typeof claim === 'number' && claim > 0 && claim < 2 ** 40 ? Math.floor(claim) : undefined
 }
 
 function textOf(claim: unknown): string | undefined {

@@ -5,6 +5,10 @@ const GOOGLE = 'https://accounts.google.com'
 const GUID = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}'
 /** One directory and no other: never `common`, `organizations` or `consumers`. */
 const ENTRA = new RegExp(`^https://login\\.microsoftonline\\.com/(${GUID})/v2\\.0$`)
+const PRESET_OF_HOST: ReadonlyMap<string, ConnectionRow['preset']> = new Map([
+  ['accounts.google.com', 'google'],
+  ['login.microsoftonline.com', 'entra'],
+])
 /** Of personal accounts, which anybody makes under any address. */
 const CONSUMERS = '9188040d-6c67-4c5b-b112-36a304b66dad'
 const DOMAIN =
@@ -37,8 +41,19 @@ export function presetProblem({ preset, issuer, hostedDomain }: Described) {
       return noDomain(hostedDomain)
     case 'okta':
     case 'oidc':
-      return noDomain(hostedDomain)
+      return ofEverybody(issuer) ?? noDomain(hostedDomain)
   }
+}
+
+/** Anybody has an account there: whose it is only their own presets ask. */
+function ofEverybody(issuer: string) {
+  const preset = PRESET_OF_HOST.get(new URL(issuer).hostname)
+  return preset === undefined
+    ? undefined
+    : ({
+        field: 'issuer',
+        wish: `must be of a provider of your own; this one needs the preset ${preset}`,
+      } as const)
 }
 
 const noDomain = (hostedDomain: string | null) =>

@@ -157,7 +157,8 @@ export function createProtocol({ client, clock }: { client: ProviderClient; cloc
         nonce,
         code_challenge: createHash('sha256').update(verifier).digest('base64url'),
         code_challenge_method: 'S256',
-        ...(isConfirmation && { prompt: 'login' }),
+        // with an age it has to say how old its proof is (OpenID Connect Core, section 3.1.2.1)
+        ...(isConfirmation && { prompt: 'login', max_age: '0' }),
       }
       for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value)
       return url.href

@@ -25,6 +25,8 @@ export interface Viewer extends Roles {
   readonly userId: string
   readonly name: string
   readonly email: string
+  /** Of the realm's session that it stands on. */
+  readonly sid: string
   /** What proofs of this session are made of; never shown. */
   readonly sessionId: string
   /** When they last proved who they are. */
@@ -98,6 +100,7 @@ export function createConsoleSessions(world: ConsoleAccessWorld, roles: Pick<Con
         name: user.name,
         email: user.email,
         ...(await roles.of(user.userId)),
+        sid: row.sid,
         sessionId: id,
         signedInAtMs: row.signedInAt,
       }

@@ -55,6 +55,12 @@ interface Allowed {
   readonly handsSecret: boolean
 }
 
+/** Who, and in which session of the realm. */
+interface AllowedBy {
+  readonly userId: string
+  readonly sid: string
+}
+
 type Polled =
   | { readonly kind: 'handed_out'; readonly handedOut: HandedOut }
   | { readonly kind: 'refused'; readonly code: ErrorCode; readonly interval?: number }
@@ -163,6 +169,7 @@ export function createDeviceCodes(world: ConsoleAccessWorld) {
           allowedBy: null,
           handsSecret: false,
           allowedAt: null,
+          allowedIn: null,
         })
       })
       return { deviceCode, userCode }
@@ -204,7 +211,8 @@ export function createDeviceCodes(world: ConsoleAccessWorld) {
       return { userCode, machine, application, address, ...times }
     },
 
-    async allow(typed: string, allowed: Allowed, userId: string, actor: Actor): Promise<void> {
+    async allow(typed: string, allowed: Allowed, by: AllowedBy, actor: Actor): Promise<void> {
+      const { userId, sid } = by
       await store.change(async (change) => {
         const { queries } = change
         const row = await requireWaiting(change, typed)
@@ -214,7 +222,7 @@ export function createDeviceCodes(world: ConsoleAccessWorld) {
         await requireListed(queries, tenantId).catch(() => Promise.reject(notFound()))
         if (!mayChange(roles, tenantId)) throw new Refusal('role_read_only')
         const answer = { state: 'allowed', tenantId, allowedBy: userId, handsSecret } as const
-        const given = { ...answer, allowedAt: change.nowMs }
+        const given = { ...answer, allowedAt: change.nowMs, allowedIn: sid }
         await answerDeviceCode(queries, row.deviceHash, 'open', given)
         const content = { ...told(row), client_secret: handsSecret }
         await change.audit(actor, { action: 'analyzer_key.allowed', tenantId, content })

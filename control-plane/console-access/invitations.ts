@@ -36,6 +36,8 @@ export type Invitation = Readonly<InvitationRow>
 export interface Inviter {
   /** undefined: who holds the operator key. */
   readonly userId: string | undefined
+  /** Of the realm's session in which they ask. */
+  readonly sid?: string
   readonly actor: Actor
   readonly language: string
 }
@@ -53,14 +55,19 @@ export function createConsoleInvitations(world: ConsoleAccessWorld) {
   const linkHash = (secret: string) => vault.hash(`console_invitations/${secret}`)
 
   /** A new link; the one before it is void. */
-  async function send(change: Change, row: InvitationRow, { actor, language, userId }: Inviter) {
+  async function send(
+    change: Change,
+    row: InvitationRow,
+    { actor, language, userId, sid }: Inviter,
+  ) {
     const { queries, nowMs } = change
     const { tenantId, email, invitationId } = row
     await take(change, row)
     const secret = randomBytes(24).toString('base64url')
     const expiresAt = nowMs + LIMITS.consoleInvitationMs
     const invitedBy = userId ?? ''
-    const sent = { ...row, invitedBy, linkHash: linkHash(secret), sentAt: nowMs, expiresAt }
+    const from = { invitedBy, invitedIn: sid ?? null }
+    const sent = { ...row, ...from, linkHash: linkHash(secret), sentAt: nowMs, expiresAt }
     await upsertInvitation(queries, sent)
     const by = userId && (await findUser(queries, CONSOLE_REALM, userId))
     const isColleague = userId !== undefined && (await hasRole(queries, userId, tenantId))
@@ -144,6 +151,7 @@ export function createConsoleInvitations(world: ConsoleAccessWorld) {
           invitedBy: '',
           linkHash: '',
           role: 'administrator',
+          invitedIn: null,
           createdAt: nowMs,
           sentAt: nowMs,
           expiresAt: nowMs,

@@ -5,13 +5,14 @@ import type { Viewer } from '../console-access/console-sessions.ts'
 import type { FormAnswer } from './form-answers.ts'
 import { answerRefusal, isForScripts } from './answers.ts'
 import type { ConsoleWorld } from './world.ts'
-import { checkForm, refusedAttempt } from './form-values.ts'
+import { checkForm, refusedAttempt, type SentForm } from './form-values.ts'
 import type { ConsoleRoute, Done, Outcome, View, Visit } from './route.ts'
-import { FORGED, isSurelyOwn, proveForm, readForm } from './form-proofs.ts'
+import { FORGED, isSurelyOwn, proveForm } from './form-proofs.ts'
 import { keepForm } from './keep-form.ts'
 import type { Attempt } from '../pages/blocks/field.ts'
 
 interface Asked {
+  readonly sent: SentForm
   readonly visit: Visit
   readonly viewer: Viewer | undefined
   /** It asks who is there, and nobody has proved that lately. */
@@ -26,12 +27,11 @@ interface Asked {
 export async function carryOut(
   c: ApiContext,
   route: ConsoleRoute,
-  { visit, viewer, lacksProof, show, tooOften, isShownAgain }: Asked,
+  { sent, visit, viewer, lacksProof, show, tooOften, isShownAgain }: Asked,
   world: ConsoleWorld,
 ): Promise<Outcome> {
   const { declaration, handle, again } = route
   const { form = {}, body: schema, isOnce = false } = declaration
-  const sent = await readForm(c, form, viewer)
   const formId = proveForm(sent, viewer, world)
   const showAgain = async (attempt: Attempt, status: View['status']) => {
     if (again === undefined) return undefined

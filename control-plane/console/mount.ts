@@ -23,7 +23,7 @@ import { entering } from './access/entering.ts'
 import { isFreshSignIn } from './access/fresh-sign-in.ts'
 import { formPagesIn, isForForm, isLookedAtOnly } from './access/read-only.ts'
 import { carryOut, locationOf } from './carry-out.ts'
-import { refuseForeignForm } from './form-proofs.ts'
+import { readForm, refuseForeignForm } from './form-proofs.ts'
 import { keepSignedOut } from './keep-form.ts'
 import { signInAddress } from './access/return-address.ts'
 import { answerRefusal, answerView, proofsFor } from './answers.ts'
@@ -94,37 +94,49 @@ async function answer(
   let show = (view: View) => answerView(c, view, { world, viewer, tenant, paths })
   try {
     addressRates(world.rates).take('console', addressOf(c), LIMITS.rateConsole)
-    viewer = await consoleAccess.sessions.viewer(sessionId)
-    if (viewer !== undefined) noteGood(c.env?.incoming)
     const { declaration } = route
     const isForm = declaration.method === 'POST'
+    viewer = await consoleAccess.sessions.viewer(sessionId)
+    if (viewer !== undefined) noteGood(c.env?.incoming)
     if (declaration.role !== 'anyone' && viewer === undefined)
       return await askToSignIn(c, show, isForm ? await keepTyped(c, route, world) : undefined)
     if (isForm) refuseForeignForm(c, world.baseUrl)
-    tenant = await entering(declaration.role, c.req.param(), viewer, world.tenants)
-    const isReadOnly = viewer !== undefined && isLookedAtOnly(declaration, viewer, tenant)
-    if (isReadOnly && (isForm || isForForm(declaration))) throw new Refusal('role_read_only')
+    let admitted = await admit(c, declaration, viewer, world)
+    tenant = admitted.tenant
+    const sent = isForm ? await readForm(c, declaration.form ?? {}, viewer) : undefined
+    if (sent !== undefined && viewer !== undefined) {
+      // a form may be sent for half a minute, and whoever sends it may be let go meanwhile
+      viewer = await consoleAccess.sessions.viewer(sessionId)
+      tenant = undefined
+      if (declaration.role !== 'anyone' && viewer === undefined)
+        throw new Refusal('console_session_over')
+      admitted = await admit(c, declaration, viewer, world)
+      tenant = admitted.tenant
+    }
+    const { isReadOnly } = admitted
     const visit = visitOf(c, declaration, viewer, tenant, world, isReadOnly)
     show = (view) =>
       answerView(c, view, { world, viewer, tenant, paths, ...(isReadOnly && { formPages }) })
     const isFresh = viewer !== undefined && isFreshSignIn(viewer, visit.nowMs)
     const lacksProof = declaration.needsFreshSignIn === true && !isFresh && !isReadOnly
     if (lacksProof && !isForm) return c.redirect(signInAddress(visit.address, true), 302)
-    const outcome = isForm
-      ? await carryOut(
-          c,
-          route,
-          {
-            visit,
-            viewer,
-            lacksProof,
-            show,
-            tooOften: () => savesTooOften(world.rates, viewer, tenant?.tenantId),
-            isShownAgain: () => isShownAgain(world.rates, viewer),
-          },
-          world,
-        )
-      : await route.handle(visit as never, undefined as never)
+    const outcome =
+      sent !== undefined
+        ? await carryOut(
+            c,
+            route,
+            {
+              sent,
+              visit,
+              viewer,
+              lacksProof,
+              show,
+              tooOften: () => savesTooOften(world.rates, viewer, tenant?.tenantId),
+              isShownAgain: () => isShownAgain(world.rates, viewer),
+            },
+            world,
+          )
+        : await route.handle(visit as never, undefined as never)
     if (outcome instanceof Response) return marked(c, outcome)
     if ('kind' in outcome)
       return c.redirect(await locationOf(outcome, viewer, world, visit.nowMs), 303)
@@ -139,6 +151,20 @@ async function answer(
       )
     return answerRefusal(c, new Refusal('internal'), show)
   }
+}
+
+/** Whose page it is, and whether they may only look; of a form, and a page for one, that is a refusal. */
+async function admit(
+  c: ApiContext,
+  declaration: Declaration,
+  viewer: Viewer | undefined,
+  { tenants }: MountWorld,
+) {
+  const tenant = await entering(declaration.role, c.req.param(), viewer, tenants)
+  const isReadOnly = viewer !== undefined && isLookedAtOnly(declaration, viewer, tenant)
+  if (isReadOnly && (declaration.method === 'POST' || isForForm(declaration)))
+    throw new Refusal('role_read_only')
+  return { tenant, isReadOnly }
 }
 
 /** Among what they save, though nobody is signed in. */

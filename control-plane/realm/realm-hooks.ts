@@ -57,6 +57,7 @@ export async function loadGrant(ctx: KoaContextWithOIDC, clientId: string) {
       ip: addressOf(ctx.req),
       userAgent: ctx.get('user-agent'),
       deviceId: (result?.device as { id?: string } | undefined)?.id,
+      provenAt: (result?.elsewhere as { provenAt?: number } | undefined)?.provenAt,
     },
   }
   session.ensureClientContainer(clientId)

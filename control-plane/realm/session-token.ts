@@ -32,6 +32,8 @@ declare module 'oidc-provider' {
     userAgent?: string
     /** The machine with our agent that it was begun on. */
     deviceId?: string | undefined
+    /** When the person proved at a provider who they are, as far as it says; epoch seconds. */
+    provenAt?: number | undefined
   }
 }
 
@@ -97,7 +99,10 @@ async function issueSessionToken(
 
   const header = { alg: 'RS256', kid: key.kid, typ: 'JWT' }
   const groups = await groupClaimsOf(store.read, tenantId, sub)
-  const payload = { iss: issuer, aud: clientId, ...claims, ...groups, iat, exp }
+  const began = await beganAt(ctx, code.sessionUid, clientId)
+  const { ip = '', userAgent = '', deviceId, provenAt = signedInAt } = began ?? {}
+  const auth_time = Math.min(signedInAt, provenAt)
+  const payload = { iss: issuer, aud: clientId, ...claims, auth_time, ...groups, iat, exp }
   const fitting = fitClaims(payload, payloadBytesMax(header, key.n))
   const token = await new CompactSign(Buffer.from(JSON.stringify(fitting)))
     .setProtectedHeader(header)
@@ -107,8 +112,6 @@ async function issueSessionToken(
       `the session token of ${sub} has ${token.length} bytes, at most ${LIMITS.sessionTokenBytesMax} are issued`,
     )
 
-  const began = await beganAt(ctx, code.sessionUid, clientId)
-  const { ip = '', userAgent = '', deviceId } = began ?? {}
   const issued = { tenantId, sid, userId: sub, ip, userAgent, deviceId }
   const issuedAtMs = iat * SECOND_MS
   const signedInAtMs = Math.min(signedInAt, code.iat) * SECOND_MS

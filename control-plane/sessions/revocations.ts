@@ -9,6 +9,7 @@ import { claimsOf, type Revoked } from '../../shared/fleet/snapshot.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import type { Enforced } from '../store/enforced.ts'
 import { changeInBatches } from '../store/change-in-batches.ts'
+import { deleteWaysInOf } from '../store/queries/console.ts'
 import { noteLogouts } from '../store/queries/logout-notices.ts'
 import { deleteFinishedSignInsBehind } from '../store/queries/realm-records.ts'
 import {
@@ -16,6 +17,7 @@ import {
   deleteRealmRecords,
   endingsOfAll,
   isSidRevoked,
+  lastExpiryOf,
   notBeforeOf,
   revocationsOf,
   upsertRevocations,
@@ -33,6 +35,7 @@ import {
 } from '../store/queries/sessions.ts'
 import { findTenant } from '../store/queries/tenants.ts'
 import { findUser, isTrialId } from '../store/queries/users.ts'
+import { CONSOLE_REALM } from '../store/reserved.ts'
 import type { Queries } from '../store/engine.ts'
 import { pruneWith } from '../store/statements.ts'
 import type { Actor, Change, Store } from '../store/store.ts'
@@ -41,6 +44,14 @@ export type { SessionTarget }
 
 /** Over at the gateways; the realm goes on with it once it has shown its device again. */
 export const SESSION_ASKED_AGAIN = 'device_check'
+
+/** Their own doing, or nobody's: what was asked for in a session goes on. */
+export const ENDED_WELL: readonly string[] = [
+  'signed_out',
+  'account_switched',
+  'surplus',
+  SESSION_ASKED_AGAIN,
+]
 
 /** By a gateway, after a restore or a failover. */
 const RECOVERED = 'recovered'
@@ -254,6 +265,8 @@ export async function revokeIn(
   }
   await upsertRevocations(queries, [row])
   if (reason !== SESSION_ASKED_AGAIN) await deleteRealmRecords(queries, tenantId, target)
+  if (tenantId === CONSOLE_REALM && !ENDED_WELL.includes(reason))
+    await deleteWaysInOf(queries, target)
   const content = { ...target, not_before: row.notBefore, sessions, reason }
   if (event !== null && !(await isOfTrial(queries, tenantId, target)))
     await change.emit(event, tenantId, content)
@@ -277,7 +290,10 @@ export async function outdateClaimsIn(
     target: userId,
     notBefore: Math.floor(nowMs / SECOND_MS) + 1,
     createdAt: nowMs,
-    keptUntil: nowMs + sessionSecondsMax * SECOND_MS,
+    keptUntil: Math.max(
+      nowMs + sessionSecondsMax * SECOND_MS,
+      await lastExpiryOf(queries, tenantId, userId),
+    ),
   }
   await upsertRevocations(queries, [row])
   revoke(tenantId, toRevoked([row]))

@@ -88,6 +88,8 @@ export const consoleInvitations = table(
     sentAt: whole('sent_at').notNull(),
     expiresAt: whole('expires_at').notNull(),
     role: text('role').$type<'administrator' | 'viewer'>().notNull().default('administrator'),
+    /** Of the realm's session that asked; null where none has. */
+    invitedIn: text('invited_in'),
   },
   (table) => [
     uniqueIndex('console_invitations_link').on(table.linkHash),
@@ -120,6 +122,8 @@ export const deviceCodes = table(
     allowedBy: text('allowed_by'),
     handsSecret: flag('hands_secret').notNull(),
     allowedAt: whole('allowed_at'),
+    /** Of the realm's session. */
+    allowedIn: text('allowed_in'),
   },
   (table) => [
     uniqueIndex('device_codes_user_code').on(table.userCodeHash),

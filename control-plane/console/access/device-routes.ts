@@ -93,7 +93,7 @@ export function deviceRoutes(world: DeviceWorld): readonly ConsoleRoute[] {
       async (visit, { code, tenant_id: tenantId, secret_as_well: handsSecret }) => {
         const { viewer, actor } = visit
         const { machine } = await findOrRefuse(visit, code)
-        await deviceCodes.allow(code, { tenantId, handsSecret }, viewer.userId, actor)
+        await deviceCodes.allow(code, { tenantId, handsSecret }, viewer, actor)
         const who = machine === '' ? 'The command-line tool' : machine
         return done(
           `${ALLOWED_PATH}?tenant_id=${tenantId}`,

@@ -178,6 +178,7 @@ const roleOf = (viewer: Viewer) => (mayChange(viewer) ? 'operator' : 'administra
 
 const inviterOf = ({ viewer, actor, request }: TenantVisit): Inviter => ({
   userId: viewer.userId,
+  sid: viewer.sid,
   actor,
   language: mailLanguage(request),
 })

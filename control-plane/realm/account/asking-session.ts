@@ -3,7 +3,7 @@
  * must not come back by what they have left behind.
  */
 import { SECOND_MS } from '../../../shared/clock.ts'
-import { SESSION_ASKED_AGAIN } from '../../sessions/revocations.ts'
+import { ENDED_WELL } from '../../sessions/revocations.ts'
 import { isSidRevoked, notBeforeOf } from '../../store/queries/revocations.ts'
 import { findSession } from '../../store/queries/sessions.ts'
 import type { Queries } from '../../store/engine.ts'
@@ -14,14 +14,6 @@ interface Asked {
   readonly askedAtMs: number
 }
 
-/** Their own doing, or nobody's: the link goes on. */
-const ENDED_WELL: readonly string[] = [
-  'signed_out',
-  'account_switched',
-  'surplus',
-  SESSION_ASKED_AGAIN,
-]
-
 export function askedIn({ content }: Pick<Asked, 'content'>) {
   const [email = '', sid] = content.split('\n')
   return { email, sid }
@@ -30,7 +22,7 @@ export function askedIn({ content }: Pick<Asked, 'content'>) {
 export async function wasTakenAway(
   queries: Queries,
   tenantId: string,
-  { userId, askedAtMs }: Asked,
+  { userId, askedAtMs }: Pick<Asked, 'userId' | 'askedAtMs'>,
   sid: string | undefined,
 ): Promise<boolean> {
   // all of the person's, or of the tenant's, and this one among them

@@ -103,7 +103,7 @@ export function freshProofs(realm: Realm, world: RealmWorld) {
 
     async isFresh(ctx: RealmContext, holder: Holder): Promise<boolean> {
       const needsFactor = (await kindsOf(holder)).length > 0
-      const isRecent = clock.nowMs() < holder.signedInAtMs + PROOF_KEPT_MS
+      const isRecent = clock.nowMs() < holder.provenAtMs + PROOF_KEPT_MS
       if (isRecent && (holder.hasShownFactor || !needsFactor)) return true
       const level = remembered(ctx, holder)
       return level === '2' || (level === '1' && !needsFactor)

@@ -13,6 +13,8 @@ export interface Holder {
   /** Of this session in this browser, and of nothing else: values in forms are made from it. */
   readonly mark: string
   readonly signedInAtMs: number
+  /** When they proved who they are: at a provider that may have been before. */
+  readonly provenAtMs: number
   readonly hasShownFactor: boolean
   /** Shows that a form was sent from a page of this session. */
   readonly csrf: string
@@ -34,12 +36,15 @@ export async function holderOf(
   // a copied cookie, or a machine that nobody manages, changes no password either
   if (await lacksDevice(world, tenantId, clientId, session)) return undefined
   noteGood(ctx.req)
+  const signedInAt = session.loginTs ?? 0
+  const { provenAt = signedInAt } = session.authorizations?.[clientId] ?? {}
   const mark = `${tenantId}/${session.uid}/${sid}/${user.userId}`
   return {
     user,
     sid,
     mark,
-    signedInAtMs: (session.loginTs ?? 0) * SECOND_MS,
+    signedInAtMs: signedInAt * SECOND_MS,
+    provenAtMs: Math.min(signedInAt, provenAt) * SECOND_MS,
     hasShownFactor: session.acr === ACR_SECOND_FACTOR,
     csrf: world.vault.hash(`realm.account/${mark}`),
   }

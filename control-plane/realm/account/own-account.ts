@@ -76,17 +76,20 @@ export function ownAccountPages(realm: Realm, world: RealmWorld) {
     ctx: RealmContext,
     page: OwnPage,
     handler: OwnPageHandler,
-    holder: Holder,
+    begun: Holder,
   ) {
     const isRead = ctx.method !== 'POST'
     if (isRead) {
-      const request = { ctx, holder, fields: new Map<string, string>() }
+      const request = { ctx, holder: begun, fields: new Map<string, string>() }
       const isOpen = !(await isProofNeeded(page, request))
       const next = ctx.path.slice('/account/'.length)
       return isOpen ? handler(request) : askForProof(request, '/account/confirm', { next })
     }
     const form = await readForm(ctx.req)
     const fields = form.kind === 'form' ? form.fields : new Map<string, string>()
+    // a form may be sent for half a minute, and the session may be taken away meanwhile
+    const holder = await holderOf(ctx, realm, world)
+    if (holder === undefined) return askToSignIn(ctx)
     const request = { ctx, holder, fields }
     const isKept = ctx.path === '/account/codes-kept'
     if (!isKept && fields.get('csrf') !== holder.csrf) return problem(request, 'old_page', 403)
@@ -109,10 +112,11 @@ export function ownAccountPages(realm: Realm, world: RealmWorld) {
   }
 
   /** Leads to where signing in leads back to the account: never a dead end. */
-  function askToSignIn(ctx: RealmContext) {
-    const path = '/service/login?returnTo=%2Fservice%2Fme'
+  function askToSignIn(ctx: RealmContext, how: 'once' | 'again' = 'once') {
+    const path = `/service/login?returnTo=%2Fservice%2Fme${how === 'again' ? '&step_up=1' : ''}`
     const url = new URL(path, applicationUrl).href
-    return showPage(ctx, 403, notSignedInPage(placeOf(ctx, world, realm), url))
+    const text = how === 'again' ? 'signInAgain' : 'notSignedIn'
+    return showPage(ctx, 403, notSignedInPage(placeOf(ctx, world, realm), text, url))
   }
 
   /** False: the proof is asked for, and the form that was sent goes on behind it. */
@@ -144,6 +148,8 @@ export function ownAccountPages(realm: Realm, world: RealmWorld) {
     fields: Readonly<Record<string, string>>,
     proven?: Proven,
   ) {
+    const { passwordHash, source } = holder.user
+    if (passwordHash === '' && source === 'own') return askToSignIn(ctx, 'again')
     const problem = proven && proofSentence(ctx, proven)
     const view = {
       place: placeOf(ctx, world, realm),

@@ -9,8 +9,9 @@ import {
   emailAskedPage,
 } from '../pages/account/change-pages.ts'
 import { passwordSavedPage } from '../pages/account-pages.ts'
-import { placeOf, requestIdOf, showPage } from '../show.ts'
+import { placeOf, requestIdOf, showMessage, showPage } from '../show.ts'
 import type { Realm, RealmWorld } from '../world.ts'
+import { wasTakenAway } from './asking-session.ts'
 import type { freshProofs } from './fresh-proof.ts'
 import { hasUnseen } from '../../../shared/unseen.ts'
 import { wrongPartOf, type Back, type OwnPage, type OwnRequest } from './own-page.ts'
@@ -133,12 +134,18 @@ export function personChanges(
     const actor = { name: user.userId, requestId: requestIdOf(ctx) }
     try {
       const problem = await users.choosePassword(tenantId, user.userId, plain, actor, {
-        alongside: (change, before) =>
-          accountMail.tellPasswordChanged(change, before, place.texts.language),
+        alongside: async (change, before) => {
+          const { queries } = change
+          const since = { userId: user.userId, askedAtMs: holder.signedInAtMs }
+          const isTaken = await wasTakenAway(queries, tenantId, since, holder.sid)
+          if (isTaken || before.passwordHash !== user.passwordHash) throw new Overtaken()
+          await accountMail.tellPasswordChanged(change, before, place.texts.language)
+        },
       })
       if (problem !== undefined)
         return await askForPassword(request, place.texts.steps.passwordProblem[problem], NEW)
     } catch (error) {
+      if (error instanceof Overtaken) return showMessage(ctx, world, realm, 'expired')
       if (isUnavailable(error)) return askForPassword(request, place.texts.busy, [], 503)
       throw error
     }
@@ -146,3 +153,6 @@ export function personChanges(
     return showPage(ctx, 200, passwordSavedPage(place, 'reset', applicationUrl))
   }
 }
+
+/** While the new password was hashed, the session or the password from before was taken away. */
+class Overtaken extends Error {}

@@ -4,6 +4,7 @@
  */
 import { hash, randomBytes } from 'node:crypto'
 import type { AdapterPayload } from 'oidc-provider'
+import { nowSeconds } from '../../../shared/clock.ts'
 import { callbackUrlOf } from '../../connections/addresses.ts'
 import { GATE_WORDS } from '../../connections/gate-words.ts'
 import { gate, type UpstreamPerson } from '../../connections/gate.ts'
@@ -24,6 +25,7 @@ const CALLBACK_PATH = /^\/connections\/(con_[0-9a-f]{32})\/callback$/
 const ANSWER = /^[\x21-\x7e]{1,4096}$/
 /** Ways back that one sign-in remembers: with more it has to be begun anew. */
 const USED_STATES_MAX = 20
+const SKEW_SECONDS = 60
 
 export function connectionPages(realm: Realm, world: RealmWorld) {
   const { tenant, issuer, records } = realm
@@ -97,6 +99,8 @@ export function connectionPages(realm: Realm, world: RealmWorld) {
       return failed(ctx, connectionId, new ProviderProblem('the answer is of another connection'))
     const signIn = flow.uid === null ? undefined : await signInOf(ctx, flow.uid)
     if (flow.uid !== null && signIn === undefined) return
+    if (signIn !== undefined && tenant.licenceBlocksSignin)
+      return showMessage(ctx, world, realm, 'licence_blocked', whereFrom(signIn))
     try {
       const found = await connections.withSecret(tenantId, connectionId)
       if (found?.updatedAt !== flow.updatedAt)
@@ -160,11 +164,16 @@ export function connectionPages(realm: Realm, world: RealmWorld) {
     }
     const outcome = await step.goOn(ctx, signIn, who.user, {
       ...{ connectionId, issuer: from, subject },
-      hasSecondFactor: person.hasSecondFactor,
+      ...{ hasSecondFactor: person.hasSecondFactor, provenAt: longAgo(person.provenAt) },
     })
     note(ctx, connectionId, outcome.kind)
     // a page of its own address, which a reload may ask for again
     return outcome.kind === 'step' ? toPage(ctx, signIn) : showOutcome(ctx, signIn, outcome)
+  }
+
+  /** Clocks differ: what is of this minute is of now. */
+  function longAgo(provenAt = Infinity): number | undefined {
+    return provenAt < nowSeconds(world.clock) - SKEW_SECONDS ? provenAt : undefined
   }
 
   function toPage(ctx: RealmContext, { uid, interaction }: BrowserSignIn) {

@@ -5,12 +5,15 @@
  */
 import { randomBytes } from 'node:crypto'
 import { Refusal } from '../../../shared/errors.ts'
+import { withoutUnseen } from '../../../shared/unseen.ts'
+import { isEmailAddress } from '../../accounts/email-address.ts'
 import { fold } from '../../accounts/login-keys.ts'
 import { checkUsername, type User } from '../../accounts/users.ts'
 import type { Connection } from '../../connections/connections.ts'
 import type { UpstreamPerson } from '../../connections/gate.ts'
 import { findIdentity, insertIdentity } from '../../store/queries/connections.ts'
 import { requireTenant } from '../../store/queries/tenants.ts'
+import { findUserDirectory } from '../../store/queries/user-directories.ts'
 import { findUser, findUserByKey, insertUser } from '../../store/queries/users.ts'
 import type { RealmWorld } from '../world.ts'
 
@@ -38,7 +41,8 @@ export async function whoComes(
     const known = identity && (await findUser(queries, tenantId, identity.userId))
     if (known !== undefined) return { kind: 'known', user: known }
 
-    if (email === undefined) return { kind: 'refused', problem: 'email_missing' }
+    if (email === undefined || !isEmailAddress(email))
+      return { kind: 'refused', problem: 'email_missing' }
     // Entra says it of nobody; its directory is pinned, and the address is only where mail goes
     if (!isEmailVerified && preset !== 'entra')
       return { kind: 'refused', problem: 'email_unverified' }
@@ -47,14 +51,16 @@ export async function whoComes(
       (await findUserByKey(queries, tenantId, 'emailKey', key)) ??
       (await findUserByKey(queries, tenantId, 'usernameKey', key))
     if (local !== undefined) return { kind: 'must_prove', user: local }
-    if (!createsPeople) return { kind: 'refused', problem: 'no_account' }
+    // whom the tenant's own database knows by this address it tells to who has the password alone
+    const isElsewhere = (await findUserDirectory(queries, tenantId)) !== undefined
+    if (!createsPeople || isElsewhere) return { kind: 'refused', problem: 'no_account' }
 
     checkUsername(email, email)
     const user: User = {
       userId: `usr_${randomBytes(16).toString('hex')}`,
       tenantId,
       ...{ username: email, usernameKey: key, email, emailKey: key },
-      name: name ?? email,
+      name: withoutUnseen(name ?? '').trim() || email,
       passwordHash: '', // nobody's: there is no password to guess
       isDisabled: false,
       createdAt: nowMs,

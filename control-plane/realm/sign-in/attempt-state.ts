@@ -39,7 +39,11 @@ export interface AttemptState {
     readonly issuer: string
     readonly subject: string
     readonly hasSecondFactor: boolean
+    /** When they proved it there (epoch seconds), as far as it says. */
+    readonly provenAt?: number | undefined
   }
+  /** The same of the session that is asked for more. */
+  readonly sessionProvenAt?: number
 }
 
 /** Coffee is allowed between the password and the code. */

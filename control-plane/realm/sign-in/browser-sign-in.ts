@@ -101,7 +101,8 @@ export function isOnlyMissing({ interaction }: BrowserSignIn): boolean {
 
 /** The application wants to know once more who is there, whoever is signed in. */
 export function isConfirmation({ interaction }: BrowserSignIn): boolean {
-  return interaction.prompt?.reasons.includes('login_prompt') === true
+  const reasons = interaction.prompt?.reasons ?? []
+  return reasons.includes('login_prompt') || reasons.includes('max_age')
 }
 
 /** The person is signed in, and only asked for more. */

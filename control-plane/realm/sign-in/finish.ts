@@ -73,6 +73,7 @@ export function finishing(realm: Realm, world: RealmWorld) {
       const { recoveryCodes: _shown, ...kept } = state
       // More was shown, but no password: a session is not younger for it
       const ts = state.sessionTs ?? Math.floor(change.nowMs / SECOND_MS)
+      const provenAt = provenElsewhereAt(state)
       const { amr, acr } = signedIn
       const resumed: AdapterPayload = {
         ...withState(interaction, { finishedAt: change.nowMs, ...kept }),
@@ -80,6 +81,7 @@ export function finishing(realm: Realm, world: RealmWorld) {
         result: {
           login: { accountId: userId, ts, amr: [...amr], acr },
           ...(facts.device.enrolled && { device: { id: facts.device.enrolled.deviceId } }),
+          ...(provenAt !== undefined && { elsewhere: { provenAt } }),
         },
       }
       await records.saveSignIn(change.queries, uid, resumed)
@@ -120,4 +122,10 @@ export function finishing(realm: Realm, world: RealmWorld) {
       ctx.redirect(returnTo)
     },
   }
+}
+
+/** A provider lets people through who have signed in there long ago; what was shown here is of now. */
+function provenElsewhereAt(state: AttemptState): number | undefined {
+  if (state.sessionTs !== undefined) return state.sessionProvenAt
+  return state.proof === undefined ? state.upstream?.provenAt : undefined
 }

@@ -194,7 +194,9 @@ export function laterSteps(realm: Realm, world: RealmWorld) {
       if (accountId !== signIn.interaction.session?.accountId) return undefined
       const begun = beginState(accountId, clock.nowMs(), secret.hash)
       const proof = provenBy(session)
-      return { ...begun, sessionTs: loginTs, ...(proof && { proof }) }
+      const { provenAt } = session.authorizations?.[realm.clientId] ?? {}
+      const times = { sessionTs: loginTs, ...(provenAt && { sessionProvenAt: provenAt }) }
+      return { ...begun, ...times, ...(proof && { proof }) }
     }
 
     async function isAlive({ userId }: AttemptState): Promise<boolean> {
@@ -213,7 +215,7 @@ export function laterSteps(realm: Realm, world: RealmWorld) {
         const isSame = current?.userId === userId && before.passwordHash === passwordHash
         if (!isSame || !(await usableUser(queries, tenantId, current, sid))) throw new Overtaken()
         const passwordAt = (Math.floor(nowMs / SECOND_MS) + 1) * SECOND_MS // the revocation's
-        const { sessionTs: _replaced, ...rest } = current
+        const { sessionTs: _replaced, sessionProvenAt: _old, ...rest } = current
         const next = { ...rest, passwordAt, chosenHash: chosenHashOf(signIn.uid, plain) }
         await records.saveSignIn(queries, signIn.uid, withState(payload, next))
         await accountMail.tellPasswordChanged(change, before, language)

@@ -13,6 +13,8 @@ export const upsertInvitation = upsertInto(
   ['tenantId', 'emailKey'],
   'email',
   'invitedBy',
+  'role',
+  'invitedIn',
   'linkHash',
   'sentAt',
   'expiresAt',

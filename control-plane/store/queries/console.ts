@@ -6,7 +6,7 @@ import { allBy, deleteBefore, deleteBy, findBy, insertInto, upsertInto } from '.
 
 const { consoleRoles: roles, consoleSessions: sessions } = schema
 const { consoleLinks: links, consoleInvitations: invitations } = schema
-const { connectorTokens: tokens, deviceTickets: tickets } = schema
+const { connectorTokens: tokens, deviceTickets: tickets, deviceCodes: codes } = schema
 
 export type ConsoleRoleRow = typeof roles.$inferSelect
 export type ConsoleSessionRow = typeof sessions.$inferSelect
@@ -47,6 +47,22 @@ export async function deleteWaysInBy(queries: Queries, userId: string, tenantId:
   await queries.delete(invitations).where(and(isTheirs, isIn(invitations)))
   for (const table of [tokens, tickets])
     await queries.delete(table).where(and(eq(table.madeBy, userId), isIn(table)))
+}
+
+/** Of a person, or of one session: what lets somebody in who has not come yet. */
+export async function deleteWaysInOf(
+  queries: Queries,
+  made: { readonly subject: string } | { readonly sid: string },
+) {
+  const isTheirs = (
+    by: typeof invitations.invitedBy | typeof codes.allowedBy,
+    within: typeof invitations.invitedIn | typeof codes.allowedIn,
+  ) => ('sid' in made ? eq(within, made.sid) : eq(by, made.subject))
+  await queries.delete(invitations).where(isTheirs(invitations.invitedBy, invitations.invitedIn))
+  await queries
+    .update(codes)
+    .set({ state: 'denied' })
+    .where(isTheirs(codes.allowedBy, codes.allowedIn))
 }
 
 export const insertConsoleSession = insertInto(sessions)

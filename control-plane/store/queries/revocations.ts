@@ -4,6 +4,7 @@ import {
   eq,
   gt,
   inArray,
+  isNull,
   lt,
   max,
   ne,
@@ -46,6 +47,17 @@ export async function upsertRevocations(
       },
       setWhere: sql`${table.notBefore} < excluded.not_before`,
     })
+}
+
+/** When the last of a person's sessions expires, however long those may be by now; 0: there is none. */
+export async function lastExpiryOf(queries: Queries, tenantId: string, userId: string) {
+  const { sessions } = schema
+  const isTheirs = and(eq(sessions.tenantId, tenantId), eq(sessions.userId, userId))
+  const [row] = await queries
+    .select({ expiresAt: max(sessions.expiresAt) })
+    .from(sessions)
+    .where(and(isTheirs, isNull(sessions.endedAt)))
+  return row?.expiresAt ?? 0
 }
 
 export const revocationsOf = allBy(table, ['tenantId'])

@@ -16,7 +16,7 @@ const INTERVAL_MS = LIMITS.deviceCodeIntervalSeconds * SECOND_MS
 const NOBODYS = {
   ...{ machine: '', application: '', address: '', network: '', site: '' },
   ...{ polledAt: null, intervalSeconds: 2, state: 'open' as const },
-  ...{ tenantId: null, allowedBy: null, allowedAt: null, handsSecret: false },
+  ...{ tenantId: null, allowedBy: null, allowedAt: null, allowedIn: null, handsSecret: false },
 }
 
 interface Opened {
@@ -54,7 +54,7 @@ async function startTool(t: TestScope, settings: Parameters<typeof startApi>[1] 
       userId,
       email,
       allow: (userCode: string, { tenantId = 'acme', handsSecret = false } = {}) =>
-        deviceCodes.allow(userCode, { tenantId, handsSecret }, userId, actor),
+        deviceCodes.allow(userCode, { tenantId, handsSecret }, { userId, sid: 'sid' }, actor),
       deny: (userCode: string) => deviceCodes.deny(userCode, actor),
     }
   }

@@ -81,5 +81,9 @@ t.test('a preset takes its own issuer and no other', async (t) => {
   t.match(presetProblem({ ...google, issuer: evil }), { field: 'issuer' })
   t.match(presetProblem({ ...google, hostedDomain: null }), { field: 'hosted_domain' })
   t.match(presetProblem({ ...oidc, hostedDomain: 'acme.example' }), { field: 'hosted_domain' })
+  // whose accounts anybody has: without what their own preset asks, all of them come in
+  for (const { issuer } of [google, { issuer: `${google.issuer}/` }, entra])
+    for (const preset of ['oidc', 'okta'] as const)
+      t.match(presetProblem({ preset, issuer, hostedDomain: null }), { field: 'issuer' })
   for (const good of [entra, google, oidc]) t.equal(presetProblem(good), undefined)
 })

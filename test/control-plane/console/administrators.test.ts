@@ -180,11 +180,14 @@ void t.test('nobody gives more than they have', async (t) => {
 })
 
 void t.test('an invitation ends with the right to give it', async (t) => {
-  const { services, ada, ask, invite, newest, open } = await startInvited(t)
+  const { services, ada, ask, clock, invite, newest, open, signedIn } = await startInvited(t)
   await invite(ada)
   await services.users.patch('console', ada.userId, { isDisabled: true }, ACTOR)
   t.match(await ask(open(newest()), ''), { status: 410 }, 'who is disabled invites nobody')
   await services.users.patch('console', ada.userId, { isDisabled: false }, ACTOR)
+  t.match(await ask(open(newest()), ''), { status: 410 }, 'it ended with the sessions from before')
+  clock.advance(1000)
+  await invite(await signedIn(ada.userId))
   t.match(await ask(open(newest()), ''), { status: 200 })
   await takeRole(services, ada.userId, 'acme')
   const form = { link: newest(), name: 'Bob', password: CONSOLE_PASSWORD }

@@ -193,7 +193,8 @@ export const EXAMPLES: Readonly<Record<string, (place: NamedPlace) => Page>> = {
       problem: place.texts.attempt.code_wrong,
       wrong: 'code',
     }),
-  notSignedInPage: (place) => notSignedInPage(place, APPLICATION),
+  notSignedInPage: (place) => notSignedInPage(place, 'notSignedIn', APPLICATION),
+  'notSignedInPage, again': (place) => notSignedInPage(place, 'signInAgain', APPLICATION),
   addAppPage: (place) =>
     addAppPage({
       ...changing(place),

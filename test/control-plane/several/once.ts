@@ -81,7 +81,8 @@ t.test('of a hundred who bring one secret, as many get in as it is good for', as
   const tool = { machine: 'm', application: '', address: '192.0.2.1' }
   const { deviceCode, userCode } = await here.consoleAccess.deviceCodes.open(tool)
   const allowed = { tenantId: 'acme', handsSecret: false }
-  await there.consoleAccess.deviceCodes.allow(userCode, allowed, colleague.userId, ACTOR)
+  const by = { userId: colleague.userId, sid: 'sid' }
+  await there.consoleAccess.deviceCodes.allow(userCode, allowed, by, ACTOR)
   const asked = { address: '192.0.2.1', requestId: 'request' }
   const handedOut = await atOnce(both, AT_ONCE, (node) =>
     node.consoleAccess.deviceCodes.redeem(deviceCode, asked),

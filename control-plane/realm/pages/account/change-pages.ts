@@ -174,7 +174,11 @@ export function confirmPersonPage(view: ConfirmPersonView): Page {
   })
 }
 
-export function notSignedInPage(place: Place, applicationUrl: string): Page {
-  const { notSignedIn } = place.texts.account.own
-  return pageOnwards(place, notSignedIn, [applicationUrl, notSignedIn.go])
+export function notSignedInPage(
+  place: Place,
+  text: 'notSignedIn' | 'signInAgain',
+  url: string,
+): Page {
+  const said = place.texts.account.own[text]
+  return pageOnwards(place, said, [url, said.go])
 }

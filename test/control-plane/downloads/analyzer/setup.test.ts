@@ -81,7 +81,7 @@ async function start(t: Test, { isInstalled = true } = {}) {
       consoleAccess.deviceCodes.allow(
         userCode,
         { tenantId: own.tenantId, handsSecret },
-        userId,
+        { userId, sid: 'sid' },
         actor,
       ),
   }

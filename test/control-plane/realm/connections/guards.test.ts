@@ -182,3 +182,30 @@ t.test('a test counts for the settings that it was made with', async (t) => {
   await world.connections.noteTested('acme', made.connectionId, draft.updatedAt - 1, ACTOR)
   t.match(await world.connections.get('acme', made.connectionId), { state: 'draft' })
 })
+
+t.test('whoever was at the provider when the licence ended does not come in', async (t) => {
+  const { peer, world, tenant, connection } = await startConnected(t)
+  const { browser, to } = await atProvider(world, tenant, connection)
+  await world.tenants.setLicence('acme', { state: 'expired', blocksSignin: true }, ACTOR)
+  t.equal((await browser.visit(peer.signIn(to, GRACE))).response.status, 403)
+  t.notOk(peer.asked.includes('/token'))
+  t.equal((await usersOf(world)).length, 1)
+})
+
+t.test('an account is named as any of ours, whatever a provider writes', async (t) => {
+  const { peer, world, tenant, connection } = await startConnected(t)
+  const come = async (claims: object) => {
+    const person = await atProvider(world, tenant, connection)
+    return person.browser.visit(peer.signIn(person.to, { ...GRACE, ...claims }))
+  }
+  // a mail program reads two of them, and a person another one
+  for (const email of [
+    'x,grace@company.example',
+    '<grace@company.example>',
+    'g\u202e@evil.example',
+  ])
+    t.equal((await come({ email })).response.status, 403, JSON.stringify(email))
+  t.equal((await usersOf(world)).length, 1)
+  await come({ name: 'Grace\r\nBcc: x\u202e reppoH' })
+  t.match(await usersOf(world), [{}, { email: GRACE.email, name: 'GraceBcc: x reppoH' }])
+})

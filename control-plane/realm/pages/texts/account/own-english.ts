@@ -106,6 +106,12 @@ export const own = {
     intro: 'You are not signed in on this device, or your session has expired.',
     go: 'Go to the application',
   },
+  /** Whoever has no password here shows at their provider who is there. */
+  signInAgain: {
+    title: 'Confirm it’s you',
+    intro: 'To make this change, sign in with your provider again, then come back to your account.',
+    go: 'Sign in again',
+  },
   or: 'Or',
   back: 'Back to your account',
 }

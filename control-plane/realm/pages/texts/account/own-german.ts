@@ -115,6 +115,12 @@ export const own: typeof english = {
     intro: 'Sie sind auf diesem Gerät nicht angemeldet, oder Ihre Sitzung ist abgelaufen.',
     go: 'Zur Anwendung',
   },
+  signInAgain: {
+    title: 'Bestätigen Sie, dass Sie es sind',
+    intro:
+      'Melden Sie sich für diese Änderung noch einmal bei Ihrem Anbieter an, und kommen Sie dann zu Ihrem Konto zurück.',
+    go: 'Noch einmal anmelden',
+  },
   or: 'Oder',
   back: 'Zurück zu Ihrem Konto',
 }
