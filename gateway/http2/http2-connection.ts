@@ -10,6 +10,7 @@ import type { Refusal } from '../wire/refusals.ts'
 import { ParsedHead } from '../wire/parsed-head.ts'
 import type { AnswerProgressWorld } from './answer-progress.ts'
 import { AddressTurn } from '../wire/address-turn.ts'
+import { Arrivals, type Arrival } from './arrivals.ts'
 import { Throttle, ThrottledSender } from '../wire/throttle.ts'
 import { ConnectionCosts } from './connection-costs.ts'
 import { isSmall } from './forwarded.ts'
@@ -27,7 +28,7 @@ export class Http2Connection implements Deadlined, Idling {
   readonly peerAddress: string
   /** While exchanges are open every sweep looks at them; else when the connection is idle enough. */
   deadlineMs: number
-  idleSinceMs: number
+  #idleSinceMs: number
   #sniHost: string
   readonly #socket: TLSSocket
   readonly #session: ServerSession
@@ -42,8 +43,7 @@ export class Http2Connection implements Deadlined, Idling {
   readonly #turn: AddressTurn
   /** It may open few streams at once: more would only be turned away, each as dear as an answer. */
   #isNarrow: boolean
-  /** Begun, and nobody has decided about them yet. */
-  readonly #undecided = new Set<Http2Exchange>()
+  readonly #arrivals: Arrivals
   /** Of answers: given to the streams, and what the streams still have of it, looked at now and then. */
   #writtenBytes = 0
   #unsentBytes = 0
@@ -68,7 +68,7 @@ export class Http2Connection implements Deadlined, Idling {
     const { nowMs } = world.deadlines
     this.#begunMs = nowMs
     this.deadlineMs = nowMs + world.options.timeouts.headMs
-    this.idleSinceMs = this.#movedAtMs = nowMs
+    this.#idleSinceMs = this.#movedAtMs = nowMs
     this.progress = {
       idleMs: world.options.timeouts.idleMs,
       idleMsMax: world.limits.http2StreamIdleMsMax,
@@ -77,6 +77,15 @@ export class Http2Connection implements Deadlined, Idling {
     this.#use = world.options.addresses.useOf(peerAddress)
     const site = this.#isExempt() ? null : this.#use.site
     this.#turn = site === null ? new AddressTurn() : (site.requests ??= new AddressTurn())
+    this.#arrivals = new Arrivals({
+      turn: this.#turn,
+      begin: (arrival) => this.#begin(arrival),
+      onLeft: ({ stream }) => {
+        this.#use.streams--
+        if (this.#isNarrow) this.#widen()
+        this.#spendReset(stream.rstCode)
+      },
+    })
     this.#costs = new ConnectionCosts(world.limits, site, nowMs)
     this.#isNarrow = this.#isBesideMany()
     const countControlFrame = () => this.#spend('controlFrames', 'control_frames')
@@ -105,40 +114,44 @@ export class Http2Connection implements Deadlined, Idling {
     this.#served++
     const isLast = this.#served >= this.world.limits.requestsPerConnectionMax
     if (isLast || this.world.isDraining) this.drain()
-    const head = this.world.readHead(fields, stream.endAfterHeaders)
-    if (!(head instanceof ParsedHead)) return this.#refuse(stream, head, fields)
+    this.#use.streams++
+    this.#arrivals.add({ stream, fields, body })
+  }
+
+  /** Its turn has come. */
+  #begin({ stream, fields, body }: Arrival): void {
+    this.#use.streams--
+    const { limits, readHead, options } = this.world
+    const head = readHead(fields, stream.endAfterHeaders)
+    const isHead = head instanceof ParsedHead
+    this.#turn.charge(isHead ? head.target.length : 0, isHead ? head.end : 0, fields.length / 2)
+    if (!isHead) return this.#refuse(stream, head, fields)
     if (this.#sniHost === '') this.#sniHost = head.host
     if (head.host !== this.#sniHost) return this.#refuse(stream, REFUSALS.misdirected, fields)
     const isUpload = !stream.endAfterHeaders && !isSmall(head)
-    if (isUpload && this.#use.uploads >= this.world.limits.http2UploadsPerAddressMax)
+    if (isUpload && this.#use.uploads >= limits.http2UploadsPerAddressMax)
       if (!this.#isExempt()) return this.#turnAway(stream)
-    if (this.#use.headBytes + head.end > this.world.limits.http2HeadBytesPerAddressMax)
+    if (this.#use.headBytes + head.end > limits.http2HeadBytesPerAddressMax)
       if (!this.#isExempt()) return this.#turnAway(stream)
     const exchange = new Http2Exchange(this, stream, head, this.world.clock.nowMs())
-    if (body !== null) body.turn = exchange.body.turn
+    body?.belongTo(exchange.body.turn)
     this.#exchanges.add(exchange)
     this.#use.streams++
     this.#use.headBytes += head.end
-    this.idleSinceMs = Infinity
+    this.#idleSinceMs = Infinity
     if (isUpload) this.#beginUpload(exchange)
     this.deadlineMs = 0
-    this.#undecided.add(exchange)
-    if (this.#undecided.size === 1) this.#decide()
+    try {
+      options.handle(exchange)
+    } catch (error) {
+      options.onError?.(error)
+      exchange.fail(REFUSALS.internal)
+    }
   }
 
-  /** As many as may be in this turn of the event loop, over all connections of the address. */
-  readonly #decide = (): void => {
-    for (const exchange of this.#undecided) {
-      if (!this.#turn.take(this.#decide)) return
-      this.#undecided.delete(exchange)
-      this.#turn.charge(exchange.head.target.length)
-      try {
-        this.world.options.handle(exchange)
-      } catch (error) {
-        this.world.options.onError?.(error)
-        exchange.fail(REFUSALS.internal)
-      }
-    }
+  /** Also while a request waits for its turn. */
+  get idleSinceMs(): number {
+    return this.#arrivals.size > 0 ? Infinity : this.#idleSinceMs
   }
 
   /** Its address has as much as it may: the client may ask again, and not without end. */
@@ -198,8 +211,6 @@ export class Http2Connection implements Deadlined, Idling {
     if (this.#exchanges.delete(exchange)) {
       this.#use.streams--
       this.#use.headBytes -= exchange.head.end
-      // Nor does its head wait for a turn.
-      this.#undecided.delete(exchange)
     }
     this.endUpload(exchange)
     if (this.#isNarrow) this.#widen()
@@ -305,7 +316,7 @@ export class Http2Connection implements Deadlined, Idling {
 
   #rest(): void {
     const { deadlines, options } = this.world
-    this.idleSinceMs = deadlines.nowMs
+    this.#idleSinceMs = deadlines.nowMs
     this.deadlineMs =
       deadlines.nowMs + (this.isClosing ? LIMITS.lingerMsMax : options.timeouts.keepAliveMs)
   }
@@ -334,6 +345,7 @@ export class Http2Connection implements Deadlined, Idling {
       for (const exchange of this.#exchanges) {
         if (exchange.deadlineMs <= nowMs) exchange.onDeadline(nowMs)
       }
+    else if (this.#arrivals.size > 0) return
     else if (this.isClosing) this.destroy()
     else this.drain()
   }

@@ -16,7 +16,12 @@ import {
   uint32,
 } from '../../support/http2-frames.ts'
 import { initialWindow } from '../../support/http2-spring.ts'
-import { HOST, NGHTTP2_REFUSED_STREAM, startSecureWire } from '../../support/secure-wire.ts'
+import {
+  HOST,
+  NGHTTP2_REFUSED_STREAM,
+  OTHER_HOST,
+  startSecureWire,
+} from '../../support/secure-wire.ts'
 import type { SecureWire } from '../../support/secure-wire.ts'
 import { startOrigin, startRawOrigin } from '../../support/wire.ts'
 
@@ -191,7 +196,8 @@ t.test('a request that its client leaves before its turn waits for none', async 
   for (let id = 1; id < 100; id += 2)
     client.request(id, requestFields(HOST)).send(frame(TYPE.reset, 0, id, uint32(8)))
   client.request(101, requestFields(HOST))
-  while (wire.outcomes.length < 50) await client.settled()
+  do await client.settled()
+  while (wire.addresses.useOf('127.0.0.1').streams > 1)
   isOpen = true
   takes = 0
   proceed()
@@ -213,9 +219,27 @@ t.test('an idle connection gives way to a new one of its address, and is told', 
   t.equal(wire.http2.connections(), 1)
 })
 
-for (const [name, path, most] of [
-  ['a turn together', '/', LIMITS.requestsPerTurnMax],
-  ['it with few long targets', `/${'a'.repeat(4000)}`, Math.ceil(LIMITS.requestsPerTurnMax / 8)],
+const lines = (count: number, value: string) =>
+  Array.from({ length: count }, () => ['x-a', value] as const)
+
+for (const [name, block, most] of [
+  ['a turn together', requestFields(HOST), LIMITS.requestsPerTurnMax],
+  [
+    'it with few long targets',
+    requestFields(HOST, `/${'a'.repeat(4000)}`),
+    Math.ceil(LIMITS.requestsPerTurnMax / 9),
+  ],
+  [
+    'it with few long heads',
+    requestFields(HOST, '/', lines(3, 'a'.repeat(4200))),
+    Math.ceil(LIMITS.requestsPerTurnMax / 4),
+  ],
+  [
+    'it with few heads of many lines',
+    requestFields(HOST, '/', lines(90, 'a')),
+    Math.ceil(LIMITS.requestsPerTurnMax / 2),
+  ],
+  ['it with what is refused', requestFields(OTHER_HOST), LIMITS.requestsPerTurnMax],
 ] as const)
   t.test(`all connections of an address have ${name}, over HTTP/2 as well`, async (t) => {
     const CONNECTIONS = 6
@@ -224,11 +248,16 @@ for (const [name, path, most] of [
     let mostInOneTurn = 0
     let isWatching = true
     t.teardown(() => void (isWatching = false))
+    const many = { burst: CONNECTIONS * STREAMS, perSecond: 0 }
+    const http2CostsPerSite = { ...LIMITS.http2CostsPerSite, resets: many }
+    const answer = () => {
+      handled++
+      return { status: 204, headerLines: [], body: '' }
+    }
     const wire = await startSecureWire(t, 'http://127.0.0.1:1', {
-      decide(exchange) {
-        handled++
-        exchange.respond({ status: 204, headerLines: [], body: '' })
-      },
+      decide: (exchange) => exchange.respond(answer()),
+      refusalAnswer: answer,
+      limits: { http2Resets: many, http2CostsPerSite, http2HeadBytesPerAddressMax: 2 ** 30 },
     })
     const clients = Array.from({ length: CONNECTIONS }, () => raw(wire))
     for (const client of clients) await client.settled()
@@ -241,7 +270,7 @@ for (const [name, path, most] of [
     watch()
     for (const client of clients) {
       client.socket.cork()
-      for (let at = 0; at < STREAMS; at++) client.request(1 + 2 * at, requestFields(HOST, path))
+      for (let at = 0; at < STREAMS; at++) client.request(1 + 2 * at, block)
       client.socket.uncork()
     }
     for (const client of clients) await client.settled()
