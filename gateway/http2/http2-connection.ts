@@ -16,6 +16,7 @@ import { ConnectionCosts } from './connection-costs.ts'
 import { isSmall } from './forwarded.ts'
 import { Http2Exchange } from './http2-exchange.ts'
 import { RefusedStream } from './refused-stream.ts'
+import { StreamShare } from './stream-share.ts'
 import { UnreadBody } from './unread-body.ts'
 import type { AbuseKind } from '../wire/protocol.ts'
 import type { Cost, Http2World } from './world.ts'
@@ -39,6 +40,7 @@ export class Http2Connection implements Deadlined, Idling {
   readonly #slowed = new Set<UnreadBody>()
   readonly #costs: ConnectionCosts
   readonly #use: AddressUse
+  readonly #share: StreamShare
   readonly #begunMs: number
   readonly #turn: AddressTurn
   /** It may open few streams at once: more would only be turned away, each as dear as an answer. */
@@ -75,19 +77,20 @@ export class Http2Connection implements Deadlined, Idling {
       isMoving: (now) => this.#isMoving(now),
     }
     this.#use = world.options.addresses.useOf(peerAddress)
+    this.#share = new StreamShare(world.limits, world.held, this.#use, () => this.#isExempt())
     const site = this.#isExempt() ? null : this.#use.site
     this.#turn = site === null ? new AddressTurn() : (site.requests ??= new AddressTurn())
     this.#arrivals = new Arrivals({
       turn: this.#turn,
       begin: (arrival) => this.#begin(arrival),
       onLeft: ({ stream }) => {
-        this.#use.streams--
+        this.#share.end()
         if (this.#isNarrow) this.#widen()
         this.#spendReset(stream.rstCode)
       },
     })
     this.#costs = new ConnectionCosts(world.limits, site, nowMs)
-    this.#isNarrow = this.#isBesideMany()
+    this.#isNarrow = this.#share.isScarce
     const countControlFrame = () => this.#spend('controlFrames', 'control_frames')
     this.#session = new ServerSession(
       socket,
@@ -108,20 +111,19 @@ export class Http2Connection implements Deadlined, Idling {
   #onStream(stream: ServerStream, fields: readonly string[]): void {
     // Reset in the same breath: there is nobody to answer, and it still has cost us.
     if (stream.closed) return this.#spendReset(stream.rstCode)
-    if (this.#use.streams >= this.world.limits.http2StreamsPerAddressMax && !this.#isExempt())
-      return this.#turnAway(stream)
+    if (!this.#share.hasRoom) return this.#turnAway(stream)
     const body = stream.endAfterHeaders ? null : new UnreadBody(stream, this)
     this.#served++
     const isLast = this.#served >= this.world.limits.requestsPerConnectionMax
     if (isLast || this.world.isDraining) this.drain()
-    this.#use.streams++
+    this.#share.begin()
     this.#arrivals.add({ stream, fields, body })
   }
 
   /** Its turn has come. */
   #begin({ stream, fields, body }: Arrival): void {
-    this.#use.streams--
-    const { limits, readHead, options } = this.world
+    this.#share.end()
+    const { readHead, options } = this.world
     const head = readHead(fields, stream.endAfterHeaders)
     const isHead = head instanceof ParsedHead
     this.#turn.charge(isHead ? head.target.length : 0, isHead ? head.end : 0, fields.length / 2)
@@ -129,15 +131,12 @@ export class Http2Connection implements Deadlined, Idling {
     if (this.#sniHost === '') this.#sniHost = head.host
     if (head.host !== this.#sniHost) return this.#refuse(stream, REFUSALS.misdirected, fields)
     const isUpload = !stream.endAfterHeaders && !isSmall(head)
-    if (isUpload && this.#use.uploads >= limits.http2UploadsPerAddressMax)
-      if (!this.#isExempt()) return this.#turnAway(stream)
-    if (this.#use.headBytes + head.end > limits.http2HeadBytesPerAddressMax)
-      if (!this.#isExempt()) return this.#turnAway(stream)
+    if (isUpload && !this.#share.hasRoomForUpload) return this.#turnAway(stream)
+    if (!this.#share.hasRoomForHead(head.end)) return this.#turnAway(stream)
     const exchange = new Http2Exchange(this, stream, head, this.world.clock.nowMs())
     body?.belongTo(exchange.body.turn)
     this.#exchanges.add(exchange)
-    this.#use.streams++
-    this.#use.headBytes += head.end
+    this.#share.begin(head.end)
     this.#idleSinceMs = Infinity
     if (isUpload) this.#beginUpload(exchange)
     this.deadlineMs = 0
@@ -187,7 +186,7 @@ export class Http2Connection implements Deadlined, Idling {
     const { options, refusalAnswer, guard } = this.world
     guard(() => options.onRefusal?.(refusal, this.peerAddress))
     // Not `#rest()`: what is refused does not keep a connection.
-    const refused = new RefusedStream(this.world, stream, this.#use)
+    const refused = new RefusedStream(this.world, stream, this.#share)
     refused.answer(refusalAnswer(refusal, askerOfFields(fields)), this.world)
     // Read and answered like any other, and in no turn of its site; on the other wire it is the last one.
     if (!this.#isExempt()) this.#spend('resets', 'resets')
@@ -208,10 +207,7 @@ export class Http2Connection implements Deadlined, Idling {
    * an answer that its client has seen to while an application was at it.
    */
   forget(exchange: Http2Exchange, isReset: boolean, code: number): void {
-    if (this.#exchanges.delete(exchange)) {
-      this.#use.streams--
-      this.#use.headBytes -= exchange.head.end
-    }
+    if (this.#exchanges.delete(exchange)) this.#share.end(exchange.head.end)
     this.endUpload(exchange)
     if (this.#isNarrow) this.#widen()
     if (this.isFull) this.onTaken()
@@ -219,16 +215,8 @@ export class Http2Connection implements Deadlined, Idling {
     if (isReset) this.#spendReset(code)
   }
 
-  #isBesideMany(): boolean {
-    const { http2StreamsPerAddressMax, http2UploadsPerAddressMax } = this.world.limits
-    const { streams, uploads } = this.#use
-    if (2 * streams < http2StreamsPerAddressMax && 2 * uploads < http2UploadsPerAddressMax)
-      return false
-    return !this.#isExempt()
-  }
-
   #widen(): void {
-    if (this.#isBesideMany() || this.#session.closed || this.#session.destroyed) return
+    if (this.#share.isScarce || this.#session.closed || this.#session.destroyed) return
     this.#isNarrow = false
     this.#session.settings({ maxConcurrentStreams: this.world.limits.http2StreamsMax })
   }
