@@ -24,6 +24,7 @@ export interface SessionOptions {
 
 export interface SessionEvents {
   stream: [stream: ServerStream, fields: readonly string[]]
+  /** Another one, and nothing has been answered since the last. */
   ping: []
   remoteSettings: []
   /** More of them than may be; whoever hears it ends the connection. */

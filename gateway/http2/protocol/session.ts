@@ -271,7 +271,8 @@ export class ServerSession
     // We ask for none.
     if ((flags & FLAG.ack) !== 0) return this.destroy(ERROR.protocol)
     this.#writer.frame(TYPE.ping, FLAG.ack, 0, [], bytes.subarray(from, to))
-    this.emit('ping')
+    // Who measures its line has one under way for what it is sent, as gRPC does: no more than it is sent.
+    if (!this.#writer.hasAnswered()) this.emit('ping')
   }
 
   /** The client leaves; what it has asked for it may still want. */
