@@ -144,14 +144,18 @@ export const EDGE_LIMITS = {
   http2ControlFrames: { burst: 100, perSecond: 10 },
   /** Of these three together, what a connection may have that its site is not charged for. */
   http2CostsFree: { burst: 10, perSecond: 1 },
+  /** The same of idle frames. */
+  http2IdleFramesFree: { burst: 200, perSecond: 20 },
   /**
    * What a site has of them over all its connections: five hundred people who leave a page of twenty
-   * images every ten seconds, ten connections whose streams all break, two PINGs a second from each.
+   * images every ten seconds, ten connections whose streams all break, two PINGs a second from each, ten
+   * connections with as many idle frames as one may have.
    */
   http2CostsPerSite: {
     cancels: { burst: 10_000, perSecond: 1000 },
     resets: { burst: 2000, perSecond: 200 },
     controlFrames: { burst: 5000, perSecond: 1000 },
+    idleFrames: { burst: 100_000, perSecond: 40_000 },
   },
   /** A stream of which nothing is taken, while its connection takes others. */
   http2StreamIdleMsMax: 300_000,

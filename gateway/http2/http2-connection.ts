@@ -100,6 +100,8 @@ export class Http2Connection implements Deadlined, Idling {
       .on('flood', (kind) => this.#endAbuse(kind))
       .on('ping', countControlFrame)
       .on('remoteSettings', countControlFrame)
+      .on('idle', () => this.#spend('idleFrames', 'control_frames'))
+      .on('refused', () => this.#spend('cancels', 'resets'))
       .on('close', () => this.#onClose())
     this.#session.setLocalWindowSize(LIMITS.http2ConnectionWindowBytes)
     // Without its half nobody can open a window any more: with or without GOAWAY it has left.

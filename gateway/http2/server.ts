@@ -83,6 +83,5 @@ const sessionOptions = (limits: EdgeLimits, streamsMax: number, nowMs: () => num
   invalidFramesMax: limits.http2InvalidFramesMax,
   // RST_STREAM frames, counted before there is a stream of ours (CVE-2023-44487)
   resets: limits.http2Cancels,
-  idleFrames: limits.http2IdleFrames,
   nowMs,
 })

@@ -12,7 +12,7 @@ import type { HeadReader } from './request-head.ts'
 import type { HeldStreams } from './stream-share.ts'
 
 /** What costs us at once and our client nothing. */
-export type Cost = 'resets' | 'cancels' | 'controlFrames'
+export type Cost = 'resets' | 'cancels' | 'controlFrames' | 'idleFrames'
 
 export interface Http2ServerOptions extends ProtocolOptions {
   readonly addresses: AddressCounts

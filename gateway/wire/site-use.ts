@@ -26,6 +26,7 @@ export class SiteUse {
   resets: Spending | undefined
   cancels: Spending | undefined
   controlFrames: Spending | undefined
+  idleFrames: Spending | undefined
   /** The pace of a site with many networks: those beyond it wait. */
   handshakes: Spending | undefined
   /** Bytes of TLS that brought nothing. */

@@ -126,6 +126,43 @@ t.test('a new connection does not begin anew, but for the first few of each', as
   )
 })
 
+const priority = frame(TYPE.priority, 0, 1, Buffer.alloc(5))
+const twoLengths = requestFields(HOST, '/', [
+  ['content-length', '0'],
+  ['content-length', '0'],
+])
+
+for (const [name, cost, free, send] of [
+  [
+    'frames that bring nothing',
+    'idleFrames',
+    LIMITS.http2IdleFramesFree.burst,
+    (client: FrameClient) => client.send(priority),
+  ],
+  [
+    'streams that are none',
+    'cancels',
+    LIMITS.http2CostsFree.burst - 2,
+    (client: FrameClient, at: number) => client.request(1 + 2 * at, twoLengths),
+  ],
+] as const)
+  t.test(`a site has one budget for ${name}, over all its connections`, async (t) => {
+    const http2CostsPerSite = {
+      ...LIMITS.http2CostsPerSite,
+      [cost]: { burst: 20, perSecond: 0 },
+    }
+    const origin = await startOrigin(t)
+    const wire = await startSecureWire(t, origin.url, { clock, limits: { http2CostsPerSite } })
+    const sendMany = async (times: number) => {
+      const client = raw(wire)
+      for (let at = 0; at < times; at++) send(client, at)
+      return client.settled()
+    }
+    for (let count = 0; count < 2; count++) t.equal(await sendMany(free + 10), 'open')
+    t.equal(await sendMany(free + 10), 'closed', 'the site has spent what it had')
+    t.equal(await sendMany(free - 2), 'open', 'who sends a few comes in')
+  })
+
 t.test('who leaves a page now and then does not go by what its neighbours have spent', (t) => {
   const site = new SiteUse()
   const costs = new ConnectionCosts(LIMITS, site, 0)
@@ -141,12 +178,14 @@ t.test('who leaves a page now and then does not go by what its neighbours have s
 })
 
 t.test('a site has room for many connections that do as much as one may', (t) => {
-  const { cancels, resets, controlFrames } = LIMITS.http2CostsPerSite
+  const { cancels, resets, controlFrames, idleFrames } = LIMITS.http2CostsPerSite
   t.ok(cancels.burst >= 10 * LIMITS.http2Cancels.burst)
   t.ok(cancels.perSecond >= 30 * LIMITS.http2Cancels.perSecond)
   t.ok(resets.burst >= 10 * LIMITS.http2Resets.burst)
   t.ok(resets.perSecond >= 10 * LIMITS.http2Resets.perSecond)
   t.ok(controlFrames.perSecond >= LIMITS.connectionsPerAddressMax, 'a PING a second from each')
+  t.ok(idleFrames.burst >= 10 * LIMITS.http2IdleFrames.burst)
+  t.ok(idleFrames.perSecond >= 10 * LIMITS.http2IdleFrames.perSecond)
   const site = new SiteUse()
   const limits = { ...LIMITS, http2CostsPerSite: LIMITS.http2CostsPerSite }
   for (let count = 0; count < 10; count++) {
