@@ -126,12 +126,12 @@ export const EDGE_LIMITS = {
   http2HeadBytesPerAddressMax: 4 * 1024 * 1024,
   /**
    * Streams, of six kilobytes each, and heads of all clients together: at one worker a site has at most half
-   * of what the others leave, but for a few of each address.
+   * of what the others leave, but for a few of each address, which are no more than its connection costs.
    */
   http2StreamsMaxOfAll: 32_768,
-  http2StreamsFew: 32,
+  http2StreamsFew: 8,
   http2HeadBytesMaxOfAll: 256 * 1024 * 1024,
-  http2HeadBytesFew: 64 * 1024,
+  http2HeadBytesFew: 16 * 1024,
   /** Streams that their client cancels; four zooms of a map are 240. nghttp2's figures. */
   http2Cancels: { burst: 1000, perSecond: 33 },
   /** Streams that end without their answer in any other way, whoever ended them. */
