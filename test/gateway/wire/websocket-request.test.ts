@@ -1,6 +1,7 @@
 /** The values of lines, which come from anybody. */
 import t from 'tap'
 import { faultOfAgreement } from '../../../gateway/upgrade/accepted.ts'
+import { askerOfFields, askerOfText } from '../../../gateway/wire/asker.ts'
 import { opensWebSocket, valuesOf } from '../../../gateway/wire/websocket-request.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { languageOf } from '../../../shared/sign-in/language.ts'
@@ -34,6 +35,10 @@ for (const blank of [' ', '\t'])
       t.ok(timed(() => faultOfAgreement(answer, KEY)) < IN_TIME_MS)
       t.equal(faultOfAgreement(answer, KEY), 'wrong Sec-WebSocket-Accept')
       t.ok(timed(() => languageOf(long)) < IN_TIME_MS)
+      const head = `GET / HTTP/1.1\r\nAccept:${blank}text/html${blank}\r\nAccept-Language: ${long}\r\n`
+      t.ok(timed(() => askerOfText(head)) < IN_TIME_MS)
+      t.same(askerOfText(head), { isPerson: true, acceptLanguage: long })
+      t.ok(timed(() => askerOfFields([':method', 'GET', 'accept', long])) < IN_TIME_MS)
     },
   )
 
