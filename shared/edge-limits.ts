@@ -124,6 +124,14 @@ export const EDGE_LIMITS = {
   http2InvalidFramesMax: 100,
   /** Heads of unfinished streams, unpacked: a reference of a few bytes repeats 16 KiB of them. */
   http2HeadBytesPerAddressMax: 4 * 1024 * 1024,
+  /**
+   * Streams, of six kilobytes each, and heads of all clients together: at one worker a site has at most half
+   * of what the others leave, but for a few of each address, which are no more than its connection costs.
+   */
+  http2StreamsMaxOfAll: 32_768,
+  http2StreamsFew: 8,
+  http2HeadBytesMaxOfAll: 256 * 1024 * 1024,
+  http2HeadBytesFew: 16 * 1024,
   /** Streams that their client cancels; four zooms of a map are 240. nghttp2's figures. */
   http2Cancels: { burst: 1000, perSecond: 33 },
   /** Streams that end without their answer in any other way, whoever ended them. */
@@ -136,14 +144,18 @@ export const EDGE_LIMITS = {
   http2ControlFrames: { burst: 100, perSecond: 10 },
   /** Of these three together, what a connection may have that its site is not charged for. */
   http2CostsFree: { burst: 10, perSecond: 1 },
+  /** The same of idle frames. */
+  http2IdleFramesFree: { burst: 200, perSecond: 20 },
   /**
    * What a site has of them over all its connections: five hundred people who leave a page of twenty
-   * images every ten seconds, ten connections whose streams all break, two PINGs a second from each.
+   * images every ten seconds, ten connections whose streams all break, two PINGs a second from each, ten
+   * connections with as many idle frames as one may have.
    */
   http2CostsPerSite: {
     cancels: { burst: 10_000, perSecond: 1000 },
     resets: { burst: 2000, perSecond: 200 },
     controlFrames: { burst: 5000, perSecond: 1000 },
+    idleFrames: { burst: 100_000, perSecond: 40_000 },
   },
   /** A stream of which nothing is taken, while its connection takes others. */
   http2StreamIdleMsMax: 300_000,

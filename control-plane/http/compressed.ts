@@ -29,10 +29,8 @@ export function encodedFor(document: Compressed, acceptEncoding = '') {
 
 function isAccepted(coding: string, acceptEncoding: string): boolean {
   return acceptEncoding.split(',').some((part) => {
-    const [name, weight] = part
-      .trim()
-      .toLowerCase()
-      .split(/\s*;\s*q=/)
+    const [name, ...parameters] = part.split(';').map((one) => one.trim().toLowerCase())
+    const weight = parameters.find((one) => one.startsWith('q='))?.slice(2)
     return name === coding && (weight === undefined || Number(weight) > 0)
   })
 }

@@ -179,6 +179,7 @@ export class ClientConnection implements Deadlined, Idling {
       return false
     }
     this.#held.consume(head.end)
+    this.#turn.charge(head.target.length, head.end - at, 0)
     this.#begin(head)
     return true
   }
@@ -195,7 +196,6 @@ export class ClientConnection implements Deadlined, Idling {
 
   #begin(head: ParsedHead): void {
     this.#previousHead = head
-    this.#turn.charge(head.target.length)
     this.#begun.isBegun = false
     this.deadlineMs = Infinity
     this.served++

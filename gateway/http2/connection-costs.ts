@@ -16,15 +16,18 @@ export class ConnectionCosts {
   /** Null for whoever is many people. */
   readonly #site: SiteUse | null
   readonly #free: Spending
+  readonly #freeIdle: Spending
 
   constructor(limits: EdgeLimits, site: SiteUse | null, nowMs: number) {
     this.#limits = limits
     this.#site = site
     this.#free = new Spending(LIMITS.http2CostsFree, nowMs)
+    this.#freeIdle = new Spending(LIMITS.http2IdleFramesFree, nowMs)
     this.#own = {
       resets: new Spending(limits.http2Resets, nowMs),
       cancels: new Spending(limits.http2Cancels, nowMs),
       controlFrames: new Spending(limits.http2ControlFrames, nowMs),
+      idleFrames: new Spending(limits.http2IdleFrames, nowMs),
     }
   }
 
@@ -32,7 +35,8 @@ export class ConnectionCosts {
   spend(cost: Cost, nowMs: number): boolean {
     if (!this.#own[cost].spend(nowMs)) return false
     const site = this.#site
-    if (site === null || this.#free.spend(nowMs)) return true
+    const free = cost === 'idleFrames' ? this.#freeIdle : this.#free
+    if (site === null || free.spend(nowMs)) return true
     site[cost] ??= new Spending(this.#limits.http2CostsPerSite[cost], nowMs)
     return site[cost].spend(nowMs)
   }

@@ -6,7 +6,8 @@ import { trimmed } from '../wire/grammar.ts'
 /** `X-A: 1\r\nX-B: 2\r\n` → `x-a`, `1`, `x-b`, `2`, behind what is in the list already. */
 export function appendLines(fields: string[], lines: string): void {
   for (let at = 0; at < lines.length;) {
-    const lineEnd = lines.indexOf('\r\n', at)
+    const found = lines.indexOf('\r\n', at)
+    const lineEnd = found === -1 ? lines.length : found // and not the first line once more, without end
     const colon = lines.indexOf(':', at)
     fields.push(lines.slice(at, colon).toLowerCase(), trimmed(lines, colon + 1, lineEnd))
     at = lineEnd + 2

@@ -10,11 +10,13 @@ import type { Refusal } from '../wire/refusals.ts'
 import { ParsedHead } from '../wire/parsed-head.ts'
 import type { AnswerProgressWorld } from './answer-progress.ts'
 import { AddressTurn } from '../wire/address-turn.ts'
+import { Arrivals, type Arrival } from './arrivals.ts'
 import { Throttle, ThrottledSender } from '../wire/throttle.ts'
 import { ConnectionCosts } from './connection-costs.ts'
 import { isSmall } from './forwarded.ts'
 import { Http2Exchange } from './http2-exchange.ts'
 import { RefusedStream } from './refused-stream.ts'
+import { StreamShare } from './stream-share.ts'
 import { UnreadBody } from './unread-body.ts'
 import type { AbuseKind } from '../wire/protocol.ts'
 import type { Cost, Http2World } from './world.ts'
@@ -27,7 +29,7 @@ export class Http2Connection implements Deadlined, Idling {
   readonly peerAddress: string
   /** While exchanges are open every sweep looks at them; else when the connection is idle enough. */
   deadlineMs: number
-  idleSinceMs: number
+  #idleSinceMs: number
   #sniHost: string
   readonly #socket: TLSSocket
   readonly #session: ServerSession
@@ -38,12 +40,12 @@ export class Http2Connection implements Deadlined, Idling {
   readonly #slowed = new Set<UnreadBody>()
   readonly #costs: ConnectionCosts
   readonly #use: AddressUse
+  readonly #share: StreamShare
   readonly #begunMs: number
   readonly #turn: AddressTurn
   /** It may open few streams at once: more would only be turned away, each as dear as an answer. */
   #isNarrow: boolean
-  /** Begun, and nobody has decided about them yet. */
-  readonly #undecided = new Set<Http2Exchange>()
+  readonly #arrivals: Arrivals
   /** Of answers: given to the streams, and what the streams still have of it, looked at now and then. */
   #writtenBytes = 0
   #unsentBytes = 0
@@ -68,17 +70,27 @@ export class Http2Connection implements Deadlined, Idling {
     const { nowMs } = world.deadlines
     this.#begunMs = nowMs
     this.deadlineMs = nowMs + world.options.timeouts.headMs
-    this.idleSinceMs = this.#movedAtMs = nowMs
+    this.#idleSinceMs = this.#movedAtMs = nowMs
     this.progress = {
       idleMs: world.options.timeouts.idleMs,
       idleMsMax: world.limits.http2StreamIdleMsMax,
       isMoving: (now) => this.#isMoving(now),
     }
     this.#use = world.options.addresses.useOf(peerAddress)
+    this.#share = new StreamShare(world.limits, world.held, this.#use, () => this.#isExempt())
     const site = this.#isExempt() ? null : this.#use.site
     this.#turn = site === null ? new AddressTurn() : (site.requests ??= new AddressTurn())
+    this.#arrivals = new Arrivals({
+      turn: this.#turn,
+      begin: (arrival) => this.#begin(arrival),
+      onLeft: ({ stream }) => {
+        this.#share.end()
+        if (this.#isNarrow) this.#widen()
+        this.#spendReset(stream.rstCode)
+      },
+    })
     this.#costs = new ConnectionCosts(world.limits, site, nowMs)
-    this.#isNarrow = this.#isBesideMany()
+    this.#isNarrow = this.#share.isScarce
     const countControlFrame = () => this.#spend('controlFrames', 'control_frames')
     this.#session = new ServerSession(
       socket,
@@ -88,6 +100,8 @@ export class Http2Connection implements Deadlined, Idling {
       .on('flood', (kind) => this.#endAbuse(kind))
       .on('ping', countControlFrame)
       .on('remoteSettings', countControlFrame)
+      .on('idle', () => this.#spend('idleFrames', 'control_frames'))
+      .on('refused', () => this.#spend('cancels', 'resets'))
       .on('close', () => this.#onClose())
     this.#session.setLocalWindowSize(LIMITS.http2ConnectionWindowBytes)
     // Without its half nobody can open a window any more: with or without GOAWAY it has left.
@@ -99,46 +113,46 @@ export class Http2Connection implements Deadlined, Idling {
   #onStream(stream: ServerStream, fields: readonly string[]): void {
     // Reset in the same breath: there is nobody to answer, and it still has cost us.
     if (stream.closed) return this.#spendReset(stream.rstCode)
-    if (this.#use.streams >= this.world.limits.http2StreamsPerAddressMax && !this.#isExempt())
-      return this.#turnAway(stream)
+    if (!this.#share.hasRoom) return this.#turnAway(stream)
     const body = stream.endAfterHeaders ? null : new UnreadBody(stream, this)
     this.#served++
     const isLast = this.#served >= this.world.limits.requestsPerConnectionMax
     if (isLast || this.world.isDraining) this.drain()
-    const head = this.world.readHead(fields, stream.endAfterHeaders)
-    if (!(head instanceof ParsedHead)) return this.#refuse(stream, head, fields)
+    this.#share.begin()
+    this.#arrivals.add({ stream, fields, body })
+  }
+
+  /** Its turn has come. */
+  #begin({ stream, fields, body }: Arrival): void {
+    this.#share.end()
+    const { readHead, options } = this.world
+    const head = readHead(fields, stream.endAfterHeaders)
+    const isHead = head instanceof ParsedHead
+    this.#turn.charge(isHead ? head.target.length : 0, isHead ? head.end : 0, fields.length / 2)
+    if (!isHead) return this.#refuse(stream, head, fields)
     if (this.#sniHost === '') this.#sniHost = head.host
     if (head.host !== this.#sniHost) return this.#refuse(stream, REFUSALS.misdirected, fields)
     const isUpload = !stream.endAfterHeaders && !isSmall(head)
-    if (isUpload && this.#use.uploads >= this.world.limits.http2UploadsPerAddressMax)
-      if (!this.#isExempt()) return this.#turnAway(stream)
-    if (this.#use.headBytes + head.end > this.world.limits.http2HeadBytesPerAddressMax)
-      if (!this.#isExempt()) return this.#turnAway(stream)
+    if (isUpload && !this.#share.hasRoomForUpload) return this.#turnAway(stream)
+    if (!this.#share.hasRoomForHead(head.end)) return this.#turnAway(stream)
     const exchange = new Http2Exchange(this, stream, head, this.world.clock.nowMs())
-    if (body !== null) body.turn = exchange.body.turn
+    body?.belongTo(exchange.body.turn)
     this.#exchanges.add(exchange)
-    this.#use.streams++
-    this.#use.headBytes += head.end
-    this.idleSinceMs = Infinity
+    this.#share.begin(head.end)
+    this.#idleSinceMs = Infinity
     if (isUpload) this.#beginUpload(exchange)
     this.deadlineMs = 0
-    this.#undecided.add(exchange)
-    if (this.#undecided.size === 1) this.#decide()
+    try {
+      options.handle(exchange)
+    } catch (error) {
+      options.onError?.(error)
+      exchange.fail(REFUSALS.internal)
+    }
   }
 
-  /** As many as may be in this turn of the event loop, over all connections of the address. */
-  readonly #decide = (): void => {
-    for (const exchange of this.#undecided) {
-      if (!this.#turn.take(this.#decide)) return
-      this.#undecided.delete(exchange)
-      this.#turn.charge(exchange.head.target.length)
-      try {
-        this.world.options.handle(exchange)
-      } catch (error) {
-        this.world.options.onError?.(error)
-        exchange.fail(REFUSALS.internal)
-      }
-    }
+  /** Also while a request waits for its turn. */
+  get idleSinceMs(): number {
+    return this.#arrivals.size > 0 ? Infinity : this.#idleSinceMs
   }
 
   /** Its address has as much as it may: the client may ask again, and not without end. */
@@ -174,7 +188,7 @@ export class Http2Connection implements Deadlined, Idling {
     const { options, refusalAnswer, guard } = this.world
     guard(() => options.onRefusal?.(refusal, this.peerAddress))
     // Not `#rest()`: what is refused does not keep a connection.
-    const refused = new RefusedStream(this.world, stream, this.#use)
+    const refused = new RefusedStream(this.world, stream, this.#share)
     refused.answer(refusalAnswer(refusal, askerOfFields(fields)), this.world)
     // Read and answered like any other, and in no turn of its site; on the other wire it is the last one.
     if (!this.#isExempt()) this.#spend('resets', 'resets')
@@ -195,12 +209,7 @@ export class Http2Connection implements Deadlined, Idling {
    * an answer that its client has seen to while an application was at it.
    */
   forget(exchange: Http2Exchange, isReset: boolean, code: number): void {
-    if (this.#exchanges.delete(exchange)) {
-      this.#use.streams--
-      this.#use.headBytes -= exchange.head.end
-      // Nor does its head wait for a turn.
-      this.#undecided.delete(exchange)
-    }
+    if (this.#exchanges.delete(exchange)) this.#share.end(exchange.head.end)
     this.endUpload(exchange)
     if (this.#isNarrow) this.#widen()
     if (this.isFull) this.onTaken()
@@ -208,16 +217,8 @@ export class Http2Connection implements Deadlined, Idling {
     if (isReset) this.#spendReset(code)
   }
 
-  #isBesideMany(): boolean {
-    const { http2StreamsPerAddressMax, http2UploadsPerAddressMax } = this.world.limits
-    const { streams, uploads } = this.#use
-    if (2 * streams < http2StreamsPerAddressMax && 2 * uploads < http2UploadsPerAddressMax)
-      return false
-    return !this.#isExempt()
-  }
-
   #widen(): void {
-    if (this.#isBesideMany() || this.#session.closed || this.#session.destroyed) return
+    if (this.#share.isScarce || this.#session.closed || this.#session.destroyed) return
     this.#isNarrow = false
     this.#session.settings({ maxConcurrentStreams: this.world.limits.http2StreamsMax })
   }
@@ -305,7 +306,7 @@ export class Http2Connection implements Deadlined, Idling {
 
   #rest(): void {
     const { deadlines, options } = this.world
-    this.idleSinceMs = deadlines.nowMs
+    this.#idleSinceMs = deadlines.nowMs
     this.deadlineMs =
       deadlines.nowMs + (this.isClosing ? LIMITS.lingerMsMax : options.timeouts.keepAliveMs)
   }
@@ -334,6 +335,7 @@ export class Http2Connection implements Deadlined, Idling {
       for (const exchange of this.#exchanges) {
         if (exchange.deadlineMs <= nowMs) exchange.onDeadline(nowMs)
       }
+    else if (this.#arrivals.size > 0) return
     else if (this.isClosing) this.destroy()
     else this.drain()
   }

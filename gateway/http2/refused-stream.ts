@@ -3,10 +3,10 @@
  * it: so it counts among the streams of its address until it is closed, and waits no longer than
  * the idle time.
  */
-import type { AddressUse } from '../wire/address-counts.ts'
 import type { OwnAnswer } from '../wire/exchange.ts'
 import type { Deadlined } from '../wire/deadlines.ts'
 import { sendAnswer } from './own-answer.ts'
+import type { StreamShare } from './stream-share.ts'
 import type { Http2World } from './world.ts'
 import { ERROR } from './protocol/frames.ts'
 import type { ServerStream } from './protocol/stream.ts'
@@ -15,14 +15,14 @@ export class RefusedStream implements Deadlined {
   readonly deadlineMs: number
   readonly #stream: ServerStream
 
-  constructor(world: Http2World, stream: ServerStream, use: AddressUse) {
+  constructor(world: Http2World, stream: ServerStream, share: StreamShare) {
     const { deadlines } = world
     this.#stream = stream
-    use.streams++
+    share.begin()
     deadlines.add(this)
     this.deadlineMs = deadlines.nowMs + world.options.timeouts.idleMs
     stream.once('close', () => {
-      use.streams--
+      share.end()
       deadlines.delete(this)
     })
   }

@@ -30,6 +30,7 @@ export function createHttp2Server(options: Http2ServerOptions) {
     readHead: createHeadReader(),
     dateLine: createDateLine(clock),
     bodyBuffers: new BodyBuffers(),
+    held: { streams: 0, headBytes: 0 },
     ...callerCode(options),
     isDraining: false,
     forget(connection) {
@@ -82,6 +83,5 @@ const sessionOptions = (limits: EdgeLimits, streamsMax: number, nowMs: () => num
   invalidFramesMax: limits.http2InvalidFramesMax,
   // RST_STREAM frames, counted before there is a stream of ours (CVE-2023-44487)
   resets: limits.http2Cancels,
-  idleFrames: limits.http2IdleFrames,
   nowMs,
 })

@@ -23,8 +23,7 @@ export class UnreadBody {
   readonly #world: UnreadBodyWorld
   readonly #stream: ServerStream
   readonly #push: ServerStream['push']
-  /** Of the exchange, if there is one. */
-  turn: BodyTurn | null = null
+  #turn: BodyTurn | null = null
   #isWaiting = false
   #joined: GatheredBytes | null = null
   #smallFrames = 0
@@ -39,6 +38,12 @@ export class UnreadBody {
     stream.on('resume', () => {
       if (!this.#isWaiting) this.#flush()
     })
+  }
+
+  /** Of the exchange, as soon as there is one. */
+  belongTo(turn: BodyTurn): void {
+    this.#turn = turn
+    if (this.#isWaiting) turn.slow(true, this.#world.world)
   }
 
   #onPush(chunk: Buffer | null): boolean {
@@ -68,7 +73,7 @@ export class UnreadBody {
     if (this.#smallFrames <= free) return
     if (!this.#world.hasToWait(this) || this.#isWaiting) return
     this.#isWaiting = true
-    this.turn?.slow(true, this.#world.world)
+    this.#turn?.slow(true, this.#world.world)
     this.#stream.once('close', this.#leave)
   }
 
@@ -77,7 +82,7 @@ export class UnreadBody {
   goOn(): void {
     this.#isWaiting = false
     this.#stream.off('close', this.#leave)
-    this.turn?.slow(false, this.#world.world)
+    this.#turn?.slow(false, this.#world.world)
     this.#flush()
   }
 

@@ -9,9 +9,10 @@ import type { AnswerProgressWorld } from './answer-progress.ts'
 import type { BodyBuffers } from './body-buffers.ts'
 import type { SessionOptions } from './protocol/session-options.ts'
 import type { HeadReader } from './request-head.ts'
+import type { HeldStreams } from './stream-share.ts'
 
 /** What costs us at once and our client nothing. */
-export type Cost = 'resets' | 'cancels' | 'controlFrames'
+export type Cost = 'resets' | 'cancels' | 'controlFrames' | 'idleFrames'
 
 export interface Http2ServerOptions extends ProtocolOptions {
   readonly addresses: AddressCounts
@@ -38,6 +39,8 @@ export interface Http2World extends CallerCode {
   readonly readHead: HeadReader
   readonly dateLine: () => string
   readonly bodyBuffers: BodyBuffers
+  /** Of all that are not exempt. */
+  readonly held: HeldStreams
   isDraining: boolean
   forget(connection: ServedConnection): void
 }

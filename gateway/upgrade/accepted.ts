@@ -3,6 +3,7 @@ import { hash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { onlyValue, valuesOf } from '../wire/websocket-request.ts'
 import { parseResponseHead, type ResponseFault } from '../upstream/response-head.ts'
+import { trimmed } from '../wire/grammar.ts'
 import type { ResponseHead } from '../wire/response-head.ts'
 
 /** The head as `http` read it, read once more by the reader that all answers go through. */
@@ -20,11 +21,9 @@ export function readHead(response: IncomingMessage): ResponseHead | ResponseFaul
 export function faultOfAgreement(response: IncomingMessage, key: string): string | undefined {
   const lines = linesOf(response)
   if (onlyValue(lines, 'upgrade')?.toLowerCase() !== 'websocket') return 'no Upgrade: websocket'
-  const options = valuesOf(lines, 'connection')
-    .join(',')
-    .toLowerCase()
-    .split(/[\t ]*,[\t ]*/)
-  if (!options.includes('upgrade')) return 'no Connection: Upgrade'
+  const options = valuesOf(lines, 'connection').join(',').toLowerCase().split(',')
+  if (!options.some((option) => trimmed(option, 0, option.length) === 'upgrade'))
+    return 'no Connection: Upgrade'
   if (onlyValue(lines, 'sec-websocket-accept') !== acceptOf(key))
     return 'wrong Sec-WebSocket-Accept'
   return undefined

@@ -10,8 +10,13 @@
 import { LIMITS } from '../../shared/limits.ts'
 
 const ASKED_FOR_AT = LIMITS.requestsPerTurnMax / 4
-/** A long target takes as much time as several requests, if it is made for that. */
-const CHARACTERS_OF_ONE = 512
+/**
+ * What takes as much time as another request: so much of a target, if it is made for that, so much of a
+ * head, and so many lines of it. Over HTTP/2 each line may be a byte, and stand for 4 KiB.
+ */
+const TARGET_BYTES_OF_ONE = 512
+const HEAD_BYTES_OF_ONE = 4096
+const LINES_OF_ONE = 64
 
 export class AddressTurn {
   #taken = 0
@@ -33,9 +38,13 @@ export class AddressTurn {
     return false
   }
 
-  /** The request that was taken last has a target of so many characters, each to be judged. */
-  charge(characters: number): void {
-    if (characters >= CHARACTERS_OF_ONE) this.#count(Math.floor(characters / CHARACTERS_OF_ONE))
+  /** The request that was taken last has come to so much. */
+  charge(targetBytes: number, headBytes: number, lines: number): void {
+    const more =
+      Math.floor(targetBytes / TARGET_BYTES_OF_ONE) +
+      Math.floor(headBytes / HEAD_BYTES_OF_ONE) +
+      Math.floor(lines / LINES_OF_ONE)
+    if (more > 0) this.#count(more)
   }
 
   #count(requests: number): void {

@@ -1,9 +1,11 @@
 /** Who gets an answer of the wire: told by what has come of a head, even of one that cannot be read. */
 import { askerOf, PROGRAM, type Asker } from '../../shared/sign-in/bad-request.ts'
 import type { RequestHead } from './exchange.ts'
+import { trimmed } from './grammar.ts'
 import { valuesOf } from './websocket-request.ts'
 
-const LINE = /^(accept|accept-language|sec-fetch-mode|x-requested-with):[\t ]*(.*?)[\t ]*$/i
+/** The blanks around a value are not its business: to look for them at each blank anew takes its square. */
+const LINE = /^(accept|accept-language|sec-fetch-mode|x-requested-with):(.*)$/i
 const METHOD = /^[A-Z]{1,20}(?= )/
 
 /** Only the look of the answer hangs on it, so nothing in here is strict. */
@@ -29,7 +31,8 @@ function fromLines(method: string, lines: readonly string[]): Asker {
   const values = new Map<string, string>()
   for (const line of lines) {
     const [, name, value] = LINE.exec(line) ?? []
-    if (name !== undefined && value !== undefined) values.set(name.toLowerCase(), value)
+    if (name !== undefined && value !== undefined)
+      values.set(name.toLowerCase(), trimmed(value, 0, value.length))
   }
   if (values.size === 0) return PROGRAM
   const value = (name: string) => values.get(name) ?? ''

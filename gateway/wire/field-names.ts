@@ -283,10 +283,13 @@ const NEVER_IN_TRAILERS = new Set<string>([
   'warning',
 ])
 
+/** What is no such name CGI folds into another one. */
+const PLAIN_NAME = /^[a-z0-9-]+$/
+
 export function mayBeTrailer(spelling: string): boolean {
-  const name = normalised(spelling)
-  if (NEVER_IN_TRAILERS.has(name) || name.startsWith('if-') || name.startsWith('proxy-'))
+  const name = spelling.toLowerCase()
+  if (!PLAIN_NAME.test(name) || NEVER_IN_TRAILERS.has(name) || REQUEST_FIELDS.has(name))
     return false
-  if (name !== spelling.toLowerCase()) return false // what CGI folds into another name
-  return !REQUEST_FIELDS.has(name) && !REQUEST_PREFIXES.some((prefix) => name.startsWith(prefix))
+  if (name.startsWith('if-') || name.startsWith('proxy-')) return false
+  return !name.startsWith('x-') || !REQUEST_PREFIXES.some((prefix) => name.startsWith(prefix))
 }

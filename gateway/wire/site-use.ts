@@ -1,7 +1,8 @@
 /**
  * What a whole site may do at once, in a turn or in a second: anybody can have a /48 of IPv6, and with a
  * budget for each of its 65,536 networks nobody had one. What is held, as connections and streams, is
- * counted by /64 (`address-counts.ts`): a carrier's phones each have one, and it takes sockets to hold.
+ * counted by /64 (`address-counts.ts`): a carrier's phones each have one, and it takes sockets to hold. Of
+ * streams, which a socket has a hundred of, a site has its share besides (`http2/stream-share.ts`).
  */
 import { LIMITS } from '../../shared/limits.ts'
 import type { AddressTurn } from './address-turn.ts'
@@ -11,6 +12,8 @@ import type { Throttle } from './throttle.ts'
 export class SiteUse {
   /** Of its addresses, how many are here. */
   addresses = 0
+  /** Unfinished streams of HTTP/2 that they have. */
+  readonly held = { streams: 0, headBytes: 0 }
   /** Which of its connections begin their requests, and when. */
   requests: AddressTurn | undefined
   /** Of reads that bring next to nothing, over HTTP/1.1 and in the middle of a WebSocket's frame. */
@@ -23,6 +26,7 @@ export class SiteUse {
   resets: Spending | undefined
   cancels: Spending | undefined
   controlFrames: Spending | undefined
+  idleFrames: Spending | undefined
   /** The pace of a site with many networks: those beyond it wait. */
   handshakes: Spending | undefined
   /** Bytes of TLS that brought nothing. */

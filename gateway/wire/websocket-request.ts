@@ -1,4 +1,5 @@
 /** What makes a request the opening of a WebSocket, RFC 6455 section 4.1. */
+import { trimmed } from './grammar.ts'
 
 /** 16 bytes of base64. */
 const KEY = /^[A-Za-z0-9+/]{22}==$/
@@ -26,8 +27,7 @@ export function valuesOf(lines: string, name: string): string[] {
   for (let at = 0; at < lines.length;) {
     const end = lines.indexOf('\r\n', at)
     const colon = lines.indexOf(':', at)
-    if (lines.slice(at, colon).toLowerCase() === name)
-      values.push(lines.slice(colon + 1, end).replace(/^[\t ]+|[\t ]+$/g, ''))
+    if (lines.slice(at, colon).toLowerCase() === name) values.push(trimmed(lines, colon + 1, end))
     at = end + 2
   }
   return values

@@ -128,6 +128,8 @@ function trimSlash(prefix: string): string {
   return prefix.endsWith('/') ? prefix.slice(0, -1) : prefix
 }
 
+const ESCAPES_BESIDE_FOREIGN_MAX = 64
+
 /**
  * Escapes are harmless below an excluded prefix when they stand for letters, digits and marks that
  * no server treats as structure: `/health/%7Euser`, `/media/caf%C3%A9.png`.
@@ -137,8 +139,12 @@ function hasOneReading(rest: string, prefix: string): boolean {
   const readings = decodeOnce(rest)
   if (readings.length === 0) return false
   const escapes = rest.match(/(?:%[0-9A-Fa-f]{2})+/g) ?? []
-  const areHarmless = escapes.every((run) =>
-    /^[\p{L}\p{N}\p{M}~_ !$&'()*+,=:@[\]-]+$/u.test((decodeOnce(run)[0] ?? '%').normalize('NFKC')),
+  // bytes that are no text are of an old link, with an umlaut or two
+  if (readings.length > 1 && escapes.length > ESCAPES_BESIDE_FOREIGN_MAX) return false
+  // what stands between them is text: so they may be read together, and each costs what a whole path does
+  const runs = readings.length > 1 ? escapes : [escapes.join('-')]
+  const areHarmless = runs.every((run) =>
+    /^[\p{L}\p{N}\p{M}~_ !$&'()*+,=:@[\]-]*$/u.test((decodeOnce(run)[0] ?? '%').normalize('NFKC')),
   )
   if (!areHarmless || !isPlain(rest.replace(/%[0-9A-Fa-f]{2}/g, '-'))) return false
   // bytes that are no text are left out by some: `.%ff.`

@@ -17,9 +17,9 @@ interface Wish {
   readonly weight: number
 }
 
-/** RFC 9110, section 12.5.4. Whatever is not of this form is left out. */
+/** RFC 9110, section 12.5.4. Whatever is not of this form, or longer than a language is, is left out. */
 const WISH =
-  /^([a-z]{1,8}(?:-[a-z0-9]{1,8})*|\*)(?:[ \t]*;[ \t]*q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?))?$/i
+  /^([a-z]{1,8}(?:-[a-z0-9]{1,8}){0,8}|\*)(?:[ \t]*;[ \t]*q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?))?$/i
 
 function parseAcceptLanguage(header: string): Wish[] {
   return header.split(',', WISHES_MAX).flatMap((part) => {

@@ -90,7 +90,6 @@ export const SESSION_OPTIONS = {
   streamWindowBytes: LIMITS.http2StreamWindowBytes,
   invalidFramesMax: LIMITS.http2InvalidFramesMax,
   resets: LIMITS.http2Cancels,
-  idleFrames: LIMITS.http2IdleFrames,
   nowMs: () => 0,
 }
 

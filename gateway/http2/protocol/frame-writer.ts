@@ -22,6 +22,7 @@ export class FrameWriter {
   #inFlight = 0
   /** A turn is over that waits for them. */
   #isHeld = false
+  #hasAnswered = false
 
   /** `onFlushed`: a turn is over; `isSent`: and the socket has all that was written in it. */
   constructor(socket: Socket, onFlushed: (isSent: boolean) => void) {
@@ -32,6 +33,13 @@ export class FrameWriter {
   /** Nothing that may wait is written now: `drain` of the socket tells when it is. */
   get isBlocked(): boolean {
     return this.#socket.writableNeedDrain
+  }
+
+  /** Some of an answer has been written since this was asked last. */
+  hasAnswered(): boolean {
+    const had = this.#hasAnswered
+    this.#hasAnswered = false
+    return had
   }
 
   /** What the socket has not got rid of. */
@@ -121,6 +129,7 @@ export class FrameWriter {
 
   /** Returns how many bytes it is. */
   headers(id: number, fields: readonly string[], isEnd: boolean): void {
+    this.#hasAnswered = true
     let characters = 0
     for (const text of fields) characters += text.length
     const most = HpackEncoder.bytesMax(characters, fields.length / 2)
@@ -147,6 +156,7 @@ export class FrameWriter {
   }
 
   data(id: number, body: Buffer, from: number, to: number, isEnd: boolean): void {
+    this.#hasAnswered = true
     const out = this.#roomFor(FRAME_HEAD_BYTES + to - from)
     this.#head(out, this.#bytes, to - from, TYPE.data, isEnd ? FLAG.endStream : 0, id)
     body.copy(out, this.#bytes + FRAME_HEAD_BYTES, from, to)

@@ -2,7 +2,9 @@
 const LENGTH = /^\d{1,15}$/
 /** RFC 9113 section 8.2.1: lower-case, and no colon but the first one of a pseudo-header. */
 const NAME = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/
-const CONTROLS = /[\0-\x08\x0a-\x1f\x7f]/
+/** Apart from each other, as in `hasControls`: one expression for all takes ten times as long. */
+const LOW_CONTROLS = /[\0-\x08\x0a-\x0f]/
+const HIGH_CONTROLS = /[\x10-\x1f]/
 
 interface RequestMeaning {
   readonly isWhole: boolean
@@ -34,7 +36,9 @@ export const isFieldName = (name: string): boolean => NAME.test(name)
 export const isFieldValue = (value: string): boolean =>
   !isBlank(value.charCodeAt(0)) &&
   !isBlank(value.charCodeAt(value.length - 1)) &&
-  !CONTROLS.test(value)
+  !LOW_CONTROLS.test(value) &&
+  !HIGH_CONTROLS.test(value) &&
+  !value.includes('\x7f')
 
 /** Of nothing the code is NaN. */
 const isBlank = (code: number): boolean => code === 0x20 || code === 0x09

@@ -14,19 +14,22 @@ export interface SessionOptions {
   readonly invalidFramesMax: number
   /** Streams that it resets, or that are refused. */
   readonly resets: Budget
-  /**
-   * Frames that bring nothing and are owed nothing: PRIORITY, GOAWAY, unknown ones, a window that is
-   * opened for nothing that was sent, DATA that is all padding or of a stream that was reset.
-   */
-  readonly idleFrames: Budget
   readonly nowMs: () => number
 }
 
 export interface SessionEvents {
   stream: [stream: ServerStream, fields: readonly string[]]
+  /** Another one, and nothing has been answered since the last. */
   ping: []
   remoteSettings: []
-  /** More of them than may be; whoever hears it ends the connection. */
-  flood: [kind: 'resets' | 'control_frames']
+  /**
+   * A frame that brings nothing and is owed nothing: PRIORITY, GOAWAY, unknown ones, a window that is opened
+   * for nothing that was sent, DATA that is all padding or of a stream that was reset.
+   */
+  idle: []
+  /** A stream that never was one. */
+  refused: []
+  /** More resets than may be; whoever hears it ends the connection. */
+  flood: [kind: 'resets']
   close: []
 }

@@ -45,7 +45,6 @@ export class ServerSession
   #hasSettings = false
   #invalidFrames = 0
   readonly #resets: Spending
-  readonly #idleFrames: Spending
   // the DATA frame that is being read
   #dataStream: ServerStream | null = null
   #isDataEnd = false
@@ -59,7 +58,6 @@ export class ServerSession
     this.#options = options
     this.#limit = new StreamLimit(options.streamsMax)
     this.#resets = new Spending(options.resets, options.nowMs())
-    this.#idleFrames = new Spending(options.idleFrames, options.nowMs())
     this.#reader = new FrameReader(this)
     this.#blocks = new HeaderBlocks(options)
     this.#writer = new FrameWriter(socket, (isSent) => this.#onFlushed(isSent))
@@ -114,11 +112,11 @@ export class ServerSession
       case TYPE.priority:
         if (id === 0) return this.destroy(ERROR.protocol)
         if (to - from !== 5) return this.destroy(ERROR.frameSize)
-        return this.#spendIdle()
+        return void this.emit('idle')
       case TYPE.pushPromise:
         return this.destroy(ERROR.protocol)
       default:
-        return this.#spendIdle()
+        return void this.emit('idle')
     }
   }
 
@@ -158,6 +156,7 @@ export class ServerSession
   #refuse(id: number, code: number): void {
     if (!this.#resets.spend(this.#options.nowMs())) return void this.emit('flood', 'resets')
     this.#writeReset(id, code)
+    this.emit('refused')
   }
 
   #onTrailers(stream: ServerStream, isEnd: boolean): void {
@@ -190,7 +189,7 @@ export class ServerSession
     if (stream.receiveWindow < 0) return this.#fault(stream, ERROR.flowControl)
     this.#dataStream = stream
     if (length === 0 && !this.#isDataEnd) this.#countInvalid()
-    else if (this.#reader.bodyLeft === 0 && !this.#isDataEnd) this.#spendIdle()
+    else if (this.#reader.bodyLeft === 0 && !this.#isDataEnd) this.emit('idle')
     // Padding is nobody's to take.
     if ((flags & FLAG.padded) !== 0) stream.take(length - this.#reader.bodyLeft)
   }
@@ -199,7 +198,7 @@ export class ServerSession
     if (this.#limit.neverWas(id)) return this.destroy(ERROR.protocol)
     if (this.#isDataEnd && this.#limit.endReset(id)) return
     if (length === 0 || !this.#limit.wasReset(id)) this.#countInvalid()
-    else this.#spendIdle()
+    else this.emit('idle')
   }
 
   onDataBytes(bytes: Buffer, from: number, to: number, isLast: boolean): void {
@@ -244,7 +243,7 @@ export class ServerSession
   #onWindowUpdate(id: number, bytes: Buffer, from: number, to: number): void {
     if (to - from !== 4) return this.destroy(ERROR.frameSize)
     const grown = bytes.readUInt32BE(from) & 0x7fffffff
-    if (!this.#sending.isAnswered()) this.#spendIdle()
+    if (!this.#sending.isAnswered()) this.emit('idle')
     if (id === 0) {
       if (grown === 0) return this.destroy(ERROR.protocol)
       return this.#sending.widen(grown) ? this.#sending.pump() : this.destroy(ERROR.flowControl)
@@ -271,20 +270,17 @@ export class ServerSession
     // We ask for none.
     if ((flags & FLAG.ack) !== 0) return this.destroy(ERROR.protocol)
     this.#writer.frame(TYPE.ping, FLAG.ack, 0, [], bytes.subarray(from, to))
-    this.emit('ping')
+    // Who measures its line has one under way for what it is sent, as gRPC does: no more than it is sent.
+    if (!this.#writer.hasAnswered()) this.emit('ping')
   }
 
   /** The client leaves; what it has asked for it may still want. */
   #onGoaway(id: number, bytes: Buffer, from: number, to: number): void {
     if (id !== 0) return this.destroy(ERROR.protocol)
     if (to - from < 8) return this.destroy(ERROR.frameSize)
-    this.#spendIdle()
+    this.emit('idle')
     if (bytes.readUInt32BE(from + 4) === ERROR.none) this.close()
     else this.destroy(ERROR.none)
-  }
-
-  #spendIdle(): void {
-    if (!this.#idleFrames.spend(this.#options.nowMs())) this.emit('flood', 'control_frames')
   }
 
   #countInvalid(): void {

@@ -16,7 +16,12 @@ import {
   uint32,
 } from '../../support/http2-frames.ts'
 import { initialWindow } from '../../support/http2-spring.ts'
-import { HOST, NGHTTP2_REFUSED_STREAM, startSecureWire } from '../../support/secure-wire.ts'
+import {
+  HOST,
+  NGHTTP2_REFUSED_STREAM,
+  OTHER_HOST,
+  startSecureWire,
+} from '../../support/secure-wire.ts'
 import type { SecureWire } from '../../support/secure-wire.ts'
 import { startOrigin, startRawOrigin } from '../../support/wire.ts'
 
@@ -121,6 +126,43 @@ t.test('a new connection does not begin anew, but for the first few of each', as
   )
 })
 
+const priority = frame(TYPE.priority, 0, 1, Buffer.alloc(5))
+const twoLengths = requestFields(HOST, '/', [
+  ['content-length', '0'],
+  ['content-length', '0'],
+])
+
+for (const [name, cost, free, send] of [
+  [
+    'frames that bring nothing',
+    'idleFrames',
+    LIMITS.http2IdleFramesFree.burst,
+    (client: FrameClient) => client.send(priority),
+  ],
+  [
+    'streams that are none',
+    'cancels',
+    LIMITS.http2CostsFree.burst - 2,
+    (client: FrameClient, at: number) => client.request(1 + 2 * at, twoLengths),
+  ],
+] as const)
+  t.test(`a site has one budget for ${name}, over all its connections`, async (t) => {
+    const http2CostsPerSite = {
+      ...LIMITS.http2CostsPerSite,
+      [cost]: { burst: 20, perSecond: 0 },
+    }
+    const origin = await startOrigin(t)
+    const wire = await startSecureWire(t, origin.url, { clock, limits: { http2CostsPerSite } })
+    const sendMany = async (times: number) => {
+      const client = raw(wire)
+      for (let at = 0; at < times; at++) send(client, at)
+      return client.settled()
+    }
+    for (let count = 0; count < 2; count++) t.equal(await sendMany(free + 10), 'open')
+    t.equal(await sendMany(free + 10), 'closed', 'the site has spent what it had')
+    t.equal(await sendMany(free - 2), 'open', 'who sends a few comes in')
+  })
+
 t.test('who leaves a page now and then does not go by what its neighbours have spent', (t) => {
   const site = new SiteUse()
   const costs = new ConnectionCosts(LIMITS, site, 0)
@@ -136,12 +178,14 @@ t.test('who leaves a page now and then does not go by what its neighbours have s
 })
 
 t.test('a site has room for many connections that do as much as one may', (t) => {
-  const { cancels, resets, controlFrames } = LIMITS.http2CostsPerSite
+  const { cancels, resets, controlFrames, idleFrames } = LIMITS.http2CostsPerSite
   t.ok(cancels.burst >= 10 * LIMITS.http2Cancels.burst)
   t.ok(cancels.perSecond >= 30 * LIMITS.http2Cancels.perSecond)
   t.ok(resets.burst >= 10 * LIMITS.http2Resets.burst)
   t.ok(resets.perSecond >= 10 * LIMITS.http2Resets.perSecond)
   t.ok(controlFrames.perSecond >= LIMITS.connectionsPerAddressMax, 'a PING a second from each')
+  t.ok(idleFrames.burst >= 10 * LIMITS.http2IdleFrames.burst)
+  t.ok(idleFrames.perSecond >= 10 * LIMITS.http2IdleFrames.perSecond)
   const site = new SiteUse()
   const limits = { ...LIMITS, http2CostsPerSite: LIMITS.http2CostsPerSite }
   for (let count = 0; count < 10; count++) {
@@ -191,7 +235,8 @@ t.test('a request that its client leaves before its turn waits for none', async 
   for (let id = 1; id < 100; id += 2)
     client.request(id, requestFields(HOST)).send(frame(TYPE.reset, 0, id, uint32(8)))
   client.request(101, requestFields(HOST))
-  while (wire.outcomes.length < 50) await client.settled()
+  do await client.settled()
+  while (wire.addresses.useOf('127.0.0.1').streams > 1)
   isOpen = true
   takes = 0
   proceed()
@@ -213,9 +258,27 @@ t.test('an idle connection gives way to a new one of its address, and is told', 
   t.equal(wire.http2.connections(), 1)
 })
 
-for (const [name, path, most] of [
-  ['a turn together', '/', LIMITS.requestsPerTurnMax],
-  ['it with few long targets', `/${'a'.repeat(4000)}`, Math.ceil(LIMITS.requestsPerTurnMax / 8)],
+const lines = (count: number, value: string) =>
+  Array.from({ length: count }, () => ['x-a', value] as const)
+
+for (const [name, block, most] of [
+  ['a turn together', requestFields(HOST), LIMITS.requestsPerTurnMax],
+  [
+    'it with few long targets',
+    requestFields(HOST, `/${'a'.repeat(4000)}`),
+    Math.ceil(LIMITS.requestsPerTurnMax / 9),
+  ],
+  [
+    'it with few long heads',
+    requestFields(HOST, '/', lines(3, 'a'.repeat(4200))),
+    Math.ceil(LIMITS.requestsPerTurnMax / 4),
+  ],
+  [
+    'it with few heads of many lines',
+    requestFields(HOST, '/', lines(90, 'a')),
+    Math.ceil(LIMITS.requestsPerTurnMax / 2),
+  ],
+  ['it with what is refused', requestFields(OTHER_HOST), LIMITS.requestsPerTurnMax],
 ] as const)
   t.test(`all connections of an address have ${name}, over HTTP/2 as well`, async (t) => {
     const CONNECTIONS = 6
@@ -224,11 +287,16 @@ for (const [name, path, most] of [
     let mostInOneTurn = 0
     let isWatching = true
     t.teardown(() => void (isWatching = false))
+    const many = { burst: CONNECTIONS * STREAMS, perSecond: 0 }
+    const http2CostsPerSite = { ...LIMITS.http2CostsPerSite, resets: many }
+    const answer = () => {
+      handled++
+      return { status: 204, headerLines: [], body: '' }
+    }
     const wire = await startSecureWire(t, 'http://127.0.0.1:1', {
-      decide(exchange) {
-        handled++
-        exchange.respond({ status: 204, headerLines: [], body: '' })
-      },
+      decide: (exchange) => exchange.respond(answer()),
+      refusalAnswer: answer,
+      limits: { http2Resets: many, http2CostsPerSite, http2HeadBytesPerAddressMax: 2 ** 30 },
     })
     const clients = Array.from({ length: CONNECTIONS }, () => raw(wire))
     for (const client of clients) await client.settled()
@@ -241,7 +309,7 @@ for (const [name, path, most] of [
     watch()
     for (const client of clients) {
       client.socket.cork()
-      for (let at = 0; at < STREAMS; at++) client.request(1 + 2 * at, requestFields(HOST, path))
+      for (let at = 0; at < STREAMS; at++) client.request(1 + 2 * at, block)
       client.socket.uncork()
     }
     for (const client of clients) await client.settled()

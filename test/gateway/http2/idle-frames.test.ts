@@ -66,3 +66,39 @@ for (const [name, idle] of [
     t.equal(await client.send(idle).settled(), 'closed')
     t.same(wire.abuses, ['control_frames'])
   })
+
+const ping = frame(TYPE.ping, 0, 0, Buffer.alloc(8))
+const isPong = ({ type }: { readonly type: number }) => type === TYPE.ping
+const FEW_PINGS = { http2ControlFrames: { burst: 10, perSecond: 0 } }
+
+t.test(
+  'whoever measures its line with what it is sent may do so as long as it likes',
+  async (t) => {
+    const { wire } = await startSpringWire(t, { limits: FEW_PINGS })
+    const client = new FrameClient(wire.tls({ ALPNProtocols: ['h2'] }))
+    client.send(initialWindow(1 << 30), widen(0, 1 << 30)).request(1, requestFields(HOST, '/giant'))
+    // As gRPC does it: one at a time, for the first DATA behind the answer to the last.
+    let measured = 0
+    for (; measured < 200; measured++) {
+      if (!(await client.until(({ type }) => type === TYPE.data))) break
+      client.frames.splice(0)
+      client.send(ping)
+      const pong = await client.until(isPong)
+      if (pong === undefined) break
+      client.frames.splice(0, client.frames.indexOf(pong) + 1)
+    }
+    t.equal(measured, 200)
+    t.same(wire.abuses, [])
+  },
+)
+
+t.test('and a flood of them ends its connection, whatever it was sent before', async (t) => {
+  const { wire } = await startSpringWire(t, { limits: FEW_PINGS })
+  const client = new FrameClient(wire.tls({ ALPNProtocols: ['h2'] }))
+  client.request(1, requestFields(HOST, '/page'))
+  await client.until(({ type }) => type === TYPE.data)
+  // One for what was sent; SETTINGS were one of ten.
+  client.send(...Array.from({ length: 12 }, () => ping))
+  await client.closed
+  t.same(wire.abuses, ['control_frames'])
+})

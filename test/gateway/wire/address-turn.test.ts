@@ -96,15 +96,17 @@ t.test('a head in reads of one byte is looked at a few times, and taken', async 
   t.ok(looks < 50, `${looks} looks at ${head.length} reads`)
 })
 
-t.test('a long target counts as several requests', async (t) => {
-  const inOneTurn = (characters: number) => {
+t.test('a long target counts as several requests, and so does a long head', async (t) => {
+  const inOneTurn = (targetBytes: number, headBytes = 0, lines = 0) => {
     const address = new AddressTurn()
     let taken = 0
-    for (; address.take(() => undefined); taken++) address.charge(characters)
+    for (; address.take(() => undefined); taken++) address.charge(targetBytes, headBytes, lines)
     return taken
   }
-  t.equal(inOneTurn(500), LIMITS.requestsPerTurnMax)
+  t.equal(inOneTurn(500, 4000, 60), LIMITS.requestsPerTurnMax)
   t.equal(inOneTurn(LIMITS.targetBytesMax), Math.ceil(LIMITS.requestsPerTurnMax / 17))
+  t.equal(inOneTurn(0, LIMITS.headBytesMax), Math.ceil(LIMITS.requestsPerTurnMax / 5))
+  t.equal(inOneTurn(0, 0, LIMITS.headerCountMax), LIMITS.requestsPerTurnMax / 2)
 })
 
 for (const target of ['/', `/${'a'.repeat(4000)}`])

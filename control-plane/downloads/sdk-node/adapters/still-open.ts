@@ -1,7 +1,8 @@
 /**
- * Answers and sockets of somebody who was let in, for as long as they are open: an event stream, a
- * long poll, a download or a WebSocket ends with its session, not when the client pleases
- * (pomerium 1279). To the application it is as if the client had gone.
+ * Answers and sockets of whoever was let in, for as long as they are open: an event stream, a long
+ * poll, a download or a WebSocket ends with its session, and of nobody when protection begins or its
+ * path is no longer open, not when the client pleases (pomerium 1279). To the application it is as if
+ * the client had gone.
  */
 import type { Http2ServerResponse } from 'node:http2'
 import type { Duplex } from 'node:stream'
@@ -17,12 +18,12 @@ export function watchAnswer(
   response: Outgoing,
   outcome: Forward,
 ): void {
-  if (guard.watch === undefined || outcome.identity === undefined) return
+  if (guard.watch === undefined) return
   response.once('close', guard.watch(outcome, new OpenAnswer(request, response)))
 }
 
 export function watchSocket(guard: Guard, socket: Duplex, outcome: Forward): void {
-  if (guard.watch === undefined || outcome.identity === undefined) return
+  if (guard.watch === undefined) return
   socket.once('close', guard.watch(outcome, new OpenSocket(socket)))
 }
 

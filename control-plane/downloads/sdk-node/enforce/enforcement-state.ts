@@ -109,10 +109,13 @@ export function createEnforcementState(settings: EnforceSettings) {
   /** As at the edge, whose sweep is gateway/session/open-streams.ts. */
   function mayStay(admitted: Admitted, isPathDue: (path: string) => boolean): boolean {
     const { identity: session, method, path, clientAddress, allowedBy } = admitted
-    if (tenant === undefined || isTooOld()) return false
+    if (tenant === undefined) return false
+    // what is excluded is open to everybody even then
+    const isForNobody = session === undefined && tenant.protection === 'on'
+    if (isTooOld() && !isForNobody) return false
     const now = nowSeconds(clock)
     // other requests of the session that came by here count as well
-    const usedSeconds = Math.max(admitted.activeSeconds, session.usedSeconds)
+    const usedSeconds = Math.max(admitted.activeSeconds, session?.usedSeconds ?? 0)
     const times = { usedSeconds, nowSeconds: now }
     const client = { fingerprint: '', boundTo: '' }
     const isDue = tenant === allowedBy || isPathDue(path)
@@ -147,7 +150,7 @@ export function createEnforcementState(settings: EnforceSettings) {
 
     isTooOld,
     watch(
-      identity: Admission,
+      identity: Admission | undefined,
       asked: Pick<Admitted, 'path' | 'method' | 'clientAddress'>,
       open: StillOpen,
     ): () => void {

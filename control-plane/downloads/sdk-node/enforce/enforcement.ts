@@ -216,9 +216,11 @@ function enforcing(settings: EnforceSettings): Guard {
   return {
     judge,
     watch: ({ identity, target, asked = UNTOLD }, open) =>
-      identity instanceof Admission
-        ? state.watch(identity, { path: pathOf(target), ...asked }, open)
-        : () => undefined,
+      state.watch(
+        identity instanceof Admission ? identity : undefined,
+        { path: pathOf(target), ...asked },
+        open,
+      ),
     ready: () => state.ready(),
     async close() {
       await state.close()

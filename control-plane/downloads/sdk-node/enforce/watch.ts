@@ -9,7 +9,8 @@ import type { EnforcedTenant } from './state.ts'
 import type { Admission } from './admission.ts'
 
 export interface Admitted {
-  readonly identity: Admission
+  /** Undefined: nobody was named, and no session was needed. */
+  readonly identity: Admission | undefined
   readonly path: string
   readonly method: string
   readonly clientAddress: string

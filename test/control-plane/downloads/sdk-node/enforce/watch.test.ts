@@ -129,3 +129,36 @@ t.test('each of them meets the new rules', async (t) => {
   feed.put({ sealed: ['/new'] })
   await areEnded
 })
+
+for (const [name, before, after, target] of [
+  [
+    'protection that begins',
+    { protection: 'pass-through', sealed: [] },
+    { protection: 'on' },
+    '/stream',
+  ],
+  ['a path that is no longer excluded', { excluded: ['/stream'] }, { excluded: [] }, '/stream'],
+  ['a path that is sealed', { excluded: ['/stream'] }, { sealed: ['/stream'] }, '/stream'],
+] as const)
+  t.test(`what was open for nobody ends with ${name}`, async (t) => {
+    const feed = await startFeedService(t, before)
+    const guard = createEnforcement(feed.options)
+    t.teardown(() => guard.close?.())
+    await guard.ready?.()
+    const rawHeaders = ['Host', 'app.localhost', 'User-Agent', USER_AGENT]
+    const asked = { method: 'GET', rawHeaders, peerAddress: '127.0.0.1', isSecure: false }
+    const open = async (path: string) => {
+      const outcome = await guard.judge({ ...asked, target: path })
+      if (outcome.kind !== 'forward') throw new Error(outcome.body)
+      t.equal(outcome.identity, undefined)
+      return new Promise<void>((end) =>
+        guard.watch?.(outcome, { isOver: () => false, isActive: () => false, end }),
+      )
+    }
+    const ends = open(target)
+    let isHealthOpen = true
+    if ('excluded' in before === false) void open('/health').then(() => (isHealthOpen = false))
+    feed.put(after)
+    await ends
+    t.ok(isHealthOpen, 'what is still excluded stays')
+  })
