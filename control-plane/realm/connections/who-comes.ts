@@ -3,10 +3,10 @@
  * a new one. One that is here already is never taken over for its address alone: whoever has it may
  * not be whoever comes, whichever of both was here first.
  */
-import { randomBytes } from 'node:crypto'
 import { Refusal } from '../../../shared/errors.ts'
 import { fold } from '../../accounts/login-keys.ts'
-import { checkUsername, type User } from '../../accounts/users.ts'
+import { accountWithoutCredentials } from '../../accounts/user-changes.ts'
+import type { User } from '../../accounts/users.ts'
 import type { Connection } from '../../connections/connections.ts'
 import type { UpstreamPerson } from '../../connections/gate.ts'
 import { findIdentity, insertIdentity } from '../../store/queries/connections.ts'
@@ -49,23 +49,8 @@ export async function whoComes(
     if (local !== undefined) return { kind: 'must_prove', user: local }
     if (!createsPeople) return { kind: 'refused', problem: 'no_account' }
 
-    checkUsername(email, email)
-    const user: User = {
-      userId: `usr_${randomBytes(16).toString('hex')}`,
-      tenantId,
-      ...{ username: email, usernameKey: key, email, emailKey: key },
-      name: name ?? email,
-      passwordHash: '', // nobody's: there is no password to guess
-      isDisabled: false,
-      createdAt: nowMs,
-      updatedAt: nowMs,
-      source: 'own',
-      passwordChangedAt: 0,
-      emailProvenAt: null, // by somebody else's word alone
-      unlockedAt: null,
-      lastSignInAt: 0,
-      isFactorRequired: false,
-    }
+    const wished = { tenantId, username: email, email, name: name ?? email }
+    const user = accountWithoutCredentials(wished, nowMs)
     await insertUser(queries, user)
     const { userId } = user
     const row = { connectionId, issuer, subject, tenantId, userId, createdAt: nowMs }
