@@ -20,6 +20,7 @@ export type ScimRequestLog = ReturnType<typeof createScimRequestLog>
 
 export function createScimRequestLog({ store }: { readonly store: Store }) {
   let waiting: ScimRequest[] = []
+  let noted = 0
 
   async function flush(): Promise<void> {
     const rows = waiting
@@ -37,7 +38,9 @@ export function createScimRequestLog({ store }: { readonly store: Store }) {
       const charactersMax = LIMITS.scimLogTextCharactersMax
       const cut = (text: string) => text.slice(0, charactersMax).toWellFormed().replaceAll('\0', '')
       const [path, detail] = [cut(request.path), cut(request.detail)]
-      const entryId = `scr_${randomBytes(8).toString('hex')}`
+      // in the order of asking, also within a millisecond
+      noted = (noted + 1) % 0x1_0000_0000
+      const entryId = `${hex(request.at, 12)}${hex(noted, 8)}${randomBytes(4).toString('hex')}`
       if (waiting.length < LIMITS.scimLogWaitingMax)
         waiting.push({ ...request, entryId, path, detail })
     },
@@ -52,3 +55,5 @@ export function createScimRequestLog({ store }: { readonly store: Store }) {
     prune: pruneWith(store, deleteScimRequestsBefore, LIMITS.scimLogKeptMs),
   }
 }
+
+const hex = (whole: number, digits: number) => whole.toString(16).padStart(digits, '0')
