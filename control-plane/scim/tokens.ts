@@ -58,7 +58,7 @@ export function createScimTokens({
         )
           throw new Refusal('connection_not_found', { field: 'connection_id' })
         const made = {
-          ...{ tokenId: `sct_${randomBytes(8).toString('hex')}`, tenantId, name, connectionId },
+          ...{ tokenId: `spt_${randomBytes(8).toString('hex')}`, tenantId, name, connectionId },
           ...{ createdAt: nowMs, expiresAt: nowMs + expiresIn * SECOND_MS, lastUsedAt: null },
         }
         await insertScimToken(queries, { ...made, tokenHash: hashOf(token) })
