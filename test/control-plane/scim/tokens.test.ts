@@ -12,7 +12,8 @@ const REFUSED = {
 }
 
 t.test('a token is made and shown once, and its hash is all that is kept', async (t) => {
-  const { operator, scim, services } = await startProvider(t)
+  const { operator, scim, services, clock } = await startProvider(t)
+  clock.advance(1)
   const made = await operator('POST', TOKENS, { name: 'Okta', expires_in: 3600 })
   const base_url = 'http://localhost:8080/scim/v2/acme'
   t.match(made, { status: 201, body: { name: 'Okta', connection_id: null, base_url } })
