@@ -10,6 +10,8 @@ export const SCIM_LIMITS = {
   scimTokenUsedEveryMs: 60 * 1000,
   /** Of a tenant, whichever of its tokens is shown. */
   rateScim: { burst: 50, perSecond: 25 },
+  /** A larger body counts as several requests, since a thousand members take as long. */
+  scimBytesPerRequest: 4096,
   /** A group of 20,000 members with their names. */
   scimBodyBytesMax: 4 * 1024 * 1024,
   scimValuesMax: 100_000,

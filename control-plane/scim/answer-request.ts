@@ -93,7 +93,11 @@ export function answerScim(world: ScimWorld) {
       token = await requireToken(c, tenantId)
       rates.take('scim', tenantId, LIMITS.rateScim)
       noteGood(c.env?.incoming)
-      const asked = askedOf(c, token, scimBaseOf(world.baseUrl, tenantId), requestId)
+      const base = scimBaseOf(world.baseUrl, tenantId)
+      const asked = askedOf(c, token, base, (bytes) => {
+        const cost = costOf(bytes)
+        if (cost > 0) rates.take('scim', tenantId, LIMITS.rateScim, cost)
+      })
       const { ignored = [], ...answered } = await answer(c, asked, rest)
       const detail = ignored.length === 0 ? '' : `Not kept: ${ignored.join(', ')}.`
       said = { status: answered.status, detail }
@@ -151,15 +155,27 @@ function pathOf(c: ApiContext, rest: readonly string[]): string {
   return `/${rest.join('/')}${filter === undefined ? '' : `?filter=${filter}`}`
 }
 
-function askedOf(c: ApiContext, token: ScimToken, base: string, requestId: string): Asked {
+/** Beside the one that the request has taken. Half of a bucket at most, or it would never be taken. */
+function costOf(bytes: number): number {
+  const requests = Math.ceil(bytes / LIMITS.scimBytesPerRequest)
+  return Math.min(requests, Math.floor(LIMITS.rateScim.burst / 2)) - 1
+}
+
+function askedOf(
+  c: ApiContext,
+  token: ScimToken,
+  base: string,
+  weigh: (bytes: number) => void,
+): Asked {
   return {
     token,
-    actor: { name: `scim:${token.tokenId}`, requestId },
+    actor: { name: `scim:${token.tokenId}`, requestId: c.get('requestId') },
     base,
     query: (name) => c.req.queries(name)?.at(-1),
     async body() {
       const bytes = await readBytes(c, LIMITS.scimBodyBytesMax)
       if (!isJson(c.req.header('content-type'))) throw new Refusal('media_type_unsupported')
+      weigh(bytes.length)
       const value = parseStrictJson(bytes, false, LIMITS.scimValuesMax)
       if (typeof value !== 'object' || value === null || Array.isArray(value))
         throw new ScimError(400, 'The body must be a JSON object.', 'invalidSyntax')

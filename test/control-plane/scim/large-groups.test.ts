@@ -8,7 +8,20 @@ const PEOPLE = 10_000
 const AT_ONCE = 1000 // as Entra sends them
 
 t.test('10,000 members come, stay and go', async (t) => {
-  const { scim, pushGroup, services } = await startProvider(t)
+  const { scim, pushGroup, services, clock } = await startProvider(t)
+  let waitedSeconds = 0
+
+  /** As providers do: again once Retry-After has gone by. */
+  async function patiently(...asked: Parameters<typeof scim>) {
+    for (;;) {
+      const answer = await scim(...asked)
+      if (answer.status !== 429) return answer
+      const seconds = Number(answer.headers.get('retry-after'))
+      waitedSeconds += seconds
+      clock.advance(seconds * 1000)
+    }
+  }
+
   const [token] = await services.scimTokens.list('acme')
   const first = await services.scimPeople.create({ token: token!, actor: ACTOR }, personNamed('p0'))
   // copies of one who was pushed: how people come is told elsewhere
@@ -28,17 +41,20 @@ t.test('10,000 members come, stay and go', async (t) => {
   for (let from = 0; from < PEOPLE; from += AT_ONCE) {
     const value = ids.slice(from, from + AT_ONCE).map((id) => ({ $ref: null, value: id }))
     const add = patching({ op: 'Add', path: 'members', value })
-    t.equal((await scim('PATCH', `/Groups/${groupId}`, add)).status, 204)
+    t.equal((await patiently('PATCH', `/Groups/${groupId}`, add)).status, 204)
   }
   const piecesMs = performance.now() - beganMs
+  t.ok(waitedSeconds > 0 && waitedSeconds <= 15, 'a thousand members count as several requests')
   const [group] = (await services.scimGroups.list('acme', [], { offset: 0, limit: 1 })).found
   t.equal((await services.scimGroups.membersOf(group!)).length, PEOPLE)
   const members = ids.map((value) => ({ value, type: 'User', display: 'Somebody with a name' }))
   const whole = { displayName: 'all', members }
-  t.match(await scim('PUT', `/Groups/${groupId}`, whole), { status: 200 })
+  t.match(await patiently('PUT', `/Groups/${groupId}`, whole), { status: 200 })
   const half = { displayName: 'all', members: members.slice(PEOPLE / 2) }
-  const answer = await scim('PUT', `/Groups/${groupId}`, half)
+  const answer = await patiently('PUT', `/Groups/${groupId}`, half)
   t.equal((answer.body['members'] as unknown[]).length, PEOPLE / 2)
   t.equal((await scim('DELETE', `/Groups/${groupId}`)).status, 204)
-  t.comment(`in pieces ${piecesMs.toFixed()} ms, all ${(performance.now() - beganMs).toFixed()} ms`)
+  t.comment(
+    `in pieces ${piecesMs.toFixed()} ms and ${waitedSeconds} s of waiting, all ${(performance.now() - beganMs).toFixed()} ms`,
+  )
 })
