@@ -107,6 +107,9 @@ export function createScimPeople({ store, tellChanged }: PeopleWorld) {
 
     get: (tenantId: string, userId: string) => requirePerson(store.read, tenantId, userId),
 
+    /** undefined: no provider has made this account. */
+    find: (tenantId: string, userId: string) => findScimPerson(store.read, tenantId, userId),
+
     list: (
       tenantId: string,
       terms: readonly PeopleTerm[],

@@ -39,7 +39,7 @@ export function userResource({ person, user }: ScimPerson, base: string): Resour
     ...(externalId !== null && { externalId }),
     userName,
     displayName,
-    name,
+    ...(Object.keys(name).length > 0 && { name }),
     ...(title !== undefined && { title }),
     emails: [{ value: user.email, type: 'work', primary: true }],
     active: !user.isDisabled,

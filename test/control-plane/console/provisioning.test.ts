@@ -80,3 +80,16 @@ t.test('requests are listed with why they were refused, and hostile text is text
   t.notMatch(refused, /GET \/Users</)
   t.notMatch(text + refused, token)
 })
+
+t.test('the page of a user says that a provider keeps them', async (t) => {
+  const { ada, made, services } = await startPage(t)
+  await made()
+  const [token] = await services.scimTokens.list('acme')
+  const actor = { name: 'test', requestId: 'r1' }
+  const { user } = await services.scimPeople.create(
+    { token: token!, actor },
+    { userName: 'bob@acme.onmicrosoft.example', emails: [{ value: 'bob@acme.example' }] },
+  )
+  const { text } = await ada.get(`/console/tenants/acme/users/${user.userId}`)
+  t.match(text, /your provider, as bob@acme\.onmicrosoft\.example \(provisioning\)/)
+})
