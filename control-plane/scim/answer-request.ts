@@ -22,6 +22,7 @@ import type { ScimGroups } from './groups.ts'
 import type { ScimPeople } from './people.ts'
 import { personRequests } from './person-requests.ts'
 import type { ScimRequestLog } from './request-log.ts'
+import { isEverywhere } from '../store/enforced.ts'
 import { asScimError, errorBody, ScimError } from './scim-error.ts'
 import type { ScimToken, ScimTokens } from './tokens.ts'
 
@@ -98,9 +99,8 @@ export function answerScim(world: ScimWorld) {
         const cost = costOf(bytes)
         if (cost > 0) rates.take('scim', tenantId, LIMITS.rateScim, cost)
       })
-      const { ignored = [], ...answered } = await answer(c, asked, rest)
-      const detail = ignored.length === 0 ? '' : `Not kept: ${ignored.join(', ')}.`
-      said = { status: answered.status, detail }
+      const answered = await answer(c, asked, rest)
+      said = { status: answered.status, detail: detailOf(answered) }
       return sent(c, answered)
     } catch (error) {
       const refused = refusalOf(c, error as Error)
@@ -125,6 +125,15 @@ export function answerScim(world: ScimWorld) {
       )
     return asScimError(new Refusal('internal'))
   }
+}
+
+/** What the log says beside the answer. */
+function detailOf({ ignored = [], enforced }: Answer): string {
+  const isLate = enforced !== undefined && !isEverywhere(enforced)
+  return [
+    ...(ignored.length > 0 ? [`Not kept: ${ignored.join(', ')}.`] : []),
+    ...(isLate ? ['Some gateways have not confirmed yet that they refuse these sessions.'] : []),
+  ].join(' ')
 }
 
 const notThere = () =>

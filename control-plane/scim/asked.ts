@@ -1,4 +1,5 @@
 /** What is asked for, and what is answered. */
+import type { Enforced } from '../store/enforced.ts'
 import type { ScimToken } from './tokens.ts'
 
 /** What was answered; `ignored`: of what was sent. */
@@ -7,6 +8,8 @@ export interface Answer {
   readonly body?: object
   readonly location?: string
   readonly ignored?: readonly string[]
+  /** Where sessions have ended: who refuses them by now. */
+  readonly enforced?: Enforced | undefined
 }
 
 /** One collection of resources; each method is one call of a service. */

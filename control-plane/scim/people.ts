@@ -13,6 +13,7 @@ import {
 } from '../accounts/user-changes.ts'
 import { removeUserIn } from '../accounts/user-removal.ts'
 import { Refusal } from '../../shared/errors.ts'
+import type { Enforced } from '../store/enforced.ts'
 import type { Queries } from '../store/engine.ts'
 import {
   findScimPerson,
@@ -48,6 +49,8 @@ interface Asking {
 /** With what of the request is not kept. */
 interface Answered extends ScimPerson {
   readonly ignored: readonly string[]
+  /** Where sessions have ended: who refuses them by now. */
+  readonly enforced?: Enforced | undefined
 }
 
 export function createScimPeople({ store, tellChanged }: PeopleWorld) {
@@ -58,7 +61,7 @@ export function createScimPeople({ store, tellChanged }: PeopleWorld) {
     work: (before: PersonDraft) => PersonDraft,
   ): Promise<Answered> {
     const { tenantId } = token
-    return store.change(async (change) => {
+    const { ended, ...answered } = await store.change(async (change) => {
       const before = await requirePerson(change.queries, tenantId, userId)
       const draft = work(draftOf(before))
       const account = accountOf(draft, before.user)
@@ -69,15 +72,17 @@ export function createScimPeople({ store, tellChanged }: PeopleWorld) {
       if (isOther) await updateScimPerson(change.queries, { ...row, updatedAt: change.nowMs })
       if (row.externalId !== before.person.externalId) await rememberSubject(change, token, row)
       const patch = patchOf(account, draft, before)
-      if (Object.keys(patch).length > 0)
-        await patchUserIn(change, { tenantId, userId, patch, actor, alongside: tellChanged })
-      else if (isOther) {
+      const patching = { tenantId, userId, patch, actor, alongside: tellChanged }
+      const isPatched = Object.keys(patch).length > 0
+      const ended = isPatched ? (await patchUserIn(change, patching)).ended : undefined
+      if (isOther && !isPatched) {
         const content = { user_id: userId }
         await change.audit(actor, { action: 'scim.user_changed', tenantId, content })
       }
       const after = await requirePerson(change.queries, tenantId, userId)
-      return { ...after, ignored: [...draft.ignored] }
+      return { ...after, ignored: [...draft.ignored], ended }
     })
+    return { ...answered, enforced: await ended?.enforced }
   }
 
   return {
@@ -134,11 +139,12 @@ export function createScimPeople({ store, tellChanged }: PeopleWorld) {
       }),
 
     /** With their sessions, as if an operator had deleted them. */
-    async remove({ token: { tenantId }, actor }: Asking, userId: string): Promise<void> {
-      await store.change(async (change) => {
+    async remove({ token: { tenantId }, actor }: Asking, userId: string): Promise<Enforced> {
+      const ended = await store.change(async (change) => {
         await requirePerson(change.queries, tenantId, userId)
-        await removeUserIn(change, tenantId, userId, actor)
+        return removeUserIn(change, tenantId, userId, actor)
       })
+      return ended.enforced
     },
   }
 }

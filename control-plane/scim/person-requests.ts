@@ -1,5 +1,6 @@
 /** What can be asked of /Users. */
 import { fold } from '../accounts/login-keys.ts'
+import type { Enforced } from '../store/enforced.ts'
 import type { PeopleTerm, ScimPerson } from '../store/queries/scim.ts'
 import type { Asked } from './asked.ts'
 import type { Term } from './attribute-paths.ts'
@@ -9,17 +10,20 @@ import type { ScimPeople } from './people.ts'
 import { listOf, shaped, userResource } from './resources.ts'
 import { ScimError } from './scim-error.ts'
 
+interface Changed extends ScimPerson {
+  readonly ignored: readonly string[]
+  readonly enforced?: Enforced | undefined
+}
+
 export function personRequests({ scimPeople }: { readonly scimPeople: ScimPeople }) {
   const one = (asked: Asked, person: ScimPerson) =>
     shaped(userResource(person, asked.base), shapeAsked(asked))
 
-  const changed = (
-    asked: Asked,
-    answered: ScimPerson & { readonly ignored: readonly string[] },
-  ) => ({
+  const changed = (asked: Asked, { ignored, enforced, ...person }: Changed) => ({
     status: 200,
-    body: one(asked, answered),
-    ignored: answered.ignored,
+    body: one(asked, person),
+    ignored,
+    enforced,
   })
 
   return {
@@ -48,8 +52,7 @@ export function personRequests({ scimPeople }: { readonly scimPeople: ScimPeople
       return changed(asked, await scimPeople.patch(asked, id, operations))
     },
     async remove(asked: Asked, id: string) {
-      await scimPeople.remove(asked, id)
-      return { status: 204 }
+      return { status: 204, enforced: await scimPeople.remove(asked, id) }
     },
   }
 }

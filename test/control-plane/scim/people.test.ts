@@ -43,7 +43,7 @@ t.test('active: false ends the sessions of a person before the answer is given',
   services.store.enforceBy(async () => {
     asked.resolve()
     await enforced.promise
-    return ENFORCED_BY_NOBODY
+    return { ...ENFORCED_BY_NOBODY, unreachable: ['edge-2'] }
   })
   let isAnswered = false
   const answer = scim(
@@ -61,6 +61,8 @@ t.test('active: false ends the sessions of a person before the answer is given',
   const { items } = await services.sessions.list('acme', { limit: 10 })
   t.match(items, [{ sid: 'sid-ada', endReason: 'user_disabled' }])
   t.ok((await services.users.get('acme', userId)).isDisabled)
+  const [newest] = await services.scimLog.list('acme', 1)
+  t.match(newest, { method: 'PATCH', detail: /^Some gateways have not confirmed yet/ })
 })
 
 t.test('a person who is deleted is gone with their sessions, and may come again', async (t) => {
