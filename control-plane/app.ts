@@ -16,6 +16,7 @@ import { createConsolePages, type ConsolePages } from './console/world.ts'
 import { mailboxKey } from './config.ts'
 import type { Mailbox } from './mail/mailbox.ts'
 import { mailboxRoutes } from './mail/mailbox-page.ts'
+import { answerScim, SCIM_PATH } from './scim/answer-request.ts'
 import type { Services } from './services/services.ts'
 
 interface AppSettings {
@@ -61,6 +62,7 @@ export function createApp(
   const consoleWorld = { ...services, ...pages, relyingParty, rates }
   mountConsole(app, consoleRoutes(consoleWorld), consoleWorld)
   mount(app, apiEndpoints({ ...services, rates }), callers)
+  app.all(SCIM_PATH, answerScim({ ...services, rates }))
   // who may not ask does not learn what exists
   app.all('/api/v1/operator/*', callers.operator(false), answerUnknown(app))
 

@@ -59,6 +59,8 @@ const DETAILS = {
     connector_token_not_found:
       'Join token not found for this tenant. It may have been used, deleted or expired.',
     hostname_not_found: 'Hostname not found for this tenant.',
+    scim_token_not_found:
+      'Provisioning token not found for this tenant. It may have been revoked or expired.',
     webhook_not_found: 'Webhook not found for this tenant.',
     delivery_not_found: 'Delivery not found for this webhook.',
     alert_not_found: 'Alert not found for this tenant.',
@@ -116,6 +118,8 @@ const DETAILS = {
     device_tickets_full: 'This tenant has the maximum number of device tickets. Delete one first.',
     connectors_full: 'This tenant has the maximum number of connectors. Revoke one first.',
     connector_tokens_full: 'This tenant has the maximum number of join tokens. Delete one first.',
+    scim_tokens_full:
+      'This tenant has the maximum number of provisioning tokens. Revoke one first.',
     tenant_suspended: 'This tenant is suspended. Activate it first.',
     key_taken: 'This signing key is already in use.',
     rotation_state: 'This step is not possible in the current state of the key rotation.',

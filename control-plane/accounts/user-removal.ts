@@ -8,6 +8,7 @@ import { deleteKnownDevicesOf } from '../store/queries/devices.ts'
 import { deleteFactors } from '../store/queries/factors.ts'
 import { forgetPasswords } from '../store/queries/password-history.ts'
 import { deleteInteractionsOf } from '../store/queries/revocations.ts'
+import { deleteScimPerson } from '../store/queries/scim.ts'
 import { deleteTicketsOf } from '../store/queries/tickets.ts'
 import { deleteUser, findUser } from '../store/queries/users.ts'
 import type { Actor, Change } from '../store/store.ts'
@@ -31,6 +32,7 @@ export async function removeUserIn(
   await deleteIdentitiesOf(queries, tenantId, userId)
   await deleteRolesOf(queries, userId)
   await deleteMembershipsOf(queries, tenantId, userId)
+  await deleteScimPerson(queries, tenantId, userId)
   await deleteInteractionsOf(queries, tenantId, userId)
   const ended = await revokeIn(change, tenantId, { subject: userId }, 'user_removed')
   const content = { user_id: userId }

@@ -7,7 +7,6 @@ import {
   findUserByKey,
   insertUser,
   updateUser,
-  type UserChanges,
   type UserRow,
 } from '../store/queries/users.ts'
 import { deleteIdentitiesOf } from '../store/queries/connections.ts'
@@ -15,12 +14,20 @@ import { deleteKnownDevicesOf } from '../store/queries/devices.ts'
 import { requireTenant } from '../store/queries/tenants.ts'
 import type { Actor, Change, Store } from '../store/store.ts'
 import type { PasswordProblem } from '../policy/new-password.ts'
-import { rememberPassword } from '../store/queries/password-history.ts'
 import { voidTickets } from '../store/queries/tickets.ts'
 import type { TenantPolicies } from '../tenants/policies.ts'
 import type { PasswordRules, WhosePassword } from './passwords/rules.ts'
 import type { PasswordHasher } from './passwords/hasher.ts'
-import { fold, keysOf } from './login-keys.ts'
+import { fold } from './login-keys.ts'
+import {
+  checkUsername,
+  found,
+  patchUserIn,
+  replacePassword,
+  type Alongside,
+  type PatchedUser,
+  type UserPatch,
+} from './user-changes.ts'
 import { createUserLists } from './user-lists.ts'
 import { removeUserIn } from './user-removal.ts'
 import { revokeIn, type RevocationResult } from '../sessions/revocations.ts'
@@ -33,15 +40,7 @@ interface NewUser {
   readonly name: string
   readonly password: string
 }
-interface PatchedUser {
-  readonly user: User
-  /** Where the change has ended the sessions of the person. */
-  readonly ended: RevocationResult | undefined
-}
-
-export type UserPatch = Partial<
-  NewUser & { readonly isDisabled: boolean; readonly isFactorRequired: boolean }
->
+export type { UserPatch }
 
 /** Why a sign-in was refused: for the log and the event, never for the person who tried. */
 type AuthenticationRefusal =
@@ -78,15 +77,6 @@ export interface UserSource {
     password: string,
   ): Promise<Authentication | undefined>
 }
-
-/** What an audit trail may say of an account. */
-const auditedOf = ({ username, email, name, isDisabled, isFactorRequired }: User) => ({
-  username,
-  email,
-  name,
-  disabled: isDisabled,
-  second_factor_required: isFactorRequired,
-})
 
 export type Users = ReturnType<typeof createUsers>
 
@@ -261,54 +251,14 @@ export function createUsers(world: UsersWorld) {
       userId: string,
       patch: UserPatch,
       actor: Actor,
-      alongside?: (change: Change, before: User, after: User) => Promise<void>,
+      alongside?: Alongside,
     ): Promise<PatchedUser> {
       const passwordHash =
         patch.password === undefined
           ? undefined
           : await hashGiven(patch.password, { ...(await get(tenantId, userId)), ...patch })
-      return store.change(async (change) => {
-        const before = found(await findUser(change.queries, tenantId, userId))
-        requireOwn(before, patch)
-        const username = patch.username ?? before.username
-        const email = patch.email ?? before.email
-        if (patch.username !== undefined || patch.email !== undefined)
-          checkUsername(username, email)
-        const changes: UserChanges = {
-          username,
-          email,
-          ...keysOf({ ...before, username, email }),
-          name: patch.name ?? before.name,
-          isDisabled: patch.isDisabled ?? before.isDisabled,
-          isFactorRequired: patch.isFactorRequired ?? before.isFactorRequired,
-          updatedAt: change.nowMs,
-          ...(email !== before.email && { emailProvenAt: null }),
-        }
-        await updateUser(change.queries, tenantId, userId, changes)
-        const { passwordHash: old } = before
-        if (passwordHash !== undefined)
-          await replacePassword(change, { tenantId, userId, passwordHash, old })
-        let ended: RevocationResult | undefined
-        if (passwordHash !== undefined) await deleteKnownDevicesOf(change.queries, tenantId, userId)
-        if (passwordHash !== undefined || (patch.isDisabled === true && !before.isDisabled)) {
-          const reason = passwordHash === undefined ? 'user_disabled' : 'password_changed'
-          ended = await revokeIn(change, tenantId, { subject: userId }, reason)
-          await voidTickets(change.queries, tenantId, userId, change.nowMs)
-        }
-        // a link went to the address from before, which may be somebody else's
-        if (email !== before.email)
-          await voidTickets(change.queries, tenantId, userId, change.nowMs)
-        const after = found(await findUser(change.queries, tenantId, userId))
-        await alongside?.(change, before, after)
-        const content = {
-          user_id: userId,
-          changed: Object.keys(patch),
-          from: auditedOf(before),
-          to: auditedOf(after),
-        }
-        await change.audit(actor, { action: 'user.changed', tenantId, content })
-        return { user: after, ended }
-      })
+      const patching = { tenantId, userId, patch, passwordHash, actor, alongside }
+      return store.change((change) => patchUserIn(change, patching))
     },
 
     /** Ends a pause that too many failures have begun; the next failure is the first one again. */
@@ -337,39 +287,4 @@ export function createUsers(world: UsersWorld) {
       return { kind: 'ok', user }
     },
   }
-}
-
-async function replacePassword(
-  { queries, nowMs }: Change,
-  change: { tenantId: string; userId: string; passwordHash: string; old: string },
-) {
-  const { tenantId, userId, passwordHash, old } = change
-  await updateUser(queries, tenantId, userId, { passwordHash, passwordChangedAt: nowMs })
-  if (old !== '')
-    await rememberPassword(queries, { tenantId, userId, passwordHash: old, replacedAt: nowMs })
-}
-
-/** What a directory says of a person is true; only whether they may come in is decided here. */
-function requireOwn({ source }: User, patch: UserPatch) {
-  const elsewhere = (['username', 'email', 'name', 'password'] as const).find((key) => key in patch)
-  if (source === 'directory' && elsewhere !== undefined)
-    throw new Refusal('user_elsewhere', { field: elsewhere })
-}
-
-/**
- * Without this rule a user could take somebody else's address as a username, and whoever types
- * that address would sign in to either account.
- */
-export function checkUsername(username: string, email: string) {
-  if (fold(username).includes('@') && fold(username) !== fold(email))
-    throw new Refusal(
-      'field_invalid',
-      { field: 'username' },
-      'A username with an @ must be the email address of the user.',
-    )
-}
-
-function found(user: User | undefined): User {
-  if (user === undefined) throw new Refusal('user_not_found')
-  return user
 }

@@ -22,7 +22,7 @@ import type { DeviceTypedCodes } from '../devices/typed-codes.ts'
 import { addressRates } from '../http/address-rates.ts'
 import { readBytes } from '../http/body.ts'
 import { addressOf, type ApiContext } from '../http/context.ts'
-import { bearerOf } from './callers.ts'
+import { bearerOf } from '../http/bearer.ts'
 import { endpointsOf, json, nothing, type Endpoint } from './endpoint.ts'
 
 export interface AgentEndpointsWorld {

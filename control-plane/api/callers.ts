@@ -8,6 +8,7 @@ import { isSameSecret } from '../keys/vault.ts'
 import { noteGood } from '../listener/known-credentials.ts'
 import type { Tenant, Tenants } from '../tenants/tenants.ts'
 import { addressRates } from '../http/address-rates.ts'
+import { bearerOf, boundedSecret } from '../http/bearer.ts'
 import { addressOf, countedAddressOf, type ApiContext, type ApiEnv } from '../http/context.ts'
 import type { Caller } from './endpoint.ts'
 
@@ -82,15 +83,6 @@ export function createCallers({ operatorKey, tenants, clients, rates }: CallersW
 }
 
 /**
- * The scheme in any case, exactly one token behind it. RFC 6750, section 2.1 allows fewer
- * characters, but an operator may set a key of any visible ones, and has to get in with it.
- */
-export function bearerOf(c: ApiContext): string | undefined {
-  const match = /^Bearer ([\x21-\x7e]+)$/i.exec(c.req.header('authorization') ?? '')
-  return boundedSecret(match?.[1])
-}
-
-/**
  * RFC 7617; our ids hold no colon, and neither they nor our secrets anything to be escaped. Base64
  * is taken in its one spelling: Node would read over what does not belong there.
  */
@@ -104,8 +96,4 @@ function basicOf(c: ApiContext): { clientId: string; clientSecret: string } | un
   return clientId === undefined || clientSecret === undefined
     ? undefined
     : { clientId, clientSecret }
-}
-
-function boundedSecret(secret: string | undefined): string | undefined {
-  return secret !== undefined && secret.length <= LIMITS.secretCharactersMax ? secret : undefined
 }

@@ -15,7 +15,7 @@ import {
   StateBody,
 } from '../requests/connector-fields.ts'
 import { fromOutside, viewOf } from '../requests/field-names.ts'
-import { bearerOf } from './callers.ts'
+import { bearerOf } from '../http/bearer.ts'
 import { endpointsOf, json, nothing, type Endpoint } from './endpoint.ts'
 
 export interface ConnectorEndpointsWorld {

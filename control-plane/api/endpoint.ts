@@ -48,6 +48,7 @@ export const GROUPS = {
   access: 'Operator: groups and access rules',
   directory: 'Operator: user directory',
   connections: 'Operator: connections',
+  provisioning: 'Operator: provisioning (SCIM)',
   webhooks: 'Operator: webhooks',
   monitoring: 'Operator: metrics and alerts',
   fleet: 'Operator: gateways and audit trail',

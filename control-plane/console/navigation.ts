@@ -12,6 +12,7 @@ const TENANT_ENTRIES = {
   administrators: { label: 'Administrators', path: '/administrators' },
   policies: { label: 'Policies', path: '/policies' },
   connections: { label: 'Connections', path: '/connections' },
+  provisioning: { label: 'Provisioning', path: '/provisioning' },
   branding: { label: 'Branding', path: '/branding' },
   webhooks: { label: 'Webhooks', path: '/webhooks' },
   alerts: { label: 'Alerts', path: '/alerts' },

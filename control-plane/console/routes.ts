@@ -48,6 +48,7 @@ import { brandingRoutes } from './tenant/branding/branding-routes.ts'
 import { policiesRoutes } from './tenant/policies/policies-routes.ts'
 import { alertEmailsRoutes } from './alert-emails-routes.ts'
 import { directoryRoutes } from './tenant/directory/directory-routes.ts'
+import { provisioningRoutes } from './tenant/provisioning/provisioning-routes.ts'
 import { startRoutes } from './tenant/start-routes.ts'
 import { deliveryRoutes } from './tenant/webhooks/delivery-routes.ts'
 import { webhookListRoutes } from './tenant/webhooks/list-routes.ts'
@@ -94,6 +95,7 @@ export function consoleRoutes(world: ConsoleRoutesWorld): readonly ConsoleRoute[
     ...secretRoutes(world),
     ...instancesRoutes(world),
     ...connectionsRoutes(world), // `new` before those of one
+    ...provisioningRoutes(world),
     ...connectorsRoutes(world),
     ...ticketRoutes(world), // before those of one device: `enroll` is no id
     ...devicesRoutes(world),

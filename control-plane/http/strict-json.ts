@@ -12,10 +12,14 @@ const utf8 = new TextDecoder('utf-8', { fatal: true })
  * With `areElementsApart`, a wrong key inside an element of a list spoils that element alone, which
  * becomes null: one reporter's mistake does not cost the reports of all others.
  */
-export function parseStrictJson(bytes: Uint8Array, areElementsApart = false): unknown {
+export function parseStrictJson(
+  bytes: Uint8Array,
+  areElementsApart = false,
+  valuesMax: number = LIMITS.jsonValuesMax,
+): unknown {
   let text: string
   let value: unknown
-  refuseTooManyValues(bytes)
+  refuseTooManyValues(bytes, valuesMax)
   try {
     text = utf8.decode(bytes)
     value = JSON.parse(text)
@@ -41,8 +45,8 @@ const isBlank = (code: number) => code === 0x20 || code === 0x0a || code === 0x0
  * Before anything is made of them: a megabyte holds half a million. In front of every value but the
  * first there is a comma or an opening bracket, so a short body cannot have too many.
  */
-function refuseTooManyValues(bytes: Uint8Array) {
-  if (bytes.length < LIMITS.jsonValuesMax) return
+function refuseTooManyValues(bytes: Uint8Array, valuesMax: number) {
+  if (bytes.length < valuesMax) return
   let values = 1
   let isText = false
   for (let at = 0; at < bytes.length; at++) {
@@ -50,11 +54,11 @@ function refuseTooManyValues(bytes: Uint8Array) {
     if (code === QUOTE) isText = !isText
     else if (isText) at += code === BACKSLASH ? 1 : 0
     else if (code === COMMA || code === OPEN_LIST || code === OPEN_OBJECT) values++
-    if (values > LIMITS.jsonValuesMax)
+    if (values > valuesMax)
       throw new Refusal(
         'body_too_large',
-        { items_max: LIMITS.jsonValuesMax },
-        `The body has more than ${LIMITS.jsonValuesMax} values. Split it into smaller requests.`,
+        { items_max: valuesMax },
+        `The body has more than ${valuesMax} values. Split it into smaller requests.`,
       )
   }
 }

@@ -7,7 +7,7 @@ import { NewUserBody } from './people-fields.ts'
 import type { Queries } from '../store/engine.ts'
 import { takenKeys } from '../store/queries/user-lists.ts'
 import { fold } from '../accounts/login-keys.ts'
-import { checkUsername } from '../accounts/users.ts'
+import { checkUsername } from '../accounts/user-changes.ts'
 
 const COLUMNS = ['email', 'name', 'username'] as const
 type ColumnName = (typeof COLUMNS)[number]

@@ -12,6 +12,7 @@ import { createIntegrations } from './integration.ts'
 import { createJobs } from './jobs.ts'
 import { createNotices } from './notices.ts'
 import { createPeople } from './people.ts'
+import { createScimServices } from './scim.ts'
 import { openTenants } from './tenants.ts'
 import type { ServicesWorld } from './world.ts'
 
@@ -30,6 +31,7 @@ export async function createServices(world: ServicesWorld) {
   const ofDevices = createDeviceServices({ ...world, ...below }, jobs)
   const integrations = createIntegrations(world, { ...below, ...ofConnectors }, jobs)
   const ofConnections = createConnectionServices(world, below)
+  const ofScim = createScimServices(world, below, jobs)
   const realms = createRealms({ ...below, ...ofDevices, ...ofConnections })
   const { store, directories } = below
   store.onCannotWrite((why) => {
@@ -46,6 +48,7 @@ export async function createServices(world: ServicesWorld) {
     ...ofConnectors,
     ...ofDevices,
     ...ofConnections,
+    ...ofScim,
     jobs,
     realms,
     consoleAccess: jobs.tidied('consoleAccess', createConsoleAccess(below)),
@@ -57,6 +60,7 @@ export async function createServices(world: ServicesWorld) {
       await below.acme?.close()
       below.proofs.close()
       await jobs.close()
+      await ofScim.scimLog.flush().catch(() => undefined)
       realms.close()
       await directories.close()
       await integrations.analysis.close()

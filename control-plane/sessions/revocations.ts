@@ -17,7 +17,7 @@ import {
   deleteRealmRecords,
   endingsOfAll,
   isSidRevoked,
-  lastExpiryOf,
+  lastExpiriesOf,
   notBeforeOf,
   revocationsOf,
   upsertRevocations,
@@ -278,25 +278,32 @@ export async function revokeIn(
  * What the person's tokens say of their groups holds no longer; their sessions go on, with a token that
  * is issued anew as soon as it is asked for.
  */
-export async function outdateClaimsIn(
-  { queries, nowMs, revoke }: Change,
+export const outdateClaimsIn = (
+  change: Change,
   tenantId: string,
   userId: string,
   sessionSecondsMax: number,
+): Promise<void> => outdateClaimsOfEach(change, tenantId, [userId], sessionSecondsMax)
+
+/** The same for many. */
+export async function outdateClaimsOfEach(
+  { queries, nowMs, revoke }: Change,
+  tenantId: string,
+  userIds: readonly string[],
+  sessionSecondsMax: number,
 ): Promise<void> {
-  const row: RevocationRow = {
+  const expiries = await lastExpiriesOf(queries, tenantId, userIds)
+  const rows = userIds.map((target): RevocationRow => ({
     tenantId,
     kind: 'claims',
-    target: userId,
+    target,
     notBefore: Math.floor(nowMs / SECOND_MS) + 1,
     createdAt: nowMs,
-    keptUntil: Math.max(
-      nowMs + sessionSecondsMax * SECOND_MS,
-      await lastExpiryOf(queries, tenantId, userId),
-    ),
-  }
-  await upsertRevocations(queries, [row])
-  revoke(tenantId, toRevoked([row]))
+    keptUntil: Math.max(nowMs + sessionSecondsMax * SECOND_MS, expiries.get(target) ?? 0),
+  }))
+  for (let at = 0; at < rows.length; at += TOGETHER_MAX)
+    await upsertRevocations(queries, rows.slice(at, at + TOGETHER_MAX))
+  revoke(tenantId, toRevoked(rows))
 }
 
 /**

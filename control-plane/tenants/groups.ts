@@ -21,6 +21,7 @@ import {
   type GroupRow,
   type MemberRow,
 } from '../store/queries/access.ts'
+import { deleteScimGroupCalled } from '../store/queries/scim.ts'
 import { findTenant, type Tenant } from '../store/queries/tenants.ts'
 import { findUser } from '../store/queries/users.ts'
 import type { Actor, Store } from '../store/store.ts'
@@ -103,6 +104,7 @@ export function createGroups({ store }: { store: Store }) {
         if (await isSpokenOf(change.queries, tenantId, group)) throw new Refusal('group_used')
         await deleteMembersOf(change.queries, tenantId, group)
         await deleteGroup(change.queries, tenantId, group)
+        await deleteScimGroupCalled(change.queries, tenantId, group) // a provider may push it anew
         await change.audit(actor, { action: 'group.deleted', tenantId, content: { group } })
       })
     },

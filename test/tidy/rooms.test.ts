@@ -83,7 +83,7 @@ const CONTROL_PLANE = [
     'http',
     'webhooks',
   ],
-  ['console-access', 'realm', 'user-directory', 'verification'],
+  ['console-access', 'realm', 'scim', 'user-directory', 'verification'],
   ['recovery', 'requests', 'services'],
   ['api', 'console'],
   ['control-plane'], // the programs put together

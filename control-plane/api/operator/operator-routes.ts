@@ -22,6 +22,7 @@ import { keyEndpoints, type KeyEndpointsWorld } from './key-routes.ts'
 import { monitoringEndpoints, type MonitoringEndpointsWorld } from './monitoring-routes.ts'
 import { personEndpoints, type PersonEndpointsWorld } from './person-routes.ts'
 import { policyEndpoints, type PolicyEndpointsWorld } from './policy-routes.ts'
+import { scimEndpoints, type ScimEndpointsWorld } from './scim-routes.ts'
 import { signInEndpoints, type SignInEndpointsWorld } from './sign-in-routes.ts'
 import { tenantEndpoints, type TenantEndpointsWorld } from './tenant-routes.ts'
 import { auditView } from './views.ts'
@@ -39,6 +40,7 @@ export type OperatorEndpointsWorld = TenantEndpointsWorld &
   OperatorFeedEndpointsWorld &
   WebhookEndpointsWorld &
   ConnectionEndpointsWorld &
+  ScimEndpointsWorld &
   OperatorConnectorEndpointsWorld &
   OperatorDeviceEndpointsWorld &
   MonitoringEndpointsWorld &
@@ -60,6 +62,7 @@ export function operatorEndpoints(world: OperatorEndpointsWorld): readonly Endpo
     ...operatorDeviceEndpoints(world),
     ...webhookEndpoints(world),
     ...connectionEndpoints(world),
+    ...scimEndpoints(world),
     ...monitoringEndpoints(world),
     ...consoleEndpoints(world),
     ...personEndpoints(world),

@@ -67,6 +67,11 @@ const ACTIONS: Readonly<Record<string, string>> = {
   'connection.deactivated': 'Deactivated a connection',
   'connection.removed': 'Deleted a connection',
   'user.connected': 'Connected an account with an identity provider',
+  'scim_token.created': 'Created a provisioning token',
+  'scim_token.deleted': 'Revoked a provisioning token',
+  'scim.user_changed': 'Changed details of a provisioned user',
+  'scim.group_changed': 'Changed a provisioned group',
+  'group.member_skipped': 'Skipped unknown members of a group',
   'device_ticket.created': 'Created a device ticket',
   'device_ticket.deleted': 'Deleted a device ticket',
   'device_challenge_keys.rotated': 'Rotated the key that device agents trust',
@@ -132,6 +137,7 @@ export function actorText(actor: string): string {
   if (actor.startsWith('client:')) return 'the application'
   if (actor.startsWith('device:')) return `the device ${actor.slice('device:'.length)}`
   if (actor.startsWith('connector:')) return `the connector ${actor.slice('connector:'.length)}`
+  if (actor.startsWith('scim:')) return `the provisioning token ${actor.slice('scim:'.length)}`
   // a person of a realm, about themselves
   if (actor.startsWith('usr_')) return `user ${shortId(actor)}`
   return actor

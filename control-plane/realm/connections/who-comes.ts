@@ -3,12 +3,12 @@
  * a new one. One that is here already is never taken over for its address alone: whoever has it may
  * not be whoever comes, whichever of both was here first.
  */
-import { randomBytes } from 'node:crypto'
 import { Refusal } from '../../../shared/errors.ts'
 import { withoutUnseen } from '../../../shared/unseen.ts'
 import { isEmailAddress } from '../../accounts/email-address.ts'
 import { fold } from '../../accounts/login-keys.ts'
-import { checkUsername, type User } from '../../accounts/users.ts'
+import { accountWithoutCredentials } from '../../accounts/user-changes.ts'
+import type { User } from '../../accounts/users.ts'
 import type { Connection } from '../../connections/connections.ts'
 import type { UpstreamPerson } from '../../connections/gate.ts'
 import { findIdentity, insertIdentity } from '../../store/queries/connections.ts'
@@ -55,23 +55,13 @@ export async function whoComes(
     const isElsewhere = (await findUserDirectory(queries, tenantId)) !== undefined
     if (!createsPeople || isElsewhere) return { kind: 'refused', problem: 'no_account' }
 
-    checkUsername(email, email)
-    const user: User = {
-      userId: `usr_${randomBytes(16).toString('hex')}`,
+    const wished = {
       tenantId,
-      ...{ username: email, usernameKey: key, email, emailKey: key },
+      username: email,
+      email,
       name: withoutUnseen(name ?? '').trim() || email,
-      passwordHash: '', // nobody's: there is no password to guess
-      isDisabled: false,
-      createdAt: nowMs,
-      updatedAt: nowMs,
-      source: 'own',
-      passwordChangedAt: 0,
-      emailProvenAt: null, // by somebody else's word alone
-      unlockedAt: null,
-      lastSignInAt: 0,
-      isFactorRequired: false,
     }
+    const user = accountWithoutCredentials(wished, nowMs)
     await insertUser(queries, user)
     const { userId } = user
     const row = { connectionId, issuer, subject, tenantId, userId, createdAt: nowMs }

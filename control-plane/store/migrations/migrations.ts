@@ -57,6 +57,7 @@ import { acmeOrders } from './0062-acme-orders.ts'
 import { allowedAt } from './0063-allowed-at.ts'
 import { connections } from './0066-connections.ts'
 import { hostnameClaims } from './0065-hostname-claims.ts'
+import { scim } from './0067-scim.ts'
 import { madeInSession } from './0070-made-in-session.ts'
 
 export interface Migration {
@@ -128,5 +129,6 @@ export const migrations: readonly Migration[] = [
   accessRules,
   connections,
   hostnameClaims,
+  scim,
   madeInSession,
 ]

@@ -1,7 +1,7 @@
 import { and, asc, eq, gt, inArray, sql } from '../drizzle.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../engine.ts'
-import { allBy, deleteBy, findBy, insertInto, upsertInto } from '../statements.ts'
+import { allBy, deleteBy, findBy, insertInto, insertRows, upsertInto } from '../statements.ts'
 
 const { accessRules: rules, groups, groupMembers: members } = schema
 
@@ -70,4 +70,69 @@ export async function memberCounts(
     .where(eq(members.tenantId, tenantId))
     .groupBy(members.group)
   return new Map(rows.map((row) => [row.group, Number(row.count)]))
+}
+
+type OfGroup = Pick<MemberRow, 'tenantId' | 'group' | 'source'>
+
+/** Of one statement. */
+const TOGETHER = 500
+
+export const insertMembers = (queries: Queries, rows: readonly MemberRow[]) =>
+  insertRows(queries, members, rows)
+
+/** All memberships that these people have of a group, by whatever source. */
+export async function membersAmong(
+  queries: Queries,
+  tenantId: string,
+  group: string,
+  userIds: readonly string[],
+): Promise<MemberRow[]> {
+  const isOf = and(eq(members.tenantId, tenantId), eq(members.group, group))
+  const rows: MemberRow[] = []
+  for (let from = 0; from < userIds.length; from += TOGETHER) {
+    const some = userIds.slice(from, from + TOGETHER)
+    const found = queries.select().from(members)
+    rows.push(...(await found.where(and(isOf, inArray(members.userId, some)))))
+  }
+  return rows
+}
+
+export async function deleteMembers(
+  queries: Queries,
+  { tenantId, group, source }: OfGroup,
+  userIds: readonly string[],
+): Promise<void> {
+  const isOf = and(
+    eq(members.tenantId, tenantId),
+    eq(members.group, group),
+    eq(members.source, source),
+  )
+  for (let from = 0; from < userIds.length; from += TOGETHER) {
+    const some = userIds.slice(from, from + TOGETHER)
+    await queries.delete(members).where(and(isOf, inArray(members.userId, some)))
+  }
+}
+
+/** Of one source, in the order of their ids. */
+export async function memberIdsOf(
+  queries: Queries,
+  { tenantId, group, source }: OfGroup,
+  limit: number,
+): Promise<string[]> {
+  const rows = await queries
+    .select({ userId: members.userId })
+    .from(members)
+    .where(
+      and(eq(members.tenantId, tenantId), eq(members.group, group), eq(members.source, source)),
+    )
+    .orderBy(asc(members.userId))
+    .limit(limit)
+  return rows.map(({ userId }) => userId)
+}
+
+export async function countMembersOf(queries: Queries, { tenantId, group, source }: OfGroup) {
+  return await queries.$count(
+    members,
+    and(eq(members.tenantId, tenantId), eq(members.group, group), eq(members.source, source)),
+  )
 }

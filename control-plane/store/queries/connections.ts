@@ -35,3 +35,5 @@ export async function deleteConnection(queries: Queries, tenantId: string, conne
 export const insertIdentity = insertInto(identities)
 export const findIdentity = findBy(identities, 'tenantId', 'connectionId', 'issuer', 'subject')
 export const deleteIdentitiesOf = deleteBy(identities, 'tenantId', 'userId')
+/** At one connection. */
+export const deleteIdentityOf = deleteBy(identities, 'tenantId', 'connectionId', 'userId')

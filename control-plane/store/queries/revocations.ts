@@ -20,6 +20,9 @@ import type { Queries } from '../engine.ts'
 import { allBy, deleteBefore, deleteBy, deleteSome, preparedBy } from '../statements.ts'
 import type { SessionTargets } from './sessions.ts'
 
+/** People asked for by one statement. */
+const PEOPLE_TOGETHER_MAX = 500
+
 const table = schema.revocations
 export type RevocationRow = typeof table.$inferSelect
 type NewRevocation = typeof table.$inferInsert
@@ -49,15 +52,25 @@ export async function upsertRevocations(
     })
 }
 
-/** When the last of a person's sessions expires, however long those may be by now; 0: there is none. */
-export async function lastExpiryOf(queries: Queries, tenantId: string, userId: string) {
+/** When the last of each person's sessions expires, however long those may be by now. */
+export async function lastExpiriesOf(
+  queries: Queries,
+  tenantId: string,
+  userIds: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
   const { sessions } = schema
-  const isTheirs = and(eq(sessions.tenantId, tenantId), eq(sessions.userId, userId))
-  const [row] = await queries
-    .select({ expiresAt: max(sessions.expiresAt) })
-    .from(sessions)
-    .where(and(isTheirs, isNull(sessions.endedAt)))
-  return row?.expiresAt ?? 0
+  const expiries = new Map<string, number>()
+  for (let at = 0; at < userIds.length; at += PEOPLE_TOGETHER_MAX) {
+    const some = userIds.slice(at, at + PEOPLE_TOGETHER_MAX)
+    const areTheirs = and(eq(sessions.tenantId, tenantId), inArray(sessions.userId, some))
+    const rows = await queries
+      .select({ userId: sessions.userId, expiresAt: max(sessions.expiresAt) })
+      .from(sessions)
+      .where(and(areTheirs, isNull(sessions.endedAt)))
+      .groupBy(sessions.userId)
+    for (const { userId, expiresAt } of rows) expiries.set(userId, expiresAt ?? 0)
+  }
+  return expiries
 }
 
 export const revocationsOf = allBy(table, ['tenantId'])

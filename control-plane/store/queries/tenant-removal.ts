@@ -36,6 +36,8 @@ const AT_ONCE = [
   schema.deviceChallenges,
   schema.deviceTypedCodes,
   schema.connections,
+  schema.scimTokens,
+  schema.scimGroups,
 ] as const
 
 /** What it has been writing ever since; mails first, as they are still on their way. */
@@ -56,6 +58,8 @@ const LEFT_BEHIND = [
   schema.enrolledDevices,
   schema.devicePostures,
   schema.connectionIdentities,
+  schema.scimPeople,
+  schema.scimRequests,
   schema.users,
   schema.addressBlocks,
   schema.signIns,

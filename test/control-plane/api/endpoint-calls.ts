@@ -102,6 +102,8 @@ export const ELSEWHERE: Readonly<Record<string, string>> = {
   'POST /agent/v1/prove': 'test/control-plane/devices/attacks.test.ts',
   'POST /agent/v1/code': 'test/control-plane/devices/attacks.test.ts',
   'POST /agent/v1/leave': 'test/control-plane/devices/ratchet.test.ts',
+  'DELETE /api/v1/operator/tenants/{tenant_id}/scim-tokens/{token_id}':
+    'test/control-plane/scim/tokens.test.ts',
   'POST /api/v1/connector/state': 'test/control-plane/connectors/keys.test.ts',
   'POST /api/v1/connector/leave': 'test/control-plane/connectors/keys.test.ts',
   'POST /api/v1/cli/device-tokens': 'test/control-plane/api/device-codes.test.ts',

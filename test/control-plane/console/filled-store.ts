@@ -62,6 +62,8 @@ export async function fillStore({ services, person }: World): Promise<Record<str
     },
     ACTOR,
   )
+  const pushing = { name: 'Entra', expiresIn: 3600, connectionId }
+  const scimToken = await services.scimTokens.make('acme', pushing, ACTOR)
   const { webhook } = await webhooks.create('acme', { ...wish, events }, ACTOR)
   const sent = await deliveries.test('acme', webhook.webhookId, undefined, ACTOR)
   await dispatcher.run()
@@ -103,6 +105,7 @@ export async function fillStore({ services, person }: World): Promise<Record<str
     sid: 'sid-of-ada',
     webhook_id: webhook.webhookId,
     connection_id: connectionId,
+    scim_token_id: scimToken.tokenId,
     delivery_id: sent.deliveryId,
     alert_id: alert.alertId,
     factor_id: 'none',

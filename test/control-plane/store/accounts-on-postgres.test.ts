@@ -10,4 +10,5 @@ await onPostgres(
   'events/*',
   'devices/*',
   'connectors/*',
+  'scim/*',
 )

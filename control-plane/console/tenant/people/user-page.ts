@@ -30,6 +30,8 @@ interface UserView {
   /** Machines of theirs with our agent. */
   readonly enrolled: readonly ListedDevice[]
   readonly attempts: readonly PastAttempt[]
+  /** What the provider calls them that pushes them; undefined: none does. */
+  readonly pushedAs: string | undefined
 }
 
 export function userPage(visit: TenantVisit, view: UserView): View {
@@ -42,7 +44,7 @@ export function userPage(visit: TenantVisit, view: UserView): View {
     here: 'users',
     intro: html`${accountBadge(user)} ${lockedBadge(view.pausedUntilMs)} ${user.email}`,
     buttons: user.source === 'directory' ? [] : [linkButton(`${path}/edit`, 'Edit', 'quiet')],
-    content: html`${pause(visit, view, path)} ${card('Details', accountFacts(user))}
+    content: html`${pause(visit, view, path)} ${card('Details', accountFacts(user, view.pushedAs))}
       ${card('Actions', whatCanBeDone(visit, user, path))}
       ${card(
         'Active sessions',
@@ -99,12 +101,19 @@ export const emailFact = ({ email, emailProvenAt: at }: User) =>
     html`${email} <span class="hint">${at === null ? 'not confirmed' : html`confirmed ${moment(at)}`}</span>`,
   ] as const
 
-function accountFacts(user: User) {
+function accountFacts(user: User, pushedAs: string | undefined) {
   const { username, source, passwordHash, passwordChangedAt } = user
   return facts([
     ['Username', username],
     emailFact(user),
-    ['Source', source === 'directory' ? 'your own database' : 'Local'],
+    [
+      'Source',
+      source === 'directory'
+        ? 'your own database'
+        : pushedAs === undefined
+          ? 'Local'
+          : `your provider, as ${pushedAs} (provisioning)`,
+    ],
     [
       'Password',
       source === 'directory'

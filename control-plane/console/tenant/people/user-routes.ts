@@ -23,6 +23,7 @@ type UserWorld = Pick<
   | 'attempts'
   | 'policies'
   | 'accountMail'
+  | 'scimPeople'
 >
 
 export type UserVisit = TenantVisit & { readonly path: { readonly user_id: string } }
@@ -38,8 +39,8 @@ export async function userOf({ users }: Pick<UserWorld, 'users'>, visit: UserVis
 }
 
 export function userRoutes(world: UserWorld): readonly ConsoleRoute[] {
-  const { users, sessions, factors, devices, enrolledDevices, attempts, policies, accountMail } =
-    world
+  const { users, sessions, factors, devices, enrolledDevices, attempts, policies } = world
+  const { accountMail, scimPeople } = world
 
   async function editView(visit: UserVisit, attempt?: Attempt): Promise<View> {
     const user = await userOf(world, visit)
@@ -84,6 +85,7 @@ export function userRoutes(world: UserWorld): readonly ConsoleRoute[] {
         devices: await devices.list(tenantId, userId),
         enrolled: await enrolledDevices.ofPerson(tenantId, userId),
         attempts: await attempts.newestOf(tenantId, userId),
+        pushedAs: (await scimPeople.find(tenantId, userId))?.userName,
       })
     }),
     // who holds the address holds the account: mail to it chooses the password

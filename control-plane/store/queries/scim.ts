@@ -1,0 +1,179 @@
+/** People and groups that a provider pushes: found by what it knows of them, in pages of numbers. */
+import { and, asc, eq, exists, inArray, sql, type SQL } from '../drizzle.ts'
+import type { Queries } from '../engine.ts'
+import { schema } from '../schema.ts'
+import { deleteBy, findBy, updateBy } from '../statements.ts'
+import { refuseTaken } from './conflicts.ts'
+import type { UserRow } from './users.ts'
+
+const { scimPeople: people, scimGroups: groups, groupMembers: members, users } = schema
+
+export type ScimPersonRow = typeof people.$inferSelect
+export type ScimGroupRow = typeof groups.$inferSelect
+
+export interface ScimPerson {
+  readonly person: ScimPersonRow
+  readonly user: UserRow
+}
+
+/** Texts are folded where any case is meant. */
+export type PeopleTerm =
+  | {
+      readonly of: 'id' | 'externalId' | 'userNameKey' | 'displayKey' | 'emailKey'
+      readonly value: string
+    }
+  | { readonly of: 'isActive'; readonly value: boolean }
+export type GroupTerm = {
+  readonly of: 'id' | 'externalId' | 'displayKey' | 'member'
+  readonly value: string
+}
+
+interface Numbered {
+  /** From 0 on. */
+  readonly offset: number
+  readonly limit: number
+}
+
+export const findScimPerson = findBy(people, 'tenantId', 'userId')
+const updateScimPersonRow = updateBy(people, 'tenantId', 'userId')
+export const deleteScimPerson = deleteBy(people, 'tenantId', 'userId')
+
+const UNIQUE_PERSON = [
+  { column: 'scim_people.user_name_key', refusal: 'username_taken', field: 'userName' },
+] as const
+
+export async function insertScimPerson(queries: Queries, row: ScimPersonRow): Promise<void> {
+  await refuseTaken(queries.insert(people).values(row), UNIQUE_PERSON)
+}
+
+export async function updateScimPerson(queries: Queries, row: ScimPersonRow): Promise<void> {
+  const { tenantId, userId, ...changes } = row
+  await refuseTaken(updateScimPersonRow(queries, tenantId, userId, changes), UNIQUE_PERSON)
+}
+
+export async function scimPeopleListed(
+  queries: Queries,
+  tenantId: string,
+  terms: readonly PeopleTerm[],
+  { offset, limit }: Numbered,
+): Promise<{ readonly total: number; readonly found: readonly ScimPerson[] }> {
+  const areMeant = and(eq(people.tenantId, tenantId), ...terms.map(personCondition))
+  const joined = and(eq(users.tenantId, people.tenantId), eq(users.userId, people.userId))
+  const isCounted = terms.some(({ of }) => of === 'emailKey' || of === 'isActive')
+  const counting = queries.select({ total: sql<number>`count(*)` }).from(people)
+  const [counted] = await (isCounted
+    ? counting.innerJoin(users, joined).where(areMeant)
+    : counting.where(areMeant))
+  const total = Number(counted?.total ?? 0)
+  if (limit === 0 || offset >= total) return { total, found: [] }
+  const found = await queries
+    .select({ person: people, user: users })
+    .from(people)
+    .innerJoin(users, joined)
+    .where(areMeant)
+    .orderBy(asc(people.createdAt), asc(people.userId))
+    .limit(limit)
+    .offset(offset)
+  return { total, found }
+}
+
+function personCondition(term: PeopleTerm): SQL {
+  switch (term.of) {
+    case 'id':
+      return eq(people.userId, term.value)
+    case 'externalId':
+      return eq(people.externalId, term.value)
+    case 'userNameKey':
+      return eq(people.userNameKey, term.value)
+    case 'displayKey':
+      return eq(people.displayKey, term.value)
+    case 'emailKey':
+      return eq(users.emailKey, term.value)
+    case 'isActive':
+      return eq(users.isDisabled, !term.value)
+  }
+}
+
+/** Which of these are people that a provider has made here. */
+export async function scimPeopleAmong(
+  queries: Queries,
+  tenantId: string,
+  userIds: readonly string[],
+): Promise<Set<string>> {
+  const known = new Set<string>()
+  for (let from = 0; from < userIds.length; from += TOGETHER) {
+    const some = userIds.slice(from, from + TOGETHER)
+    const rows = await queries
+      .select({ userId: people.userId })
+      .from(people)
+      .where(and(eq(people.tenantId, tenantId), inArray(people.userId, some)))
+    for (const { userId } of rows) known.add(userId)
+  }
+  return known
+}
+
+const TOGETHER = 500
+
+export const findScimGroup = findBy(groups, 'tenantId', 'groupId')
+export const findScimGroupByName = findBy(groups, 'tenantId', 'name')
+export const deleteScimGroup = deleteBy(groups, 'tenantId', 'groupId')
+export const deleteScimGroupCalled = deleteBy(groups, 'tenantId', 'name')
+const updateScimGroupRow = updateBy(groups, 'tenantId', 'groupId')
+
+const UNIQUE_GROUP = [
+  { column: 'scim_groups.display_key', refusal: 'group_taken', field: 'displayName' },
+] as const
+
+export async function insertScimGroup(queries: Queries, row: ScimGroupRow): Promise<void> {
+  await refuseTaken(queries.insert(groups).values(row), UNIQUE_GROUP)
+}
+
+export async function updateScimGroup(queries: Queries, row: ScimGroupRow): Promise<void> {
+  const { tenantId, groupId, ...changes } = row
+  await refuseTaken(updateScimGroupRow(queries, tenantId, groupId, changes), UNIQUE_GROUP)
+}
+
+export async function scimGroupsListed(
+  queries: Queries,
+  tenantId: string,
+  terms: readonly GroupTerm[],
+  { offset, limit }: Numbered,
+): Promise<{ readonly total: number; readonly found: readonly ScimGroupRow[] }> {
+  const conditions = terms.map((term) => groupCondition(queries, term))
+  const areMeant = and(eq(groups.tenantId, tenantId), ...conditions)
+  const total = await queries.$count(groups, areMeant)
+  if (limit === 0 || offset >= total) return { total, found: [] }
+  const found = await queries
+    .select()
+    .from(groups)
+    .where(areMeant)
+    .orderBy(asc(groups.createdAt), asc(groups.groupId))
+    .limit(limit)
+    .offset(offset)
+  return { total, found }
+}
+
+function groupCondition(queries: Queries, { of, value }: GroupTerm): SQL {
+  switch (of) {
+    case 'id':
+      return eq(groups.groupId, value)
+    case 'externalId':
+      return eq(groups.externalId, value)
+    case 'displayKey':
+      return eq(groups.displayKey, value)
+    case 'member':
+      return exists(
+        queries
+          .select({ one: sql`1` })
+          .from(members)
+          .where(
+            and(
+              eq(members.tenantId, groups.tenantId),
+              eq(members.group, groups.name),
+              eq(members.userId, value),
+              eq(members.source, 'scim'),
+            ),
+          ),
+      )
+  }
+}

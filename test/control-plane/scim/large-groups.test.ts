@@ -1,0 +1,60 @@
+/** A group of 10,000 people, in whatever pieces it comes. */
+import t from 'tap'
+import { ACTOR } from '../../support/control-plane.ts'
+import { schema } from '../../../control-plane/store/schema.ts'
+import { patching, personNamed, startProvider } from './provider.ts'
+
+const PEOPLE = 10_000
+const AT_ONCE = 1000 // as Entra sends them
+
+t.test('10,000 members come, stay and go', async (t) => {
+  const { scim, pushGroup, services, clock } = await startProvider(t)
+  let waitedSeconds = 0
+
+  /** As providers do: again once Retry-After has gone by. */
+  async function patiently(...asked: Parameters<typeof scim>) {
+    for (;;) {
+      const answer = await scim(...asked)
+      if (answer.status !== 429) return answer
+      const seconds = Number(answer.headers.get('retry-after'))
+      waitedSeconds += seconds
+      clock.advance(seconds * 1000)
+    }
+  }
+
+  const [token] = await services.scimTokens.list('acme')
+  const first = await services.scimPeople.create({ token: token!, actor: ACTOR }, personNamed('p0'))
+  // copies of one who was pushed: how people come is told elsewhere
+  const ids = Array.from({ length: PEOPLE }, (_, at) => `usr_${String(at).padStart(32, '0')}`)
+  await services.store.change(async ({ queries }) => {
+    for (let from = 0; from < PEOPLE; from += 500) {
+      const some = ids.slice(from, from + 500)
+      await queries
+        .insert(schema.scimPeople)
+        .values(some.map((userId) => ({ ...first.person, userId, userNameKey: userId })))
+    }
+  })
+  const groupId = await pushGroup('all')
+  const rules = { rules: [{ path: '/reports', allow: [{ group: 'all' }] }] }
+  await services.accessRules.put('acme', rules, ACTOR)
+  const beganMs = performance.now()
+  for (let from = 0; from < PEOPLE; from += AT_ONCE) {
+    const value = ids.slice(from, from + AT_ONCE).map((id) => ({ $ref: null, value: id }))
+    const add = patching({ op: 'Add', path: 'members', value })
+    t.equal((await patiently('PATCH', `/Groups/${groupId}`, add)).status, 204)
+  }
+  const piecesMs = performance.now() - beganMs
+  t.ok(waitedSeconds > 0 && waitedSeconds <= 15, 'a thousand members count as several requests')
+  const [group] = (await services.scimGroups.list('acme', [], { offset: 0, limit: 1 })).found
+  t.equal((await services.scimGroups.membersOf(group!)).length, PEOPLE)
+  const members = ids.map((value) => ({ value, type: 'User', display: 'Somebody with a name' }))
+  const whole = { displayName: 'all', members }
+  t.match(await patiently('PUT', `/Groups/${groupId}`, whole), { status: 200 })
+  const half = { displayName: 'all', members: members.slice(PEOPLE / 2) }
+  const answer = await patiently('PUT', `/Groups/${groupId}`, half)
+  t.equal((answer.body['members'] as unknown[]).length, PEOPLE / 2)
+  t.equal((await scim('DELETE', `/Groups/${groupId}`)).status, 204)
+  t.comment(
+    `in pieces ${piecesMs.toFixed()} ms and ${waitedSeconds} s of waiting, all ${(performance.now() - beganMs).toFixed()} ms`,
+  )
+})

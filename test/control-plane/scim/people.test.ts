@@ -1,0 +1,132 @@
+/** People that a provider pushes: made, read, changed and gone, and their sessions with them. */
+import t from 'tap'
+import { ENFORCED_BY_NOBODY } from '../../../control-plane/store/enforced.ts'
+import { ACTOR } from '../../support/control-plane.ts'
+import { ada, patching, personNamed, recordSession, startProvider } from './provider.ts'
+
+t.test('a person is made as a provisioned account, and read as it was sent', async (t) => {
+  const { scim, services } = await startProvider(t)
+  const made = await scim('POST', '/Users', ada)
+  t.match(made, { status: 201, body: { ...ada, meta: { resourceType: 'User' } } })
+  t.equal(made.headers.get('content-type'), 'application/scim+json')
+  const id = made.body['id'] as string
+  t.equal(made.headers.get('location'), `http://localhost:8080/scim/v2/acme/Users/${id}`)
+  t.match(await scim('GET', `/Users/${id}`), { status: 200, body: { id, ...ada } })
+  t.match(await services.users.get('acme', id), {
+    username: 'ada@acme.example',
+    email: 'ada@acme.example',
+    name: 'Ada Lovelace',
+    passwordHash: '',
+    emailProvenAt: null,
+    isDisabled: false,
+  })
+})
+
+t.test(
+  'a userName that is not the address of the person is theirs at the provider alone',
+  async (t) => {
+    const { push, scim, services } = await startProvider(t)
+    const id = await push({ ...ada, userName: 'ada@acme.onmicrosoft.example' })
+    const { username, email } = await services.users.get('acme', id)
+    t.same([username, email], ['ada@acme.example', 'ada@acme.example'])
+    const filter = encodeURIComponent('userName eq "ADA@acme.onmicrosoft.example"')
+    t.match(await scim('GET', `/Users?filter=${filter}`), { body: { totalResults: 1 } })
+  },
+)
+
+t.test('active: false ends the sessions of a person before the answer is given', async (t) => {
+  const { push, scim, services } = await startProvider(t)
+  const userId = await push()
+  await recordSession(services, 'sid-ada', userId)
+  const asked = Promise.withResolvers<void>()
+  const enforced = Promise.withResolvers<void>()
+  services.store.enforceBy(async () => {
+    asked.resolve()
+    await enforced.promise
+    return { ...ENFORCED_BY_NOBODY, unreachable: ['edge-2'] }
+  })
+  let isAnswered = false
+  const answer = scim(
+    'PATCH',
+    `/Users/${userId}`,
+    patching({ op: 'Replace', path: 'active', value: 'False' }),
+  )
+  void answer.then(() => (isAnswered = true))
+  await asked.promise
+  t.notOk(isAnswered, 'gateways are waited for')
+  enforced.resolve()
+  t.match(await answer, { status: 200, body: { active: false } })
+  const { subjects } = await services.revocations.revokedState('acme')
+  t.ok(subjects[userId])
+  const { items } = await services.sessions.list('acme', { limit: 10 })
+  t.match(items, [{ sid: 'sid-ada', endReason: 'user_disabled' }])
+  t.ok((await services.users.get('acme', userId)).isDisabled)
+  const [newest] = await services.scimLog.list('acme', 1)
+  t.match(newest, { method: 'PATCH', detail: /^Some gateways have not confirmed yet/ })
+})
+
+t.test('a person who is deleted is gone with their sessions, and may come again', async (t) => {
+  const { push, scim, services } = await startProvider(t)
+  const userId = await push()
+  await recordSession(services, 'sid-ada', userId)
+  t.equal((await scim('DELETE', `/Users/${userId}`)).status, 204)
+  t.ok((await services.revocations.revokedState('acme')).subjects[userId])
+  for (const method of ['GET', 'DELETE'])
+    t.match(await scim(method, `/Users/${userId}`), { status: 404, body: { status: '404' } })
+  t.equal(await services.users.find('acme', userId), undefined)
+  t.not(await push(), userId)
+})
+
+t.test('PUT replaces what is known of a person, and not whether they may come in', async (t) => {
+  const { push, scim } = await startProvider(t)
+  const userId = await push({ ...ada, active: false, title: 'Countess' })
+  const answer = await scim('PUT', `/Users/${userId}`, {
+    userName: 'ada@acme.example',
+    displayName: 'A. L.',
+  })
+  t.match(answer, {
+    status: 200,
+    body: { displayName: 'A. L.', active: false, externalId: 'ext-ada' },
+  })
+  t.notOk('title' in answer.body)
+  t.match(await scim('PUT', `/Users/${userId}`, { displayName: 'x' }), { status: 400 })
+})
+
+t.test('lists are pages that count from 1', async (t) => {
+  const { push, scim, clock } = await startProvider(t)
+  for (const name of ['a', 'b', 'c', 'd', 'e']) {
+    await push(personNamed(name))
+    clock.advance(1)
+  }
+  const named = async (query: string) => {
+    const { body } = await scim('GET', `/Users?${query}`)
+    const names = (body['Resources'] as { userName: string }[]).map(({ userName }) => userName)
+    return [body['totalResults'], body['startIndex'], body['itemsPerPage'], names.join('')]
+  }
+  t.same(await named('startIndex=1&count=2'), [5, 1, 2, 'ab'])
+  t.same(await named('startIndex=5&count=2'), [5, 5, 1, 'e'])
+  t.same(await named('startIndex=0&count=-3'), [5, 1, 0, ''])
+  t.same(await named('startIndex=6'), [5, 6, 0, ''])
+  t.same(await named(''), [5, 1, 5, 'abcde'])
+  t.match(await scim('GET', '/Users?startIndex=two'), {
+    status: 400,
+    body: { scimType: 'invalidValue' },
+  })
+})
+
+t.test(
+  'an administrator who renames somebody is not overruled by what has not changed',
+  async (t) => {
+    const { push, scim, services } = await startProvider(t)
+    const userId = await push()
+    await services.users.patch('acme', userId, { name: 'Countess' }, ACTOR)
+    await scim('PATCH', `/Users/${userId}`, patching({ op: 'add', path: 'title', value: 'x' }))
+    t.equal((await services.users.get('acme', userId)).name, 'Countess')
+    await scim(
+      'PATCH',
+      `/Users/${userId}`,
+      patching({ op: 'replace', path: 'displayName', value: 'Ada L.' }),
+    )
+    t.equal((await services.users.get('acme', userId)).name, 'Ada L.')
+  },
+)
