@@ -16,7 +16,11 @@ import type { Edge, RequestContext } from './request/context.ts'
 import { createOpenStreams } from './session/open-streams.ts'
 import { createServiceEndpoints } from './session/endpoints.ts'
 import { createOwnSessions } from './session/own-sessions.ts'
-import { createGatewaySessions, type ProvenSession } from './request/sessions.ts'
+import {
+  createGatewayMachines,
+  createGatewaySessions,
+  type ProvenSession,
+} from './request/sessions.ts'
 import { createLogSink, type LineSink } from './telemetry/line-writer.ts'
 import { createRefusalSample } from './telemetry/refusal-sample.ts'
 import { createWorkerTelemetry } from './telemetry/worker-telemetry.ts'
@@ -194,6 +198,7 @@ export function createGateway({ settings, port, log, clock, lines, door }: Gatew
     load: loading.load,
     onError: (error) => log.error({ error }, 'a request failed inside'),
     sessions,
+    machines: createGatewayMachines(sessions, clock),
     addresses: createAddressReader(settings.trustedProxies),
     clock,
     upgrades,

@@ -154,11 +154,12 @@ export function takeBack(context: RequestContext, outcome: Outcome<never>): void
 
 function planOf(
   context: RequestContext,
-  { session, cookies, isSeenDue }: Forward<ProvenSession>,
+  { session, machine, cookies, isSeenDue }: Forward<ProvenSession>,
   upstream: Upstream,
   head: Pick<RequestHead, 'authority' | 'cookies'>,
 ): ForwardPlan {
   context.session = session
+  context.machine = machine
   if (isSeenDue) context.edge.active(context, session!)
   return {
     upstream,

@@ -10,6 +10,7 @@ import { PEOPLE_LIMITS } from './people-limits.ts'
 import { PROJECT_LIMITS } from './project-limits.ts'
 import { REPORT_LIMITS } from './report-limits.ts'
 import { RULE_LIMITS } from './rule-limits.ts'
+import { SERVICE_LIMITS } from './service-limits.ts'
 import { WEBHOOK_LIMITS } from './webhook-limits.ts'
 
 /**
@@ -28,6 +29,7 @@ export const LIMITS = {
   ...PEOPLE_LIMITS,
   ...PROJECT_LIMITS,
   ...REPORT_LIMITS,
+  ...SERVICE_LIMITS,
   ...WEBHOOK_LIMITS,
   // sessions
   sessionTokenBytesMax: 1536, // what a realm issues

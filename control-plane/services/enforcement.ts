@@ -22,6 +22,7 @@ import { createFigures } from '../monitoring/figures.ts'
 import { ENFORCED_BY_NOBODY } from '../store/enforced.ts'
 import { isReserved } from '../store/reserved.ts'
 import { createFleetSource } from '../tenants/fleet-source.ts'
+import { createServiceIdentities } from '../tenants/service-identities.ts'
 import type { Jobs } from './jobs.ts'
 import type { TenantServices } from './tenants.ts'
 import type { ServicesWorld } from './world.ts'
@@ -35,7 +36,8 @@ export async function openEnforcement(world: ServicesWorld, below: TenantService
   const logoutNotices = createLogoutNotices({ store, tenants, keys, baseUrl, clock, log })
   jobs.begins(() => logoutNotices.send())
 
-  const states = createFeedStates({ store, revocations, clock })
+  const identities = createServiceIdentities({ vault, baseUrl })
+  const states = createFeedStates({ store, revocations, clock, identities })
   const clients = createClients({ store, vault, states, clock })
   const instances = await openInstances({ store, states, clock })
   jobs.tidies('instances', async (limit) => {
@@ -178,6 +180,7 @@ export async function openEnforcement(world: ServicesWorld, below: TenantService
   }
 
   return {
+    identities,
     logoutNotices,
     clients,
     instances,

@@ -13,6 +13,7 @@ import * as device from './device-tables.ts'
 import * as feed from './feed-tables.ts'
 import * as hostname from './hostname-tables.ts'
 import * as monitoring from './monitoring-tables.ts'
+import { services, serviceSecrets } from './service-tables.ts'
 import * as signIn from './sign-in-tables.ts'
 import * as webhook from './webhook-tables.ts'
 
@@ -29,6 +30,8 @@ export const schema = {
   ...feed,
   ...hostname,
   ...monitoring,
+  services,
+  serviceSecrets,
   ...signIn,
   ...webhook,
 }

@@ -1,4 +1,9 @@
-/** The session reader of the gateway: with each proof come the lines that an application gets. */
+/** The readers of the gateway, of people and of machines: with each proof come the lines that an application gets. */
+import type { Clock } from '../../shared/clock.ts'
+import {
+  createMachineReader,
+  type MachineReader as Machines,
+} from '../../shared/enforcement/read-machine.ts'
 import {
   createSessionReader,
   type ProvenSession as Proven,
@@ -11,4 +16,10 @@ export type SessionReader = Reader<SessionLines>
 
 export function createGatewaySessions(): SessionReader {
   return createSessionReader({ carry: (token, claims) => new SessionLines(token, claims) })
+}
+
+export type MachineReader = Machines<SessionLines>
+
+export function createGatewayMachines(sessions: SessionReader, clock: Clock): MachineReader {
+  return createMachineReader({ sessions, clock })
 }

@@ -57,6 +57,7 @@ import { acmeOrders } from './0062-acme-orders.ts'
 import { allowedAt } from './0063-allowed-at.ts'
 import { connections } from './0066-connections.ts'
 import { hostnameClaims } from './0065-hostname-claims.ts'
+import { services } from './0068-services.ts'
 
 export interface Migration {
   readonly name: string
@@ -127,4 +128,5 @@ export const migrations: readonly Migration[] = [
   accessRules,
   connections,
   hostnameClaims,
+  services,
 ]

@@ -36,6 +36,8 @@ const AT_ONCE = [
   schema.deviceChallenges,
   schema.deviceTypedCodes,
   schema.connections,
+  schema.services,
+  schema.serviceSecrets,
 ] as const
 
 /** What it has been writing ever since; mails first, as they are still on their way. */
