@@ -1,6 +1,8 @@
 import t from 'tap'
+import { WebSocket } from 'ws'
 import { PASSWORD, startApplication, startTenant } from '../../support/application.ts'
 import { wholeFleet } from '../../support/whole-fleet.ts'
+import { startWebSocketApplication } from '../../support/websockets.ts'
 
 const PAGE = { accept: 'text/html', 'sec-fetch-mode': 'navigate' }
 
@@ -61,6 +63,41 @@ t.test('a machine opens what a rule names it for, until its secret is revoked', 
     t.match(JSON.parse(answer.text), { error: 'invalid_client', reason: 'machine_unknown' })
     t.equal(answer.headers['location'], undefined, 'no way to a login page')
   }
+})
+
+t.test('what a machine has open ends with its secret, at every gateway', async (t) => {
+  const fleet = await wholeFleet(t)
+  const application = await startWebSocketApplication(t)
+  const tenant = await startTenant(fleet, 'live-machines', application.url)
+  const api = (method: string, path: string, body?: object) =>
+    fleet.operator(method, `/tenants/live-machines${path}`, body)
+  const { body: service } = await api('POST', '/services', { name: 'Listener' })
+  const serviceId = String(service['service_id'])
+  const rules = [{ path: '/live', allow: [{ service: serviceId }] }]
+  await api('PUT', '/access-rules', { rules })
+  const made = async () => (await api('POST', `/services/${serviceId}/secrets`, {})).body
+  const [first, second] = [await made(), await made()]
+  const open = async (secret: unknown, gateway: number) => {
+    const { host, port } = new URL(tenant.edge(gateway))
+    const headers = { 'service-client-id': serviceId, 'service-client-secret': String(secret) }
+    const socket = new WebSocket(`ws://127.0.0.1:${port}/live`, { headers: { host, ...headers } })
+    t.teardown(() => socket.terminate())
+    const closed = new Promise<number>((resolve) => socket.on('close', resolve))
+    await new Promise((resolve, reject) => socket.once('open', resolve).once('error', reject))
+    return { socket, closed }
+  }
+  const ends = await Promise.all([0, 0, 1, 1].map((gateway) => open(first['secret'], gateway)))
+  const stays = await Promise.all([0, 1].map((gateway) => open(second['secret'], gateway)))
+  const { headers } = application.opened.at(-1)!
+  t.match(headers, { 'x-service-user': serviceId, 'service-client-secret': undefined })
+  const gone = await api('DELETE', `/services/${serviceId}/secrets/${String(first['secret_id'])}`)
+  t.equal(gone.status, 204)
+  const answeredMs = performance.now()
+  for (const { closed } of ends) t.equal(await closed, 1008)
+  t.comment(`the last of four closed ${Math.round(performance.now() - answeredMs)} ms later`)
+  for (const { socket } of stays) t.equal(socket.readyState, WebSocket.OPEN, 'by another secret')
+  await api('PATCH', `/services/${serviceId}`, { is_disabled: true })
+  for (const { closed } of stays) t.equal(await closed, 1008)
 })
 
 function claimsOf(token: string): Record<string, unknown> {
