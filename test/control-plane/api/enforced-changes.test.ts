@@ -71,10 +71,10 @@ void t.test('secrets of machines are known and revoked everywhere by then', asyn
   const { asked, serves, operator } = await startWorld(t)
   const enforced = { gateways: 1, of: 1 }
   const { body: service } = await operator('POST', '/tenants/acme/services', { name: 'CI' })
-  const path = `/services/${service['service_id']}`
+  const path = `/services/${String(service['service_id'])}`
   const made = await asked('POST', `${path}/secrets`, {}, serves)
   t.match(made, { status: 201, body: { enforced } })
-  const gone = `${path}/secrets/${made.body['secret_id']}`
+  const gone = `${path}/secrets/${String(made.body['secret_id'])}`
   t.equal((await asked('DELETE', gone, undefined, serves)).status, 204)
   const disabled = await asked('PATCH', path, { is_disabled: true }, serves)
   t.match(disabled, { status: 200, body: { is_disabled: true, enforced } })

@@ -16,7 +16,7 @@ async function startWorld(test: { teardown(work: () => unknown): void }) {
   const call = (method: string, path: string, body?: object) =>
     api.operator(method, `/tenants/acme${path}`, body)
   const { body } = await call('POST', '/services', { name: 'CI' })
-  return { ...api, clock, call, one: `/services/${body['service_id']}` }
+  return { ...api, clock, call, one: `/services/${String(body['service_id'])}` }
 }
 
 void t.test('two secrets live at once, a year at most, and are shown once', async (t) => {
@@ -90,7 +90,7 @@ void t.test('no tenant has another one’s, nor more than it may have', async (t
     )
   const made = await call('POST', `${one}/secrets`, {})
   const { body: mine } = await operator('POST', '/tenants/other/services', { name: 'Mine' })
-  const crossed = `/tenants/other/services/${mine['service_id']}/secrets/${made.body['secret_id']}`
+  const crossed = `/tenants/other/services/${String(mine['service_id'])}/secrets/${String(made.body['secret_id'])}`
   t.match(await operator('DELETE', crossed), { body: { error: 'service_secret_not_found' } })
   const rules = [{ path: '/', allow: [{ service: one.slice('/services/'.length) }] }]
   t.match(await operator('PUT', '/tenants/other/access-rules', { rules }), { status: 400 })

@@ -128,6 +128,7 @@ t.test('it opens what names it, and nothing else', async (t) => {
   t.match(ask('/posted', { judged: { method: 'POST' } }), NAMED)
   const overridden = { method: 'POST', methodOverrides: ['DELETE'] }
   t.match(ask('/posted', { judged: overridden }), NOT_ALLOWED)
+  t.match(ask('/hooks/1', { judged: { methodOverrides: ['A,B,C,D'] } }), NOT_ALLOWED)
   t.match(ask('/both', { machine: bringing(OTHER, OF_OTHER) }), NOT_ALLOWED)
   t.match(ask('/both/deeper', { machine: bringing(OTHER, OF_OTHER) }), NOT_ALLOWED, 'denies add up')
   t.match(ask('/both/deeper'), NAMED, 'of others they say nothing')
@@ -135,6 +136,14 @@ t.test('it opens what names it, and nothing else', async (t) => {
   t.match(ask('/admin'), refused('sealed', 404))
   for (const path of ['/hooks/..%2fx', '/%68ooks/1', '/x/..;/hooks', '/index.php/hooks', '/HOOKS'])
     t.match(ask(path), { kind: 'refuse' }, path)
+})
+
+t.test('no other reading of a path opens it', async (t) => {
+  const access = compileAccess(rulesOf([{ path: '/hooks', allow: [{ service: CI }] }]), excluded)
+  const tenant = { ...TENANT, access }
+  t.match(ask('/hooks/1', { tenant }), NAMED)
+  for (const path of ['/x/../hooks/1', '/a/..;/hooks', '/index.php/hooks', '/%68ooks', '/HOOKS/1'])
+    t.match(ask(path, { tenant }), { kind: 'refuse' }, path)
 })
 
 t.test('what is no right secret opens nothing, and sends nobody to sign in', async (t) => {
