@@ -160,7 +160,7 @@ function planOf(
 ): ForwardPlan {
   context.session = session
   context.machine = machine
-  if (isSeenDue) context.edge.active(context, session!)
+  if (isSeenDue || machine !== undefined) context.edge.active(context, session!)
   return {
     upstream,
     client: context.clientAddress,

@@ -7,6 +7,9 @@ export const SERVICE_LIMITS = {
   serviceSecretSecondsMin: 3600,
   serviceSecretSecondsMax: 365 * 24 * 3600,
   serviceSecretSecondsDefault: 90 * 24 * 3600,
+  /** How exact it is when a secret was last used, and of how many a worker knows when it said so. */
+  serviceUseToldSeconds: 300,
+  serviceUsesRememberedMax: 10_000,
   /** Wrong credentials of one address or network; beyond it not even right ones are looked at. */
   rateServiceFailures: { burst: 20, perSecond: 0.2 },
   /**

@@ -15,6 +15,7 @@ import {
   findService,
   insertService,
   insertServiceSecret,
+  markSecretUsed,
   servicesIdentifiedBefore,
   serviceSecretsOf,
   servicesOf,
@@ -37,6 +38,12 @@ export interface Machine extends ServiceRow {
 
 type MachineSecret = Omit<ServiceSecretRow, 'tenantId' | 'serviceId' | 'secretHash'>
 
+interface UsedSecret {
+  readonly tenantId: string
+  readonly secretId: string
+  readonly atMs: number
+}
+
 export type Machines = ReturnType<typeof createMachines>
 
 const SECRET_BYTES = 32
@@ -51,11 +58,9 @@ export function createMachines({ store, clock }: { readonly store: Store; readon
     const named = servicesIn(rules?.content.rules ?? [])
     return (await servicesOf(queries, tenantId)).map((service) => ({
       ...service,
-      secrets: (secrets.get(service.serviceId) ?? []).map(({ secretId, createdAt, endsAt }) => ({
-        secretId,
-        createdAt,
-        endsAt,
-      })),
+      secrets: (secrets.get(service.serviceId) ?? []).map(
+        ({ secretId, createdAt, endsAt, usedAt }) => ({ secretId, createdAt, endsAt, usedAt }),
+      ),
       isNamed: named.has(service.serviceId),
     }))
   }
@@ -109,11 +114,12 @@ export function createMachines({ store, clock }: { readonly store: Store; readon
           throw new Refusal('service_secrets_full')
         times = { createdAt: nowMs, endsAt: nowMs + seconds * SECOND_MS }
         const secretHash = createHash('sha256').update(secret).digest('base64url')
-        await insertServiceSecret(queries, { secretId, tenantId, serviceId, secretHash, ...times })
+        const row = { secretId, tenantId, serviceId, secretHash, ...times, usedAt: null }
+        await insertServiceSecret(queries, row)
         const endsAt = new Date(times.endsAt).toISOString()
         return { service_id: serviceId, name, secret_id: secretId, ends_at: endsAt }
       })
-      return { secretId, ...times, secret }
+      return { secretId, ...times, usedAt: null, secret }
     },
 
     async revokeSecret(tenantId: string, serviceId: string, secretId: string, actor: Actor) {
@@ -151,6 +157,16 @@ export function createMachines({ store, clock }: { readonly store: Store; readon
         await deleteServiceSecretsOf(queries, tenantId, serviceId)
         await deleteService(queries, tenantId, serviceId)
         return { service_id: serviceId, name }
+      })
+    },
+
+    /** What gateways report, many at a time; no gateway has to hear of it. */
+    async used(reports: readonly UsedSecret[]): Promise<void> {
+      if (reports.length === 0) return
+      const latestMs = clock.nowMs() // a gateway's clock may run ahead
+      await store.change(async ({ queries }) => {
+        for (const report of reports)
+          await markSecretUsed(queries, { ...report, atMs: Math.min(report.atMs, latestMs) })
       })
     },
 

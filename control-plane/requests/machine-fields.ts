@@ -31,6 +31,10 @@ export const MachineSecretAnswer = v.strictObject({
   secret_id: v.string(),
   created_at: time,
   ends_at: described(time, 'From then on it is refused.'),
+  last_used_at: described(
+    v.nullable(time),
+    'When a gateway last let it in, to within a few minutes; null: never, or in sdk mode.',
+  ),
 })
 
 export const MachineAnswer = v.strictObject({

@@ -1,6 +1,7 @@
 /** Who enforces what tenants decide: gateways, told by the fleet link, and instances, which poll. */
 import { isDeepStrictEqual } from 'node:util'
 import { SECOND_MS } from '../../shared/clock.ts'
+import { SERVICE_ID } from '../../shared/fleet/access-rules.ts'
 import type { FleetSettings, Revoked } from '../../shared/fleet/snapshot.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import { createCoalescingRunner } from '../concurrency/coalescing-runner.ts'
@@ -32,7 +33,7 @@ export type EnforcementServices = Awaited<ReturnType<typeof openEnforcement>>
 export async function openEnforcement(world: ServicesWorld, below: TenantServices, jobs: Jobs) {
   const { fleetKey, baseUrl, edgeUrlFor, clock, log } = world
   const { enforceMsMax = LIMITS.fleetEnforceMsMax } = world
-  const { store, vault, keys, tenants, sessions, revocations } = below
+  const { store, vault, keys, tenants, sessions, machines, revocations } = below
   const logoutNotices = createLogoutNotices({ store, tenants, keys, baseUrl, clock, log })
   jobs.begins(() => logoutNotices.send())
 
@@ -125,10 +126,15 @@ export async function openEnforcement(world: ServicesWorld, below: TenantService
     clock,
     log,
     settings,
-    onActivity: (_gatewayId, seen) =>
-      sessions.seen(
-        seen.map(({ tenant_id, sid, at }) => ({ tenantId: tenant_id, sid, atMs: at * SECOND_MS })),
-      ),
+    async onActivity(_gatewayId, seen) {
+      const [ofMachines = [], ofPeople = []] = [true, false].map((isMachine) =>
+        seen
+          .filter(({ subject }) => SERVICE_ID.test(subject) === isMachine)
+          .map(({ tenant_id, sid, at }) => ({ tenantId: tenant_id, sid, atMs: at * SECOND_MS })),
+      )
+      await sessions.seen(ofPeople)
+      await machines.used(ofMachines.map(({ sid, ...one }) => ({ ...one, secretId: sid })))
+    },
     async onDoor(gatewayId, door) {
       await gatewayDoors.connected(gatewayId, door)
       await tellSettings.run()

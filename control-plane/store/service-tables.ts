@@ -29,6 +29,8 @@ export const serviceSecrets = table(
     secretHash: text('secret_hash').notNull(),
     createdAt: whole('created_at').notNull(),
     endsAt: whole('ends_at').notNull(),
+    /** As gateways say, to within some minutes. */
+    usedAt: whole('used_at'),
   },
   (table) => [index('service_secrets_tenant').on(table.tenantId)],
 )

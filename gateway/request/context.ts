@@ -38,7 +38,7 @@ export interface Edge {
   serve(context: RequestContext, endpoint: ServiceEndpoint): void
   /** The session moved to another client and its tenant wants it ended. */
   terminate(context: RequestContext): void
-  /** A live session was used: told when its companion cookie is rewritten, so not every time. */
+  /** A live session was used: told when its companion cookie is rewritten, so not every time. Or a machine. */
   active(context: RequestContext, session: ProvenSession): void
 }
 

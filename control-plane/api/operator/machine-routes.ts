@@ -34,7 +34,9 @@ const NewSecretAnswer = v.strictObject({
 const GoneMachineAnswer = v.strictObject({ service_id: v.string(), enforced })
 const GoneSecretAnswer = v.strictObject({ secret_id: v.string(), enforced })
 
-const ofSecret = viewOf(MachineSecretAnswer)
+const secretFields = viewOf(MachineSecretAnswer)
+const ofSecret = (secret: Machine['secrets'][number]) =>
+  secretFields({ ...secret, lastUsedAt: secret.usedAt })
 const ofMachine = viewOf(MachineAnswer)
 const machineView = (machine: Machine) =>
   ofMachine({ ...machine, secrets: machine.secrets.map(ofSecret) })

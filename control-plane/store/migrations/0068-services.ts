@@ -18,7 +18,8 @@ export const services = {
       service_id TEXT NOT NULL,
       secret_hash TEXT NOT NULL,
       created_at BIGINT NOT NULL,
-      ends_at BIGINT NOT NULL
+      ends_at BIGINT NOT NULL,
+      used_at BIGINT
     )`,
     `CREATE INDEX service_secrets_tenant ON service_secrets (tenant_id)`,
   ],

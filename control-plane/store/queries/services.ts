@@ -1,4 +1,4 @@
-import { asc, inArray, lt } from '../drizzle.ts'
+import { and, asc, eq, inArray, isNull, lt, or } from '../drizzle.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../engine.ts'
 import { allBy, deleteBy, findBy, insertInto, updateBy } from '../statements.ts'
@@ -29,6 +29,16 @@ export const serviceSecretsOf = allBy(
 )
 export const deleteServiceSecret = deleteBy(secrets, 'tenantId', 'secretId')
 export const deleteServiceSecretsOf = deleteBy(secrets, 'tenantId', 'serviceId')
+
+/** The latest that anybody says; one that has gone meanwhile is none. */
+export async function markSecretUsed(
+  queries: Queries,
+  { tenantId, secretId, atMs }: { tenantId: string; secretId: string; atMs: number },
+) {
+  const isMeant = and(eq(secrets.tenantId, tenantId), eq(secrets.secretId, secretId))
+  const isNews = or(isNull(secrets.usedAt), lt(secrets.usedAt, atMs))
+  await queries.update(secrets).set({ usedAt: atMs }).where(and(isMeant, isNews))
+}
 
 /** Of many tenants at once, the oldest of each first. */
 export async function servicesOfAll(

@@ -55,6 +55,23 @@ void t.test('two secrets live at once, a year at most, and are shown once', asyn
   t.equal(((await call('GET', one)).body['secrets'] as []).length, 2, 'and is gone')
 })
 
+void t.test('gateways say when a secret was used, and the latest word counts', async (t) => {
+  const { call, one, services, clock } = await startWorld(t)
+  const secretId = String((await call('POST', `${one}/secrets`, {})).body['secret_id'])
+  const shown = async () => (await call('GET', one)).body['secrets'] as unknown
+  t.match(await shown(), [{ last_used_at: null }])
+  const revision = await services.store.revision()
+  const used = { tenantId: 'acme', secretId, atMs: clock.nowMs() - 5000 }
+  await services.machines.used([used, { ...used, atMs: used.atMs - 60_000 }])
+  const atMs = new Date(used.atMs).toISOString()
+  t.match(await shown(), [{ last_used_at: atMs }])
+  await services.machines.used([{ ...used, tenantId: 'other', atMs: used.atMs + 1000 }])
+  t.match(await shown(), [{ last_used_at: atMs }], 'of another tenant’s it says nothing')
+  await services.machines.used([{ ...used, atMs: clock.nowMs() + 60_000 }])
+  t.match(await shown(), [{ last_used_at: new Date(clock.nowMs()).toISOString() }])
+  t.equal(await services.store.revision(), revision, 'no gateway is told of it')
+})
+
 void t.test('a machine that a rule names stays until the rule is another one', async (t) => {
   const { call, one, services } = await startWorld(t)
   const service = one.slice('/services/'.length)

@@ -38,6 +38,11 @@ t.test('a machine opens what a rule names it for, until its secret is revoked', 
   t.match(claims, { sub: serviceId, client_id: serviceId, aud: 'machines-user', email: undefined })
   t.notMatch(JSON.stringify(application.received), /service-client|sms_/i)
 
+  const usedAt = async () => {
+    const { body } = await api('GET', `/services/${serviceId}`)
+    return (body['secrets'] as unknown as { last_used_at: string | null }[])[0]?.last_used_at
+  }
+  while ((await usedAt()) === null) await new Promise((resolve) => setTimeout(resolve, 50))
   const refused = await ask('/hooks/1', 'GET', PAGE)
   t.match(refused, { status: 403, headers: { 'content-type': /json/ } })
   t.match(JSON.parse(refused.text), { error: 'access_denied', reason: 'machine_not_allowed' })

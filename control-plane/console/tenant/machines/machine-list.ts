@@ -8,7 +8,7 @@ import { linkButton } from '../../../pages/blocks/form.ts'
 import type { Html } from '../../../pages/html.ts'
 import { form } from '../../blocks/form.ts'
 import { table } from '../../blocks/table.ts'
-import { badge, card, moment, type Tone } from '../../blocks/text.ts'
+import { age, badge, card, moment, type Tone } from '../../blocks/text.ts'
 import { DAY_SECONDS, durationText } from '../../durations.ts'
 import type { TenantVisit } from '../../route.ts'
 
@@ -66,6 +66,10 @@ function secretTable({ name, secrets }: Machine, nowMs: number, path: string | u
     columns: [
       { label: 'Secret', isName: true, cell: ({ secretId }) => html`<code>${secretId}</code>` },
       { label: 'Created', cell: ({ createdAt }) => moment(createdAt) },
+      {
+        label: 'Last used',
+        cell: ({ usedAt }) => (usedAt === null ? 'never' : age(usedAt, nowMs)),
+      },
       {
         label: 'Expires',
         cell: (secret) =>
