@@ -58,7 +58,7 @@ void t.test('two secrets live at once, a year at most, and are shown once', asyn
 void t.test('gateways say when a secret was used, and the latest word counts', async (t) => {
   const { call, one, services, clock } = await startWorld(t)
   const secretId = String((await call('POST', `${one}/secrets`, {})).body['secret_id'])
-  const shown = async () => (await call('GET', one)).body['secrets'] as unknown
+  const shown = async () => (await call('GET', one)).body['secrets']
   t.match(await shown(), [{ last_used_at: null }])
   const revision = await services.store.revision()
   const used = { tenantId: 'acme', secretId, atMs: clock.nowMs() - 5000 }
