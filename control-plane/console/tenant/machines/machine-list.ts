@@ -26,8 +26,6 @@ export function machineCard(visit: TenantVisit, machine: Machine, path: string):
     name,
     html`<p>${badge(state, tone)} <code>${serviceId}</code></p>
       ${machine.isNamed ? '' : html`<p class="hint">No access rule names it, so it can’t open anything yet. Add a clause like <code>{"service": "${serviceId}"}</code>.</p>`}
-      ${secretTable(machine, nowMs, proofs.isReadOnly ? undefined : path)}
-      ${proofs.isReadOnly ? '' : newSecret(visit, machine, path)}
       ${
         proofs.isReadOnly
           ? ''
@@ -44,7 +42,9 @@ export function machineCard(visit: TenantVisit, machine: Machine, path: string):
               }
               ${linkButton(`${path}/delete`, 'Delete', 'small')}
             </div>`
-      }`,
+      }
+      ${secretTable(machine, nowMs, proofs.isReadOnly ? undefined : path)}
+      ${proofs.isReadOnly ? '' : newSecret(visit, machine, path)}`,
     serviceId,
   )
 }

@@ -200,7 +200,8 @@ function secretView(
   { secret, endsAt }: { readonly secret: string; readonly endsAt: number },
   back: string,
 ): View {
-  const host = tenant.hostnames[0] ?? 'app.example.com'
+  const [hostname] = tenant.hostnames
+  const url = hostname === undefined ? tenant.origin : `https://${hostname}`
   return {
     title: 'Machine secret',
     here: 'machines',
@@ -210,7 +211,7 @@ function secretView(
       ${copyable(secret, 'Secret')}
       <p>The machine sends two headers with each request. Keep the secret out of the command line:</p>
       ${copyable(
-        `curl -H 'Service-Client-Id: ${serviceId}' -H @secret-header.txt https://${host}/`,
+        `curl -H 'Service-Client-Id: ${serviceId}' -H @secret-header.txt ${url}/`,
         'Command',
       )}
       <p class="hint">
