@@ -1,6 +1,7 @@
 import t from 'tap'
 import { WebSocket } from 'ws'
 import { PASSWORD, startApplication, startTenant } from '../../support/application.ts'
+import { newSecret } from '../../support/machines.ts'
 import { wholeFleet } from '../../support/whole-fleet.ts'
 import { startWebSocketApplication } from '../../support/websockets.ts'
 
@@ -103,6 +104,30 @@ t.test('what a machine has open ends with its secret, at every gateway', async (
   for (const { socket } of stays) t.equal(socket.readyState, WebSocket.OPEN, 'by another secret')
   await api('PATCH', `/services/${serviceId}`, { is_disabled: true })
   for (const { closed } of stays) t.equal(await closed, 1008)
+})
+
+t.test('a gateway that starts without its control plane knows its machines', async (t) => {
+  const fleet = await wholeFleet(t)
+  const application = await startApplication(t)
+  const tenant = await startTenant(fleet, 'kept-machines', application.origin)
+  const api = (method: string, path: string, body?: object) =>
+    fleet.operator(method, `/tenants/kept-machines${path}`, body)
+  const { body: service } = await api('POST', '/services', { name: 'CI' })
+  const serviceId = String(service['service_id'])
+  const { body: secret } = await api('POST', `/services/${serviceId}/secrets`, {})
+  await api('PUT', '/access-rules', { rules: [{ path: '/', allow: [{ service: serviceId }] }] })
+  await fleet.settled()
+  await fleet.controlPlane.stop('SIGKILL')
+  await fleet.gateways[0]?.stop('SIGKILL')
+  await fleet.startGateway(0)
+  const ask = (text: string) =>
+    fleet.browser().fetch(`${tenant.edge(0)}/hooks`, {
+      headers: { 'service-client-id': serviceId, 'service-client-secret': text },
+    })
+  t.match(await ask(String(secret['secret'])), { status: 200, text: new RegExp(serviceId) })
+  t.match(await ask(newSecret()), { status: 401 })
+  await fleet.startControlPlane()
+  await fleet.settled()
 })
 
 function claimsOf(token: string): Record<string, unknown> {
