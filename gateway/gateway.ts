@@ -16,7 +16,12 @@ import type { Edge, RequestContext } from './request/context.ts'
 import { createOpenStreams } from './session/open-streams.ts'
 import { createServiceEndpoints } from './session/endpoints.ts'
 import { createOwnSessions } from './session/own-sessions.ts'
-import { createGatewaySessions, type ProvenSession } from './request/sessions.ts'
+import {
+  createGatewayMachines,
+  createGatewaySessions,
+  createMachineUses,
+  type ProvenSession,
+} from './request/sessions.ts'
 import { createLogSink, type LineSink } from './telemetry/line-writer.ts'
 import { createRefusalSample } from './telemetry/refusal-sample.ts'
 import { createWorkerTelemetry } from './telemetry/worker-telemetry.ts'
@@ -179,6 +184,7 @@ export function createGateway({ settings, port, log, clock, lines, door }: Gatew
   }
 
   const nextRequestId = createRequestIds()
+  const isUseDue = createMachineUses()
   const endpoints = {
     sessions,
     relyingParty,
@@ -194,6 +200,7 @@ export function createGateway({ settings, port, log, clock, lines, door }: Gatew
     load: loading.load,
     onError: (error) => log.error({ error }, 'a request failed inside'),
     sessions,
+    machines: createGatewayMachines(sessions, clock),
     addresses: createAddressReader(settings.trustedProxies),
     clock,
     upgrades,
@@ -202,13 +209,12 @@ export function createGateway({ settings, port, log, clock, lines, door }: Gatew
     startTrace: telemetry.startTrace,
     serve: createServiceEndpoints(endpoints),
     terminate: (context) => terminate(context, endpoints),
-    active: ({ tenant, nowSeconds }, { claims }) =>
-      follower.reportActivity({
-        tenant_id: tenant.tenantId,
-        sid: claims.sid,
-        subject: claims.sub,
-        at: nowSeconds,
-      }),
+    active({ tenant, nowSeconds, machine }, { claims }) {
+      if (machine !== undefined && !isUseDue(machine.secretId, nowSeconds)) return
+      const sid = machine?.secretId ?? claims.sid
+      const { tenantId: tenant_id } = tenant
+      follower.reportActivity({ tenant_id, sid, subject: claims.sub, at: nowSeconds })
+    },
   }
 
   const server = createProtocols({

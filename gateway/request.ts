@@ -155,12 +155,13 @@ export function takeBack(context: RequestContext, outcome: Outcome<never>): void
 
 function planOf(
   context: RequestContext,
-  { session, cookies, isSeenDue }: Forward<ProvenSession>,
+  { session, machine, cookies, isSeenDue }: Forward<ProvenSession>,
   upstream: Upstream,
   head: Pick<RequestHead, 'authority' | 'cookies'>,
 ): ForwardPlan {
   context.session = session
-  if (isSeenDue) context.edge.active(context, session!)
+  context.machine = machine
+  if (isSeenDue || machine !== undefined) context.edge.active(context, session!)
   return {
     upstream,
     client: context.clientAddress,

@@ -11,6 +11,7 @@ import { PROJECT_LIMITS } from './project-limits.ts'
 import { REPORT_LIMITS } from './report-limits.ts'
 import { RULE_LIMITS } from './rule-limits.ts'
 import { SCIM_LIMITS } from './scim-limits.ts'
+import { SERVICE_LIMITS } from './service-limits.ts'
 import { WEBHOOK_LIMITS } from './webhook-limits.ts'
 
 /**
@@ -30,6 +31,7 @@ export const LIMITS = {
   ...PROJECT_LIMITS,
   ...REPORT_LIMITS,
   ...SCIM_LIMITS,
+  ...SERVICE_LIMITS,
   ...WEBHOOK_LIMITS,
   // sessions
   sessionTokenBytesMax: 1536, // what a realm issues

@@ -33,6 +33,18 @@ export const SIGN_IN_REASONS = [
 ] as const
 export type SignInReason = (typeof SIGN_IN_REASONS)[number]
 
+/** Of a machine that brought credentials. */
+export const MACHINE_REASONS = [
+  'machine_malformed',
+  'machine_with_session',
+  'machine_unknown',
+  'machine_secret_ended',
+  'machine_disabled',
+  'machine_not_allowed',
+  'machine_rate_limited',
+] as const
+export type MachineReason = (typeof MACHINE_REASONS)[number]
+
 export const REFUSE_REASONS = [
   'host_unknown',
   'sealed',
@@ -44,10 +56,11 @@ export const REFUSE_REASONS = [
   'not_ready',
   'state_lost',
   'client_unreadable',
+  ...MACHINE_REASONS,
 ] as const
 export type RefuseReason = (typeof REFUSE_REASONS)[number]
 
-export const FORWARD_REASONS = ['session', 'excluded', 'pass_through', 'probe'] as const
+export const FORWARD_REASONS = ['session', 'machine', 'excluded', 'pass_through', 'probe'] as const
 export type ForwardReason = (typeof FORWARD_REASONS)[number]
 
 export type Reason = SignInReason | RefuseReason | ForwardReason

@@ -46,6 +46,7 @@ export const GROUPS = {
   people: 'Operator: users and sessions',
   policies: 'Operator: policies',
   access: 'Operator: groups and access rules',
+  machines: 'Operator: machines',
   directory: 'Operator: user directory',
   connections: 'Operator: connections',
   provisioning: 'Operator: provisioning (SCIM)',

@@ -9,6 +9,7 @@ const TENANT_ENTRIES = {
   sessions: { label: 'Sessions', path: '/sessions' },
   users: { label: 'Users', path: '/users' },
   devices: { label: 'Devices', path: '/devices' },
+  machines: { label: 'Machines', path: '/machines' },
   administrators: { label: 'Administrators', path: '/administrators' },
   policies: { label: 'Policies', path: '/policies' },
   connections: { label: 'Connections', path: '/connections' },

@@ -35,6 +35,7 @@ import { deviceRoutes as enrolledDeviceRoutes } from './tenant/devices/device-ro
 import { devicesRoutes } from './tenant/devices/devices-routes.ts'
 import { ticketRoutes } from './tenant/devices/ticket-routes.ts'
 import { installRoutes } from './tenant/devices/install-routes.ts'
+import { machinesRoutes } from './tenant/machines/machines-routes.ts'
 import { hostnamesRoutes } from './tenant/hostnames-routes.ts'
 import { instancesRoutes } from './tenant/instances-routes.ts'
 import { integrationRoutes } from './tenant/integration/integration-routes.ts'
@@ -100,6 +101,7 @@ export function consoleRoutes(world: ConsoleRoutesWorld): readonly ConsoleRoute[
     ...ticketRoutes(world), // before those of one device: `enroll` is no id
     ...devicesRoutes(world),
     ...enrolledDeviceRoutes(world),
+    ...machinesRoutes(world),
     ...sessionsRoutes(world),
     ...usersRoutes(world), // before those of one user: `new` is nobody's id
     ...selectedRoutes(world),

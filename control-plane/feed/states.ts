@@ -10,17 +10,22 @@ import { RevokedState } from '../../shared/enforcement/revoked-state.ts'
 import { Refusal } from '../../shared/errors.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import type { EnforcedRules } from '../../shared/fleet/access-rules.ts'
+import type { EnforcedServices } from '../../shared/fleet/services.ts'
 import type { Revoked } from '../../shared/fleet/snapshot.ts'
 import type { Revocations } from '../sessions/revocations.ts'
 import { findAccessRules } from '../store/queries/access.ts'
+import { servicesOf, serviceSecretsOf } from '../store/queries/services.ts'
+import { signingKeysOf } from '../store/queries/signing-keys.ts'
 import { findTenant, findTenantSecrets, type Tenant } from '../store/queries/tenants.ts'
 import type { Store } from '../store/store.ts'
 import { enforcedRulesOf } from '../tenants/access-rules.ts'
+import type { ServiceIdentities } from '../tenants/service-identities.ts'
 import { secretHashesOf, type SecretHashes } from '../tenants/client-secrets.ts'
 
 interface FeedState {
   readonly tenant: Tenant
   readonly access: EnforcedRules | undefined
+  readonly services: EnforcedServices | undefined
   readonly secrets: SecretHashes
   readonly revoked: Revoked
   /** Of everything but the poll interval. */
@@ -40,8 +45,10 @@ export function createFeedStates(world: {
   readonly store: Store
   readonly revocations: Pick<Revocations, 'revokedState'>
   readonly clock: Clock
+  readonly identities: ServiceIdentities
   readonly bytesMax?: number
 }): FeedStates {
+  const { identities } = world
   const { store, revocations, clock, bytesMax = LIMITS.feedStateBytesMax } = world
   const states = new LRUCache<string, Kept>({
     maxSize: bytesMax,
@@ -70,10 +77,18 @@ export function createFeedStates(world: {
     const tenant = await findTenant(store.read, tenantId)
     const secrets = await findTenantSecrets(store.read, tenantId)
     if (tenant === undefined || secrets === undefined) return undefined
-    const access = enforcedRulesOf(await findAccessRules(store.read, tenantId))
+    const rules = await findAccessRules(store.read, tenantId)
+    const access = enforcedRulesOf(rules)
+    const services = identities.of({
+      services: await servicesOf(store.read, tenantId),
+      secrets: await serviceSecretsOf(store.read, tenantId),
+      access: rules,
+      keys: await signingKeysOf(store.read, tenantId),
+    })
     const revoked = new RevokedState()
     revoked.merge(await revocations.revokedState(tenantId), nowSeconds(clock))
-    return { found: stateOf({ tenant, access }, secretHashesOf(secrets), revoked.whole()), revoked }
+    const parts = { tenant, access, services }
+    return { found: stateOf(parts, secretHashesOf(secrets), revoked.whole()), revoked }
   }
 
   function keep(tenantId: string, found: FeedState, revoked: RevokedState, readMs: number) {
@@ -142,16 +157,17 @@ interface Written {
 const BYTES_AT_FIRST = 4096
 
 function stateOf(
-  { tenant, access }: Pick<FeedState, 'tenant' | 'access'>,
+  { tenant, access, services }: Pick<FeedState, 'tenant' | 'access' | 'services'>,
   secrets: SecretHashes,
   revoked: Revoked,
 ): FeedState {
-  const text = JSON.stringify({ tenant: { ...tenantView(tenant), access }, revoked })
+  const text = JSON.stringify({ tenant: { ...tenantView(tenant), access, services }, revoked })
   const hash = createHash('sha256').update(text).digest('base64url').slice(0, 22)
   const rest = text.slice(1)
   return {
     tenant,
     access,
+    services,
     secrets,
     revoked,
     hash,

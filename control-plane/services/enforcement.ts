@@ -1,6 +1,7 @@
 /** Who enforces what tenants decide: gateways, told by the fleet link, and instances, which poll. */
 import { isDeepStrictEqual } from 'node:util'
 import { SECOND_MS } from '../../shared/clock.ts'
+import { SERVICE_ID } from '../../shared/fleet/access-rules.ts'
 import type { FleetSettings, Revoked } from '../../shared/fleet/snapshot.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import { createCoalescingRunner } from '../concurrency/coalescing-runner.ts'
@@ -22,6 +23,7 @@ import { createFigures } from '../monitoring/figures.ts'
 import { ENFORCED_BY_NOBODY } from '../store/enforced.ts'
 import { isReserved } from '../store/reserved.ts'
 import { createFleetSource } from '../tenants/fleet-source.ts'
+import { createServiceIdentities } from '../tenants/service-identities.ts'
 import type { Jobs } from './jobs.ts'
 import type { TenantServices } from './tenants.ts'
 import type { ServicesWorld } from './world.ts'
@@ -31,11 +33,12 @@ export type EnforcementServices = Awaited<ReturnType<typeof openEnforcement>>
 export async function openEnforcement(world: ServicesWorld, below: TenantServices, jobs: Jobs) {
   const { fleetKey, baseUrl, edgeUrlFor, clock, log } = world
   const { enforceMsMax = LIMITS.fleetEnforceMsMax } = world
-  const { store, vault, keys, tenants, sessions, revocations } = below
+  const { store, vault, keys, tenants, sessions, machines, revocations } = below
   const logoutNotices = createLogoutNotices({ store, tenants, keys, baseUrl, clock, log })
   jobs.begins(() => logoutNotices.send())
 
-  const states = createFeedStates({ store, revocations, clock })
+  const identities = createServiceIdentities({ vault, baseUrl })
+  const states = createFeedStates({ store, revocations, clock, identities })
   const clients = createClients({ store, vault, states, clock })
   const instances = await openInstances({ store, states, clock })
   jobs.tidies('instances', async (limit) => {
@@ -132,10 +135,15 @@ export async function openEnforcement(world: ServicesWorld, below: TenantService
     clock,
     log,
     settings,
-    onActivity: (_gatewayId, seen) =>
-      sessions.seen(
-        seen.map(({ tenant_id, sid, at }) => ({ tenantId: tenant_id, sid, atMs: at * SECOND_MS })),
-      ),
+    async onActivity(_gatewayId, seen) {
+      const [ofMachines = [], ofPeople = []] = [true, false].map((isMachine) =>
+        seen
+          .filter(({ subject }) => SERVICE_ID.test(subject) === isMachine)
+          .map(({ tenant_id, sid, at }) => ({ tenantId: tenant_id, sid, atMs: at * SECOND_MS })),
+      )
+      await sessions.seen(ofPeople)
+      await machines.used(ofMachines.map(({ sid, ...one }) => ({ ...one, secretId: sid })))
+    },
     async onDoor(gatewayId, door) {
       await gatewayDoors.connected(gatewayId, door)
       await tellSettings.run()
@@ -204,6 +212,7 @@ export async function openEnforcement(world: ServicesWorld, below: TenantService
   }
 
   return {
+    identities,
     logoutNotices,
     clients,
     instances,

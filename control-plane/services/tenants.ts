@@ -11,6 +11,7 @@ import { openVault } from '../keys/master-key.ts'
 import { createResealing } from '../keys/resealing.ts'
 import { createSigningKeys } from '../keys/signing-keys.ts'
 import { resolveWithin } from '../outbound/checked-connect.ts'
+import { createMachines } from '../machines/machines.ts'
 import { createReceiverAddresses } from '../outbound/public-address.ts'
 import { createRevocations } from '../sessions/revocations.ts'
 import { createSessions } from '../sessions/sessions.ts'
@@ -78,6 +79,8 @@ export async function openTenants(world: ServicesWorld, jobs: Jobs) {
     HOSTNAMES_EVERY_MS,
   )
   const policies = createPolicies({ store, clock })
+  const machines = createMachines({ store, clock })
+  jobs.tidies('serviceIdentities', (limit) => machines.renewIdentities(limit))
   const accessRules = createAccessRules({ store })
   const revocations = jobs.tidied('revocations', createRevocations({ store }))
   const failure = 'ending all sessions of a tenant is not finished, trying again later'
@@ -91,6 +94,7 @@ export async function openTenants(world: ServicesWorld, jobs: Jobs) {
     policies,
     accessRules,
     groups: createGroups({ store }),
+    machines,
     certificates,
     acme,
     hostnames,

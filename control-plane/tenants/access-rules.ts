@@ -14,11 +14,13 @@ import {
   upsertAccessRules,
   type AccessRulesRow,
 } from '../store/queries/access.ts'
+import { servicesOf } from '../store/queries/services.ts'
 import type { Tenant } from '../store/queries/tenants.ts'
 import type { Actor, Store } from '../store/store.ts'
 import { createAlter, found } from './alter.ts'
 import { findTenant } from '../store/queries/tenants.ts'
 import { groupBits, nextSlots } from './group-slots.ts'
+import { rulesApart } from './service-rules.ts'
 
 export type TenantAccessRules = ReturnType<typeof createAccessRules>
 
@@ -36,7 +38,9 @@ export function createAccessRules({ store }: { store: Store }) {
       await alter(tenantId, actor, 'access_rules.changed', async (change, tenant) => {
         const known = await findAccessRules(change.queries, tenantId)
         const groups = new Set((await groupsOf(change.queries, tenantId)).map(({ name }) => name))
-        checkRules(content, tenant, groups)
+        const services = await servicesOf(change.queries, tenantId)
+        const names = { groups, services: new Set(services.map(({ serviceId }) => serviceId)) }
+        checkRules(content, tenant, names)
         if (JSON.stringify(known?.content ?? NO_RULES) === JSON.stringify(content)) return undefined
         const longest = Math.max(tenant.maxSessionSeconds, SESSION_SECONDS_FLOOR)
         const table = nextSlots(
@@ -75,6 +79,7 @@ export function enforcedRulesOf(row: AccessRulesRow | undefined): EnforcedRules 
   const slots = row.slots.filter(({ freeFrom }) => freeFrom === null)
   return {
     ...row.content,
+    rules: rulesApart(row.content.rules).rules,
     slots: slots.map(({ slot, since, group }) => ({ slot, since, group })),
   }
 }
@@ -113,7 +118,7 @@ function groupsIn(rules: readonly AccessRule[]): ReadonlySet<string> {
 function checkRules(
   { rules, networks = {} }: AccessRules,
   { hostnames }: Pick<Tenant, 'hostnames'>,
-  groups: ReadonlySet<string>,
+  { groups, services }: { groups: ReadonlySet<string>; services: ReadonlySet<string> },
 ): void {
   for (const [name, entries] of Object.entries(networks))
     for (const entry of entries)
@@ -134,6 +139,8 @@ function checkRules(
       for (const name of [clause.group, clause.not_group])
         if (name !== undefined && !groups.has(name))
           throw refusal(field, `about groups of this tenant; create ${name} first`)
+      if (clause.service !== undefined && !services.has(clause.service))
+        throw refusal(field, `about machines of this tenant; there is no ${clause.service}`)
       for (const name of [clause.network, clause.not_network])
         if (name !== undefined && !Object.hasOwn(networks, name))
           throw refusal(field, `about networks that are listed in networks; ${name} is not`)

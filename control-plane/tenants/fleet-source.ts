@@ -19,6 +19,7 @@ import {
   versionsOf,
   type TenantVersion,
 } from '../store/queries/fleet.ts'
+import { servicesOfAll, serviceSecretsOfAll } from '../store/queries/services.ts'
 import { signingKeysOfAll } from '../store/queries/signing-keys.ts'
 import { findTenant, findTenants, tenantsAfter, type Tenant } from '../store/queries/tenants.ts'
 import { isReserved } from '../store/reserved.ts'
@@ -27,6 +28,7 @@ import { enforcedRulesOf } from './access-rules.ts'
 import { openCertificate } from './certificates.ts'
 import { openClientSecrets } from './client-secrets.ts'
 import { orderedHostnames } from './ordered-hostnames.ts'
+import { createServiceIdentities } from './service-identities.ts'
 import { buildSnapshot, fingerprintOf, isServed } from './snapshot.ts'
 
 interface FleetSourceWorld {
@@ -44,6 +46,7 @@ const uploadedAmong = (rows: readonly CertificateRow[]) =>
 
 export function createFleetSource(world: FleetSourceWorld): FleetSource {
   const { store, vault, revocations, baseUrl, edgeUrlFor, acmeThumbprint } = world
+  const identities = createServiceIdentities(world)
 
   /** In the order of `tenants`. What changed while its parts were read is read again. */
   async function changesOf(tenants: readonly Tenant[]): Promise<TenantChange[]> {
@@ -61,6 +64,11 @@ export function createFleetSource(world: FleetSourceWorld): FleetSource {
     )
     const access = await accessRulesOfAll(store.read, ids)
     const accessByTenant = new Map(access.map((row) => [row.tenantId, row]))
+    const services = Map.groupBy(await servicesOfAll(store.read, ids), (row) => row.tenantId)
+    const secrets = Map.groupBy(
+      await serviceSecretsOfAll(store.read, [...services.keys()]),
+      (row) => row.tenantId,
+    )
     const versions = await versionsOf(store.read, ids)
 
     function build(tenant: Tenant, version: TenantVersion): TenantChange {
@@ -75,6 +83,12 @@ export function createFleetSource(world: FleetSourceWorld): FleetSource {
           clientSecrets: openClientSecrets(version, tenantId, vault, 0),
           connectorKeys: connectorKeys.get(tenantId) ?? [],
           access: enforcedRulesOf(accessByTenant.get(tenantId)),
+          services: identities.of({
+            services: services.get(tenantId) ?? [],
+            secrets: secrets.get(tenantId) ?? [],
+            access: accessByTenant.get(tenantId),
+            keys: keys.get(tenantId) ?? [],
+          }),
           acmeThumbprint,
           acmeHostnames: orderedHostnames(tenant, uploadedAmong(rows)),
           baseUrl,

@@ -5,6 +5,7 @@
 import { canonicalJson, snapshotHash } from '../../shared/fleet/digest.ts'
 import { issuerOf } from '../../shared/issuer.ts'
 import type { EnforcedRules } from '../../shared/fleet/access-rules.ts'
+import type { EnforcedServices } from '../../shared/fleet/services.ts'
 import type { TenantSnapshot } from '../../shared/fleet/snapshot.ts'
 import type { VerifyingKey } from '../keys/signing-keys.ts'
 import type { ConnectorKeyRow } from '../store/queries/connectors.ts'
@@ -25,6 +26,8 @@ interface SnapshotParts {
   readonly acmeHostnames: readonly string[]
   /** Undefined: no rules. */
   readonly access?: EnforcedRules | undefined
+  /** Undefined: no machines. */
+  readonly services?: EnforcedServices | undefined
   readonly baseUrl: string
   readonly edgeUrlFor: (hostname: string) => string
 }
@@ -37,7 +40,7 @@ export function isServed({ mode, status }: Pick<Tenant, 'mode' | 'status'>): boo
 /** null: gateways have nothing to do with this tenant. */
 export function buildSnapshot(parts: SnapshotParts): TenantSnapshot | null {
   const { tenant, keys, certificates, clientSecrets, baseUrl, edgeUrlFor } = parts
-  const { acmeThumbprint: thumbprint, acmeHostnames: orderedFor, access } = parts
+  const { acmeThumbprint: thumbprint, acmeHostnames: orderedFor, access, services } = parts
   const { current, previous } = clientSecrets
   const { mode, status } = tenant
   if (mode === 'sdk' || status === 'draft') return null
@@ -72,6 +75,7 @@ export function buildSnapshot(parts: SnapshotParts): TenantSnapshot | null {
       orderedFor.length > 0 && { acme: { thumbprint, hostnames: [...orderedFor] } }),
     // left out elsewhere, so that what was told of others before there were any is the same still
     ...(access && { access }),
+    ...(services && { services }),
     ...(mode === 'connector' && { connectors: connectorsOf(parts.connectorKeys) }),
   }
 }

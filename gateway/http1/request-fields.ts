@@ -111,6 +111,12 @@ function takeField(
     case FIELD.probePass:
       head.probePass = ++notes.probePasses === 1 ? value : ''
       return false
+    case FIELD.serviceId:
+      machineOf(head).ids.push(value)
+      return false
+    case FIELD.serviceSecret:
+      machineOf(head).secrets.push(value)
+      return false
     case FIELD.forwardedFor:
       head.forwardedFor = joined(head.forwardedFor, value)
       return false
@@ -145,6 +151,8 @@ function takeField(
       return false
   }
 }
+
+const machineOf = (head: ParsedHead) => (head.machine ??= { ids: [], secrets: [] })
 
 const joined = (before: string, value: string): string =>
   before === '' ? value : `${before}, ${value}`

@@ -3,6 +3,7 @@ import type { Clock } from '../../shared/clock.ts'
 import type { AddressReader } from '../../shared/client-address.ts'
 import type { Judged, Outcome, ServiceEndpoint } from '../../shared/enforcement/decide.ts'
 import { METHOD_OVERRIDES } from '../../shared/enforcement/foreign-headers.ts'
+import type { MachinePass } from '../../shared/enforcement/machines.ts'
 import { isNavigation } from '../../shared/enforcement/navigation.ts'
 import { isOwnOrigin } from '../../shared/enforcement/own-origin.ts'
 import type { RevokedView } from '../../shared/enforcement/session.ts'
@@ -16,7 +17,7 @@ import type { Upgrades } from '../upgrade/upgrades.ts'
 import type { Exchange, RequestHead } from '../wire/exchange.ts'
 import { valuesOf } from '../wire/websocket-request.ts'
 import { isRequestId } from './request-ids.ts'
-import type { ProvenSession, SessionReader } from './sessions.ts'
+import type { MachineReader, ProvenSession, SessionReader } from './sessions.ts'
 import { isTraceparent, keptTracestate } from './trace.ts'
 
 export interface Edge {
@@ -24,6 +25,7 @@ export interface Edge {
   /** Settles, within seconds, when it is known what there is of an indexed tenant. */
   load(tenantId: string, client: string): Promise<void>
   readonly sessions: SessionReader
+  readonly machines: MachineReader
   readonly addresses: AddressReader
   readonly clock: Clock
   /** A request failed inside, after its first turn. */
@@ -36,7 +38,7 @@ export interface Edge {
   serve(context: RequestContext, endpoint: ServiceEndpoint): void
   /** The session moved to another client and its tenant wants it ended. */
   terminate(context: RequestContext): void
-  /** A live session was used: told when its companion cookie is rewritten, so not every time. */
+  /** A live session was used: told when its companion cookie is rewritten, so not every time. Or a machine. */
   active(context: RequestContext, session: ProvenSession): void
 }
 
@@ -68,6 +70,8 @@ export class RequestContext implements ServiceRequest, Judged<ProvenSession> {
   reason: Reason | '' = ''
   /** Who the request was forwarded for, and the state of the tenant under which it still may be. */
   session: ProvenSession | undefined = undefined
+  /** Where that is a machine. */
+  machine: MachinePass | undefined = undefined
   allowedBy: CompiledTenant
   /** Until when the control plane knows that the session was in use. */
   reportedSeconds: number
@@ -155,12 +159,24 @@ export class RequestContext implements ServiceRequest, Judged<ProvenSession> {
     return this.edge.sessions.read(this)
   }
 
+  get isFromMachine(): boolean {
+    return this.exchange.head.machine !== null
+  }
+
+  readMachine() {
+    const { cookies, clientAddress, nowSeconds, tenant } = this
+    const machine = this.exchange.head.machine ?? NO_CREDENTIALS
+    return this.edge.machines.read({ machine, cookies, clientAddress, nowSeconds, tenant })
+  }
+
   /** What a request gets whose session does not hold, or is not there. */
   signIn(reason: SignInReason, maxAge?: number): Answer {
     if (reason === 'binding_terminate') this.edge.terminate(this)
     return signInRequired(this, reason, maxAge)
   }
 }
+
+const NO_CREDENTIALS = { ids: [], secrets: [] }
 
 /** A request without a tenant: all that its log line can tell. */
 export class UnservedContext {

@@ -1,4 +1,11 @@
-/** The session reader of the gateway: with each proof come the lines that an application gets. */
+/** The readers of the gateway, of people and of machines: with each proof come the lines that an application gets. */
+import type { Clock } from '../../shared/clock.ts'
+import { RecentlyUsed } from '../../shared/enforcement/recently-used.ts'
+import { LIMITS } from '../../shared/limits.ts'
+import {
+  createMachineReader,
+  type MachineReader as Machines,
+} from '../../shared/enforcement/read-machine.ts'
 import {
   createSessionReader,
   type ProvenSession as Proven,
@@ -11,4 +18,21 @@ export type SessionReader = Reader<SessionLines>
 
 export function createGatewaySessions(): SessionReader {
   return createSessionReader({ carry: (token, claims) => new SessionLines(token, claims) })
+}
+
+/** Whether it is to be told that a secret was used: of each now and then, however busy its machine is. */
+export function createMachineUses() {
+  const told = new RecentlyUsed<number>(LIMITS.serviceUsesRememberedMax)
+  return (secretId: string, nowSeconds: number): boolean => {
+    const before = told.get(secretId)
+    if (before !== undefined && nowSeconds - before < LIMITS.serviceUseToldSeconds) return false
+    told.set(secretId, nowSeconds)
+    return true
+  }
+}
+
+export type MachineReader = Machines<SessionLines>
+
+export function createGatewayMachines(sessions: SessionReader, clock: Clock): MachineReader {
+  return createMachineReader({ sessions, clock })
 }

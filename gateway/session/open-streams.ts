@@ -102,7 +102,7 @@ export function createOpenStreams(world: OpenStreamsWorld) {
     if (found.kind === 'held') return { kind: 'refuse', reason: found.reason, status: 503 }
     const { tenant, revoked } = found.served
     if (tenant.tenantId !== context.tenant.tenantId) return HOST_UNKNOWN
-    const { session, path, allowedBy } = context
+    const { session, machine, path, allowedBy } = context
     // Requests of the session that came by here count as well, with the grain of their cookie.
     const usedSeconds = Math.max(activeSeconds, context.nowSeconds, session?.seen?.seconds ?? 0)
     const times = { usedSeconds, nowSeconds }
@@ -110,7 +110,7 @@ export function createOpenStreams(world: OpenStreamsWorld) {
     const isDue = isPathDue(context, tenant)
     const { host, method, clientAddress } = context
     const asked = { host, method, path, clientAddress }
-    const facts = { ...asked, session, allowedBy, tenant, revoked, isPathDue: isDue }
+    const facts = { ...asked, session, machine, allowedBy, tenant, revoked, isPathDue: isDue }
     const refusal = judgeAgain({ ...facts, ...times, ...client })
     if (refusal === undefined && isDue) context.allowedBy = tenant
     return refusal
@@ -118,7 +118,7 @@ export function createOpenStreams(world: OpenStreamsWorld) {
 
   function reportActivity(context: RequestContext, activeSeconds: number): void {
     const { session, tenant } = context
-    if (session === undefined) return
+    if (session === undefined || session.claims.serviceId !== undefined) return
     const interval = seenIntervalSeconds(context.allowedBy.sessionRules.idleSeconds)
     if (activeSeconds - context.reportedSeconds < interval) return
     context.reportedSeconds = activeSeconds

@@ -29,6 +29,13 @@ const OUTCOMES: Readonly<Partial<Record<RefuseReason, string>>> = {
   path_unreadable: 'refused',
   origin_foreign: 'refused',
   rule_denied: 'refused',
+  machine_malformed: 'refused',
+  machine_with_session: 'refused',
+  machine_unknown: 'refused',
+  machine_secret_ended: 'refused',
+  machine_disabled: 'refused',
+  machine_not_allowed: 'refused',
+  machine_rate_limited: 'refused',
   websockets_exhausted: 'refused',
   client_unreadable: 'refused',
 }

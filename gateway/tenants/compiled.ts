@@ -7,12 +7,14 @@ import { createPublicKey, type KeyObject } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { TenantRules } from '../../shared/enforcement/decide.ts'
 import { compileAccess } from '../../shared/enforcement/access-rules.ts'
+import { compileServices } from '../../shared/enforcement/machines.ts'
 import { compileExcluded, compileSealed } from '../../shared/enforcement/path.ts'
 import { deriveKey, type SealingKeys } from '../../shared/enforcement/seen.ts'
 import type { TokenTrust, VerificationKeys } from '../../shared/enforcement/token.ts'
 import type { SignInTenant } from '../../shared/sign-in/service-request.ts'
 import { importConnectorKey } from '../../shared/connector/handshake.ts'
 import { probeKeyOf } from '../../shared/probe.ts'
+import { withServiceClauses } from '../../shared/fleet/services.ts'
 import type { PublicKey, TenantSnapshot } from '../../shared/fleet/snapshot.ts'
 import { checkCertificate, keepCertificates, type HostCertificates } from '../tls/certificates.ts'
 import type { Upstream } from '../wire/upstream-call.ts'
@@ -109,15 +111,17 @@ export function checkSnapshot(snapshot: TenantSnapshot): void {
   snapshot.certificates.forEach(checkCertificate)
 }
 
-type Matchers = Pick<CompiledTenant, 'sealed' | 'excluded' | 'access' | 'connectors'>
+type Matchers = Pick<CompiledTenant, 'sealed' | 'excluded' | 'access' | 'services' | 'connectors'>
 
 function readSnapshot(snapshot: TenantSnapshot): Matchers {
   const excluded = compileExcluded(snapshot.excluded)
+  const access = withServiceClauses(snapshot.access, snapshot.services)
   return {
     connectors: connectorKeysOf(snapshot),
     sealed: compileSealed(snapshot.sealed),
     excluded,
-    access: snapshot.access && compileAccess(snapshot.access, excluded),
+    access: access && compileAccess(access, excluded),
+    services: compileServices(snapshot.services),
   }
 }
 
@@ -144,6 +148,7 @@ class Compiled implements CompiledTenant {
   readonly sealed: CompiledTenant['sealed']
   readonly excluded: CompiledTenant['excluded']
   readonly access: CompiledTenant['access']
+  readonly services: CompiledTenant['services']
   readonly connectors: ConnectorKeys
   readonly trust: TokenTrust
   readonly certificates: HostCertificates
@@ -177,6 +182,7 @@ class Compiled implements CompiledTenant {
     this.sealed = made.sealed
     this.excluded = made.excluded
     this.access = made.access
+    this.services = made.services
     this.connectors = made.connectors
     this.trust = made.trust
     this.certificates = made.certificates

@@ -10,6 +10,8 @@ import {
   normalised,
   PATH_OVERRIDES,
   PATH_PREFIXES,
+  SERVICE_ID_HEADER,
+  SERVICE_SECRET_HEADER,
 } from '../../shared/enforcement/foreign-headers.ts'
 
 /** What is to happen with a header line. `plain` goes on as it came. */
@@ -44,6 +46,8 @@ export const FIELD = {
   strictTransport: 28,
   requestId: 27,
   targetedCache: 29,
+  serviceId: 30,
+  serviceSecret: 31,
 } as const
 type Field = (typeof FIELD)[keyof typeof FIELD]
 
@@ -84,6 +88,8 @@ const REQUEST_FIELDS = new Map<string, Field>([
   ['x-forwarded-proto', FIELD.forwardedProto],
   ['x-service-probe', FIELD.probe],
   ['x-service-probe-pass', FIELD.probePass],
+  [SERVICE_ID_HEADER, FIELD.serviceId],
+  [SERVICE_SECRET_HEADER, FIELD.serviceSecret],
 ])
 
 const RESPONSE_FIELDS = new Map<string, Field>([

@@ -32,6 +32,8 @@ export class ParsedHead {
   requestId = ''
   probe = ''
   probePass = ''
+  /** What a machine says of itself; null: it brought no such line. Never part of `keptLines`. */
+  machine: { readonly ids: string[]; readonly secrets: string[] } | null = null
   isUpgrade = false
 
   // For the wire alone

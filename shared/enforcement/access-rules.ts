@@ -18,6 +18,8 @@ export interface AccessFacts {
   /** The token's bitset of groups, and the version of the table that it was made by. */
   readonly groupBits: Uint8Array | undefined
   readonly groupsVersion: number
+  /** Of a machine: which service it is, which is all that is known of it beside its network. */
+  readonly serviceId?: string | undefined
 }
 
 type GroupClaims = Pick<TokenClaims, 'groupBits' | 'groupsVersion'>
@@ -62,6 +64,14 @@ export interface AccessJudge {
 
 const ALLOWED = { kind: 'allowed' } as const
 const UNREADABLE = { kind: 'unreadable' } as const
+/** What no rule speaks of is open to people alone. */
+const NOWHERE_NAMED: AccessVerdict = {
+  kind: 'denied',
+  isStrengthMissing: false,
+  isGroupMissing: false,
+  maxAge: undefined,
+  ways: [],
+}
 
 interface CompiledRule {
   readonly methods: ReadonlySet<string> | undefined
@@ -116,6 +126,8 @@ export function compileAccess(
     judge(asked, facts) {
       const found = find(asked)
       if (found === 'unreadable') return UNREADABLE
+      // nobody reads a path for a machine in any way but the one that it is written in
+      if (found.place === undefined && facts.serviceId !== undefined) return NOWHERE_NAMED
       if (found.place === undefined && found.others.size === 0) return ALLOWED
       const isOpen = (assumed: number) => {
         if (found.place !== undefined && !opens(found.place, asked.method, facts, assumed))
@@ -166,7 +178,7 @@ function waysInto(place: Place, method: string, facts: AccessFacts): readonly Al
     const rules = at.rules.filter((rule) => isOf(rule, method))
     const clauses = rules.flatMap((rule) => rule.allow)
     if (!clauses.some((clause) => holds(clause, facts, ASSUME_NOTHING)))
-      return clauses.map(({ source }) => source)
+      return clauses.map(({ source }) => source).filter(({ service }) => service === undefined)
   }
   return []
 }
@@ -175,12 +187,20 @@ function waysInto(place: Place, method: string, facts: AccessFacts): readonly Al
 const isOf = ({ methods }: CompiledRule, method: string) =>
   methods === undefined || methods.has(method) || (method === 'HEAD' && methods.has('GET'))
 
-function holds({ conditions }: Clause, facts: AccessFacts, assumed: number): boolean {
+/** A clause that names a service is for machines, any other for people. */
+const isMeantFor = ({ source }: Clause, facts: AccessFacts) =>
+  (source.service === undefined) === (facts.serviceId === undefined)
+
+function holds(clause: Clause, facts: AccessFacts, assumed: number): boolean {
+  if (!isMeantFor(clause, facts)) return false
+  const { conditions } = clause
   for (const condition of conditions) if (condition(facts, assumed) !== true) return false
   return true
 }
 
-function mayHold({ conditions }: Clause, facts: AccessFacts, assumed: number): boolean {
+function mayHold(clause: Clause, facts: AccessFacts, assumed: number): boolean {
+  if (!isMeantFor(clause, facts)) return false
+  const { conditions } = clause
   for (const condition of conditions) if (condition(facts, assumed) === false) return false
   // a newer token could say that it does not
   return (assumed & ASSUME_GROUPS) === 0 || !conditions.some((condition) => GROUPED.has(condition))
@@ -241,8 +261,17 @@ function compileRule(rule: AccessRule, known: KnownNames): CompiledRule {
 const GROUPED = new WeakSet<Condition>()
 
 function compileClause(source: AllowClause, known: KnownNames): Clause {
-  const { group, not_group, network, not_network, strength, max_age } = source
+  const { group, not_group, network, not_network, strength, max_age, service } = source
   const conditions: Condition[] = []
+  if (service !== undefined) {
+    conditions.push(({ serviceId }) => serviceId === service)
+    if (network !== undefined) conditions.push(inNetwork(network, true, known))
+    if (not_network !== undefined) conditions.push(inNetwork(not_network, false, known))
+    // a machine has no group, no factor and no sign-in: what asks for one does not hold
+    const isOfPeople = [group, not_group, strength, max_age].some((one) => one !== undefined)
+    if (isOfPeople) conditions.push(() => false)
+    return { conditions, source }
+  }
   if (group !== undefined) conditions.push(inGroup(group, true, known))
   if (not_group !== undefined) conditions.push(inGroup(not_group, false, known))
   if (network !== undefined) conditions.push(inNetwork(network, true, known))

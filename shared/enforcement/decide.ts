@@ -6,8 +6,9 @@
 import type { Protection, TenantStatus } from '../fleet/snapshot.ts'
 import type { AllowClause } from '../fleet/access-rules.ts'
 import { LIMITS } from '../limits.ts'
-import type { ForwardReason, RefuseReason, SignInReason } from '../reasons.ts'
+import type { ForwardReason, MachineReason, RefuseReason, SignInReason } from '../reasons.ts'
 import { isStrong, type AccessJudge, type AccessVerdict } from './access-rules.ts'
+import type { MachinePass, ServiceJudge } from './machines.ts'
 import type { ExcludedMatcher, SealedMatcher } from './path.ts'
 import type { TokenClaims } from './token.ts'
 
@@ -18,6 +19,8 @@ export interface TenantRules {
   readonly excluded: ExcludedMatcher
   /** Undefined: whoever is signed in may open everything. */
   readonly access: AccessJudge | undefined
+  /** Undefined: it has no machines, and what says that it is one is taken out and not looked at. */
+  readonly services: ServiceJudge | undefined
 }
 
 const SERVICE_ENDPOINTS = ['login', 'callback', 'logout', 'me'] as const
@@ -34,6 +37,11 @@ export type SessionVerdict<Session> =
       readonly isSeenDue: boolean
     }
   | { readonly kind: 'invalid'; readonly reason: SignInReason }
+
+/** What the caller found out about the machine that sent this request. */
+export type MachineVerdict<Session> =
+  | { readonly kind: 'known'; readonly session: Session; readonly pass: MachinePass }
+  | { readonly kind: 'refused'; readonly reason: MachineReason | 'state_lost' }
 
 /** What is asked of a request, and only where it matters: a sealed path costs no signature check. */
 export interface Judged<Session> {
@@ -55,6 +63,10 @@ export interface Judged<Session> {
   /** Sessions are bound to their network, and this request's is not to be told. */
   readonly isNetworkUnknown: boolean
   readSession(): SessionVerdict<Session>
+  /** It brought credentials of a machine, whatever they are worth. */
+  readonly isFromMachine: boolean
+  /** Asked only where `isFromMachine`. */
+  readMachine(): MachineVerdict<Session>
 }
 
 export interface Forward<Session> {
@@ -62,6 +74,8 @@ export interface Forward<Session> {
   readonly reason: ForwardReason
   /** Who is named to the application. */
   readonly session: Session | undefined
+  /** Of a machine: by which of its secrets it came in. */
+  readonly machine?: MachinePass | undefined
   /** Values of Set-Cookie, for an answer that no shared cache may store; else left out. */
   readonly cookies: readonly string[]
   readonly isSeenDue: boolean
@@ -86,7 +100,7 @@ export type Outcome<Session> =
       readonly ways?: readonly AllowClause[]
     }
 
-export type RefusedStatus = 400 | 403 | 404 | 503
+export type RefusedStatus = 400 | 401 | 403 | 404 | 429 | 503
 
 const SUSPENDED = { kind: 'refuse', reason: 'suspended', status: 503 } as const
 const SEALED = { kind: 'refuse', reason: 'sealed', status: 404 } as const
@@ -117,20 +131,64 @@ export function decide<Session extends WithClaims>(
   const endpoint = path.startsWith('/service/') ? ENDPOINT_BY_PATH.get(path) : undefined
   if (rules.protection === 'pass-through') {
     if (endpoint !== undefined) return serve(endpoint, request)
-    return request.isStateLost ? STATE_LOST : letIn('pass_through', request)
+    return request.isStateLost ? STATE_LOST : letIn('pass_through', rules, request)
   }
   const sealed = rules.sealed(path)
   if (sealed === 'sealed') return SEALED
   if (sealed === 'unreadable') return UNREADABLE
   if (endpoint !== undefined) return serve(endpoint, request)
   if (rules.excluded(path) && rules.access?.isRuled(request, true) !== true)
-    return letIn('excluded', request)
+    return letIn('excluded', rules, request)
   if (request.isStateLost) return STATE_LOST
+  if (rules.services !== undefined && request.isFromMachine) return decideMachine(rules, request)
   const verdict = request.readSession()
   if (verdict.kind === 'valid')
     return barOf(rules.access, request, verdict.session) ?? admit('session', request, verdict)
   if (request.isNetworkUnknown) return CLIENT_UNREADABLE
   return { kind: 'sign_in', reason: verdict.reason }
+}
+
+/** Never sent to sign in: there is nobody to do that. */
+function decideMachine<Session extends WithClaims>(
+  { access }: TenantRules,
+  request: Judged<Session>,
+): Outcome<Session> {
+  const verdict = request.readMachine()
+  if (verdict.kind === 'refused') return refuseMachine(verdict.reason)
+  const { session, pass } = verdict
+  return access === undefined
+    ? refuseMachine('machine_not_allowed')
+    : (barOf(access, request, session) ?? nameMachine('machine', session, pass))
+}
+
+function refuseMachine(reason: MachineReason | 'state_lost'): Outcome<never> {
+  return reason === 'state_lost'
+    ? STATE_LOST
+    : { kind: 'refuse', reason, status: MACHINE_STATUSES[reason] }
+}
+
+const MACHINE_STATUSES: Readonly<Record<MachineReason, RefusedStatus>> = {
+  machine_malformed: 401,
+  machine_with_session: 401,
+  machine_unknown: 401,
+  machine_secret_ended: 401,
+  machine_disabled: 401,
+  machine_not_allowed: 403,
+  machine_rate_limited: 429,
+}
+
+/**
+ * No browser lets a page write such headers, so a machine's WebSocket is its own wherever it says
+ * that it comes from.
+ */
+function nameMachine<Session>(
+  reason: ForwardReason,
+  session: Session,
+  machine: MachinePass,
+): Forward<Session> {
+  const isForeignPage = false
+  const cookies = NO_COOKIES
+  return { kind: 'forward', reason, session, machine, cookies, isSeenDue: false, isForeignPage }
 }
 
 /**
@@ -144,8 +202,8 @@ function barOf(
 ): Outcome<never> | undefined {
   if (access === undefined) return undefined
   const { clientAddress, nowSeconds } = request
-  const { authTime, groupBits, groupsVersion = 0 } = claims
-  const who = { clientAddress, nowSeconds, authTime, groupBits, groupsVersion }
+  const { authTime, groupBits, groupsVersion = 0, serviceId } = claims
+  const who = { clientAddress, nowSeconds, authTime, groupBits, groupsVersion, serviceId }
   const { host, path } = request
   const facts = { ...who, isStrong: isStrong(claims) }
   const methods = methodsOf(request)
@@ -153,7 +211,8 @@ function barOf(
     const verdict = access.judge({ host, method, path }, facts)
     if (verdict.kind !== 'allowed') return barBehind(verdict, request, claims)
   }
-  return methods.length > METHODS_MAX ? RULE_DENIED : undefined
+  if (methods.length <= METHODS_MAX) return undefined
+  return claims.serviceId === undefined ? RULE_DENIED : refuseMachine('machine_not_allowed')
 }
 
 /** Its own first. Which of the others a framework takes, and whether it does at all, nobody here can know. */
@@ -166,9 +225,10 @@ function methodsOf({ method, methodOverrides }: Judged<unknown>): readonly strin
 function barBehind(
   verdict: Exclude<AccessVerdict, { kind: 'allowed' }>,
   { nowSeconds, isNavigation }: Judged<unknown>,
-  { authTime, iat }: TokenClaims,
+  { authTime, iat, serviceId }: TokenClaims,
 ): Outcome<never> {
   if (verdict.kind === 'unreadable') return UNREADABLE
+  if (serviceId !== undefined) return refuseMachine('machine_not_allowed')
   const { isStrengthMissing, isGroupMissing, maxAge, ways } = verdict
   const isOld = (atSeconds: number) => nowSeconds - atSeconds > LIMITS.freshClaimsSecondsMax
   if (isStrengthMissing && isOld(authTime))
@@ -187,11 +247,18 @@ function serve(endpoint: ServiceEndpoint, request: Judged<unknown>): Outcome<nev
     : { kind: 'service', endpoint }
 }
 
-/** Whoever it is; somebody who is signed in is named all the same. */
+/** Whoever it is; somebody who is signed in is named all the same, and a machine that is known. */
 function letIn<Session>(
   reason: 'excluded' | 'pass_through',
+  { services }: TenantRules,
   request: Judged<Session>,
 ): Outcome<Session> {
+  if (services !== undefined && request.isFromMachine && !request.isStateLost) {
+    const machine = request.readMachine()
+    if (machine.kind === 'refused')
+      return forNobody(reason, request.isUpgrade && !request.isFromOwnOrigin)
+    return nameMachine(reason, machine.session, machine.pass)
+  }
   const verdict = request.isStateLost ? undefined : request.readSession()
   if (verdict?.kind === 'valid') return admit(reason, request, verdict)
   // whose session it is cannot be told, and it is not to be used by another site's page

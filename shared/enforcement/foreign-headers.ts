@@ -89,6 +89,10 @@ export const PATH_PREFIXES = [
   'x-react-router-',
 ] as const
 
+/** By which a machine says who it is; for us alone. */
+export const SERVICE_ID_HEADER = 'service-client-id'
+export const SERVICE_SECRET_HEADER = 'service-client-secret'
+
 /** Frameworks do what these say instead of what the request line says. They go on, and rules ask for both. */
 export const METHOD_OVERRIDES = [
   'x-http-method-override',
@@ -178,7 +182,11 @@ export const CLIENT_PREFIXES = [
   'x-vercel-',
 ] as const
 
-const OVERRIDES: ReadonlySet<string> = new Set(PATH_OVERRIDES)
+const OVERRIDES: ReadonlySet<string> = new Set([
+  ...PATH_OVERRIDES,
+  SERVICE_ID_HEADER,
+  SERVICE_SECRET_HEADER,
+])
 
 /**
  * For the middleware: what claims an identity or another path. What a load balancer in front of the

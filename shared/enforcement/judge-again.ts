@@ -5,10 +5,12 @@
 import {
   decide,
   type Judged,
+  type MachineVerdict,
   type Outcome,
   type SessionVerdict,
   type TenantRules,
 } from './decide.ts'
+import type { MachinePass } from './machines.ts'
 import { NO_SESSION } from './read-session.ts'
 import { judgeSession, type RevokedView, type SessionRules } from './session.ts'
 import type { TokenProof } from './token-proofs.ts'
@@ -26,6 +28,8 @@ interface StillOpenFacts {
   readonly clientAddress: string
   /** Who was named to the application. */
   readonly session: Pick<TokenProof, 'token' | 'claims'> | undefined
+  /** Of a machine: the secret that it came in by, while there is no session. */
+  readonly machine: MachinePass | undefined
   /** When the session was last in use, by this or by another request. */
   readonly usedSeconds: number
   /** Its client as it was bound and as it is; the same while the binding is the same. */
@@ -42,8 +46,12 @@ interface StillOpenFacts {
 
 /** Undefined where it would be let in. */
 export function judgeAgain(facts: StillOpenFacts): Outcome<never> | undefined {
-  const { session, tenant, allowedBy } = facts
-  if (session !== undefined) {
+  const { session, machine, tenant, allowedBy } = facts
+  if (machine !== undefined) {
+    const standing = tenant.services?.standing(machine, facts.nowSeconds)
+    const reason = tenant.services === undefined ? 'machine_unknown' : standing
+    if (reason !== undefined) return { kind: 'refuse', reason, status: 401 }
+  } else if (session !== undefined) {
     const reason = isStillTrusted(session.token, allowedBy.trust, tenant.trust)
       ? judgeOpenSession(session, facts)
       : 'key_unknown'
@@ -54,8 +62,13 @@ export function judgeAgain(facts: StillOpenFacts): Outcome<never> | undefined {
   const { host, method, path, clientAddress, nowSeconds } = facts
   const readSession = (): SessionVerdict<Pick<TokenProof, 'claims'>> =>
     session === undefined ? NO_SESSION : validAs(session)
-  const asked = { host, method, path, clientAddress, nowSeconds }
-  const outcome = decide(tenant, { ...LET_IN, ...asked, readSession })
+  const readMachine = (): MachineVerdict<Pick<TokenProof, 'claims'>> =>
+    session === undefined || machine === undefined
+      ? { kind: 'refused', reason: 'machine_unknown' }
+      : { kind: 'known', session, pass: machine }
+  const isFromMachine = machine !== undefined
+  const asked = { host, method, path, clientAddress, nowSeconds, isFromMachine }
+  const outcome = decide(tenant, { ...LET_IN, ...asked, readSession, readMachine })
   return outcome.kind === 'forward' ? undefined : outcome
 }
 

@@ -25,7 +25,7 @@ import {
 import { TokenProofs, type TokenProof } from './token-proofs.ts'
 import type { TokenClaims, TokenTrust } from './token.ts'
 import { LIMITS } from '../limits.ts'
-import type { SignInReason } from '../reasons.ts'
+import type { SignInReason, TokenReason } from '../reasons.ts'
 
 /** A token whose proof holds under `trust`, with what was last worked out for its client. */
 export interface ProvenSession<Carried = unknown> extends TokenProof {
@@ -106,7 +106,7 @@ export function createSessionReader<Carried>({
     const token = readCookie(request.cookies, SESSION_COOKIE)
     if (token === undefined) return 'no_session'
     if (token === REPEATED) return 'session_repeated'
-    return proofs.prove(token, request.tenant.trust)
+    return personOf(proofs.prove(token, request.tenant.trust))
   }
 
   return {
@@ -137,6 +137,9 @@ export function createSessionReader<Carried>({
       })
       return { kind: 'valid', session, cookies, isSeenDue: seenDue !== '' }
     },
+    /** One that we made to name a service to the application; a reason where it no longer holds. */
+    prove: (token: string, { trust }: Pick<SessionTenant, 'trust'>): Session | SignInReason =>
+      proofs.prove(token, trust),
     /** The claims of whoever sent these cookies, even where the session no longer holds. */
     claimsOf(request: SessionRequest): SentSession | undefined {
       const session = find(request)
@@ -156,7 +159,7 @@ export function createSessionReader<Carried>({
       return [...new Set(tokens)].flatMap((sent) => {
         const session =
           proofs.known(sent, trust) ?? (proofsLeft-- > 0 ? proofs.prove(sent, trust) : 'unproven')
-        if (typeof session === 'string') return []
+        if (typeof session === 'string' || typeof personOf(session) === 'string') return []
         const { token, claims } = session
         const isOwn =
           tokens.length === 1 || readSeen(seen, claims.sid, tenant.seenKeys) !== undefined
@@ -164,6 +167,12 @@ export function createSessionReader<Carried>({
       })
     },
   }
+}
+
+/** What names a machine to an application is nobody's session, wherever it has been found. */
+function personOf<Proof extends TokenProof>(proof: Proof | TokenReason): Proof | TokenReason {
+  if (typeof proof === 'string') return proof
+  return proof.claims.serviceId === undefined ? proof : 'claims_malformed'
 }
 
 const NEW_SESSION = {

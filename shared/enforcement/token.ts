@@ -21,6 +21,8 @@ export interface TokenClaims {
   /** In which of the groups that rules speak of, by the version of their table (access-rules.ts). */
   readonly groupBits?: Uint8Array | undefined
   readonly groupsVersion?: number
+  /** Of a machine and not of a person: the service, which is its `sub` as well. */
+  readonly serviceId?: string | undefined
 }
 
 /** By kid. */
@@ -84,6 +86,9 @@ function readClaims(claims: Record<string, unknown>, trust: TokenTrust): TokenCl
   if (typeof sid !== 'string' || !PRINTABLE_ASCII.test(sid)) return 'claims_malformed'
   if (!isSecond(iat) || !isSecond(exp)) return 'claims_malformed'
   if (nbf !== undefined && !isSecond(nbf)) return 'claims_malformed'
+  // RFC 9068 2.2: who is nobody but a client is both
+  const serviceId = claims['client_id']
+  if (serviceId !== undefined && serviceId !== sub) return 'claims_malformed'
   return {
     sub,
     sid,
@@ -97,6 +102,7 @@ function readClaims(claims: Record<string, unknown>, trust: TokenTrust): TokenCl
     name: textOf(claims['name']),
     groupBits: bitsOf(claims['gb']),
     groupsVersion: isSecond(claims['gv']) ? claims['gv'] : 0,
+    ...(serviceId !== undefined && { serviceId: sub }),
   }
 }
 

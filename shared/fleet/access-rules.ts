@@ -6,7 +6,9 @@ import * as v from 'valibot'
 import { HOSTNAME } from '../hosts.ts'
 import { LIMITS } from '../limits.ts'
 
+export const SERVICE_ID = /^svc_[0-9a-f]{16}$/
 export const GROUP_NAME = /^[A-Za-z0-9](?:[A-Za-z0-9 ._-]{0,62}[A-Za-z0-9._-])?$/
+const SERVICE_WISH = 'the id of a service, like svc_0123456789abcdef'
 const GROUP_WISH = 'the name of a group'
 const NETWORK_WISH = 'the name of a network: lower-case letters, digits, dashes and underscores'
 const METHOD_WISH = 'a method like GET'
@@ -30,6 +32,8 @@ const method = v.pipe(v.string(METHOD_WISH), v.regex(/^[A-Z-]{1,20}$/, METHOD_WI
 const networkText = v.pipe(v.string(ENTRY_WISH), v.maxLength(50, ENTRY_WISH))
 
 const NOTHING_ASKED = 'a clause with at least one condition'
+const SERVICE_ALONE =
+  'beside service nothing but network or not_network: a machine has nothing else'
 
 /** What an allow or deny clause may ask; all of it has to be true. */
 const facts = {
@@ -39,7 +43,14 @@ const facts = {
   not_group: v.optional(groupName),
   network: v.optional(networkName),
   not_network: v.optional(networkName),
+  /** A machine, by the service that it is. People never match such a clause, nor machines another. */
+  service: v.optional(v.pipe(v.string(SERVICE_WISH), v.regex(SERVICE_ID, SERVICE_WISH))),
 }
+
+const OF_MACHINES: readonly string[] = ['service', 'network', 'not_network']
+const isOfOneKind = (clause: object) =>
+  !Object.hasOwn(clause, 'service') ||
+  Object.keys(clause).every((name) => OF_MACHINES.includes(name))
 
 const AllowFactsSchema = v.strictObject(
   {
@@ -59,19 +70,25 @@ const AllowFactsSchema = v.strictObject(
   CLAUSE_WISH,
 )
 export type AllowClause = v.InferOutput<typeof AllowFactsSchema>
-const AllowClauseSchema = v.pipe(
+export const AllowClauseSchema = v.pipe(
   AllowFactsSchema,
   v.check((clause) => Object.keys(clause).length > 0, NOTHING_ASKED),
+  v.check((clause) => isOfOneKind(clause), SERVICE_ALONE),
 )
 
 /** A refusal for strength would be one for being too well signed in. */
 const DenyFactsSchema = v.strictObject(facts, CLAUSE_WISH)
-const DenyClauseSchema = v.pipe(
+export const DenyClauseSchema = v.pipe(
   DenyFactsSchema,
   v.check((clause) => Object.keys(clause).length > 0, NOTHING_ASKED),
+  v.check((clause) => isOfOneKind(clause), SERVICE_ALONE),
 )
 
-const clauses = <Clause extends v.GenericSchema>(clause: Clause, least: number, wish: string) =>
+export const clauses = <Clause extends v.GenericSchema>(
+  clause: Clause,
+  least: number,
+  wish: string,
+) =>
   v.pipe(v.array(clause, wish), v.minLength(least, wish), v.maxLength(LIMITS.ruleClausesMax, wish))
 
 const AccessRuleSchema = v.strictObject(

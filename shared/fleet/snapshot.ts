@@ -8,6 +8,7 @@ import { LIMITS } from '../limits.ts'
 import { EnforcedRulesSchema } from './access-rules.ts'
 import { ConnectorsMessageSchema } from './connector-presence.ts'
 import { HoldersMessageSchema } from './holders.ts'
+import { EnforcedServicesSchema } from './services.ts'
 
 /** Raised when a message changes its meaning; a gateway of another format is told so. */
 export const FLEET_FORMAT = 1
@@ -102,6 +103,8 @@ export const TenantSnapshotSchema = v.object({
   ),
   /** Who may open which paths; left out: whoever is signed in. */
   access: v.optional(EnforcedRulesSchema),
+  /** Machines, and what rules say of them; left out: it has none. */
+  services: v.optional(EnforcedServicesSchema),
 })
 export type TenantSnapshot = v.InferOutput<typeof TenantSnapshotSchema>
 

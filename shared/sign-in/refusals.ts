@@ -1,8 +1,16 @@
 /** What somebody meets who is not let through: a page for people, JSON for programs. */
+import type { RefusedStatus } from '../enforcement/decide.ts'
 import { isNavigation, type NavigationFacts } from '../enforcement/navigation.ts'
 import { pathOf } from '../enforcement/path.ts'
 import { safeReturnTo } from '../enforcement/return-to.ts'
-import { codeOf, REFUSE_REASONS, type RefuseReason, type SignInReason } from '../reasons.ts'
+import {
+  codeOf,
+  MACHINE_REASONS,
+  REFUSE_REASONS,
+  type MachineReason,
+  type RefuseReason,
+  type SignInReason,
+} from '../reasons.ts'
 import type { AllowClause } from '../fleet/access-rules.ts'
 import { cookieLines, htmlAnswer, jsonAnswer, redirection, type Answer } from './answer.ts'
 import { clearedVariants } from './stray-sessions.ts'
@@ -58,10 +66,26 @@ function ofEach<Made>(make: (reason: RefuseReason) => Made): Readonly<Record<Ref
 const PAGES = inEveryLanguage((texts, language) =>
   ofEach((reason) => pageHtml({ ...texts.refusals[reason], language, code: codeOf(reason) })),
 )
+const MACHINE_CODES: Readonly<Partial<Record<MachineReason, string>>> = {
+  machine_not_allowed: 'access_denied',
+  machine_rate_limited: 'rate_limited',
+}
 const DETAILS = ofEach((reason) => ({
   error: codeOf(reason),
   detail: english.refusals[reason].text,
 }))
+
+/** RFC 6749 5.2. Whoever sends credentials of a machine is one, whatever else it says. */
+const OF_MACHINES: Readonly<Record<string, Record<string, unknown>>> = Object.fromEntries(
+  MACHINE_REASONS.map((reason) => {
+    const error = MACHINE_CODES[reason] ?? 'invalid_client'
+    return [reason, { error, detail: english.refusals[reason].text, reason }]
+  }),
+)
+const MACHINE_LINES: Readonly<Partial<Record<RefusedStatus, readonly string[]>>> = {
+  401: ['WWW-Authenticate: Service-Client'],
+  429: ['Retry-After: 5'],
+}
 
 export const COME_BACK: readonly string[] = ['Retry-After: 5']
 const NO_LINES: readonly string[] = []
@@ -69,10 +93,12 @@ const NO_LINES: readonly string[] = []
 export function refusal(
   asker: Speaker & { readonly head: NavigationFacts },
   reason: RefuseReason,
-  status: 400 | 403 | 404 | 503,
+  status: RefusedStatus,
   ways?: readonly AllowClause[],
 ): Answer {
   if (ways !== undefined) return accessDenied(asker, ways)
+  const ofMachine = OF_MACHINES[reason]
+  if (ofMachine !== undefined) return jsonAnswer(status, ofMachine, MACHINE_LINES[status] ?? [])
   const lines = status === 503 ? COME_BACK : NO_LINES
   return isNavigation(asker.head)
     ? htmlAnswer(status, PAGES[spokenBy(asker)][reason], lines)

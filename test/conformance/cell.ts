@@ -78,6 +78,10 @@ function withoutChance(text: string): string {
 
 const OURS = ['x-service-user', 'x-service-claims', 'x-service-verified'] as const
 
+/** As whoever is named gets it where there are rules, and none of them is about their groups. */
+const isOfNoGroups = (name: string, value: unknown) =>
+  name.toLowerCase() === 'x-service-groups' && value === ''
+
 function receivedBy(arrived: readonly Arrival[]): Received {
   const [first, second] = arrived
   if (first === undefined || second !== undefined) throw new Error('the request arrived twice')
@@ -95,15 +99,16 @@ function receivedBy(arrived: readonly Arrival[]): Received {
     const name = spelling.toLowerCase()
     const own = OURS.find((known) => known === name)
     if (own !== undefined) named[own].push(value)
-    else if (isForeign(name)) foreign.push(spelling)
+    else if (isForeign(name) && !isOfNoGroups(name, value)) foreign.push(spelling)
     else if (name === 'cookie') cookies.push(value)
-    else if (!isOfTheWire(name, 'request')) lines.push(`${name}: ${value}`)
+    else if (!isForeign(name) && !isOfTheWire(name, 'request')) lines.push(`${name}: ${value}`)
   }
   const [user = '', claims = '', verified = ''] = OURS.map((name) =>
     agreed(named[name], first.shown[name]),
   )
-  for (const name of Object.keys(first.shown))
-    if (isForeign(name) && !OURS.some((own) => own === name)) foreign.push(`${name} (shown)`)
+  for (const [name, value] of Object.entries(first.shown))
+    if (isForeign(name) && !isOfNoGroups(name, value) && !OURS.some((own) => own === name))
+      foreign.push(`${name} (shown)`)
   const isAgreed = first.user === undefined || (first.user ?? '') === user
   return {
     method: first.method,

@@ -5,6 +5,8 @@
 import type { AddressInfo } from 'node:net'
 import { createEnforcement } from '../../control-plane/downloads/sdk-node/enforce/enforcement.ts'
 import { createService } from '../../control-plane/downloads/sdk-node/service.ts'
+import type { EnforcedRules } from '../../shared/fleet/access-rules.ts'
+import type { EnforcedServices } from '../../shared/fleet/services.ts'
 import type { Revoked } from '../../shared/fleet/snapshot.ts'
 import { startConnectedEdge } from '../support/connected-edge.ts'
 import { HOST, startEdge } from '../support/edge-world.ts'
@@ -36,6 +38,8 @@ export interface TenantState {
   readonly idle_seconds: number
   readonly session_binding: 'off' | 'step_up' | 'terminate'
   readonly licence_blocks_signin: boolean
+  readonly access?: EnforcedRules
+  readonly services?: EnforcedServices
 }
 
 const STATE: TenantState = {

@@ -13,6 +13,8 @@ const SLOTS = [
   { slot: 9, since: 2, group: 'late' },
 ]
 
+export const SERVICES = ['svc_00000000000000aa', 'svc_00000000000000bb'] as const
+
 export const rulesOf = (rules: AccessRule[]): EnforcedRules => ({
   networks: NETWORKS,
   slots: SLOTS,
@@ -43,15 +45,21 @@ export function naive(rules: readonly AccessRule[], asked: AccessAsked, who: Acc
       methods.includes(asked.method) ||
       (asked.method === 'HEAD' && methods.includes('GET')),
   )
+  const isMachine = who.serviceId !== undefined
+  // what is written for machines does not concern people, nor the other way round
+  const meant = (clause: AllowClause) => Object.hasOwn(clause, 'service') === isMachine
   for (const { deny = [] } of named)
-    for (const clause of deny) if (!truthsOf(clause, who).includes('no')) return false
+    for (const clause of deny)
+      if (meant(clause) && !truthsOf(clause, who).includes('no')) return false
   const paths = [...new Set(speaking.map(({ path }) => path))].sort((a, b) => a.length - b.length)
-  let isOpen = true
+  let isOpen = !isMachine || paths.length > 0
   for (const path of paths) {
     const letting = named.filter(
       (rule) =>
         rule.path === path &&
-        rule.allow.some((clause) => truthsOf(clause, who).every((truth) => truth === 'yes')),
+        rule.allow.some(
+          (clause) => meant(clause) && truthsOf(clause, who).every((truth) => truth === 'yes'),
+        ),
     )
     isOpen = letting.some(({ widen = false }) => widen || isOpen)
   }
@@ -61,6 +69,8 @@ export function naive(rules: readonly AccessRule[], asked: AccessAsked, who: Acc
 function truthsOf(clause: AllowClause, who: AccessFacts): Truth[] {
   return Object.entries(clause).map(([condition, wish]) => {
     if (condition === 'signed_in') return 'yes'
+    if (condition === 'service') return said(who.serviceId === wish)
+    if (who.serviceId !== undefined && !condition.endsWith('network')) return 'no'
     if (condition === 'strength') return said(who.isStrong)
     if (condition === 'max_age') return said(who.nowSeconds - who.authTime <= Number(wish))
     const isNegated = condition.startsWith('not_')
@@ -122,7 +132,10 @@ export function randomCase(random: () => number) {
           ]),
     ]
     const chosen = [one(...conditions), ...some(1, () => one(...conditions))]
-    return Object.fromEntries(chosen)
+    const ofMachines: [string, unknown][] = [['service', one(...SERVICES)]]
+    return Object.fromEntries(
+      random() < 0.3 ? [...ofMachines, ...some(1, () => chosen[0]!)] : chosen,
+    )
   }
   const rule = (): AccessRule => ({
     path: path(3),
@@ -144,6 +157,7 @@ export function randomCase(random: () => number) {
       Uint8Array.of(below(4), below(4)),
     ),
     groupsVersion: below(3),
+    serviceId: random() < 0.4 ? one(...SERVICES, 'svc_00000000000000cc') : undefined,
   }
   const asked: AccessAsked = {
     host: one('app.example.com', 'third.example.com'),

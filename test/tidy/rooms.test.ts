@@ -81,6 +81,7 @@ const CONTROL_PLANE = [
     'feed',
     'hostnames',
     'http',
+    'machines',
     'webhooks',
   ],
   ['console-access', 'realm', 'scim', 'user-directory', 'verification'],

@@ -3,6 +3,11 @@
 export const PATH_PARAMETERS = {
   tenant_id: { description: 'The ID of the tenant.', example: 'acme' },
   group: { description: 'The name of the group.', example: 'finance' },
+  service_id: { description: 'The ID of the machine.', example: 'svc_1b9f6c1e2d3a4b5c' },
+  secret_id: {
+    description: 'The ID of the secret, not the secret itself.',
+    example: 'ssk_1b9f6c1e2d3a4b5c',
+  },
   connection_id: { description: 'The ID of the connection.', example: 'con_1b9f6c1e2d3a4b5c' },
   user_id: {
     description: 'The ID of the user.',

@@ -61,7 +61,7 @@ export function accessEndpoints(world: AccessEndpointsWorld): readonly Endpoint[
       description:
         'A path with rules is closed but for those whom an allow clause names; all conditions of a clause ' +
         'must hold, and one clause is enough. Denies win and hold for every path below. The longest path ' +
-        `decides, and opens more than the paths above it only with widen. ${WAITS}`,
+        `decides, and opens more than the paths above it only with widen. A clause with service is for that machine, any other for people. ${WAITS}`,
       body: AccessRulesSchema,
       example: EXAMPLE,
       answers: { 200: json(RulesAnswer, 'The rules in force.') },

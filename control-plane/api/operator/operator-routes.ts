@@ -18,6 +18,7 @@ import { operatorDeviceEndpoints, type OperatorDeviceEndpointsWorld } from './de
 import { directoryEndpoints, type DirectoryEndpointsWorld } from './directory-routes.ts'
 import { operatorFeedEndpoints, type OperatorFeedEndpointsWorld } from './feed-routes.ts'
 import { gatewayEndpoints, type GatewayEndpointsWorld } from './gateway-routes.ts'
+import { machineEndpoints, type MachineEndpointsWorld } from './machine-routes.ts'
 import { keyEndpoints, type KeyEndpointsWorld } from './key-routes.ts'
 import { monitoringEndpoints, type MonitoringEndpointsWorld } from './monitoring-routes.ts'
 import { personEndpoints, type PersonEndpointsWorld } from './person-routes.ts'
@@ -35,6 +36,7 @@ export type OperatorEndpointsWorld = TenantEndpointsWorld &
   AccountEndpointsWorld &
   PolicyEndpointsWorld &
   AccessEndpointsWorld &
+  MachineEndpointsWorld &
   SignInEndpointsWorld &
   DirectoryEndpointsWorld &
   OperatorFeedEndpointsWorld &
@@ -55,6 +57,7 @@ export function operatorEndpoints(world: OperatorEndpointsWorld): readonly Endpo
     ...accountEndpoints(world),
     ...policyEndpoints(world),
     ...accessEndpoints(world),
+    ...machineEndpoints(world),
     ...signInEndpoints(world),
     ...directoryEndpoints(world),
     ...operatorFeedEndpoints(world),

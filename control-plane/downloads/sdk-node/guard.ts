@@ -2,6 +2,7 @@
  * What `enforce()` and `verifyClaims()` are to a framework: one request in, one outcome out. Adapters
  * only carry outcomes out; no adapter decides anything.
  */
+import type { MachinePass } from '../../../shared/enforcement/machines.ts'
 import type { TokenClaims } from '../../../shared/enforcement/token.ts'
 
 export interface GuardedRequest {
@@ -35,7 +36,11 @@ export type Outcome =
       /** Values of Set-Cookie, for an answer that no shared cache may store; else left out. */
       readonly privateCookies: readonly string[]
       /** Of the request that was let in, for as long as it is open. */
-      readonly asked?: { readonly method: string; readonly clientAddress: string }
+      readonly asked?: {
+        readonly method: string
+        readonly clientAddress: string
+        readonly machine: MachinePass | undefined
+      }
     }
   | {
       readonly kind: 'answer'

@@ -58,6 +58,7 @@ import { allowedAt } from './0063-allowed-at.ts'
 import { connections } from './0066-connections.ts'
 import { hostnameClaims } from './0065-hostname-claims.ts'
 import { scim } from './0067-scim.ts'
+import { services } from './0068-services.ts'
 import { madeInSession } from './0070-made-in-session.ts'
 
 export interface Migration {
@@ -130,5 +131,6 @@ export const migrations: readonly Migration[] = [
   connections,
   hostnameClaims,
   scim,
+  services,
   madeInSession,
 ]

@@ -38,6 +38,8 @@ const AT_ONCE = [
   schema.connections,
   schema.scimTokens,
   schema.scimGroups,
+  schema.services,
+  schema.serviceSecrets,
 ] as const
 
 /** What it has been writing ever since; mails first, as they are still on their way. */

@@ -77,6 +77,34 @@ const refusals: Readonly<Record<RefuseReason, RefusalText>> = {
     title: 'Temporarily unavailable',
     text: 'The application cannot see where requests come from, so nobody can sign in. Its operator must set trusted proxies.',
   },
+  machine_malformed: {
+    title: 'Not a machine’s credentials',
+    text: 'Send Service-Client-Id (svc_…) and Service-Client-Secret (sms_…), each exactly once.',
+  },
+  machine_with_session: {
+    title: 'Two identities',
+    text: 'This request carries credentials of a machine and a session of a person. Send one of them.',
+  },
+  machine_unknown: {
+    title: 'Unknown credentials',
+    text: 'There is no machine with this id and secret. Check both, or create a new secret in the console.',
+  },
+  machine_secret_ended: {
+    title: 'Secret expired',
+    text: 'This secret has reached its end. Create a new one in the console under Machines.',
+  },
+  machine_disabled: {
+    title: 'Machine disabled',
+    text: 'This machine is disabled. An administrator can enable it in the console under Machines.',
+  },
+  machine_not_allowed: {
+    title: 'No access',
+    text: 'The credentials are right, but no access rule allows this machine to open this path.',
+  },
+  machine_rate_limited: {
+    title: 'Too many attempts',
+    text: 'Too many wrong credentials came from this address. Fix them, and try again in a minute.',
+  },
 }
 
 export const english = {

@@ -68,6 +68,34 @@ export const german: Texts = {
       title: 'Vorübergehend nicht verfügbar',
       text: 'Die Anwendung sieht nicht, woher Anfragen kommen, darum kann sich niemand anmelden. Ihr Betreiber muss vertrauenswürdige Proxys eintragen.',
     },
+    machine_malformed: {
+      title: 'Keine Zugangsdaten einer Maschine',
+      text: 'Senden Sie Service-Client-Id (svc_…) und Service-Client-Secret (sms_…), jedes genau einmal.',
+    },
+    machine_with_session: {
+      title: 'Zwei Identitäten',
+      text: 'Diese Anfrage trägt Zugangsdaten einer Maschine und die Sitzung eines Menschen. Senden Sie nur eines davon.',
+    },
+    machine_unknown: {
+      title: 'Unbekannte Zugangsdaten',
+      text: 'Es gibt keine Maschine mit dieser Kennung und diesem Geheimnis. Prüfen Sie beides.',
+    },
+    machine_secret_ended: {
+      title: 'Geheimnis abgelaufen',
+      text: 'Dieses Geheimnis ist abgelaufen. Erstellen Sie in der Konsole ein neues.',
+    },
+    machine_disabled: {
+      title: 'Maschine deaktiviert',
+      text: 'Diese Maschine ist deaktiviert. Administratoren können sie in der Konsole wieder aktivieren.',
+    },
+    machine_not_allowed: {
+      title: 'Kein Zugriff',
+      text: 'Die Zugangsdaten stimmen, aber keine Regel lässt diese Maschine auf diesen Pfad.',
+    },
+    machine_rate_limited: {
+      title: 'Zu viele Versuche',
+      text: 'Von dieser Adresse kamen zu viele falsche Zugangsdaten. Versuchen Sie es in einer Minute erneut.',
+    },
   },
   accessNeeded: (way: AllowClause): string =>
     [

@@ -13,6 +13,8 @@ export interface Prepared {
   readonly webhookId: string
   readonly deliveryId: string
   readonly connectionId: string
+  readonly serviceId: string
+  readonly secretId: string
   readonly certificate: { readonly certificate_pem: string; readonly private_key_pem: string }
   readonly tenants: Readonly<Record<'acme' | 'apps' | 'other', Secrets>>
 }
@@ -125,6 +127,8 @@ export function callOf(declaration: Declaration, prepared: Prepared): GoodCall {
     alert_id: prepared.alertId,
     webhook_id: prepared.webhookId,
     connection_id: prepared.connectionId,
+    service_id: prepared.serviceId,
+    secret_id: prepared.secretId,
     invitation_id: 'inv_nobody',
     delivery_id: prepared.deliveryId,
     hostname: 'acme.localhost',

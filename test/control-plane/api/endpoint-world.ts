@@ -86,6 +86,9 @@ export async function prepareWorld(t: Teardown) {
   const provider = { preset: 'oidc', name: 'Company', issuer: 'https://id.company.example' }
   const client = { client_id: 'service', client_secret: 'secret' }
   const made = await operator('POST', '/tenants/acme/connections', { ...provider, ...client })
+  const { body: service } = await operator('POST', '/tenants/acme/services', { name: 'CI' })
+  const serviceId = String(service['service_id'])
+  const secret = await operator('POST', `/tenants/acme/services/${serviceId}/secrets`, {})
   await services.close()
 
   const prepared: Prepared = {
@@ -95,6 +98,8 @@ export async function prepareWorld(t: Teardown) {
     webhookId,
     deliveryId: String(sent['delivery_id']),
     connectionId: String(made.body['connection_id']),
+    serviceId,
+    secretId: String(secret.body['secret_id']),
     certificate: { certificate_pem: ACME.certificatePem, private_key_pem: ACME.privateKeyPem },
     tenants,
   }

@@ -67,6 +67,22 @@ void t.test('whatever gateways enforce is answered once they do', async (t) => {
   t.equal((await asked('DELETE', '', undefined, serves)).status, 204, 'it holds everywhere')
 })
 
+void t.test('secrets of machines are known and revoked everywhere by then', async (t) => {
+  const { asked, serves, operator } = await startWorld(t)
+  const enforced = { gateways: 1, of: 1 }
+  const { body: service } = await operator('POST', '/tenants/acme/services', { name: 'CI' })
+  const path = `/services/${String(service['service_id'])}`
+  const made = await asked('POST', `${path}/secrets`, {}, serves)
+  t.match(made, { status: 201, body: { enforced } })
+  const gone = `${path}/secrets/${String(made.body['secret_id'])}`
+  t.equal((await asked('DELETE', gone, undefined, serves)).status, 204)
+  const disabled = await asked('PATCH', path, { is_disabled: true }, serves)
+  t.match(disabled, { status: 200, body: { is_disabled: true, enforced } })
+  const removed = await asked('DELETE', path, undefined, () => serves(false))
+  const left = { service_id: service['service_id'], enforced: { not_durable: ['edge-1'] } }
+  t.match(removed, { status: 202, body: left })
+})
+
 void t.test(
   'who was sent away, and what was deleted, is taken by no gateway by then',
   async (t) => {
@@ -133,6 +149,10 @@ const CALLS: Readonly<Record<string, readonly string[]>> = {
     'POST /tenants/{tenant_id}/go-back',
     'PUT /tenants/{tenant_id}/policies/session',
     'PUT /tenants/{tenant_id}/access-rules',
+    'PATCH /tenants/{tenant_id}/services/{service_id}',
+    'DELETE /tenants/{tenant_id}/services/{service_id}',
+    'POST /tenants/{tenant_id}/services/{service_id}/secrets',
+    'DELETE /tenants/{tenant_id}/services/{service_id}/secrets/{secret_id}',
     'POST /tenants/{tenant_id}/keys/rotate', // retire; a new key waits until gateways have it
     'DELETE /tenants/{tenant_id}/connectors/{connector_id}',
     'DELETE /gateways/{gateway_id}/keys/{key_id}',

@@ -92,8 +92,12 @@ export async function fillStore({ services, person }: World): Promise<Record<str
   const { ticketId } = await services.deviceTickets.make('acme', ticket, ACTOR)
   const { deviceId } = await enrolDevice(services, { userId })
   const claim = await services.hostnames.claim('acme', 'app.example.com', ACTOR)
+  const { serviceId } = await services.machines.create('acme', 'CI', ACTOR)
+  const { secretId } = await services.machines.addSecret('acme', serviceId, 3600, ACTOR)
   return {
     tenant_id: 'acme',
+    service_id: serviceId,
+    secret_id: secretId,
     device_id: deviceId,
     ticket_id: ticketId,
     connector_id: connectorId,

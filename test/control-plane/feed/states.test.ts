@@ -73,6 +73,7 @@ void t.test(
     ] as const) {
       const { store } = services
       const states = createFeedStates({
+        identities: services.identities,
         store,
         clock,
         revocations: { revokedState: async () => ({ all: 0, subjects: {}, sids: many(count) }) },
@@ -95,6 +96,7 @@ void t.test(
     }
     const entries = LIMITS.revokedEntriesPerTenantMax
     const large = createFeedStates({
+      identities: services.identities,
       store: services.store,
       clock,
       revocations: {
@@ -111,6 +113,7 @@ void t.test('a state that is too large to be kept is still told', async (t) => {
   const { sdkTenant, services, poll } = await startFeedApi(t)
   await sdkTenant('acme')
   const states = createFeedStates({
+    identities: services.identities,
     store: services.store,
     revocations: services.revocations,
     clock: services.clock,
@@ -133,6 +136,7 @@ void t.test('a reading that a commit overtakes is not what the next one is told'
   const held: (() => void)[] = []
   let isHeld = () => {}
   const states = createFeedStates({
+    identities: services.identities,
     store,
     clock,
     revocations: {

@@ -123,6 +123,7 @@ void t.test('whoever can tidy up is asked to', async (t) => {
     'realmRecords',
     'removedTenants',
     'secretOverlaps',
+    'serviceIdentities',
   ]
   t.strictSame([...services.jobs.tidying].sort(), [...able, ...others].sort())
 })

@@ -16,6 +16,7 @@ const RULES: TenantRules = {
   sealed: compileSealed(['/admin']),
   excluded: compileExcluded(['/health', '/open']),
   access: undefined,
+  services: undefined,
 }
 const PASS_THROUGH: TenantRules = { ...RULES, protection: 'pass-through' }
 const SUSPENDED: TenantRules = { ...RULES, status: 'suspended' }
@@ -44,6 +45,8 @@ function asked(path: string, more: Asked = {}): Judged<typeof SESSION> {
     isNetworkUnknown: false,
     methodOverrides: [],
     readSession: () => NONE,
+    isFromMachine: false,
+    readMachine: () => ({ kind: 'refused', reason: 'machine_unknown' }),
     ...more,
   }
 }

@@ -1,9 +1,14 @@
 /** One request as the sign-in and the session reader see it; it keeps the state that it began with. */
-import type { Judged, SessionVerdict } from '../../../../shared/enforcement/decide.ts'
+import type {
+  Judged,
+  MachineVerdict,
+  SessionVerdict,
+} from '../../../../shared/enforcement/decide.ts'
 import { isSameNetwork } from '../../../../shared/enforcement/fingerprint.ts'
 import { METHOD_OVERRIDES } from '../../../../shared/enforcement/foreign-headers.ts'
 import { isNavigation } from '../../../../shared/enforcement/navigation.ts'
 import { isOwnOrigin } from '../../../../shared/enforcement/own-origin.ts'
+import type { MachineReader } from '../../../../shared/enforcement/read-machine.ts'
 import type { ProvenSession, SessionReader } from '../../../../shared/enforcement/read-session.ts'
 import type { RevokedView } from '../../../../shared/enforcement/session.ts'
 import type { ServiceRequest } from '../../../../shared/sign-in/service-request.ts'
@@ -15,6 +20,7 @@ export type Session = ProvenSession<Admission>
 
 export interface EnforcedRequestWorld {
   readonly sessions: SessionReader<Admission>
+  readonly machines: MachineReader<Admission>
   readonly revoked: RevokedView
   isStateLost(): boolean
 }
@@ -93,6 +99,16 @@ export class EnforcedRequest implements ServiceRequest, Judged<Session> {
     return this.#world.sessions.read(this)
   }
 
+  get isFromMachine(): boolean {
+    return this.head.machine !== undefined
+  }
+
+  readMachine(): MachineVerdict<Session> {
+    const { cookies, clientAddress, nowSeconds, tenant } = this
+    const { machine = NO_CREDENTIALS } = this.head
+    return this.#world.machines.read({ machine, cookies, clientAddress, nowSeconds, tenant })
+  }
+
   get cookies(): string {
     return this.head.cookies
   }
@@ -124,3 +140,5 @@ export class EnforcedRequest implements ServiceRequest, Judged<Session> {
     return new EnforcedRequest(this.#arrived, tenant, this.#world)
   }
 }
+
+const NO_CREDENTIALS = { ids: [], secrets: [] }

@@ -108,7 +108,7 @@ export function createEnforcementState(settings: EnforceSettings) {
 
   /** As at the edge, whose sweep is gateway/session/open-streams.ts. */
   function mayStay(admitted: Admitted, isPathDue: (path: string) => boolean): boolean {
-    const { identity: session, method, path, clientAddress, allowedBy } = admitted
+    const { identity: session, machine, method, path, clientAddress, allowedBy } = admitted
     if (tenant === undefined) return false
     // what is excluded is open to everybody even then
     const isForNobody = session === undefined && tenant.protection === 'on'
@@ -121,7 +121,7 @@ export function createEnforcementState(settings: EnforceSettings) {
     const isDue = tenant === allowedBy || isPathDue(path)
     const { host } = tenant
     const asked = { host, method, path, clientAddress }
-    const facts = { ...asked, session, allowedBy, tenant, revoked, isPathDue: isDue }
+    const facts = { ...asked, session, machine, allowedBy, tenant, revoked, isPathDue: isDue }
     if (judgeAgain({ ...facts, ...times, ...client }) !== undefined) return false
     if (isDue) admitted.allowedBy = tenant
     return true
@@ -151,7 +151,7 @@ export function createEnforcementState(settings: EnforceSettings) {
     isTooOld,
     watch(
       identity: Admission | undefined,
-      asked: Pick<Admitted, 'path' | 'method' | 'clientAddress'>,
+      asked: Pick<Admitted, 'path' | 'method' | 'clientAddress' | 'machine'>,
       open: StillOpen,
     ): () => void {
       const activeSeconds = nowSeconds(clock)

@@ -9,6 +9,7 @@ import {
   type ServiceEndpoint,
 } from '../../../../shared/enforcement/decide.ts'
 import { pathOf } from '../../../../shared/enforcement/path.ts'
+import { createMachineReader } from '../../../../shared/enforcement/read-machine.ts'
 import { createSessionReader } from '../../../../shared/enforcement/read-session.ts'
 import { LIMITS } from '../../../../shared/limits.ts'
 import type { SignInReason } from '../../../../shared/reasons.ts'
@@ -80,7 +81,8 @@ function enforcing(settings: EnforceSettings): Guard {
     entriesMax: LIMITS.enforcedSessionsRememberedMax,
     carry: (token, claims) => new Admission(token, claims),
   })
-  const world: EnforcedRequestWorld = { sessions, revoked, isStateLost: state.isTooOld }
+  const machines = createMachineReader<Admission>({ sessions, clock })
+  const world: EnforcedRequestWorld = { sessions, machines, revoked, isStateLost: state.isTooOld }
   const relyingParty = createRelyingParty({
     fetch: settings.fetch as CustomFetch,
     nowMs: settings.nowMs,
@@ -153,14 +155,14 @@ function enforcing(settings: EnforceSettings): Guard {
 
   function forward(
     enforced: EnforcedRequest,
-    { session, cookies, isForeignPage }: Forward<Session>,
+    { session, machine, cookies, isForeignPage }: Forward<Session>,
   ): Outcome {
     const { target } = enforced.head
     if (session !== undefined) session.carried.usedSeconds = enforced.nowSeconds
     const identity = session?.carried
     const { access } = enforced.tenant
     if (identity !== undefined) identity.groups = access?.groupsOf(identity.claims)
-    const asked = { method: enforced.method, clientAddress: enforced.clientAddress }
+    const asked = { method: enforced.method, clientAddress: enforced.clientAddress, machine }
     return { kind: 'forward', target, isForeignPage, identity, privateCookies: cookies, asked }
   }
 
@@ -229,7 +231,7 @@ function enforcing(settings: EnforceSettings): Guard {
 }
 
 /** Of a request that nobody can tell anything of: no network is known to have it. */
-const UNTOLD = { method: 'GET', clientAddress: '' }
+const UNTOLD = { method: 'GET', clientAddress: '', machine: undefined }
 
 const ENDPOINTS: Readonly<
   Record<

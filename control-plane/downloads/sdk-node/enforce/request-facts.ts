@@ -4,7 +4,12 @@
  * absolute target that disagrees with Host.
  */
 import type { BadRequest } from '../../../../shared/enforcement/bad-requests.ts'
+import {
+  SERVICE_ID_HEADER,
+  SERVICE_SECRET_HEADER,
+} from '../../../../shared/enforcement/foreign-headers.ts'
 import type { NavigationFacts } from '../../../../shared/enforcement/navigation.ts'
+import type { MachineCredentials } from '../../../../shared/enforcement/machines.ts'
 import { hostOfAuthority } from '../../../../shared/hosts.ts'
 import type { GuardedRequest } from '../guard.ts'
 import { isTargetProblem, readTarget } from '../target.ts'
@@ -19,6 +24,8 @@ export interface RequestFacts extends NavigationFacts {
   readonly probe: string
   readonly authority: string
   readonly origins: readonly string[]
+  /** Undefined: it brought nothing that a machine would. */
+  readonly machine: MachineCredentials | undefined
   readonly rawHeaders: readonly string[]
 }
 
@@ -35,6 +42,8 @@ const READ = {
   'x-service-probe': 9,
   upgrade: 10,
   origin: 11,
+  [SERVICE_ID_HEADER]: 12,
+  [SERVICE_SECRET_HEADER]: 13,
 } as const
 const FIELDS: ReadonlyMap<string, number> = new Map(Object.entries(READ))
 /** As the usual senders spell them, so that most lines need not be folded. Learns, within bounds. */
@@ -59,6 +68,7 @@ export function readFacts({
   const origins: string[] = []
   let hosts = 0
   let probes = 0
+  let machine: { ids: string[]; secrets: string[] } | undefined
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
     const field = fieldOf(rawHeaders[at]!)
     if (field === 0) continue
@@ -67,6 +77,12 @@ export function readFacts({
     if (field === READ.host) hosts++
     if (field === READ.origin) origins.push(value)
     if (field === READ['x-service-probe']) probes++
+    if (field >= READ[SERVICE_ID_HEADER]) {
+      machine ??= { ids: [], secrets: [] }
+      const values = field === READ[SERVICE_ID_HEADER] ? machine.ids : machine.secrets
+      values.push(value)
+      continue
+    }
     const separator = field === READ.cookie ? '; ' : ', '
     values[field] = before === undefined ? value : before + separator + value
   }
@@ -81,6 +97,7 @@ export function readFacts({
     target: decided,
     authority,
     origins,
+    machine,
     rawHeaders,
     host,
     cookies: values[READ.cookie] ?? '',

@@ -6,11 +6,13 @@
 import * as v from 'valibot'
 import type { TenantRules } from '../../../../shared/enforcement/decide.ts'
 import { compileAccess } from '../../../../shared/enforcement/access-rules.ts'
+import { compileServices } from '../../../../shared/enforcement/machines.ts'
 import { compileExcluded, compileSealed } from '../../../../shared/enforcement/path.ts'
 import { deriveKey, type SealingKeys } from '../../../../shared/enforcement/seen.ts'
 import type { TokenTrust } from '../../../../shared/enforcement/token.ts'
 import type { SignInTenant } from '../../../../shared/sign-in/service-request.ts'
 import { EnforcedRulesSchema } from '../../../../shared/fleet/access-rules.ts'
+import { EnforcedServicesSchema, withServiceClauses } from '../../../../shared/fleet/services.ts'
 import { RevokedSchema, SESSION_BINDINGS } from '../../../../shared/fleet/snapshot.ts'
 
 const seconds = v.pipe(v.number(), v.integer(), v.minValue(1))
@@ -38,6 +40,7 @@ export const StateSchema = v.object({
     origin: v.optional(v.pipe(v.string(), v.url())),
     /** What is not known in it makes the state be refused: it would let more people in. */
     access: v.optional(EnforcedRulesSchema),
+    services: v.optional(EnforcedServicesSchema),
   }),
 })
 export type State = v.InferOutput<typeof StateSchema>
@@ -83,6 +86,7 @@ interface TenantParts {
 export function compileTenant({ state, trust, keys, issuer, secret }: TenantParts): EnforcedTenant {
   const { tenant } = state
   const excluded = compileExcluded(tenant.excluded)
+  const access = withServiceClauses(tenant.access, tenant.services)
   return {
     tenantId: tenant.tenant_id,
     name: tenant.name ?? tenant.tenant_id,
@@ -90,7 +94,8 @@ export function compileTenant({ state, trust, keys, issuer, secret }: TenantPart
     protection: tenant.protection === 'pass-through' ? 'pass-through' : 'on',
     sealed: compileSealed(tenant.sealed),
     excluded,
-    access: tenant.access && compileAccess(tenant.access, excluded),
+    access: access && compileAccess(access, excluded),
+    services: compileServices(tenant.services),
     isSignInBlocked: tenant.licence_blocks_signin,
     health: tenant.health,
     origin: tenant.origin ?? '',

@@ -3,6 +3,7 @@
  * judged again: with every piece of news, and every second for what time alone ends.
  */
 import { SECOND_MS } from '../../../../shared/clock.ts'
+import type { MachinePass } from '../../../../shared/enforcement/machines.ts'
 import { PathBudget } from '../../../../shared/enforcement/path-budget.ts'
 import type { StillOpen } from '../guard.ts'
 import type { EnforcedTenant } from './state.ts'
@@ -14,6 +15,7 @@ export interface Admitted {
   readonly path: string
   readonly method: string
   readonly clientAddress: string
+  readonly machine: MachinePass | undefined
   /** When it last did something of its own. */
   activeSeconds: number
   /** The state of the tenant that it was last let in by. */

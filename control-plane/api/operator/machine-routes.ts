@@ -1,0 +1,130 @@
+/** Machines: services that come in with an id and a secret of their own. */
+import * as v from 'valibot'
+import type { Machine, Machines } from '../../machines/machines.ts'
+import { described } from '../../requests/described.ts'
+import { fromOutside, viewOf } from '../../requests/field-names.ts'
+import {
+  MachineAnswer,
+  MachineChangesBody,
+  MachineSecretAnswer,
+  NewMachineBody,
+  NewMachineSecretBody,
+} from '../../requests/machine-fields.ts'
+import { pageOf } from '../../requests/paging.ts'
+import { Enforced } from '../answer-fields.ts'
+import { endpointsOf, json, nothing, type Endpoint } from '../endpoint.ts'
+import { enforcedAnswers, WAITS, type EnforcedAnswersWorld } from './enforced-answers.ts'
+
+export interface MachineEndpointsWorld extends EnforcedAnswersWorld {
+  readonly machines: Machines
+}
+
+const operator = endpointsOf('machines', 'operator')
+const SERVICES = '/api/v1/operator/tenants/{tenant_id}/services'
+const SERVICE = `${SERVICES}/{service_id}` as const
+const SECRETS = `${SERVICE}/secrets` as const
+
+const enforced = described(Enforced, 'Which gateways go by it.')
+const ChangedMachineAnswer = v.strictObject({ ...MachineAnswer.entries, enforced })
+const NewSecretAnswer = v.strictObject({
+  ...MachineSecretAnswer.entries,
+  secret: described(v.string(), 'Shown only once. Send it as Service-Client-Secret.'),
+  enforced,
+})
+const GoneMachineAnswer = v.strictObject({ service_id: v.string(), enforced })
+const GoneSecretAnswer = v.strictObject({ secret_id: v.string(), enforced })
+
+const secretFields = viewOf(MachineSecretAnswer)
+const ofSecret = (secret: Machine['secrets'][number]) =>
+  secretFields({ ...secret, lastUsedAt: secret.usedAt })
+const ofMachine = viewOf(MachineAnswer)
+const machineView = (machine: Machine) =>
+  ofMachine({ ...machine, secrets: machine.secrets.map(ofSecret) })
+
+export function machineEndpoints(world: MachineEndpointsWorld): readonly Endpoint[] {
+  const { machines } = world
+  const enforcement = enforcedAnswers(world)
+  return [
+    operator.get(SERVICES, {
+      summary: 'Lists the machines, and when each of their secrets ends.',
+      answers: { 200: json(pageOf(MachineAnswer), 'Every machine, oldest first.') },
+      handle: async (c, { path }) => {
+        const items = (await machines.list(path.tenant_id)).map(machineView)
+        return c.json({ items, next: null })
+      },
+    }),
+    operator.post(SERVICES, {
+      summary: 'Creates a machine: a service with credentials of its own.',
+      description:
+        'It opens nothing until an access rule names it with `service`, and it has a secret.',
+      body: NewMachineBody,
+      example: { name: 'CI' },
+      answers: { 201: json(MachineAnswer, 'The machine, without secrets.') },
+      refusals: ['services_full'],
+      handle: async (c, { path, body }) =>
+        c.json(machineView(await machines.create(path.tenant_id, body.name, c.var.actor)), 201),
+    }),
+    operator.get(SERVICE, {
+      summary: 'Shows a machine.',
+      answers: { 200: json(MachineAnswer, 'The machine.') },
+      refusals: ['service_not_found'],
+      handle: async (c, { path }) =>
+        c.json(machineView(await machines.one(path.tenant_id, path.service_id))),
+    }),
+    operator.patch(SERVICE, {
+      summary: 'Renames, disables or enables a machine.',
+      description: `What a disabled machine has open ends within a second. ${WAITS}`,
+      body: MachineChangesBody,
+      example: { is_disabled: true },
+      answers: { 200: json(ChangedMachineAnswer, 'The machine.') },
+      refusals: ['service_not_found'],
+      handle: async (c, { path: { tenant_id: tenantId, service_id: serviceId }, body }) => {
+        const changed = await machines.update(tenantId, serviceId, fromOutside(body), c.var.actor)
+        return c.json({ ...machineView(changed), enforced: await enforcement.change(tenantId) })
+      },
+    }),
+    operator.delete(SERVICE, {
+      summary: 'Deletes a machine that no rule names, and its secrets.',
+      description: `What it has open ends within a second. ${WAITS}`,
+      answers: {
+        202: json(GoneMachineAnswer, 'It is deleted, but a gateway has not confirmed it yet.'),
+        204: nothing('The machine is deleted, at every gateway.'),
+      },
+      refusals: ['service_not_found', 'service_used'],
+      handle: async (c, { path: { tenant_id: tenantId, service_id: serviceId } }) => {
+        await machines.remove(tenantId, serviceId, c.var.actor)
+        const told = await world.changeEnforced(tenantId)
+        return enforcement.gone(c, tenantId, told, { service_id: serviceId })
+      },
+    }),
+    operator.post(SECRETS, {
+      summary: 'Creates a secret for a machine, beside the one that it has.',
+      description: `Two can live at once, for 90 days by default and a year at most. ${WAITS}`,
+      body: NewMachineSecretBody,
+      example: { expires_in: 7_776_000 },
+      answers: { 201: json(NewSecretAnswer, 'The secret.') },
+      refusals: ['service_not_found', 'service_secrets_full'],
+      handle: async (c, { path: { tenant_id: tenantId, service_id: serviceId }, body }) => {
+        const { expires_in: seconds } = body
+        const made = await machines.addSecret(tenantId, serviceId, seconds, c.var.actor)
+        const told = await enforcement.change(tenantId)
+        return c.json({ ...ofSecret(made), secret: made.secret, enforced: told }, 201)
+      },
+    }),
+    operator.delete(`${SECRETS}/{secret_id}`, {
+      summary: 'Revokes a secret of a machine.',
+      description: `What came in with it and is open ends within a second. ${WAITS}`,
+      answers: {
+        202: json(GoneSecretAnswer, 'It is revoked, but a gateway has not confirmed it yet.'),
+        204: nothing('The secret is revoked, at every gateway.'),
+      },
+      refusals: ['service_not_found', 'service_secret_not_found'],
+      handle: async (c, { path }) => {
+        const { tenant_id: tenantId, service_id: serviceId, secret_id: secretId } = path
+        await machines.revokeSecret(tenantId, serviceId, secretId, c.var.actor)
+        const told = await world.changeEnforced(tenantId)
+        return enforcement.gone(c, tenantId, told, { secret_id: secretId })
+      },
+    }),
+  ]
+}

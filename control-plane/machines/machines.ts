@@ -1,0 +1,192 @@
+/**
+ * A tenant's machines: services, each with at most two secrets that live at once, so that one can follow
+ * the other without a gap. Who has a right one is decided where requests are, by what the snapshot
+ * says (.docs/decisions/0079-machines.md); a secret is shown once and kept as its hash.
+ */
+import { createHash, randomBytes } from 'node:crypto'
+import { SECOND_MS, type Clock } from '../../shared/clock.ts'
+import { Refusal } from '../../shared/errors.ts'
+import { LIMITS } from '../../shared/limits.ts'
+import { findAccessRules } from '../store/queries/access.ts'
+import {
+  deleteService,
+  deleteServiceSecret,
+  deleteServiceSecretsOf,
+  findService,
+  insertService,
+  insertServiceSecret,
+  markSecretUsed,
+  servicesIdentifiedBefore,
+  serviceSecretsOf,
+  servicesOf,
+  updateService,
+  type ServiceRow,
+  type ServiceSecretRow,
+} from '../store/queries/services.ts'
+import { findTenant } from '../store/queries/tenants.ts'
+import type { Queries } from '../store/engine.ts'
+import type { Actor, Store } from '../store/store.ts'
+import { createAlter, found } from '../tenants/alter.ts'
+import { servicesIn } from '../tenants/service-rules.ts'
+
+export interface Machine extends ServiceRow {
+  /** Without what opens anything. */
+  readonly secrets: readonly MachineSecret[]
+  /** In how many rules it is named. */
+  readonly isNamed: boolean
+}
+
+type MachineSecret = Omit<ServiceSecretRow, 'tenantId' | 'serviceId' | 'secretHash'>
+
+interface UsedSecret {
+  readonly tenantId: string
+  readonly secretId: string
+  readonly atMs: number
+}
+
+export type Machines = ReturnType<typeof createMachines>
+
+const SECRET_BYTES = 32
+const ID_BYTES = 8
+
+export function createMachines({ store, clock }: { readonly store: Store; readonly clock: Clock }) {
+  const alter = createAlter(store)
+
+  async function all(queries: Queries, tenantId: string): Promise<Machine[]> {
+    const secrets = Map.groupBy(await serviceSecretsOf(queries, tenantId), (row) => row.serviceId)
+    const rules = await findAccessRules(queries, tenantId)
+    const named = servicesIn(rules?.content.rules ?? [])
+    return (await servicesOf(queries, tenantId)).map((service) => ({
+      ...service,
+      secrets: (secrets.get(service.serviceId) ?? []).map(
+        ({ secretId, createdAt, endsAt, usedAt }) => ({ secretId, createdAt, endsAt, usedAt }),
+      ),
+      isNamed: named.has(service.serviceId),
+    }))
+  }
+
+  async function requireOne(queries: Queries, tenantId: string, serviceId: string) {
+    const one = (await all(queries, tenantId)).find((machine) => machine.serviceId === serviceId)
+    if (one === undefined) throw new Refusal('service_not_found')
+    return one
+  }
+
+  return {
+    /** The oldest first. */
+    async list(tenantId: string): Promise<Machine[]> {
+      found(await findTenant(store.read, tenantId))
+      return all(store.read, tenantId)
+    },
+
+    async one(tenantId: string, serviceId: string): Promise<Machine> {
+      found(await findTenant(store.read, tenantId))
+      return requireOne(store.read, tenantId, serviceId)
+    },
+
+    async create(tenantId: string, name: string, actor: Actor): Promise<Machine> {
+      const serviceId = `svc_${randomBytes(ID_BYTES).toString('hex')}`
+      await alter(tenantId, actor, 'service.created', async ({ queries, nowMs }) => {
+        if ((await servicesOf(queries, tenantId)).length >= LIMITS.servicesPerTenantMax)
+          throw new Refusal('services_full')
+        const times = { createdAt: nowMs, identityAt: nowMs }
+        await insertService(queries, { serviceId, tenantId, name, isDisabled: false, ...times })
+        return { service_id: serviceId, name }
+      })
+      return requireOne(store.read, tenantId, serviceId)
+    },
+
+    /** The secret itself is nowhere else, then or later. */
+    async addSecret(
+      tenantId: string,
+      serviceId: string,
+      seconds: number,
+      actor: Actor,
+    ): Promise<MachineSecret & { readonly secret: string }> {
+      const secret = `sms_${randomBytes(SECRET_BYTES).toString('base64url')}`
+      const secretId = `ssk_${randomBytes(ID_BYTES).toString('hex')}`
+      let times = { createdAt: 0, endsAt: 0 }
+      await alter(tenantId, actor, 'service.secret_created', async ({ queries, nowMs }) => {
+        const { name, secrets } = await requireOne(queries, tenantId, serviceId)
+        const isLiving = ({ endsAt }: MachineSecret) => endsAt > nowMs
+        for (const ended of secrets.filter((one) => !isLiving(one)))
+          await deleteServiceSecret(queries, tenantId, ended.secretId)
+        if (secrets.filter(isLiving).length >= LIMITS.serviceSecretsMax)
+          throw new Refusal('service_secrets_full')
+        times = { createdAt: nowMs, endsAt: nowMs + seconds * SECOND_MS }
+        const secretHash = createHash('sha256').update(secret).digest('base64url')
+        const row = { secretId, tenantId, serviceId, secretHash, ...times, usedAt: null }
+        await insertServiceSecret(queries, row)
+        const endsAt = new Date(times.endsAt).toISOString()
+        return { service_id: serviceId, name, secret_id: secretId, ends_at: endsAt }
+      })
+      return { secretId, ...times, usedAt: null, secret }
+    },
+
+    async revokeSecret(tenantId: string, serviceId: string, secretId: string, actor: Actor) {
+      await alter(tenantId, actor, 'service.secret_revoked', async ({ queries }) => {
+        const { name, secrets } = await requireOne(queries, tenantId, serviceId)
+        if (!secrets.some((one) => one.secretId === secretId))
+          throw new Refusal('service_secret_not_found')
+        await deleteServiceSecret(queries, tenantId, secretId)
+        return { service_id: serviceId, name, secret_id: secretId }
+      })
+    },
+
+    /** What is left out stays. */
+    async update(
+      tenantId: string,
+      serviceId: string,
+      { name, isDisabled }: { name?: string | undefined; isDisabled?: boolean | undefined },
+      actor: Actor,
+    ): Promise<Machine> {
+      await alter(tenantId, actor, 'service.changed', async ({ queries }) => {
+        const before = await requireOne(queries, tenantId, serviceId)
+        const next = { name: name ?? before.name, isDisabled: isDisabled ?? before.isDisabled }
+        if (next.name === before.name && next.isDisabled === before.isDisabled) return undefined
+        await updateService(queries, tenantId, serviceId, next)
+        return { service_id: serviceId, name: next.name, is_disabled: next.isDisabled }
+      })
+      return requireOne(store.read, tenantId, serviceId)
+    },
+
+    /** One that rules name would leave them speaking of nobody. */
+    async remove(tenantId: string, serviceId: string, actor: Actor): Promise<void> {
+      await alter(tenantId, actor, 'service.deleted', async ({ queries }) => {
+        const { name, isNamed } = await requireOne(queries, tenantId, serviceId)
+        if (isNamed) throw new Refusal('service_used')
+        await deleteServiceSecretsOf(queries, tenantId, serviceId)
+        await deleteService(queries, tenantId, serviceId)
+        return { service_id: serviceId, name }
+      })
+    },
+
+    /** What gateways report, many at a time; no gateway has to hear of it. */
+    async used(reports: readonly UsedSecret[]): Promise<void> {
+      if (reports.length === 0) return
+      const latestMs = clock.nowMs() // a gateway's clock may run ahead
+      await store.change(async ({ queries }) => {
+        for (const report of reports)
+          await markSecretUsed(queries, { ...report, atMs: Math.min(report.atMs, latestMs) })
+      })
+    },
+
+    /** Applications are to know each for a week from now on; answers for how many that was due. */
+    async renewIdentities(limit: number): Promise<number> {
+      const before = clock.nowMs() - LIMITS.serviceIdentityRenewedMs
+      if ((await servicesIdentifiedBefore(store.read, before, 1)).length === 0) return 0
+      return store.change(async ({ queries, nowMs, touch }) => {
+        const due = await servicesIdentifiedBefore(
+          queries,
+          nowMs - LIMITS.serviceIdentityRenewedMs,
+          limit,
+        )
+        for (const { tenantId, serviceId } of due) {
+          if ((await findService(queries, tenantId, serviceId)) === undefined) continue
+          await updateService(queries, tenantId, serviceId, { identityAt: nowMs })
+          if ((await findTenant(queries, tenantId)) !== undefined) await touch(tenantId)
+        }
+        return due.length
+      })
+    },
+  }
+}

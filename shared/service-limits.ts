@@ -1,0 +1,21 @@
+/** Machines that come in by credentials of their own: what people know of them is a service. */
+export const SERVICE_LIMITS = {
+  servicesPerTenantMax: 100,
+  serviceNameCharactersMax: 100,
+  /** The one in use, and the one that is to follow it. */
+  serviceSecretsMax: 2,
+  serviceSecretSecondsMin: 3600,
+  serviceSecretSecondsMax: 365 * 24 * 3600,
+  serviceSecretSecondsDefault: 90 * 24 * 3600,
+  /** How exact it is when a secret was last used, and of how many a worker knows when it said so. */
+  serviceUseToldSeconds: 300,
+  serviceUsesRememberedMax: 10_000,
+  /** Wrong credentials of one address or network; beyond it not even right ones are looked at. */
+  rateServiceFailures: { burst: 20, perSecond: 0.2 },
+  /**
+   * For so long an application believes what it is told of a service, renewed long before: a gateway
+   * goes on for six days without its control plane.
+   */
+  serviceIdentitySeconds: 7 * 24 * 3600,
+  serviceIdentityRenewedMs: 24 * 3600 * 1000,
+} as const

@@ -1,0 +1,90 @@
+/** Machines of a tenant: their secrets, and how their access ends. */
+import t, { type Test } from 'tap'
+import { LIMITS } from '../../../shared/limits.ts'
+import { ACTOR, movableClock } from '../../support/control-plane.ts'
+import { giveRole, startConsole } from '../../support/console.ts'
+
+const PAGE = '/console/tenants/acme/machines'
+
+async function startPage(t: Test) {
+  const clock = movableClock()
+  const world = await startConsole(t, { clock })
+  await world.services.tenants.publish('acme', ACTOR)
+  const ada = await world.person('acme')
+  const add = async (name: string) => {
+    const { serviceId } = await world.services.machines.create('acme', name, ACTOR)
+    return `${PAGE}/${serviceId}`
+  }
+  return { ...world, clock, ada, add }
+}
+const FOR_A_MONTH = { expires_in: String(30 * 86_400) }
+
+void t.test('an empty list says what would be in it, and how the first one comes', async (t) => {
+  const { ada } = await startPage(t)
+  const { text } = await ada.get(PAGE)
+  t.match(text, /No machines yet.*one for each program.*href="#add"/s)
+  const added = await ada.post(PAGE, { name: 'CI' })
+  t.match(added.location, new RegExp(`^${PAGE}\\?done=.*#svc_[0-9a-f]{16}$`))
+  const listed = (await ada.get(PAGE)).text
+  t.match(listed, /No secret yet.*svc_[0-9a-f]{16}.*No access rule names it/s)
+  const empty = await ada.post(PAGE, { name: '' })
+  t.match(empty, { status: 422, text: /aria-invalid="true"/ })
+})
+
+void t.test('a secret is shown once, with what to send', async (t) => {
+  const { ada, add, clock, person } = await startPage(t)
+  const one = await add('CI')
+  const made = await ada.post(`${one}/secrets`, FOR_A_MONTH)
+  t.equal(made.status, 200)
+  const [secret = ''] = /sms_[\w-]{43}/.exec(made.text) ?? []
+  t.match(made.text, /Copy it now.*curl -H .*Service-Client-Id: svc_.*secret-header\.txt/s)
+  t.not(secret, '')
+  const listed = (await ada.get(PAGE)).text
+  t.notMatch(listed, secret)
+  t.match(listed, /Enabled.*ssk_[0-9a-f]{16}.*2026-01-31.*Create secret/s)
+  await ada.post(`${one}/secrets`, FOR_A_MONTH)
+  t.match((await ada.get(PAGE)).text, /Both secrets work.*revoke the old one/s)
+  t.match((await ada.post(`${one}/secrets`, FOR_A_MONTH)).text, /two secrets already/)
+  const tooLong = { expires_in: String(LIMITS.serviceSecretSecondsMax + 1) }
+  t.notMatch((await ada.post(`${one}/secrets`, tooLong)).text, /sms_/)
+  clock.advance(20 * 86_400_000)
+  t.match((await (await person('acme')).get(PAGE)).text, /Secret expires soon/)
+  clock.advance(20 * 86_400_000)
+  t.match((await (await person('acme')).get(PAGE)).text, /Secret expired/)
+})
+
+void t.test('its access ends where that is asked for, and says what it means', async (t) => {
+  const { ada, add, services } = await startPage(t)
+  const one = await add('CI')
+  const serviceId = one.slice(PAGE.length + 1)
+  await ada.post(`${one}/secrets`, FOR_A_MONTH)
+  const [{ secretId } = { secretId: '' }] = (await services.machines.one('acme', serviceId)).secrets
+  const question = await ada.get(`${one}/secrets/${secretId}/revoke`)
+  t.match(question.text, /Revoke a secret of CI\?.*ends within a second.*the only one/s)
+  await ada.post(`${one}/secrets/${secretId}/revoke`)
+  t.same((await services.machines.one('acme', serviceId)).secrets, [])
+  t.match((await ada.get(`${one}/disable`)).text, /Disable CI\?.*refuses it at once/s)
+  await ada.post(`${one}/disable`)
+  t.match((await ada.get(PAGE)).text, /Disabled.*Enable</s)
+  await ada.post(`${one}/enable`)
+  t.match(await services.machines.one('acme', serviceId), { isDisabled: false })
+  const rules = [{ path: '/hooks', allow: [{ service: serviceId }] }]
+  await services.accessRules.put('acme', { rules }, ACTOR)
+  t.match((await ada.post(`${one}/delete`)).text, /Access rules name this machine/)
+  t.notMatch((await ada.get(PAGE)).text, /No access rule names it/)
+  await services.accessRules.put('acme', { rules: [] }, ACTOR)
+  await ada.post(`${one}/delete`)
+  t.same(await services.machines.list('acme'), [])
+  const trail = (await ada.get('/console/tenants/acme/audit')).text
+  for (const said of ['Revoked a secret of a machine', 'Deleted a machine']) t.match(trail, said)
+})
+
+void t.test('who may only look sees them, and nothing to press', async (t) => {
+  const { add, person, services } = await startPage(t)
+  await add('CI')
+  const eve = await person(undefined)
+  await giveRole(services, eve.userId, 'acme', true)
+  const { text } = await eve.get(PAGE)
+  t.match(text, /CI/)
+  t.notMatch(text, /Create secret|Add a machine|\/disable|\/delete/)
+})
