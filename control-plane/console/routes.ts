@@ -49,6 +49,7 @@ import { brandingRoutes } from './tenant/branding/branding-routes.ts'
 import { policiesRoutes } from './tenant/policies/policies-routes.ts'
 import { alertEmailsRoutes } from './alert-emails-routes.ts'
 import { directoryRoutes } from './tenant/directory/directory-routes.ts'
+import { handOverRoutes } from './tenant/provisioning/hand-over-routes.ts'
 import { provisioningRoutes } from './tenant/provisioning/provisioning-routes.ts'
 import { startRoutes } from './tenant/start-routes.ts'
 import { deliveryRoutes } from './tenant/webhooks/delivery-routes.ts'
@@ -109,6 +110,7 @@ export function consoleRoutes(world: ConsoleRoutesWorld): readonly ConsoleRoute[
     ...exportRoutes(world),
     ...userRoutes(world),
     ...userEndingsRoutes(world),
+    ...handOverRoutes(world),
     ...addressBlocksRoutes(world),
     ...administratorsRoutes(world),
     ...directoryRoutes(world),

@@ -46,3 +46,8 @@ export const ScimRequestAnswer = v.strictObject({
   token_id: v.string(),
   request_id: v.string(),
 })
+
+export const HandedOverAnswer = v.strictObject({
+  user_id: v.string(),
+  user_name: described(v.string(), 'Under which a provider finds the account.'),
+})

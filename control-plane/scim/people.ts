@@ -121,6 +121,33 @@ export function createScimPeople({ store, tellChanged }: PeopleWorld) {
       place: { readonly offset: number; readonly limit: number },
     ) => scimPeopleListed(store.read, tenantId, terms, place),
 
+    /**
+     * An account of before, by the word of an administrator: from now on a provider sees it under its
+     * address, and what it says of it counts. Nothing of the account is another by that.
+     */
+    async handOver(tenantId: string, userId: string, actor: Actor): Promise<ScimPersonRow> {
+      return store.change(async (change) => {
+        const { queries, nowMs } = change
+        await requireTenant(queries, tenantId)
+        const user = await findUser(queries, tenantId, userId)
+        if (user === undefined || user.source === 'trial') throw new Refusal('user_not_found')
+        if (user.source === 'directory') throw new Refusal('user_elsewhere')
+        const known = await findScimPerson(queries, tenantId, userId)
+        if (known !== undefined) return known
+        const { email: userName, name: displayName } = user
+        const draft = { ...emptyDraft(), userName, displayName }
+        const row = rowOf(
+          draft,
+          { tenantId, userId, createdAt: nowMs, updatedAt: nowMs },
+          user.name,
+        )
+        await insertScimPerson(queries, row)
+        const content = { user_id: userId }
+        await change.audit(actor, { action: 'user.handed_over', tenantId, content })
+        return row
+      })
+    },
+
     /** What is left out is gone, but for whether they may come in and by what they are known there. */
     replace: (asking: Asking, userId: string, resource: object): Promise<Answered> =>
       alter(asking, userId, ({ isActive, externalId }) => {

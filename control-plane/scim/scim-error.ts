@@ -44,7 +44,7 @@ const SENTENCES: Partial<Record<ErrorCode, string>> = {
   username_taken:
     'Another user already has this userName. Give this one another userName, or rename or delete the other account in the console.',
   email_taken:
-    'Another user already has this email address. Accounts that provisioning did not create are never taken over: change or delete the other account in the console, then try again.',
+    'Another user already has this email address. Accounts that provisioning did not create are never taken over: in the console, hand that account over to your provider, or delete it. Then try again.',
   group_taken:
     'Another group that was provisioned already has this displayName. Rename one of the two at your provider.',
   groups_full:

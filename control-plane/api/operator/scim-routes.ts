@@ -1,13 +1,16 @@
 /** People and groups that a tenant's own provider pushes: its tokens, and what it has asked for. */
 import { fromOutside, viewOf } from '../../requests/field-names.ts'
+import { NothingBody } from '../../requests/fields.ts'
 import { PAGE_QUERY, pageOf } from '../../requests/paging.ts'
 import {
+  HandedOverAnswer,
   NewScimTokenAnswer,
   NewScimTokenBody,
   ScimRequestAnswer,
   ScimTokenAnswer,
 } from '../../requests/scim-fields.ts'
 import { scimBaseOf } from '../../scim/answer-request.ts'
+import type { ScimPeople } from '../../scim/people.ts'
 import type { ScimRequestLog } from '../../scim/request-log.ts'
 import type { ScimTokens } from '../../scim/tokens.ts'
 import type { Tenants } from '../../tenants/tenants.ts'
@@ -16,6 +19,7 @@ import { endpointsOf, json, nothing, type Endpoint } from '../endpoint.ts'
 export interface ScimEndpointsWorld {
   readonly tenants: Pick<Tenants, 'get'>
   readonly scimTokens: ScimTokens
+  readonly scimPeople: Pick<ScimPeople, 'handOver'>
   readonly scimLog: Pick<ScimRequestLog, 'list'>
   readonly baseUrl: string
 }
@@ -27,9 +31,10 @@ const TOKENS = `${TENANT}/scim-tokens` as const
 const ofToken = viewOf(ScimTokenAnswer)
 const ofNew = viewOf(NewScimTokenAnswer)
 const ofRequest = viewOf(ScimRequestAnswer)
+const ofHandedOver = viewOf(HandedOverAnswer)
 
 export function scimEndpoints(world: ScimEndpointsWorld): readonly Endpoint[] {
-  const { tenants, scimTokens, scimLog, baseUrl } = world
+  const { tenants, scimTokens, scimPeople, scimLog, baseUrl } = world
   return [
     operator.post(TOKENS, {
       summary: 'Creates a token with which a provider pushes people and groups (SCIM 2.0).',
@@ -68,6 +73,17 @@ export function scimEndpoints(world: ScimEndpointsWorld): readonly Endpoint[] {
         const items = (await scimLog.list(tenantId, query.limit)).map(ofRequest)
         return c.json({ items, next: null })
       },
+    }),
+    operator.post(`${TENANT}/users/{user_id}/hand-over`, {
+      summary:
+        'Hands an existing user over to the provider, which can change and delete it from then on.',
+      description:
+        'The provider finds the user by its email address as `userName`. Password and second factors keep working.',
+      body: NothingBody,
+      answers: { 200: json(HandedOverAnswer, 'The user, as the provider sees it.') },
+      refusals: ['user_not_found', 'user_elsewhere', 'username_taken'],
+      handle: async (c, { path }) =>
+        c.json(ofHandedOver(await scimPeople.handOver(path.tenant_id, path.user_id, c.var.actor))),
     }),
   ]
 }

@@ -74,6 +74,7 @@ const ACTIONS: Readonly<Record<string, string>> = {
   'user.connected': 'Connected an account with an identity provider',
   'scim_token.created': 'Created a provisioning token',
   'scim_token.deleted': 'Revoked a provisioning token',
+  'user.handed_over': 'Handed a user over to the provider',
   'scim.user_changed': 'Changed details of a provisioned user',
   'scim.group_changed': 'Changed a provisioned group',
   'group.member_skipped': 'Skipped unknown members of a group',

@@ -93,3 +93,18 @@ t.test('the page of a user says that a provider keeps them', async (t) => {
   const { text } = await ada.get(`/console/tenants/acme/users/${user.userId}`)
   t.match(text, /your provider, as bob@acme\.onmicrosoft\.example \(provisioning\)/)
 })
+
+t.test('a user of before is handed over, once that was asked', async (t) => {
+  const { ada, made, services } = await startPage(t)
+  const bob = { username: 'bob', email: 'bob@acme.example', name: 'Bob', password: '' }
+  const { userId } = await services.users.create('acme', bob, { name: 'test', requestId: 'r1' })
+  const path = `/console/tenants/acme/users/${userId}`
+  t.notMatch((await ada.get(path)).text, /Hand over to your provider/, 'there is no provider')
+  await made()
+  t.match((await ada.get(path)).text, new RegExp(`href="${path}/hand-over"`))
+  t.match((await ada.get(`${path}/hand-over`)).text, /Hand Bob over to your provider\?/)
+  t.match(await ada.post(`${path}/hand-over`), { status: 303 })
+  const { text } = await ada.get(path)
+  t.match(text, /your provider, as bob@acme\.example/)
+  t.notMatch(text, new RegExp(`href="${path}/hand-over"`))
+})

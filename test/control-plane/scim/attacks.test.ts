@@ -41,6 +41,25 @@ t.test('nobody who was here before is taken over, by whatever name or address', 
   t.match(found, { body: { totalResults: 0 } }, 'a provider does not see whom it has not made')
 })
 
+t.test('an account that an administrator hands over is the provider’s, as it was', async (t) => {
+  const { scim, operator, services } = await startProvider(t)
+  const before = await services.users.create('acme', local, ACTOR)
+  const path = `/tenants/acme/users/${before.userId}/hand-over`
+  const answer = { status: 200, body: { user_id: before.userId, user_name: 'lo@acme.example' } }
+  t.match(await operator('POST', path), answer)
+  t.match(await operator('POST', path), answer, 'once more is the same')
+  t.equal((await operator('POST', '/tenants/other/users/x/hand-over')).status, 404)
+  t.equal((await operator('POST', path.replace('acme', 'other'))).status, 404)
+  const filter = encodeURIComponent('userName eq "lo@acme.example"')
+  const found = { totalResults: 1, Resources: [{ id: before.userId, active: true }] }
+  t.match(await scim('GET', `/Users?filter=${filter}`), { body: found })
+  t.same(await services.users.get('acme', before.userId), before)
+  const own = `/Users/${before.userId}`
+  const disabling = patching({ op: 'replace', path: 'active', value: false })
+  t.match(await scim('PATCH', own, disabling), { status: 200, body: { active: false } })
+  t.match(await services.users.get('acme', before.userId), { username: 'lo', isDisabled: true })
+})
+
 t.test('two people cannot have one userName, nor one address', async (t) => {
   const { scim, push } = await startProvider(t)
   await push()

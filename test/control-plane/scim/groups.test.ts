@@ -1,6 +1,7 @@
 /** Groups that a provider pushes, and memberships that are its own beside those of others. */
 import t from 'tap'
 import { LIMITS } from '../../../shared/limits.ts'
+import { insertMembers } from '../../../control-plane/store/queries/access.ts'
 import { ACTOR } from '../../support/control-plane.ts'
 import { auditOf, GROUP, patching, personNamed, startProvider } from './provider.ts'
 
@@ -174,6 +175,20 @@ t.test(
     t.match(await scim('GET', '/Groups'), { body: { totalResults: 2, itemsPerPage: 2 } })
   },
 )
+
+t.test('a group has so many members at most', async (t) => {
+  const { patch, groupId, scim, bob, services } = await startGroup(t)
+  const most = LIMITS.scimMembersPerGroupMax
+  const ids = Array.from({ length: most + 1 }, (_, at) => ({ value: `usr_${at}` }))
+  const tooMany = { status: 400, body: { scimType: 'tooMany' } }
+  t.match(await patch({ op: 'add', path: 'members', value: ids }), tooMany, 'in one request')
+  const membership = { tenantId: 'acme', group: 'finance', source: 'scim', createdAt: 0 } as const
+  const rows = ids.slice(2).map(({ value }) => ({ ...membership, userId: value }))
+  await services.store.change(({ queries }) => insertMembers(queries, rows)) // one is in it already
+  t.match(await patch({ op: 'add', path: 'members', value: [{ value: bob }] }), tooMany)
+  const { body } = await scim('GET', `/Groups/${groupId}`)
+  t.equal((body['members'] as unknown[]).length, most)
+})
 
 t.test('50 PATCHes at the same time lose nothing', async (t) => {
   const { scim, pushGroup, membersOf, services, clock } = await startProvider(t)

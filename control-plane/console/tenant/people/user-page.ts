@@ -32,6 +32,8 @@ interface UserView {
   readonly attempts: readonly PastAttempt[]
   /** What the provider calls them that pushes them; undefined: none does. */
   readonly pushedAs: string | undefined
+  /** There is one that pushes people. */
+  readonly hasProvider: boolean
 }
 
 export function userPage(visit: TenantVisit, view: UserView): View {
@@ -45,7 +47,7 @@ export function userPage(visit: TenantVisit, view: UserView): View {
     intro: html`${accountBadge(user)} ${lockedBadge(view.pausedUntilMs)} ${user.email}`,
     buttons: user.source === 'directory' ? [] : [linkButton(`${path}/edit`, 'Edit', 'quiet')],
     content: html`${pause(visit, view, path)} ${card('Details', accountFacts(user, view.pushedAs))}
-      ${card('Actions', whatCanBeDone(visit, user, path))}
+      ${card('Actions', whatCanBeDone(visit, view, path))}
       ${card(
         'Active sessions',
         html`${sessionTable({ tenantId, sessions, lifetime: { ...view.session, nowMs: visit.nowMs }, empty: nothing(`No active sessions: ${user.name} is not signed in.`) })}
@@ -132,7 +134,8 @@ function accountFacts(user: User, pushedAs: string | undefined) {
   ])
 }
 
-function whatCanBeDone(visit: TenantVisit, user: User, path: string) {
+function whatCanBeDone(visit: TenantVisit, view: UserView, path: string) {
+  const { user, pushedAs, hasProvider } = view
   const { name, email, isDisabled, source, passwordHash } = user
   const invite = passwordHash === '' ? 'Resend invitation' : 'Send password reset link'
   return html`<ul class="steps">
@@ -156,6 +159,14 @@ function whatCanBeDone(visit: TenantVisit, user: User, path: string) {
             "All sessions end, and the account can't be used until you enable it again.",
             linkButton(`${path}/disable`, 'Disable account', 'small'),
           )
+    }
+    ${
+      hasProvider && pushedAs === undefined && source === 'own'
+        ? deed(
+            `Your provider keeps the account up to date from then on (provisioning), under ${email}.`,
+            linkButton(`${path}/hand-over`, 'Hand over to your provider', 'small'),
+          )
+        : ''
     }
     ${deed(
       'The account is permanently deleted, with its second factors and sessions.',

@@ -24,6 +24,7 @@ type UserWorld = Pick<
   | 'policies'
   | 'accountMail'
   | 'scimPeople'
+  | 'scimTokens'
 >
 
 export type UserVisit = TenantVisit & { readonly path: { readonly user_id: string } }
@@ -40,7 +41,7 @@ export async function userOf({ users }: Pick<UserWorld, 'users'>, visit: UserVis
 
 export function userRoutes(world: UserWorld): readonly ConsoleRoute[] {
   const { users, sessions, factors, devices, enrolledDevices, attempts, policies } = world
-  const { accountMail, scimPeople } = world
+  const { accountMail, scimPeople, scimTokens } = world
 
   async function editView(visit: UserVisit, attempt?: Attempt): Promise<View> {
     const user = await userOf(world, visit)
@@ -86,6 +87,7 @@ export function userRoutes(world: UserWorld): readonly ConsoleRoute[] {
         enrolled: await enrolledDevices.ofPerson(tenantId, userId),
         attempts: await attempts.newestOf(tenantId, userId),
         pushedAs: (await scimPeople.find(tenantId, userId))?.userName,
+        hasProvider: (await scimTokens.list(tenantId)).length > 0,
       })
     }),
     // who holds the address holds the account: mail to it chooses the password
