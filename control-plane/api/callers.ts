@@ -35,9 +35,15 @@ export function createCallers({ operatorKey, tenants, clients, rates }: CallersW
     return tenant ?? refuse(c, 'analyzer_key_invalid')
   }
 
-  function admit(c: ApiContext, tenant: Tenant, kind: 'analyzer' | 'client') {
+  function admit(
+    c: ApiContext,
+    tenant: Tenant,
+    kind: 'analyzer' | 'client',
+    again: () => Promise<Tenant>,
+  ) {
     noteGood(c.env?.incoming)
     c.set('tenant', tenant)
+    c.set('admitAgain', async () => c.set('tenant', await again()))
     c.set('actor', { name: `${kind}:${tenant.tenantId}`, requestId: c.get('requestId') })
   }
 
@@ -55,24 +61,27 @@ export function createCallers({ operatorKey, tenants, clients, rates }: CallersW
     analyzer: (isUnlimited) => async (c, next) => {
       const tenant = await tenantOf(c, bearerOf(c))
       if (!isUnlimited) limitAnalyzer(c, tenant)
-      admit(c, tenant, 'analyzer')
+      admit(c, tenant, 'analyzer', () => tenantOf(c, bearerOf(c)))
       await next()
     },
     /** `?api_key=`, for the few endpoints that a browser or `curl -O` fetches from. */
     analyzer_in_query: (isUnlimited) => async (c, next) => {
       const [key, ...others] = c.req.queries('api_key') ?? []
-      const tenant = await tenantOf(c, others.length === 0 ? boundedSecret(key) : undefined)
+      const given = others.length === 0 ? boundedSecret(key) : undefined
+      const tenant = await tenantOf(c, given)
       if (!isUnlimited) limitAnalyzer(c, tenant)
-      admit(c, tenant, 'analyzer')
+      admit(c, tenant, 'analyzer', () => tenantOf(c, given))
       await next()
     },
     client: (isUnlimited) => async (c, next) => {
       const given = basicOf(c)
-      const tenant = given && (await clients.byClientSecret(given.clientId, given.clientSecret))
-      if (tenant === undefined) return refuse(c, 'client_credentials_invalid')
+      const client = async () =>
+        (given && (await clients.byClientSecret(given.clientId, given.clientSecret))) ??
+        refuse(c, 'client_credentials_invalid')
+      const tenant = await client()
       if (!isUnlimited)
         rates.take('client', `${tenant.tenantId} ${countedAddressOf(c)}`, LIMITS.rateClient)
-      admit(c, tenant, 'client')
+      admit(c, tenant, 'client', client)
       await next()
     },
     anyone: (isUnlimited) => async (c, next) => {

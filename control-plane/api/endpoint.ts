@@ -156,14 +156,14 @@ export function endpointsOf(
         async handle(c) {
           const { tenant_id: tenantId } = c.req.param() as { tenant_id?: string }
           if (tenantId !== undefined && isReserved(tenantId)) throw new Refusal('tenant_not_found')
-          return handle(c, {
+          const sent = {
             path: c.req.param() as Sent<Path, Body, Query>['path'],
             query: readQuery(c, query) as QueryValues<Query>,
-            body:
-              body === undefined
-                ? undefined
-                : await readJson(c, body, bodyBytesMax, elements !== undefined),
-          })
+          }
+          if (body === undefined) return handle(c, { ...sent, body })
+          const read = await readJson(c, body, bodyBytesMax, elements !== undefined)
+          await c.get('admitAgain')?.()
+          return handle(c, { ...sent, body: read })
         },
       }
     }

@@ -14,6 +14,8 @@ export interface ApiEnv {
     actor: Actor
     /** Whose analyzer key or client secret came along. */
     tenant: Tenant
+    /** Refuses where that opens nothing any more: a body may have taken its time. */
+    admitAgain?: () => Promise<void>
   }
 }
 

@@ -3,6 +3,7 @@ import { createApp } from '../../../control-plane/app.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { OPERATOR_KEY, startApi } from '../../support/api.ts'
 import { movableClock } from '../../support/control-plane.ts'
+import { slowBody } from '../../support/slow-body.ts'
 
 const OPERATOR_CALLS = [
   ['POST', '/tenants'],
@@ -246,3 +247,43 @@ void t.test('every answer has a request id, which is the one in the audit trail'
   })
   t.not(given.headers.get('x-request-id'), 'mine', 'nobody chooses what the log says')
 })
+
+void t.test(
+  'a key that is replaced while a body is on its way opens nothing with it',
+  async (t) => {
+    const { app, tenant, operator } = await startApi(t)
+    const sent = await tenant('acme', { mode: 'sdk', hostnames: [] })
+    const credentials = Buffer.from(`${sent.client_id}:${sent.client_secret}`).toString('base64')
+    for (const [path, text, authorization, replace] of [
+      [
+        '/api/v1/go-live',
+        '{ }',
+        `Bearer ${sent.analyzer_key}`,
+        () => operator('POST', '/tenants/acme/analyzer-key/rotate', {}),
+      ],
+      [
+        '/api/v1/enforcement/events',
+        '{ "events": [] }',
+        `Basic ${credentials}`,
+        () => operator('DELETE', '/tenants/acme'),
+      ],
+    ] as const) {
+      const ask = async (meanwhile: () => Promise<unknown>) => {
+        const { body, begun, goOn } = slowBody(text)
+        const headers = { authorization, 'content-type': 'application/json' }
+        const answered = app.request(path, {
+          method: 'POST',
+          headers,
+          body,
+          duplex: 'half',
+        } as RequestInit)
+        await begun
+        await meanwhile()
+        goOn()
+        return (await answered).status
+      }
+      t.not(await ask(async () => undefined), 401, `${path}: as long as it is one`)
+      t.equal(await ask(replace), 401, path)
+    }
+  },
+)

@@ -4,6 +4,7 @@ import { CSRF_FIELD, FORM_ID_FIELD } from '../../../control-plane/console/form-v
 import { CONSOLE_REALM } from '../../../control-plane/store/reserved.ts'
 import { ACTOR } from '../../support/control-plane.ts'
 import { giveRole, startConsole, takeRole, type Person } from '../../support/console.ts'
+import { slowBody } from '../../support/slow-body.ts'
 
 const USERS = '/console/tenants/acme/users/new'
 const BOB = { email: 'bob@acme.test', name: 'Bob', username: '', password: 'a walk along the pier' }
@@ -20,23 +21,7 @@ async function startSlow(t: Parameters<typeof startConsole>[0]) {
   /** The head and the first byte are there; the rest comes once something has happened. */
   async function slowly(person: Person, fields: object, happens: () => Promise<unknown>) {
     const text = new URLSearchParams({ ...BOB, ...fields, ...proofs(person) }).toString()
-    const encode = (part: string) => new TextEncoder().encode(part)
-    const isBegun = Promise.withResolvers<void>()
-    const isOver = Promise.withResolvers<void>()
-    let pulls = 0
-    const body = new ReadableStream<Uint8Array>(
-      {
-        async pull(controller) {
-          pulls += 1
-          if (pulls === 1) return controller.enqueue(encode(text.slice(0, 1)))
-          isBegun.resolve()
-          await isOver.promise
-          controller.enqueue(encode(text.slice(1)))
-          controller.close()
-        },
-      },
-      { highWaterMark: 0 },
-    )
+    const { body, begun, goOn } = slowBody(text)
     const headers = {
       accept: 'text/html',
       cookie: person.cookie,
@@ -44,9 +29,9 @@ async function startSlow(t: Parameters<typeof startConsole>[0]) {
     }
     const request = new Request(baseUrl + USERS, { method: 'POST', headers, body, duplex: 'half' })
     const answered = Promise.resolve(app.request(request, {}, { address: '127.0.0.1' }))
-    await isBegun.promise
+    await begun
     await happens()
-    isOver.resolve()
+    goOn()
     const { status } = await answered
     return { status, made: (await users.byLogin('acme', BOB.email)) !== undefined }
   }

@@ -104,7 +104,7 @@ t.test(
       .finally(() => (isAnswered = true))
     await reading.promise
     await here.services.tenants.patch('acme', { name: 'Acme Inc.' }, ACTOR)
-    t.same((await here.services.changeEnforced('acme')).applied, ['beside'])
+    t.ok((await here.services.changeEnforced('acme')).applied.includes('beside'))
     t.equal(isAnswered, false, 'it has come by, and has not been followed')
     goOn.resolve()
     const enforced = await revoking
