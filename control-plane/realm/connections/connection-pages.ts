@@ -163,7 +163,7 @@ export function connectionPages(realm: Realm, world: RealmWorld) {
       return toPage(ctx, signIn)
     }
     const outcome = await step.goOn(ctx, signIn, who.user, {
-      ...{ connectionId, issuer: from, subject },
+      ...{ connectionId, updatedAt: connection.updatedAt, issuer: from, subject },
       ...{ hasSecondFactor: person.hasSecondFactor, provenAt: longAgo(person.provenAt) },
     })
     note(ctx, connectionId, outcome.kind)

@@ -36,6 +36,8 @@ export interface AttemptState {
   /** Instead of a password: who they are at a provider, and whether its second factor counts. */
   readonly upstream?: {
     readonly connectionId: string
+    /** When that was last changed: what was shown under other settings is shown once more. */
+    readonly updatedAt: number
     readonly issuer: string
     readonly subject: string
     readonly hasSecondFactor: boolean

@@ -39,9 +39,9 @@ async function isStillConnected(
   { userId, upstream }: AttemptState,
 ): Promise<boolean> {
   if (upstream === undefined) return true
-  const { connectionId, issuer, subject } = upstream
+  const { connectionId, updatedAt, issuer, subject } = upstream
   const connection = await findConnection(queries, tenantId, connectionId)
-  if (connection?.state !== 'active' || connection.issuer !== issuer) return false
+  if (connection?.state !== 'active' || connection.updatedAt !== updatedAt) return false
   const identity = await findIdentity(queries, tenantId, connectionId, issuer, subject)
   return identity?.userId === userId
 }

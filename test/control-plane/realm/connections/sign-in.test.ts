@@ -78,6 +78,14 @@ t.test('a second factor is asked for as behind a password, unless it is mapped',
   const done = await asked.browser.submit(page.url, { code: app.code() })
   t.match(await asked.claims(done.url), { sub, acr: 'aal2' })
 
+  const late = await atProvider(world, tenant, connection)
+  const kept = await late.browser.visit(peer.signIn(late.to, GRACE))
+  t.ok(isAskingForCode(kept.html))
+  const settings = { mfaValues: ['hwk', 'mfa'] }
+  await world.connections.patch('acme', connection.connectionId, settings, ACTOR)
+  const refused = await late.browser.submit(kept.url, { code: app.code(1) })
+  t.notOk(refused.url.startsWith(tenant.redirectUri), 'shown under other settings')
+
   const mapped = await atProvider(world, tenant, connection)
   const through = await mapped.browser.visit(peer.signIn(mapped.to, { ...GRACE, amr: ['hwk'] }))
   t.match(await mapped.claims(through.url), { sub, acr: 'aal2', amr: ['mfa'] })
