@@ -192,6 +192,8 @@ export const EVENTS = {
   }),
   'policy.password.updated': policyEvent('Password', {
     settings: {
+      sign_in: 'everyone',
+      break_glass: [],
       min_length: 12,
       min_strength: 3,
       refuse_breached: true,
