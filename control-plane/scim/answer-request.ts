@@ -95,9 +95,10 @@ export function answerScim(world: ScimWorld) {
       rates.take('scim', tenantId, LIMITS.rateScim)
       noteGood(c.env?.incoming)
       const base = scimBaseOf(world.baseUrl, tenantId)
-      const asked = askedOf(c, token, base, (bytes) => {
+      const asked = askedOf(c, token, base, async (bytes) => {
         const cost = costOf(bytes)
         if (cost > 0) rates.take('scim', tenantId, LIMITS.rateScim, cost)
+        await requireToken(c, tenantId) // a body may have taken its time
       })
       const answered = await answer(c, asked, rest)
       said = { status: answered.status, detail: detailOf(answered) }
@@ -174,7 +175,7 @@ function askedOf(
   c: ApiContext,
   token: ScimToken,
   base: string,
-  weigh: (bytes: number) => void,
+  onRead: (bytes: number) => Promise<void>,
 ): Asked {
   return {
     token,
@@ -184,7 +185,7 @@ function askedOf(
     async body() {
       const bytes = await readBytes(c, LIMITS.scimBodyBytesMax)
       if (!isJson(c.req.header('content-type'))) throw new Refusal('media_type_unsupported')
-      weigh(bytes.length)
+      await onRead(bytes.length)
       const value = parseStrictJson(bytes, false, LIMITS.scimValuesMax)
       if (typeof value !== 'object' || value === null || Array.isArray(value))
         throw new ScimError(400, 'The body must be a JSON object.', 'invalidSyntax')

@@ -3,6 +3,7 @@ import t from 'tap'
 import { pino } from 'pino'
 import { LIMITS } from '../../../shared/limits.ts'
 import { schema } from '../../../control-plane/store/schema.ts'
+import { slowBody } from '../../support/slow-body.ts'
 import { ada, startProvider, tokenFor } from './provider.ts'
 
 const TOKENS = '/tenants/acme/scim-tokens'
@@ -124,4 +125,18 @@ t.test('the log of requests keeps the newest of a tenant', async (t) => {
   t.equal(Math.min(...kept.map(({ at }) => at)), 21)
   const { items } = await operator('GET', '/tenants/acme/scim-requests?limit=2')
   t.equal(items.length, 2)
+})
+
+t.test('a token that is revoked while a body is on its way pushes nothing with it', async (t) => {
+  const { app, operator, scim, token, tokenId } = await startProvider(t)
+  const { body, begun, goOn } = slowBody(JSON.stringify(ada))
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/scim+json' }
+  const init = { method: 'POST', headers, body, duplex: 'half' } as RequestInit
+  const answered = app.request('/scim/v2/acme/Users', init, { address: '127.0.0.1' })
+  await begun
+  t.equal((await scim('GET', '/Users')).status, 200)
+  t.equal((await operator('DELETE', `${TOKENS}/${tokenId}`)).status, 204)
+  goOn()
+  t.equal((await answered).status, 401)
+  t.same((await operator('GET', '/tenants/acme/users')).items, [])
 })
