@@ -276,7 +276,7 @@ void t.test(
           headers,
           body,
           duplex: 'half',
-        } as RequestInit)
+        })
         await begun
         await meanwhile()
         goOn()
