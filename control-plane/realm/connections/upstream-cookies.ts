@@ -88,6 +88,12 @@ export function upstreamCookies(
     flow: (ctx: RealmContext, state: string) =>
       read<UpstreamFlow>(ctx, flowName(state), 'upstream'),
 
+    /** Somebody has been sent to a provider from this browser, and has not come back. */
+    isAway(ctx: RealmContext): boolean {
+      const begin = realmCookieName(tenantId, 'upstream_', isHttps)
+      return (ctx.get('cookie') || '').split(/;\s*/).some((pair) => pair.startsWith(begin))
+    },
+
     endFlow: (ctx: RealmContext, state: string) =>
       void ctx.cookies.set(flowName(state), null, cookie),
 

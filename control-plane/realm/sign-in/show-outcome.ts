@@ -70,7 +70,8 @@ export function showingOutcomes(realm: Realm, world: RealmWorld) {
   async function showPassword(ctx: RealmContext, signIn: BrowserSignIn, view: PasswordPage) {
     const { login_hint: loginHint, [SESSION_ENDED]: ended } = signIn.interaction.params ?? {}
     const place = placeFor(ctx, signIn)
-    const isConnecting = upstreamCookies(realm, world).link(ctx, signIn.uid) !== undefined
+    const upstream = upstreamCookies(realm, world)
+    const isConnecting = upstream.link(ctx, signIn.uid) !== undefined
     const ending = SESSION_ENDINGS.find((one) => one === ended)
     const { status, reason, username = typeof loginHint === 'string' ? loginHint : '' } = view
     const offered = isConnecting ? [] : await connections.active(tenant.tenantId)
@@ -81,7 +82,9 @@ export function showingOutcomes(realm: Realm, world: RealmWorld) {
     const problem = view.problem ?? (said && place.texts.attempt[said])
     const [only, ...others] = offered.map((one) => buttonOf(signIn, one))
     const isOneStep = isEmergency && !isAsked && others.length === 0 && problem === undefined
-    if (isOneStep && only !== undefined && ending === undefined) return ctx.redirect(only.href)
+    // a provider that is away sends nobody back: whoever tries again sees the other way
+    if (isOneStep && only !== undefined && ending === undefined && !upstream.isAway(ctx))
+      return ctx.redirect(only.href)
     ctx.set(FORM_PAGE_HEADERS)
     const page = signInPage({
       place,

@@ -67,6 +67,23 @@ t.test('with one connection the sign-in is one step, and no password opens it', 
   })
 })
 
+t.test('whoever does not come back from the provider is shown the other way', async (t) => {
+  const connected = await startConnected(t)
+  const { peer, tenant } = connected
+  await require(connected)
+  const { browser, url } = await arrive(connected)
+  const sent = await browser.visit(url)
+  t.ok(sent.url.startsWith(peer.issuer), 'where nobody answers')
+  const again = await (await relyingParty(tenant)).begin()
+  const page = await browser.visit(again.url)
+  t.match(page.html, /Continue with Company[\s\S]*&amp;emergency[^>]*>Emergency access/)
+  t.notOk(isAskingForPassword(page.html))
+  const back = await browser.visit(peer.signIn(sent.url, GRACE))
+  t.ok(back.url.startsWith(tenant.redirectUri))
+  const next = await (await relyingParty(tenant)).begin({ prompt: 'login' })
+  t.ok((await browser.visit(next.url)).url.startsWith(peer.issuer), 'and it is one step again')
+})
+
 t.test('a password that was given before nobody might is worth nothing', async (t) => {
   const connected = await startConnected(t)
   const { world, tenant } = connected
