@@ -108,7 +108,7 @@ export function createEnforcement({ store, clock }: { store: Store; clock: Clock
       await keep(change, tenantId, instance, told)
       // gateways count on their own: fleet/hub.ts
       const figures = tally(told.map(ofApplication))
-      await addFigures(change.queries, tenantId, 'application', change.nowMs, figures)
+      await addFigures(change.queries, 'application', change.nowMs, new Map([[tenantId, figures]]))
     })
   }
 

@@ -52,10 +52,12 @@ export function createFigures({ store, clock }: { store: Store; clock: Clock }) 
         const byTenant = Map.groupBy(counts, ([tenantId]) => tenantId)
         const known = await tenantsCreatedAt(queries, [...byTenant.keys()])
         const atMs = nowMs - ageMs
+        const figures = new Map<string, readonly Figure[]>()
         for (const [tenantId, own] of byTenant)
           // a batch spans a minute; an older one is of a tenant that had this id before
           if (atMs + MINUTE_MS >= (known.get(tenantId) ?? Infinity))
-            await addFigures(queries, tenantId, 'edge', atMs, edgeFigures(own))
+            figures.set(tenantId, edgeFigures(own))
+        await addFigures(queries, 'edge', atMs, figures)
       })
     },
 

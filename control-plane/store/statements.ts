@@ -2,6 +2,7 @@
  * Statements that say no more than which columns they go by. Those that read are prepared once for
  * each connection: drizzle puts a text together anew each time, at more than SQLite needs to answer.
  */
+import { setImmediate as breathe } from 'node:timers/promises'
 import {
   and,
   eq,
@@ -217,6 +218,7 @@ export function addTo<Table extends SQLiteTable & { readonly count: SQLiteColumn
   }
   return async (queries: Queries, rows: readonly Row<Table>[]): Promise<void> => {
     for (let from = 0; from < rows.length; from += ROWS_PER_STATEMENT) {
+      if (from > 0) await breathe() // SQLite answers at once: all of them would be one stall
       const some = rows.slice(from, from + ROWS_PER_STATEMENT)
       const given = some.flatMap((row, at) =>
         names.map((name) => [name + at, row[name as Name<Table>]] as const),

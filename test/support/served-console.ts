@@ -76,7 +76,7 @@ export async function busyDay({ services }: Served, tenantId: string): Promise<v
             ),
           }),
         )
-        await addFigures(queries, tenantId, source, atMs, figures)
+        await addFigures(queries, source, atMs, new Map([[tenantId, figures]]))
       }
     }
   })

@@ -123,7 +123,7 @@ export function deviceProofPages(realm: Realm, world: RealmWorld) {
       const content = { user_id: userId, address: addressOf(ctx.req) }
       await change.audit(actor, { action: 'device.proof.foreign_browser', tenantId, content })
       const { queries, nowMs } = change
-      await addFigures(queries, tenantId, 'realm', nowMs, [FOREIGN])
+      await addFigures(queries, 'realm', nowMs, new Map([[tenantId, [FOREIGN]]]))
       const data = { subject: userId, reason: FOREIGN.reason, ip: content.address }
       await change.emit('signin.denied', tenantId, data)
     })

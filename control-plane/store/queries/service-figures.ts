@@ -30,26 +30,33 @@ const REFUSALS: ReadonlySet<string> = new Set(REFUSAL_OUTCOMES)
 /** In the change that counts it for its tenant (queries/figures.ts). */
 export async function addServiceFigures(
   queries: Queries,
-  tenantId: string,
   source: FigureSource,
   atMs: number,
-  figures: readonly Figure[],
+  byTenant: ReadonlyMap<string, readonly Figure[]>,
 ): Promise<void> {
-  if (isReserved(tenantId) || figures.length === 0) return
+  const sums = new Map<string, Figure>()
+  const refusals: { readonly tenantId: string; readonly count: number }[] = []
+  for (const [tenantId, figures] of byTenant) {
+    if (isReserved(tenantId)) continue
+    let refused = 0
+    for (const figure of figures) {
+      const key = `${figure.outcome} ${figure.reason}`
+      sums.set(key, { ...figure, count: figure.count + (sums.get(key)?.count ?? 0) })
+      if (REFUSALS.has(figure.outcome)) refused += figure.count
+    }
+    if (refused > 0) refusals.push({ tenantId, count: refused })
+  }
+  const at = <Step extends string>(steps: readonly (readonly [Step, number])[]) =>
+    steps.map(([step, ms]) => ({ step, at: atMs - (atMs % ms) }))
+  const steps = at(STEPS)
   await addRows(
     queries,
-    figures.flatMap((figure) =>
-      STEPS.map(([step, ms]) => ({ ...figure, step, at: atMs - (atMs % ms), source })),
-    ),
+    [...sums.values()].flatMap((figure) => steps.map((step) => ({ ...figure, ...step, source }))),
   )
-  const count = figures
-    .filter(({ outcome }) => REFUSALS.has(outcome))
-    .reduce((sum, figure) => sum + figure.count, 0)
-  if (count === 0) return
-  const steps = RANKED_STEPS.map(([step, ms]) => ({ step, at: atMs - (atMs % ms) }))
+  const ranked = at(RANKED_STEPS)
   await addRefusals(
     queries,
-    steps.map((one) => ({ ...one, tenantId, count })),
+    refusals.flatMap((refusal) => ranked.map((step) => ({ ...refusal, ...step }))),
   )
 }
 

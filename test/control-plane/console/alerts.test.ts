@@ -61,9 +61,12 @@ void t.test(
     const clock = movableClock(Date.parse('2026-03-01T12:00:00Z'))
     const { services, person } = await startConsole(t, { clock })
     await services.store.change(({ queries }) =>
-      addFigures(queries, 'acme', 'edge', clock.nowMs() - 3_600_000, [
-        { outcome: 'sealed', reason: 'sealed', count: 57 },
-      ]),
+      addFigures(
+        queries,
+        'edge',
+        clock.nowMs() - 3_600_000,
+        new Map([['acme', [{ outcome: 'sealed', reason: 'sealed', count: 57 }]]]),
+      ),
     )
     const ada = await person('acme')
     const preview = await ada.post(`${PATH}/preview`, FORM)

@@ -21,13 +21,17 @@ async function startFigures(t: Test) {
     store.change(({ queries }) =>
       addFigures(
         queries,
-        tenantId,
         source,
         clock.nowMs(),
-        Object.entries(counts).map(([name, count]) => {
-          const [outcome = '', reason = ''] = name.split(':')
-          return { outcome: outcome as 'sealed', reason, count }
-        }),
+        new Map([
+          [
+            tenantId,
+            Object.entries(counts).map(([name, count]) => {
+              const [outcome = '', reason = ''] = name.split(':')
+              return { outcome: outcome as 'sealed', reason, count }
+            }),
+          ],
+        ]),
       ),
     )
   return { ...world, clock, add }

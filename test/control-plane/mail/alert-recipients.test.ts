@@ -51,7 +51,12 @@ async function startRecipients(t: Test) {
       await alerts.evaluate()
     }
     await store.change(({ queries, nowMs }) =>
-      addFigures(queries, 'acme', 'edge', nowMs, [{ outcome: 'sealed', reason: '', count: 10 }]),
+      addFigures(
+        queries,
+        'edge',
+        nowMs,
+        new Map([['acme', [{ outcome: 'sealed', reason: '', count: 10 }]]]),
+      ),
     )
     await alerts.evaluate()
     return sent()
@@ -100,7 +105,12 @@ void t.test('who has an address to confirm does not wait for the next round', as
   await alerts.patch('acme', alertId, { emailRecipients: [BOB, 'carol@else.test'] }, ACTOR)
   t.match(await arrived('carol@else.test'), [{ to: 'carol@else.test', subject: /^Confirm / }])
   await store.change(({ queries, nowMs }) =>
-    addFigures(queries, 'acme', 'edge', nowMs, [{ outcome: 'sealed', reason: '', count: 10 }]),
+    addFigures(
+      queries,
+      'edge',
+      nowMs,
+      new Map([['acme', [{ outcome: 'sealed', reason: '', count: 10 }]]]),
+    ),
   )
   clock.advance(1)
   await alerts.evaluate()

@@ -41,7 +41,7 @@ async function startAlerts(t: Test, options: Parameters<typeof startApi>[1] = {}
       reason = '',
     ) =>
       store.change(({ queries, nowMs }) =>
-        addFigures(queries, 'acme', source, nowMs, [figure(outcome, count, reason)]),
+        addFigures(queries, source, nowMs, new Map([['acme', [figure(outcome, count, reason)]]])),
       ),
     async look(ms = 0) {
       clock.advance(ms)

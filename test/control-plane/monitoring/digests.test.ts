@@ -48,7 +48,9 @@ async function startDigests(t: Test, timeZone = 'Europe/Berlin', start = START) 
     sum: async () =>
       (await told()).reduce((sum, { outcomes }) => sum + (outcomes['sealed'] ?? 0), 0),
     add: (...added: Figure[]) =>
-      store.change(({ queries, nowMs }) => addFigures(queries, 'acme', 'edge', nowMs, added)),
+      store.change(({ queries, nowMs }) =>
+        addFigures(queries, 'edge', nowMs, new Map([['acme', added]])),
+      ),
     /** Looks every so often until then. */
     async until(time: string, everyMs = HOUR_MS) {
       const endMs = Date.parse(time)
@@ -113,7 +115,7 @@ t.test('over two years nothing is left out and nothing told of twice', async (t)
         for (let atMs = nowMs; atMs < nowMs + 7 * DAY_MS; atMs += 427 * MINUTE_MS) {
           const count = 1 + (counted.length % 7)
           counted.push({ atMs, count })
-          await addFigures(queries, 'acme', 'edge', atMs, [sealed(count)])
+          await addFigures(queries, 'edge', atMs, new Map([['acme', [sealed(count)]]]))
         }
       })
       clock.advance(7 * DAY_MS)

@@ -22,7 +22,7 @@ async function startFigures(t: Test) {
     clock,
     ask: (query: string) => api.operator('GET', `/tenants/acme/figures?${query}`),
     add: (atMs: number, ...added: Figure[]) =>
-      store.change(({ queries }) => addFigures(queries, 'acme', 'edge', atMs, added)),
+      store.change(({ queries }) => addFigures(queries, 'edge', atMs, new Map([['acme', added]]))),
     async rows(): Promise<Record<string, number>> {
       const rows = await store.read.select().from(schema.figures)
       const byStep = Object.groupBy(rows, ({ step }) => step)

@@ -93,6 +93,42 @@ t.test('decisions become outcomes, each in its minute and its hour', async (t) =
   t.same(told.sort(), expected.sort())
 })
 
+t.test('a batch of many tenants is added up, and lets others in between', async (t) => {
+  const { figures, store, rows } = await startFigures(t)
+  const [acme] = await store.read.select().from(schema.tenants)
+  const ids = Array.from({ length: 400 }, (_, at) => `many-${at}`)
+  await store.change(async ({ queries }) => {
+    for (const [at, tenantId] of ids.entries())
+      await queries
+        .insert(schema.tenants)
+        .values({ ...acme!, tenantId, number: 1000 + at, analyzerKeyHash: tenantId })
+  })
+  let turns = 0
+  let next: NodeJS.Immediate
+  const turn = () => {
+    turns++
+    next = setImmediate(turn)
+  }
+  next = setImmediate(turn)
+  const counts = ids.flatMap((id): DecisionCount[] => [
+    [id, 'refuse', 'sealed', 2],
+    [id, 'forward', 'session', 3],
+  ])
+  await figures.receive('edge-1', batch({ counts }))
+  clearImmediate(next)
+  t.ok(turns >= 10, `${turns} turns of the event loop`)
+  t.equal((await rows()).length, 4 * ids.length)
+  const service = await store.read.select().from(schema.serviceFigures)
+  t.same(
+    service.map(({ step, outcome, count }) => `${step} ${outcome} ${count}`).sort(),
+    ['minute', 'hour', 'day']
+      .flatMap((step) => [`${step} forwarded 1200`, `${step} sealed 800`])
+      .sort(),
+  )
+  const refused = await store.read.select().from(schema.tenantRefusals)
+  t.same([refused.length, new Set(refused.map(({ count }) => count))], [800, new Set([2])])
+})
+
 t.test('a batch counts once, however often it comes; the next one counts', async (t) => {
   const { figures, sealed } = await startFigures(t)
   for (const again of [batch(), batch(), batch({ age_seconds: 7200 })])

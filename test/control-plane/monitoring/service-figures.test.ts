@@ -21,7 +21,7 @@ async function startFigures(t: Test) {
     clock,
     add: (tenantId: string, ...figures: Figure[]) =>
       services.store.change(({ queries }) =>
-        addFigures(queries, tenantId, 'realm', clock.nowMs(), figures),
+        addFigures(queries, 'realm', clock.nowMs(), new Map([[tenantId, figures]])),
       ),
   }
 }

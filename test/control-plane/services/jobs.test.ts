@@ -71,7 +71,12 @@ void t.test('licences go on, weeks are told of and alerts are looked at', async 
   await jobs.run()
   clock.advance(7 * 24 * HOUR_MS)
   await store.change(({ queries, nowMs }) =>
-    addFigures(queries, 'acme', 'edge', nowMs, [{ outcome: 'sealed', reason: '', count: 1 }]),
+    addFigures(
+      queries,
+      'edge',
+      nowMs,
+      new Map([['acme', [{ outcome: 'sealed', reason: '', count: 1 }]]]),
+    ),
   )
   for (let again = 0; again < 3; again++) await jobs.run()
   const events = (await store.read.select().from(schema.outbox)).map(({ event }) => event)

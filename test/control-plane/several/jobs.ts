@@ -115,7 +115,12 @@ const toldIn = async (store: Store, event: EventName) =>
 
 const sealedHits = ({ here }: Two, count: number) =>
   here.store.change(({ queries, nowMs }) =>
-    addFigures(queries, 'acme', 'edge', nowMs, [{ outcome: 'sealed', reason: 'sealed', count }]),
+    addFigures(
+      queries,
+      'edge',
+      nowMs,
+      new Map([['acme', [{ outcome: 'sealed', reason: 'sealed', count }]]]),
+    ),
   )
 
 async function startAlert(t: Test) {
