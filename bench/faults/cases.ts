@@ -2,16 +2,11 @@
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
+import { CLOCKS } from './clocks.ts'
 import { beginRun, keptBy, type FaultReport } from './judged.ts'
+import { UNWRITABLE } from './unwritable.ts'
 import { startWatcher } from './watcher.ts'
-import {
-  startWorld,
-  TENANT,
-  untilTrue,
-  type DatabaseKind,
-  type Teardown,
-  type World,
-} from './world.ts'
+import { startWorld, TENANT, untilTrue, type Teardown, type World } from './world.ts'
 
 export interface CaseOptions {
   /** For how long the database is away, or held. */
@@ -24,8 +19,8 @@ export const CASES = {
   held: heldRevision,
   herd: manyGateways,
   late: lateReplica,
-  full: (t, options) => fullDisk(t, options, 'sqlite'),
-  'full-server': (t, options) => fullDisk(t, options, 'postgres'),
+  ...UNWRITABLE,
+  ...CLOCKS,
 } as const satisfies Record<string, (t: Teardown, options: CaseOptions) => Promise<FaultReport>>
 
 export type Case = keyof typeof CASES
@@ -245,45 +240,6 @@ async function lateReplica(t: Teardown): Promise<FaultReport> {
       ...(watcher.has.revision === kept.revision ? [] : ['a gateway has not got the newest state']),
     ],
   }
-}
-
-/** Whatever was acknowledged is there, whoever asks meanwhile is told to come again, and nobody has to help. */
-async function fullDisk(
-  t: Teardown,
-  { seconds }: CaseOptions,
-  kind: DatabaseKind,
-): Promise<FaultReport> {
-  const world = await startWorld(t, kind, 1, { diskMegabytes: kind === 'sqlite' ? 24 : 160 })
-  const { load, judge } = await beginRun(t, world, () => {})
-  await untilTrue(async () => load.figures().signIns >= SIGN_INS, 'people who are signed in')
-  const pid = world.pidOf(0)
-  const filledMs = performance.now()
-  world.fillDisk()
-  await untilTrue(async () => (await world.ready(0)).status !== OK, 'one that knows of it')
-  const knownMs = performance.now() - filledMs
-  const said = new Map<string, number>()
-  while (performance.now() - filledMs < seconds * 1000) {
-    const { text } = await world.ready(0)
-    said.set(text, (said.get(text) ?? 0) + 1)
-    await sleep(PROBE_MS)
-  }
-  const before = load.count('acknowledged')
-  const emptiedMs = performance.now()
-  await world.emptyDisk()
-  await untilTrue(async () => (await world.ready(0)).status === OK, 'one that is ready again')
-  const readyMs = performance.now() - emptiedMs
-  await untilTrue(async () => load.count('acknowledged') > before, 'a change that goes through')
-  const isTold = [...said.keys()].every((text) => kind === 'postgres' || text.includes('is full'))
-  return judge(
-    {
-      'ms until it said so': Math.round(knownMs),
-      'ms until it was ready again': Math.round(readyMs),
-    },
-    [
-      ...(isTold ? [] : [`it said ${[...said.keys()].join(' ')}`]),
-      ...(world.pidOf(0) === pid ? [] : ['the control plane had to begin anew']),
-    ],
-  )
 }
 
 /** Links that stand, as the kernel tells it: whoever is cut off may say anything. */

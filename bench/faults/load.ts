@@ -78,7 +78,9 @@ export function startLoad(world: World, onAnswer: () => void) {
     const { url } = world.gateways[count % world.gateways.length]!
     let sid: string | undefined
     try {
-      const page = await browser.signIn(`${url}/work`, username, world.password)
+      const form = await browser.open(`${url}/work`)
+      if (form.status !== OK) throw new Error(`the page to sign in was a ${form.status}`)
+      const page = await browser.submit(form, { username, password: world.password })
       const me = await browser.fetch(`${url}/service/me`)
       if (me.status === OK) sid = (JSON.parse(me.text) as { sid: string }).sid
       else throw new Error(`a sign-in ended with ${page.status}, and ${me.status} behind it`)

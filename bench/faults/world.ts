@@ -11,11 +11,13 @@ import Database from 'better-sqlite3'
 import { request } from 'undici'
 import { PASSWORD, startApplication, tenantBody } from '../../test/support/application.ts'
 import { startBalancer, type Place } from '../../test/support/balancer.ts'
+import { childrenOf } from '../../test/support/live-gateway.ts'
 import { freePort } from '../../test/support/ports.ts'
 import { ADMIN, startPostgres, type TestPostgres } from '../../test/support/postgres.ts'
 import { Program, SECRETS } from '../../test/support/programs.ts'
 import { startRelay } from '../../test/support/relay.ts'
 import { mountSmallDisk } from '../../test/support/small-disk.ts'
+import { steppedClock } from '../../test/support/stepped-clock.ts'
 import { startReceiver } from '../../test/support/webhook-kills.ts'
 
 export type DatabaseKind = 'sqlite' | 'postgres'
@@ -47,24 +49,36 @@ interface WorldOptions {
   /** The way of the last control plane to the database. */
   readonly isCuttable?: boolean
   readonly hasReplica?: boolean
+  /** Each program has a clock of its own, which can be set. */
+  readonly hasClocks?: boolean
   /** Of the database. */
-  readonly diskMegabytes?: number
+  readonly megabytes?: number
+  /** Whether its server waits for the disk. */
+  readonly isSynced?: boolean
 }
 
 export async function startWorld(
   t: Teardown,
   kind: DatabaseKind,
   nodes: number,
-  { isCuttable = false, hasReplica = false, diskMegabytes }: WorldOptions = {},
+  {
+    isCuttable = false,
+    hasReplica = false,
+    hasClocks = false,
+    megabytes,
+    isSynced = false,
+  }: WorldOptions = {},
 ) {
   const scope = { after: (work: () => unknown) => t.teardown(work) }
   const folder = mkdtempSync(join(tmpdir(), 'faults-'))
   t.teardown(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
   let disk: ReturnType<typeof mountSmallDisk> | undefined
   const prepare = (at: string, owner = 0) => {
-    if (diskMegabytes !== undefined) disk = mountSmallDisk(t, at, diskMegabytes, owner)
+    if (megabytes !== undefined) disk = mountSmallDisk(t, at, megabytes, owner)
   }
-  const postgres = kind === 'postgres' ? await startPostgres(t, undefined, { prepare }) : undefined
+  const fsync = isSynced ? 'on' : 'off'
+  const postgres =
+    kind === 'postgres' ? await startPostgres(t, undefined, { prepare, fsync }) : undefined
   if (kind === 'sqlite') {
     mkdirSync(join(folder, 'data-0'))
     prepare(join(folder, 'data-0'))
@@ -90,6 +104,7 @@ export async function startWorld(
 
   let isClosed = false
   const running = new Map<string, Program>()
+  const clocks = new Map<string, ReturnType<typeof steppedClock>>()
   t.teardown(async () => {
     isClosed = true
     await Promise.all([...running.values()].map((program) => program.stop('SIGKILL')))
@@ -108,7 +123,13 @@ webhooks: { allow_private: ["127.0.0.0/8"] }
 gateway: { listen: "127.0.0.1:${own.edge}", id: ${name}, control_plane: [${fleetUrls}] }
 `,
     )
-    const environment = { ...SECRETS, NODE_EXTRA_CA_CERTS: receiver.caFile }
+    const clock = hasClocks ? steppedClock(join(folder, `${name}.clock`)) : undefined
+    if (clock !== undefined) clocks.set(name, clock)
+    const environment = {
+      ...SECRETS,
+      NODE_EXTRA_CA_CERTS: receiver.caFile,
+      ...clock?.environment,
+    }
     const start = async () => {
       const program = new Program(file, ['--config', config], environment)
       running.set(name, program)
@@ -207,6 +228,12 @@ gateway: { listen: "127.0.0.1:${own.edge}", id: ${name}, control_plane: [${fleet
       })
       return { status: answer.statusCode, text: await answer.body.text() }
     },
+    programs: () =>
+      [...running].map(([name, { child }]) => ({
+        name,
+        pid: child.pid,
+        setClock: (seconds: number) => clocks.get(name)?.set(seconds),
+      })),
     /** Of the process that runs now: another one is another number. */
     pidOf: (node: number) => running.get(nameOf(node))?.child.pid,
     cut: () => relay?.holdBack(),
@@ -215,6 +242,19 @@ gateway: { listen: "127.0.0.1:${own.edge}", id: ${name}, control_plane: [${fleet
     async emptyDisk() {
       disk?.empty()
       await postgres?.start() // unless it has stood it
+    },
+    /** Unless it runs. */
+    startDatabase: () => postgres?.start(),
+    /** Whoever writes to its files. */
+    databasePids(): readonly number[] {
+      const own = postgres === undefined ? running.get(nameOf(0))?.child.pid : postgres.pid()
+      if (own === undefined) return []
+      return postgres === undefined ? [own] : [own, ...childrenOf(own)]
+    },
+    /** A setting of the server, for all who connect and all who are connected. */
+    async setDatabase(name: string, value: string) {
+      await postgres?.run(`ALTER SYSTEM SET ${name} = ${value}`)
+      await postgres?.run('SELECT pg_reload_conf()')
     },
     /** From now on the replica hears of nothing more. */
     stopReplication: () => replica?.relay.fallSilent(),
