@@ -47,6 +47,8 @@ interface GatewayWorld {
   readonly port: PrimaryPort
   readonly log: Logger
   readonly clock: Clock
+  /** Of `clock`, by the control plane's. */
+  readonly onCorrection?: ((ms: number) => void) | undefined
   /** Where connectors come in; undefined: nowhere. */
   readonly door?: Omit<ConnectorDoor, 'accept' | 'onCrowded'> & {
     readonly gatewayId: string
@@ -62,7 +64,8 @@ const NO_HOPS = { hopsOpened: 0, hopsFailed: 0, hopsServed: 0 }
 const REALM_CONNECT_MS = 5000
 const REALM_ANSWER_MS = 10_000
 
-export function createGateway({ settings, port, log, clock, lines, door }: GatewayWorld) {
+export function createGateway(world: GatewayWorld) {
+  const { settings, port, log, clock, lines, door } = world
   const { timeouts } = settings
   const upstreamTimeouts = {
     connectMs: timeouts.connect,
@@ -143,6 +146,7 @@ export function createGateway({ settings, port, log, clock, lines, door }: Gatew
     registry,
     log,
     onWanted: loading.settled,
+    onCorrection: world.onCorrection,
     onSettings({ ticket_secret, gateways = [] }) {
       server.shareTickets(ticket_secret)
       connectors?.followGateways(gateways)

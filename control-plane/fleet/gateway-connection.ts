@@ -4,6 +4,7 @@
  */
 import type { Logger } from 'pino'
 import type { RawData, WebSocket } from 'ws'
+import type { Clock } from '../../shared/clock.ts'
 import { parseFleetMessage } from '../../shared/fleet/parse.ts'
 import {
   FLEET_FORMAT,
@@ -30,6 +31,7 @@ export interface Hello {
 interface ConnectionOptions {
   readonly socket: WebSocket
   readonly log: Logger
+  readonly clock: Clock
   readonly timing: Pick<FleetTiming, 'helloMsMax' | 'heartbeatMs' | 'silenceMsMax'>
   /** Why it may not be the gateway that it says; undefined: it is. */
   readonly refusalOf: (gatewayId: string) => Promise<string | undefined>
@@ -40,7 +42,7 @@ interface ConnectionOptions {
 }
 
 export function serveConnection(options: ConnectionOptions): void {
-  const { socket, timing, refusalOf, welcome, onSeen, onMessage } = options
+  const { socket, clock, timing, refusalOf, welcome, onSeen, onMessage } = options
   let log = options.log
   let gatewayId: string | null = null
   let link: GatewayLink | null = null
@@ -58,7 +60,9 @@ export function serveConnection(options: ConnectionOptions): void {
     }
     isAlive = false
   }, timing.silenceMsMax)
-  const heartbeatTimer = setInterval(() => socket.ping(), timing.heartbeatMs)
+  /** Says what time it is: the gateway's clock may be wrong (gateway/fleet/told-time.ts). */
+  const ping = () => socket.ping(String(clock.nowMs()))
+  const heartbeatTimer = setInterval(ping, timing.heartbeatMs)
 
   function seen() {
     isAlive = true
@@ -96,6 +100,7 @@ export function serveConnection(options: ConnectionOptions): void {
     if (refusal !== undefined) return refuse(refusal)
     log = log.child({ gateway_id: id, version })
     log.info({ epoch, revision }, 'gateway connected')
+    ping()
     link = await welcome({ socket, log, id, version, epoch, revision, byNeed, connect })
   }
 

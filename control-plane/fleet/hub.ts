@@ -180,7 +180,7 @@ export function createFleetHub(options: FleetHubOptions) {
     socket.once('close', () => credentials.delete(socket))
     const refusalOf = (gatewayId: string) => admission.refusalOf(credential, gatewayId)
     const onSeen = (gatewayId: string) => registry.seen(gatewayId)
-    const talk = { socket, log: log.child({ address }), timing, onSeen, onMessage }
+    const talk = { socket, clock, log: log.child({ address }), timing, onSeen, onMessage }
     serveConnection({ ...talk, refusalOf, welcome: (hello) => welcome(hello, credential) })
   }
 

@@ -2,10 +2,9 @@
  * A revocation is a not-before time: what was issued before it is dead, and signing in again
  * works. It is the next whole second, so that a session issued in this very second is dead too.
  */
-import { DAY_MS, SECOND_MS } from '../../shared/clock.ts'
-import { SESSION_SECONDS_FLOOR } from '../../shared/enforcement/revoked-state.ts'
+import { SECOND_MS } from '../../shared/clock.ts'
 import { Refusal } from '../../shared/errors.ts'
-import { claimsOf, type Revoked } from '../../shared/fleet/snapshot.ts'
+import type { Revoked } from '../../shared/fleet/snapshot.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import type { Enforced } from '../store/enforced.ts'
 import { changeInBatches } from '../store/change-in-batches.ts'
@@ -24,6 +23,7 @@ import {
   type RevocationRow,
 } from '../store/queries/revocations.ts'
 import {
+  aliveIssuedFrom,
   aliveOfTenant,
   endKnownSessions,
   endSessions,
@@ -39,6 +39,7 @@ import { CONSOLE_REALM } from '../store/reserved.ts'
 import type { Queries } from '../store/engine.ts'
 import { pruneWith } from '../store/statements.ts'
 import type { Actor, Change, Store } from '../store/store.ts'
+import { columnsOf, endOf, nextSecond, rowOf, toRevoked } from './revocation-rows.ts'
 
 export type { SessionTarget }
 
@@ -56,7 +57,6 @@ export const ENDED_WELL: readonly string[] = [
 /** By a gateway, after a restore or a failover. */
 const RECOVERED = 'recovered'
 
-const DAY_SECONDS = DAY_MS / SECOND_MS
 /** About an hour: what another process left is over at gateways already. */
 export const ROUNDS_PER_READING = 60
 /** Sessions that are ended by the same statements. */
@@ -92,8 +92,11 @@ export function createRevocations({ store }: { store: Store }) {
       const { queries, nowMs } = change
       await requireTarget(queries, tenantId, { all: true })
       const alive = await aliveOfTenant(queries, tenantId, nowMs)
-      const notBefore = Math.floor(nowMs / SECOND_MS) + 1
+      const notBefore = nextSecond(nowMs)
       const times = { notBefore, createdAt: nowMs, keptUntil: alive.expiresAt }
+      const ahead = { issuedMs: notBefore * SECOND_MS, nowMs }
+      const later = await aliveIssuedFrom(queries, tenantId, ahead)
+      await revokeEachIn(change, tenantId, later, reason)
       const row: RevocationRow = { tenantId, kind: 'all', target: '', ...times }
       await upsertRevocations(queries, [row])
       const said = { all: true, not_before: notBefore, reason } as const
@@ -255,22 +258,25 @@ export async function revokeIn(
   const { queries, nowMs } = change
   await noteLogouts(queries, tenantId, target, nowMs)
   const ended = await endSessions(queries, tenantId, target, { atMs: nowMs, reason })
-  const sessions = ended.count
+  const sessions = ended.length
+  const [own] = 'sid' in target ? ended : []
   const row: RevocationRow = {
     tenantId,
     ...columnsOf(target),
-    notBefore: Math.max(Math.floor(nowMs / SECOND_MS) + 1, notBeforeMin),
+    notBefore: Math.max(endOf(own, nowMs), notBeforeMin),
     createdAt: nowMs,
-    keptUntil: ended.expiresAt,
+    keptUntil: Math.max(0, ...ended.map(({ expiresAt }) => expiresAt)),
   }
-  await upsertRevocations(queries, [row])
+  const later = 'sid' in target ? [] : ended.filter((one) => endOf(one, nowMs) > row.notBefore)
+  const rows = [row, ...later.map((one) => rowOf(tenantId, one.sid, one, nowMs))]
+  await upsertRevocations(queries, rows)
   if (reason !== SESSION_ASKED_AGAIN) await deleteRealmRecords(queries, tenantId, target)
   if (tenantId === CONSOLE_REALM && !ENDED_WELL.includes(reason))
     await deleteWaysInOf(queries, target)
   const content = { ...target, not_before: row.notBefore, sessions, reason }
   if (event !== null && !(await isOfTrial(queries, tenantId, target)))
     await change.emit(event, tenantId, content)
-  change.revoke(tenantId, toRevoked([row]))
+  change.revoke(tenantId, toRevoked(rows))
   return { notBefore: row.notBefore, sessions, enforced: change.enforced }
 }
 
@@ -297,7 +303,7 @@ export async function outdateClaimsOfEach(
     tenantId,
     kind: 'claims',
     target,
-    notBefore: Math.floor(nowMs / SECOND_MS) + 1,
+    notBefore: nextSecond(nowMs),
     createdAt: nowMs,
     keptUntil: Math.max(nowMs + sessionSecondsMax * SECOND_MS, expiries.get(target) ?? 0),
   }))
@@ -329,17 +335,13 @@ async function revokeTogether(
   const { queries, nowMs } = change
   const sids = alive.map(({ sid }) => sid)
   await noteLogouts(queries, tenantId, { sids }, nowMs)
-  const expiries = await endKnownSessions(queries, sids, { atMs: nowMs, reason })
-  const notBefore = Math.floor(nowMs / SECOND_MS) + 1
-  const rows = sids.map((sid): RevocationRow => {
-    const kept = { createdAt: nowMs, keptUntil: expiries.get(sid) ?? 0 }
-    return { tenantId, ...columnsOf({ sid }), notBefore, ...kept }
-  })
+  const ended = await endKnownSessions(queries, sids, { atMs: nowMs, reason })
+  const rows = sids.map((sid) => rowOf(tenantId, sid, ended.get(sid), nowMs))
   await upsertRevocations(queries, rows)
   if (reason !== SESSION_ASKED_AGAIN) await deleteRealmRecords(queries, tenantId, { sids })
   const told = alive
     .filter(({ userId }) => !isTrialId(userId))
-    .map(({ sid }) => ({ sid, not_before: notBefore, sessions: 1, reason }))
+    .map(({ sid }) => ({ sid, not_before: endOf(ended.get(sid), nowMs), sessions: 1, reason }))
   await change.emitEach('session.revoked', tenantId, told)
   change.revoke(tenantId, toRevoked(rows))
 }
@@ -356,32 +358,6 @@ async function isOfTrial(queries: Queries, tenantId: string, target: SessionTarg
   if ('subject' in target) return isTrialId(target.subject)
   const session = await findSession(queries, tenantId, target.sid)
   return session !== undefined && isTrialId(session.userId)
-}
-
-function columnsOf(target: SessionTargetOfPerson): Pick<RevocationRow, 'kind' | 'target'> {
-  if ('subject' in target) return { kind: 'subject', target: target.subject }
-  return { kind: 'sid', target: target.sid }
-}
-
-/** `fromEntries`, which makes even `__proto__` an entry like any other. */
-function toRevoked(rows: readonly RevocationRow[]): Revoked {
-  const entries = (kind: RevocationRow['kind']) =>
-    rows.filter((row) => row.kind === kind).map((row) => [row.target, row.notBefore] as const)
-  const longest = rows.reduce((most, row) => Math.max(most, endedSeconds(row)), 0)
-  return {
-    all: Math.max(0, ...entries('all').map(([, notBefore]) => notBefore)),
-    subjects: Object.fromEntries(entries('subject')),
-    sids: Object.fromEntries(entries('sid')),
-    ...claimsOf(Object.fromEntries(entries('claims'))),
-    ...(longest > SESSION_SECONDS_FLOOR && { session_seconds: longest }),
-  }
-}
-
-/** Rounded up to days: it is told to everybody whenever it becomes longer. */
-function endedSeconds({ kind, notBefore, keptUntil }: RevocationRow): number {
-  if (kind === 'all') return 0 // of which there is one, that nobody forgets
-  const seconds = keptUntil / SECOND_MS - notBefore
-  return Math.ceil(seconds / DAY_SECONDS) * DAY_SECONDS
 }
 
 /** A mistyped id must not be answered as if somebody had been signed out. */

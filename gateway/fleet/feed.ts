@@ -42,6 +42,8 @@ interface FeedOptions {
   /** What the gateway surely has. */
   readonly hello: () => { readonly epoch: string; readonly revision: number }
   readonly onMessage: (message: DownMessage) => void
+  /** What its pings say. */
+  readonly onPing?: (said: string) => void
   /** The link is down. */
   readonly onLost?: () => void
   /** A message of a known type that cannot be read. `content` is what it was, unchecked. */
@@ -103,6 +105,7 @@ export function openFeed(options: FeedOptions) {
     opened.on('message', (raw, isBinary) => {
       if (socket === opened) hear(opened, raw, isBinary)
     })
+    opened.on('ping', (said) => options.onPing?.(said.toString('latin1')))
     opened.on('error', (error) => explain(error, url))
     opened.on('close', (code, reason) => {
       stopWatching()

@@ -17,6 +17,7 @@ import { openLastKnownGood } from '../last-known-good/last-known-good.ts'
 import { endsSession, type Report, type WorkerPort } from './relay-messages.ts'
 import { createRelay } from './relay.ts'
 import { createReportOutbox } from './report-outbox.ts'
+import { createToldTime } from './told-time.ts'
 
 const CLOSE_MS_MAX = 1_000
 
@@ -35,6 +36,8 @@ interface FleetLinkOptions {
   /** Throws for a snapshot that a worker could not compile. */
   readonly validate: (snapshot: TenantSnapshot) => void
   readonly clock: Clock
+  /** What to add to this machine's clock, which the control plane knows better. */
+  readonly onCorrection?: (ms: number) => void
   readonly log: Logger
   readonly random: () => number
   /** Of snapshots, where tenants come by need. */
@@ -56,6 +59,8 @@ export interface FleetLinkStatus extends ReplicaStatus {
   readonly syncedMs: number | null
   readonly workersReady: number
   readonly isDiskHealthy: boolean
+  /** What is added to this machine's clock. */
+  readonly correctionMs: number
 }
 
 export type FleetLink = ReturnType<typeof startFleetLink>
@@ -79,6 +84,7 @@ export function startFleetLink(options: FleetLinkOptions) {
     log,
     ...(timing?.handlingMsMax === undefined ? {} : { handlingMsMax: timing.handlingMsMax }),
     *state() {
+      yield { type: 'clock', correctionMs: toldTime.correctionMs() }
       yield* replica.state()
       yield* holders.state()
       yield* here.state()
@@ -111,6 +117,13 @@ export function startFleetLink(options: FleetLinkOptions) {
   })
   const holders = createKnownHolders({ relay: (change) => void relay.send(change) })
   const here = createGatewayConnectors((change) => void relay.send(change))
+  const toldTime = createToldTime({
+    log,
+    onCorrection(ms) {
+      options.onCorrection?.(ms)
+      void relay.send({ type: 'clock', correctionMs: ms })
+    },
+  })
   const kept = disk.load()
   replica.restore(kept)
 
@@ -135,6 +148,7 @@ export function startFleetLink(options: FleetLinkOptions) {
       if (message.type === 'events_received') outbox.eventsReceived(message.batch)
       if (message.type === 'figures_received') figures.received(message.run, message.batch)
     },
+    onPing: toldTime.hear,
     onLost: () => replica.cutOff(),
     onMalformed: (type, reason, content) => replica.malformed(type, reason, content),
     ...(timing === undefined ? {} : { timing }),
@@ -171,6 +185,7 @@ export function startFleetLink(options: FleetLinkOptions) {
       syncedMs,
       workersReady: relay.workersReady(),
       isDiskHealthy: disk.isHealthy(),
+      correctionMs: toldTime.correctionMs(),
     }),
     async close() {
       outbox.close()

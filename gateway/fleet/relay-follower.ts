@@ -23,6 +23,7 @@ interface RelayFollowerOptions<T extends ServedTenant> {
   readonly log: Logger
   readonly askedMs?: number
   readonly onSettings?: (settings: FleetSettings) => void
+  readonly onCorrection?: ((ms: number) => void) | undefined
   /** What a worker has wanted is there, or cannot be had now. */
   readonly onWanted?: (tenantId: string, isThere: boolean) => void
   readonly onHolders?: (tenants: readonly Holders[]) => void
@@ -72,6 +73,8 @@ export function followRelay<T extends ServedTenant>(options: RelayFollowerOption
       case 'settings':
         settings = change.settings
         return options.onSettings?.(settings)
+      case 'clock':
+        return options.onCorrection?.(change.correctionMs)
       case 'holders':
         return options.onHolders?.(change.tenants)
       case 'here':

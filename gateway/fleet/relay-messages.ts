@@ -62,6 +62,8 @@ export type RelayChange =
   | { readonly type: 'release'; readonly tenantId: string }
   | { readonly type: 'revoked'; readonly tenantId: string; readonly revoked: Revoked }
   | { readonly type: 'settings'; readonly settings: FleetSettings }
+  /** What to add to this machine's clock. */
+  | { readonly type: 'clock'; readonly correctionMs: number }
   /** Of a tenant that was never named nobody has a connector. */
   | { readonly type: 'holders'; readonly tenants: readonly Holders[] }
   /** Whether a worker of this gateway has a connector of theirs. */

@@ -7,6 +7,7 @@ import { listenText } from '../../shared/config/config.ts'
 import { VERSION } from '../../shared/version.ts'
 import { workerEnvironment, type GatewaySettings } from '../config.ts'
 import { superviseWorkers } from './worker-supervisor.ts'
+import { FleetClock } from './fleet-clock.ts'
 import { lockInstance } from './instance-lock.ts'
 import { decisionCounts } from '../telemetry/decision-counts.ts'
 import { createGatherer } from '../telemetry/gather.ts'
@@ -65,7 +66,8 @@ export function runPrimary(settings: GatewaySettings, log: Logger): Promise<numb
   const own = ownAddresses()
   for (const url of settings.fleetUrls)
     if (isPlainToElsewhere(url, own)) log.warn({ control_plane: url }, PLAIN_ADVICE)
-  const metrics = createMetrics({ id, version: VERSION, nowMs: () => systemClock.nowMs() })
+  const clock = new FleetClock()
+  const metrics = createMetrics({ id, version: VERSION, nowMs: () => clock.nowMs() })
   const gatherer = createGatherer({
     absorb(slot, report) {
       metrics.absorb(slot, report)
@@ -115,7 +117,8 @@ export function runPrimary(settings: GatewaySettings, log: Logger): Promise<numb
     connect: doorOf(settings),
     directory: settings.dataDir,
     validate: checkSnapshot,
-    clock: systemClock,
+    clock,
+    onCorrection: clock.correct,
     log,
     random: Math.random,
   })

@@ -1,11 +1,12 @@
 /** A worker process: listens, serves, drains. Everything it knows comes from the primary. */
 import type { AddressInfo, Server } from 'node:net'
 import type { Logger } from 'pino'
-import { SECOND_MS, systemClock } from '../../shared/clock.ts'
+import { SECOND_MS } from '../../shared/clock.ts'
 import { listenText, type Listen } from '../../shared/config/config.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import type { GatewaySettings } from '../config.ts'
 import { createGateway } from '../gateway.ts'
+import { FleetClock } from './fleet-clock.ts'
 import { onLife, type FromPrimary, type FromWorker } from './lifecycle.ts'
 import { deriveCertificate } from '../connectors/own-certificate.ts'
 import { createPassing } from '../connectors/passing.ts'
@@ -34,11 +35,13 @@ export async function runWorker(
     workers: settings.workers,
     passOn: passing.passOn,
   }
+  const clock = new FleetClock()
   const gateway = createGateway({
     settings,
     port,
     log,
-    clock: systemClock,
+    clock,
+    onCorrection: clock.correct,
     lines,
     ...(door && { door }),
   })
@@ -48,7 +51,7 @@ export async function runWorker(
     settings,
     protocols: gateway.server,
     log,
-    clock: systemClock,
+    clock,
   })
 
   async function drain(graceMs: number) {

@@ -91,6 +91,10 @@ export function createMetrics({ id, version, nowMs }: MetricsOptions) {
   const isConfigured = gauge('configured', '1 once the gateway has had a whole state.')
   const isDamaged = gauge('state_damaged', '1 while a tenant has been lost from the disk.')
   const isDiskHealthy = gauge('disk_healthy', '0 while the state cannot be written down.')
+  const correction = gauge(
+    'clock_correction_seconds',
+    "What is added to this machine's clock, which is not the control plane's; 0 while it is.",
+  )
   const tenants = gauge('tenants', 'Tenants that are known.')
   const rejected = gauge('tenants_rejected', 'Tenants whose newest state cannot be served.')
   gauge('build', 'Always 1.', ['id', 'version']).set({ id, version }, 1)
@@ -118,6 +122,7 @@ export function createMetrics({ id, version, nowMs }: MetricsOptions) {
     isConfigured.set(Number(link.isConfigured))
     isDamaged.set(Number(link.isDamaged))
     isDiskHealthy.set(Number(link.isDiskHealthy))
+    correction.set(link.correctionMs / 1000)
     tenants.set(link.tenants)
     rejected.set(link.rejected)
   }

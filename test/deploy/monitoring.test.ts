@@ -18,7 +18,13 @@ const STATE = {
   workersWanted: 1,
   workersServing: 1,
   link: {
-    ...{ isConnected: true, isConfigured: true, isDamaged: false, isDiskHealthy: true },
+    ...{
+      isConnected: true,
+      isConfigured: true,
+      isDamaged: false,
+      isDiskHealthy: true,
+      correctionMs: 0,
+    },
     ...{ epoch: 'e', revision: 1, syncedMs: 0, workersReady: 1, tenants: 1, rejected: 0 },
   },
 } satisfies Parameters<ReturnType<typeof ofGateway>['text']>[0]

@@ -317,31 +317,39 @@ export async function unendedIssuedBefore(
   return rows.map(({ sid }) => sid)
 }
 
-/** How many were alive, and when the last of them would have expired. */
+/** Alive, and their tokens are from then or later: by a clock that was ahead. */
+export async function aliveIssuedFrom(
+  queries: Queries,
+  tenantId: string,
+  { issuedMs, nowMs }: { readonly issuedMs: number; readonly nowMs: number },
+) {
+  return await queries
+    .select({ sid: table.sid, userId: table.userId })
+    .from(table)
+    .where(and(isAliveIn(tenantId, nowMs), gte(table.issuedAt, issuedMs)))
+}
+
+export type EndedSession = Pick<SessionRow, 'sid' | 'issuedAt' | 'expiresAt'>
+
+/** Those that were alive. */
 export async function endSessions(
   queries: Queries,
   tenantId: string,
   target: SessionTargetOfPerson,
   ended: { readonly atMs: number; readonly reason: string },
-): Promise<{ readonly count: number; readonly expiresAt: number }> {
-  const rows = await endMeant(
-    queries,
-    and(eq(table.tenantId, tenantId), sessionsMeant(target)),
-    ended,
-  )
-  const expiresAt = rows.reduce((latest, row) => Math.max(latest, row.expiresAt), 0)
-  return { count: rows.length, expiresAt }
+): Promise<readonly EndedSession[]> {
+  return await endMeant(queries, and(eq(table.tenantId, tenantId), sessionsMeant(target)), ended)
 }
 
-/** Those of a tenant that were read in the same change; answers when each would have expired. */
+/** Those of a tenant that were read in the same change, by sid. */
 export async function endKnownSessions(
   queries: Queries,
   sids: readonly string[],
   ended: { readonly atMs: number; readonly reason: string },
-): Promise<ReadonlyMap<string, number>> {
+): Promise<ReadonlyMap<string, EndedSession>> {
   // by their keys alone: asked for the tenant as well, the planner would read all of its sessions
   const rows = await endMeant(queries, sessionsMeant({ sids }), ended)
-  return new Map(rows.map(({ sid, expiresAt }) => [sid, expiresAt]))
+  return new Map(rows.map((row) => [row.sid, row]))
 }
 
 async function endMeant(
@@ -354,7 +362,7 @@ async function endMeant(
     .update(table)
     .set({ endedAt: atMs, endReason: reason })
     .where(and(areMeant, isAlive))
-    .returning({ sid: table.sid, expiresAt: table.expiresAt })
+    .returning({ sid: table.sid, issuedAt: table.issuedAt, expiresAt: table.expiresAt })
 }
 
 export async function markSeen(

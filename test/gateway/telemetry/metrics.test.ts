@@ -23,6 +23,7 @@ const STATE = {
     syncedMs: 1000,
     workersReady: 2,
     isDiskHealthy: true,
+    correctionMs: 0,
   },
   workersWanted: 2,
   workersServing: 2,

@@ -139,7 +139,7 @@ t.test('what has been handed over is not handed over again', async (t) => {
   metrics.absorb(1, { counts: first, gauges })
   const link = {
     epoch: '', revision: 0, tenants: 0, rejected: 0, isConfigured: true, isDamaged: false,
-    isConnected: true, syncedMs: null, workersReady: 1, isDiskHealthy: true,
+    isConnected: true, syncedMs: null, workersReady: 1, isDiskHealthy: true, correctionMs: 0,
   } // prettier-ignore
   const text = await metrics.text({ link, workersWanted: 1, workersServing: 1 })
   t.match(text, /^gateway_verify_cache_total\{result="hit"\} 7$/m)
