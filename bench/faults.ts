@@ -1,6 +1,6 @@
 /**
  * `npm run faults`: kill -9 at random moments under writes, sign-ins, revocations and webhooks.
- * With `--cases cut,held,herd,late,full` one thing goes wrong in one way instead (bench/faults/cases.ts).
+ * With `--cases cut,held,herd,late,full,sync,read-only,clocks` one thing goes wrong in one way instead (bench/faults/cases.ts).
  * Prints what was killed and what was lost, and ends with 1 if anything was.
  */
 import { loadavg } from 'node:os'

@@ -29,6 +29,7 @@ import { createTenantCompiler, type CompiledTenant } from './tenants/compiled.ts
 import { createTenantLoading } from './tenants/loading.ts'
 import { createTenantRegistry, type HostLookup } from './tenants/registry.ts'
 import { followRelay } from './fleet/relay-follower.ts'
+import type { Correction } from './fleet/told-time.ts'
 import type { PrimaryPort } from './fleet/relay-messages.ts'
 import { createConnectors } from './connectors/connectors.ts'
 import { NO_WAY } from './connectors/open-failures.ts'
@@ -48,7 +49,7 @@ interface GatewayWorld {
   readonly log: Logger
   readonly clock: Clock
   /** Of `clock`, by the control plane's. */
-  readonly onCorrection?: ((ms: number) => void) | undefined
+  readonly onCorrection?: ((correction: Correction) => void) | undefined
   /** Where connectors come in; undefined: nowhere. */
   readonly door?: Omit<ConnectorDoor, 'accept' | 'onCrowded'> & {
     readonly gatewayId: string

@@ -42,5 +42,7 @@ async function withClocks(t: Teardown, kind: DatabaseKind, nodes: number): Promi
     figures[`changes acknowledged: ${name}`] = load.count('acknowledged') - before.kept
   }
   const isSame = world.programs().every(({ pid }, at) => pid === pids[at])
-  return judge(figures, isSame ? [] : ['a program had to begin anew'])
+  // what was issued by a clock that was ahead is from the future, until it has come
+  const isAskedAgainFine = kind === 'sqlite'
+  return judge(figures, isSame ? [] : ['a program had to begin anew'], [], { isAskedAgainFine })
 }

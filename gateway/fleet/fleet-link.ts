@@ -17,7 +17,7 @@ import { openLastKnownGood } from '../last-known-good/last-known-good.ts'
 import { endsSession, type Report, type WorkerPort } from './relay-messages.ts'
 import { createRelay } from './relay.ts'
 import { createReportOutbox } from './report-outbox.ts'
-import { createToldTime } from './told-time.ts'
+import { createToldTime, type Correction } from './told-time.ts'
 
 const CLOSE_MS_MAX = 1_000
 
@@ -36,8 +36,8 @@ interface FleetLinkOptions {
   /** Throws for a snapshot that a worker could not compile. */
   readonly validate: (snapshot: TenantSnapshot) => void
   readonly clock: Clock
-  /** What to add to this machine's clock, which the control plane knows better. */
-  readonly onCorrection?: (ms: number) => void
+  /** Of `clock`: the control plane knows better. */
+  readonly onCorrection?: (correction: Correction) => void
   readonly log: Logger
   readonly random: () => number
   /** Of snapshots, where tenants come by need. */
@@ -84,7 +84,8 @@ export function startFleetLink(options: FleetLinkOptions) {
     log,
     ...(timing?.handlingMsMax === undefined ? {} : { handlingMsMax: timing.handlingMsMax }),
     *state() {
-      yield { type: 'clock', correctionMs: toldTime.correctionMs() }
+      const correction = toldTime.correction()
+      if (correction !== undefined) yield { type: 'clock', correction }
       yield* replica.state()
       yield* holders.state()
       yield* here.state()
@@ -119,9 +120,9 @@ export function startFleetLink(options: FleetLinkOptions) {
   const here = createGatewayConnectors((change) => void relay.send(change))
   const toldTime = createToldTime({
     log,
-    onCorrection(ms) {
-      options.onCorrection?.(ms)
-      void relay.send({ type: 'clock', correctionMs: ms })
+    onCorrection(correction) {
+      options.onCorrection?.(correction)
+      void relay.send({ type: 'clock', correction })
     },
   })
   const kept = disk.load()
@@ -185,7 +186,7 @@ export function startFleetLink(options: FleetLinkOptions) {
       syncedMs,
       workersReady: relay.workersReady(),
       isDiskHealthy: disk.isHealthy(),
-      correctionMs: toldTime.correctionMs(),
+      correctionMs: toldTime.correction()?.wallMs ?? 0,
     }),
     async close() {
       outbox.close()

@@ -10,6 +10,7 @@ import {
   type SessionActivity,
 } from '../../shared/fleet/snapshot.ts'
 import type { ServedTenant, TenantRegistry } from '../tenants/registry.ts'
+import type { Correction } from './told-time.ts'
 import { endsSession, indexedIn, type PrimaryPort, type RelayChange } from './relay-messages.ts'
 
 /** An attack makes an event per request; across the process border they go together. */
@@ -23,7 +24,7 @@ interface RelayFollowerOptions<T extends ServedTenant> {
   readonly log: Logger
   readonly askedMs?: number
   readonly onSettings?: (settings: FleetSettings) => void
-  readonly onCorrection?: ((ms: number) => void) | undefined
+  readonly onCorrection?: ((correction: Correction) => void) | undefined
   /** What a worker has wanted is there, or cannot be had now. */
   readonly onWanted?: (tenantId: string, isThere: boolean) => void
   readonly onHolders?: (tenants: readonly Holders[]) => void
@@ -74,7 +75,7 @@ export function followRelay<T extends ServedTenant>(options: RelayFollowerOption
         settings = change.settings
         return options.onSettings?.(settings)
       case 'clock':
-        return options.onCorrection?.(change.correctionMs)
+        return options.onCorrection?.(change.correction)
       case 'holders':
         return options.onHolders?.(change.tenants)
       case 'here':

@@ -9,6 +9,7 @@ import type {
 import type { ConnectorNews } from '../../shared/fleet/connector-presence.ts'
 import type { RegistryStatus } from '../tenants/registry.ts'
 import type { SyncedRevision } from '../tenants/synced-revision.ts'
+import type { Correction } from './told-time.ts'
 
 interface Indexed {
   readonly tenantId: string
@@ -62,8 +63,8 @@ export type RelayChange =
   | { readonly type: 'release'; readonly tenantId: string }
   | { readonly type: 'revoked'; readonly tenantId: string; readonly revoked: Revoked }
   | { readonly type: 'settings'; readonly settings: FleetSettings }
-  /** What to add to this machine's clock. */
-  | { readonly type: 'clock'; readonly correctionMs: number }
+  /** For the control plane's time. */
+  | { readonly type: 'clock'; readonly correction: Correction }
   /** Of a tenant that was never named nobody has a connector. */
   | { readonly type: 'holders'; readonly tenants: readonly Holders[] }
   /** Whether a worker of this gateway has a connector of theirs. */

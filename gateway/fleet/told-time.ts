@@ -13,45 +13,56 @@ const APART_MS = SECOND_MS
 /** A minute of them. */
 const PINGS_KEPT = 12
 
+/** What to add, for the control plane's time. */
+export interface Correction {
+  /** To this machine's clock; 0: it is right. */
+  readonly wallMs: number
+  /** To the time since the machine's start. */
+  readonly machineMs: number
+}
+
+/** Since the machine's start, for each of its programs the same; nobody sets it. */
+const STARTED_MS = Number(process.hrtime.bigint() / 1_000_000n) - performance.now()
+export const machineMs = (): number => STARTED_MS + performance.now()
+
 interface ToldTimeOptions {
   readonly log: Logger
-  /** What to add to this machine's clock from now on. */
-  readonly onCorrection: (ms: number) => void
-  readonly wallMs?: () => number
-  /** Since some moment, at the pace of time, whoever sets a clock. */
-  readonly steadyMs?: () => number
+  readonly onCorrection: (correction: Correction) => void
+  readonly clocks?: { readonly wallMs: () => number; readonly machineMs: () => number }
 }
 
 export function createToldTime({
   log,
   onCorrection,
-  wallMs = Date.now,
-  steadyMs = () => performance.now(),
+  clocks = { wallMs: Date.now, machineMs },
 }: ToldTimeOptions) {
-  /** Control plane's time without the time that is steady here, of the newest pings. */
+  /** Control plane's time without the machine's, of the newest pings. */
   const heard: number[] = []
-  let correctionMs = 0
+  let told: Correction | undefined
 
   return {
-    correctionMs: () => correctionMs,
+    correction: () => told,
     hear(said: string): void {
       if (!/^\d{13}$/.test(said)) return // of a version that does not say it
-      heard.push(Number(said) - steadyMs())
+      const atMs = clocks.machineMs()
+      heard.push(Number(said) - atMs)
       if (heard.length > PINGS_KEPT) heard.shift()
-      const behindMs = Math.round(Math.max(...heard) + steadyMs() - wallMs())
-      const wantedMs = Math.abs(behindMs) < WRONG_FROM_MS ? 0 : behindMs
-      if (wantedMs === correctionMs || (wantedMs !== 0 && isNear(wantedMs, correctionMs))) return
-      correctionMs = wantedMs
-      tell(behindMs)
-      onCorrection(wantedMs)
+      const ownMs = Math.max(...heard)
+      const behindMs = Math.round(ownMs + atMs - clocks.wallMs())
+      const wallMs = Math.abs(behindMs) < WRONG_FROM_MS ? 0 : behindMs
+      if (told !== undefined && isNear(wallMs, told.wallMs) && isNear(ownMs, told.machineMs)) return
+      tell(wallMs, told?.wallMs ?? 0)
+      told = { wallMs, machineMs: ownMs }
+      onCorrection(told)
     },
   }
 
-  function tell(behindMs: number) {
-    const seconds = Math.round(Math.abs(behindMs) / SECOND_MS)
-    if (correctionMs === 0) return log.info('the clock of this machine is right again')
+  function tell(wallMs: number, beforeMs: number) {
+    if (isNear(wallMs, beforeMs)) return
+    if (wallMs === 0) return log.info('the clock of this machine is right again')
+    const seconds = Math.round(Math.abs(wallMs) / SECOND_MS)
     log.warn(
-      { seconds, is: behindMs > 0 ? 'behind' : 'ahead' },
+      { seconds, is: wallMs > 0 ? 'behind' : 'ahead' },
       "this machine's clock is not the control plane's, whose time is used instead; set it, for instance with an NTP service",
     )
   }

@@ -1,14 +1,19 @@
-/** This machine's clock, put right by what the control plane says (fleet/told-time.ts). */
+/**
+ * This machine's clock, put right by what the control plane says (fleet/told-time.ts). Set back, it
+ * goes on as time does; after a sleep of the machine, it is the one that knows.
+ */
 import type { Clock } from '../../shared/clock.ts'
+import { machineMs, type Correction } from '../fleet/told-time.ts'
 
 export class FleetClock implements Clock {
-  #correctionMs = 0
+  #correction: Correction = { wallMs: 0, machineMs: -Infinity }
 
   nowMs(): number {
-    return Date.now() + this.#correctionMs
+    const { wallMs, machineMs: sinceStartMs } = this.#correction
+    return Math.max(Date.now() + wallMs, Math.floor(machineMs() + sinceStartMs))
   }
 
-  readonly correct = (ms: number): void => {
-    this.#correctionMs = ms
+  readonly correct = (correction: Correction): void => {
+    this.#correction = correction
   }
 }
