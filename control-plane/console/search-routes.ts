@@ -2,19 +2,16 @@
 import { html } from 'hono/html'
 import * as v from 'valibot'
 import { LIMITS } from '../../shared/limits.ts'
-import type { Tenants, Tenant } from '../tenants/tenants.ts'
-import type { Users } from '../accounts/users.ts'
+import type { Tenant } from '../tenants/tenants.ts'
 import type { Viewer } from '../console-access/console-sessions.ts'
 import { emptyState } from './blocks/table.ts'
 import { textField } from '../pages/blocks/field.ts'
 import { operatorLinks, tenantLinks, tenantPath, type NavigationLink } from './navigation.ts'
 import { page } from './route.ts'
 import { searched } from './filters.ts'
+import type { ConsoleWorld } from './world.ts'
 
-interface SearchWorld {
-  readonly tenants: Pick<Tenants, 'search' | 'find'>
-  readonly users: Pick<Users, 'search' | 'searchAll'>
-}
+type SearchWorld = Pick<ConsoleWorld, 'tenants' | 'users'>
 
 interface Found {
   readonly label: string
