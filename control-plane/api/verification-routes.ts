@@ -1,7 +1,7 @@
 /** Verification and going live, for the tenant whose analyzer key comes along. */
 import * as v from 'valibot'
 import { LIMITS } from '../../shared/limits.ts'
-import type { Verification, VerificationStatus } from '../verification/verification.ts'
+import type { VerificationStatus } from '../verification/verification.ts'
 import { ProtectionAnswer } from './answer-fields.ts'
 import { count, described, time } from '../requests/described.ts'
 import { endpointsOf, json, type Endpoint } from './endpoint.ts'

@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import { Refusal } from '../../../shared/errors.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import type { SessionTarget } from '../../sessions/revocations.ts'
-import type { AliveFilter, Sessions } from '../../sessions/sessions.ts'
+import type { AliveFilter } from '../../sessions/sessions.ts'
 import type { UserPatch } from '../../accounts/users.ts'
 import { mailLanguage } from '../../http/mail-language.ts'
 import {

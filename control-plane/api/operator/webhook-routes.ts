@@ -1,6 +1,6 @@
 /** Webhooks: who is told of what, and what came of it. */
 import { LIMITS } from '../../../shared/limits.ts'
-import type { Deliveries, Delivery } from '../../webhooks/deliveries.ts'
+import type { Delivery } from '../../webhooks/deliveries.ts'
 import type { Webhook, WebhookPatch } from '../../webhooks/webhooks.ts'
 import { endpointsOf, json, nothing, type Endpoint } from '../endpoint.ts'
 import { mapPage, PAGE_QUERY, pageOf } from '../../requests/paging.ts'
