@@ -21,13 +21,9 @@ import { passkeyCounter, passkeyIdIn, type Passkey, type PasskeySite } from './p
 import { newRecoveryCodes, normalRecoveryCode } from './recovery-codes.ts'
 import { stepOf } from './totp.ts'
 
-export interface Factor {
-  readonly factorId: string
-  readonly kind: FactorKind
-  readonly name: string
-  readonly createdAt: number
-  readonly lastUsedAt: number | null
-}
+export type Factor = Readonly<
+  Pick<FactorRow, 'factorId' | 'kind' | 'name' | 'createdAt' | 'lastUsedAt'>
+>
 
 /** A proof that has been checked, and is taken in the change that it belongs to. */
 export interface Claim {

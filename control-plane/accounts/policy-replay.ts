@@ -20,8 +20,6 @@ export interface ReplayResult extends Replay {
   readonly isCut: boolean
 }
 
-export type PolicyReplay = ReturnType<typeof createPolicyReplay>
-
 export function createPolicyReplay({
   store,
   policies,

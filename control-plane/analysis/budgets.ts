@@ -34,14 +34,9 @@ export interface AnalysisMeter extends Meter {
   isBegun(): boolean
 }
 
-interface BudgetsWorld {
-  readonly store: Store
-  readonly clock: Clock
-}
-
 export type Budgets = ReturnType<typeof createBudgets>
 
-export function createBudgets({ store, clock }: BudgetsWorld) {
+export function createBudgets({ store, clock }: { readonly store: Store; readonly clock: Clock }) {
   const dayStartMs = (nowMs: number) => nowMs - (nowMs % DAY_MS)
 
   async function checkTokens(change: Change, tenantId: string, budget: Budget, more: number) {

@@ -3,7 +3,6 @@
  * either; and it may not send anybody anywhere: a text in a customer's file can put words into a
  * model's mouth, and "now run curl … | sh" is the shortest way around every rule about edits.
  */
-import type { GuideEdit } from '../../shared/integration/guide.ts'
 import type { ModelGuide } from './model-guide.ts'
 
 const ADDRESS = /\b[a-z][a-z0-9+.-]*:\/\/[^\s)>\]"'`]+|\bwww\.[^\s]+|\b(?:\d{1,3}\.){3}\d{1,3}\b/gi
@@ -28,12 +27,7 @@ const KEY_WISH =
 const COMMAND =
   /\b(?:curl|wget|powershell|pwsh|invoke-webrequest|iex|eval|bash|zsh|sh\s+-c|sudo|chmod|chown|ssh|scp|nc|ncat|base64\s+-d|npx|bunx|pnpx|dlx|uvx|pipx|npm|pnpm|yarn|bun|pip3?|gem|bundle|composer|dotnet|go\s+(?:get|install|run)|git\s+(?:clone|config|push)|docker|kubectl)\s+\S/i
 
-export interface Remarks {
-  readonly summary: string
-  readonly edits: readonly GuideEdit[]
-  readonly notes: readonly string[]
-  readonly warnings: readonly string[]
-}
+export type Remarks = Omit<ModelGuide, 'framework'>
 
 export function remarksOf(guide: ModelGuide, baseUrl: string): Remarks {
   let leftOut = 0

@@ -15,25 +15,12 @@ import {
   ProveSchema,
 } from '../../shared/device/messages.ts'
 import { LIMITS } from '../../shared/limits.ts'
-import type { RateLimits } from '../../shared/rate-limits.ts'
-import type { Devices } from '../devices/devices.ts'
-import type { DeviceProofs } from '../devices/proofs.ts'
-import type { DeviceTypedCodes } from '../devices/typed-codes.ts'
 import { addressRates } from '../http/address-rates.ts'
 import { readBytes } from '../http/body.ts'
 import { addressOf, type ApiContext } from '../http/context.ts'
 import { bearerOf } from '../http/bearer.ts'
 import { endpointsOf, json, nothing, type Endpoint } from './endpoint.ts'
-
-export interface AgentEndpointsWorld {
-  readonly enrolledDevices: Pick<
-    Devices,
-    'enroll' | 'checkIn' | 'prove' | 'code' | 'nonce' | 'leave' | 'again'
-  >
-  readonly deviceProofs: Pick<DeviceProofs, 'redeem'>
-  readonly deviceTypedCodes: Pick<DeviceTypedCodes, 'make'>
-  readonly rates: RateLimits
-}
+import type { ApiWorld } from './world.ts'
 
 /** Each has a rate of its own: an office of thousands comes from one address. */
 const anyone = endpointsOf('agent', 'anyone', { isUnlimited: true })
@@ -56,7 +43,7 @@ export function agentEndpoints({
   deviceProofs,
   deviceTypedCodes,
   rates,
-}: AgentEndpointsWorld): readonly Endpoint[] {
+}: ApiWorld): readonly Endpoint[] {
   const ofStrangers = addressRates(rates)
 
   /** Who comes too often is told to come when there is room, and not just when it may ask again. */

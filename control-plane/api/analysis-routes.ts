@@ -3,21 +3,12 @@ import * as v from 'valibot'
 import { Refusal } from '../../shared/errors.ts'
 import { GuideEdit } from '../../shared/integration/guide.ts'
 import { LIMITS } from '../../shared/limits.ts'
-import type { RateLimits } from '../../shared/rate-limits.ts'
-import type { Analysis } from '../analysis/analysis.ts'
-import type { Guides } from '../analysis/guides.ts'
 import { described, time } from '../requests/described.ts'
 import { endpointsOf, json, type Endpoint } from './endpoint.ts'
+import type { ApiWorld } from './world.ts'
 
 const analyzer = endpointsOf('analysis', 'analyzer')
 const analyzerInQuery = endpointsOf('analysis', 'analyzer_in_query')
-
-export interface AnalysisEndpointsWorld {
-  readonly baseUrl: string
-  readonly rates: RateLimits
-  readonly analysis: Pick<Analysis, 'analyse'>
-  readonly guides: Pick<Guides, 'latest'>
-}
 
 const FILE_WISH = `the text of a file, of at most ${LIMITS.analysisFileCharactersMax} characters`
 const FILES_WISH = `at most ${LIMITS.analysisFilesMax} files, by their paths`
@@ -54,7 +45,7 @@ const GuideAnswer = v.strictObject({
   notes: v.array(v.string()),
 })
 
-export function analysisEndpoints(world: AnalysisEndpointsWorld): readonly Endpoint[] {
+export function analysisEndpoints(world: ApiWorld): readonly Endpoint[] {
   const { baseUrl, rates, analysis, guides } = world
   return [
     analyzer.post('/api/v1/ai-analyze', {

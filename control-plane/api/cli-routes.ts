@@ -4,15 +4,9 @@ import { createConnectorDownloads } from '../downloads/connector/program-downloa
 import type { SendLarge } from '../http/large-answers.ts'
 import type { Endpoint } from './endpoint.ts'
 import { programEndpoints } from './program-routes.ts'
+import type { ApiWorld } from './world.ts'
 
-export interface CliEndpointsWorld {
-  readonly baseUrl: string
-}
-
-export function cliEndpoints(
-  { baseUrl }: CliEndpointsWorld,
-  sendLarge: SendLarge,
-): readonly Endpoint[] {
+export function cliEndpoints({ baseUrl }: ApiWorld, sendLarge: SendLarge): readonly Endpoint[] {
   return [
     ...programEndpoints({
       group: 'integration',

@@ -1,8 +1,6 @@
 /** What the connector program asks: it joins once, and then who its gateways are. */
 import { LIMITS } from '../../shared/limits.ts'
 import { Refusal } from '../../shared/errors.ts'
-import type { RateLimits } from '../../shared/rate-limits.ts'
-import type { Connectors } from '../connectors/connectors.ts'
 import { addressRates } from '../http/address-rates.ts'
 import { addressOf } from '../http/context.ts'
 import {
@@ -17,11 +15,7 @@ import {
 import { fromOutside, viewOf } from '../requests/field-names.ts'
 import { bearerOf } from '../http/bearer.ts'
 import { endpointsOf, json, nothing, type Endpoint } from './endpoint.ts'
-
-export interface ConnectorEndpointsWorld {
-  readonly connectors: Pick<Connectors, 'join' | 'challenge' | 'state' | 'leave'>
-  readonly rates: RateLimits
-}
+import type { ApiWorld } from './world.ts'
 
 const anyone = endpointsOf('connector', 'anyone')
 const [KEY, ID] = ['k'.repeat(42) + 'A', 'con_0123456789abcdef']
@@ -33,10 +27,7 @@ const SIGNED = {
 }
 const pollSeconds = LIMITS.connectorPollSeconds
 
-export function connectorEndpoints({
-  connectors,
-  rates,
-}: ConnectorEndpointsWorld): readonly Endpoint[] {
+export function connectorEndpoints({ connectors, rates }: ApiWorld): readonly Endpoint[] {
   const ofStrangers = addressRates(rates)
 
   return [

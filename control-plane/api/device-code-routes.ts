@@ -3,21 +3,15 @@ import * as v from 'valibot'
 import { SECOND_MS } from '../../shared/clock.ts'
 import { MODES } from '../../shared/fleet/snapshot.ts'
 import { LIMITS } from '../../shared/limits.ts'
-import type { RateLimits } from '../../shared/rate-limits.ts'
-import { DEVICE_PATH, type DeviceCodes } from '../console-access/device-codes.ts'
+import { DEVICE_PATH } from '../console-access/device-codes.ts'
 import { addressRates } from '../http/address-rates.ts'
 import { addressOf } from '../http/context.ts'
 import { count, described } from '../requests/described.ts'
 import { text } from '../requests/fields.ts'
 import { endpointsOf, json, type Endpoint } from './endpoint.ts'
+import type { ApiWorld } from './world.ts'
 
 const anyone = endpointsOf('integration', 'anyone')
-
-export interface DeviceCodeEndpointsWorld {
-  readonly baseUrl: string
-  readonly consoleAccess: { readonly deviceCodes: Pick<DeviceCodes, 'open' | 'redeem'> }
-  readonly rates: RateLimits
-}
 
 const called = v.optional(text('printable text', LIMITS.deviceNameCharactersMax))
 
@@ -47,7 +41,7 @@ const DeviceTokenAnswer = v.strictObject({
   client_secret: described(v.optional(v.string()), 'In sdk mode, if that was approved too.'),
 })
 
-export function deviceCodeEndpoints(world: DeviceCodeEndpointsWorld): readonly Endpoint[] {
+export function deviceCodeEndpoints(world: ApiWorld): readonly Endpoint[] {
   const { baseUrl, rates } = world
   const { deviceCodes } = world.consoleAccess
   const ofStrangers = addressRates(rates)

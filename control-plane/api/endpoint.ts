@@ -5,7 +5,7 @@
  *
  *     const client = endpointsOf('enforcement', 'client') // then c.var.tenant and c.var.actor are set
  *
- *     export function feedEndpoints({ feed }: FeedEndpointsWorld): readonly Endpoint[] {
+ *     export function feedEndpoints({ feed }: ApiWorld): readonly Endpoint[] {
  *       return [
  *         client.post('/api/v1/enforcement/events', { // whole; parameters as {tenant_id}
  *           summary: 'Takes what the middleware has enforced.',

@@ -11,17 +11,12 @@ import {
   SESSION_BINDINGS,
   TENANT_STATUSES,
 } from '../../shared/fleet/snapshot.ts'
-import type { Enforcement } from '../events/enforcement.ts'
 import { EnforcementEventBody, readBatch } from '../events/event-batch.ts'
-import { requireFeed, type Feed } from '../feed/feed.ts'
+import { requireFeed } from '../feed/feed.ts'
 import { POLL_HEADERS, readPoll } from '../feed/poll-headers.ts'
 import { count, described } from '../requests/described.ts'
 import { endpointsOf, json, nothing, type Endpoint } from './endpoint.ts'
-
-export interface FeedEndpointsWorld {
-  readonly feed: Feed
-  readonly enforcement: Pick<Enforcement, 'take'>
-}
+import type { ApiWorld } from './world.ts'
 
 const notBefores = v.record(v.string(), count)
 
@@ -74,7 +69,7 @@ const EventsBody = v.strictObject({
 
 const client = endpointsOf('enforcement', 'client')
 
-export function feedEndpoints({ feed, enforcement }: FeedEndpointsWorld): readonly Endpoint[] {
+export function feedEndpoints({ feed, enforcement }: ApiWorld): readonly Endpoint[] {
   return [
     client.get('/api/v1/enforcement/state', {
       isUnlimited: true, // but by instance and tenant: below

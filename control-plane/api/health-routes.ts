@@ -16,7 +16,7 @@ const WHY_NOT = {
 
 const unasked = endpointsOf('service', 'anyone', { isUnlimited: true })
 
-export interface HealthEndpointsWorld {
+interface HealthEndpointsWorld {
   readonly store: Pick<Store, 'revision' | 'isBehind' | 'cannotWrite'>
 }
 

@@ -6,24 +6,13 @@ import { DEVICE_MESSAGES } from '../../shared/device/messages.ts'
 import { DEVICE_PLATFORMS, type DevicePlatform } from '../../shared/device/facts.ts'
 import { Refusal } from '../../shared/errors.ts'
 import { LIMITS } from '../../shared/limits.ts'
-import type { RateLimits } from '../../shared/rate-limits.ts'
 import { VERSION } from '../../shared/version.ts'
-import type { ChallengeKeys } from '../devices/challenge-keys.ts'
-import type { DeviceTickets } from '../devices/tickets.ts'
-import type { AgentDownloads } from '../downloads/device-agent/program-download.ts'
-import { RUNTIME_PLATFORMS, type Runtimes } from '../downloads/device-agent/runtimes.ts'
+import { RUNTIME_PLATFORMS } from '../downloads/device-agent/runtimes.ts'
 import { addressRates } from '../http/address-rates.ts'
 import { addressOf } from '../http/context.ts'
 import type { SendLarge } from '../http/large-answers.ts'
 import { endpointsOf, file, type Endpoint } from './endpoint.ts'
-
-export interface InstallEndpointsWorld {
-  readonly deviceTickets: Pick<DeviceTickets, 'usable'>
-  readonly challengeKeys: Pick<ChallengeKeys, 'sign' | 'jwks'>
-  readonly agentDownloads: AgentDownloads
-  readonly deviceRuntimes: Runtimes
-  readonly rates: RateLimits
-}
+import type { ApiWorld } from './world.ts'
 
 /** An office of thousands comes from one address, so each has a rate of its own. */
 const anyone = endpointsOf('agent', 'anyone', { isUnlimited: true })
@@ -38,10 +27,7 @@ const BINARY_TYPE = 'application/octet-stream'
 /** A secret may stand in it. */
 const UNKEPT = { 'Cache-Control': 'no-store', 'Referrer-Policy': 'no-referrer' }
 
-export function installEndpoints(
-  world: InstallEndpointsWorld,
-  sendLarge: SendLarge,
-): readonly Endpoint[] {
+export function installEndpoints(world: ApiWorld, sendLarge: SendLarge): readonly Endpoint[] {
   const { deviceTickets, challengeKeys, agentDownloads, deviceRuntimes, rates } = world
   const ofStrangers = addressRates(rates)
 

@@ -6,27 +6,18 @@ import * as v from 'valibot'
 import { Refusal } from '../../shared/errors.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import { MODES, PROTECTIONS } from '../../shared/fleet/snapshot.ts'
-import type { RateLimits } from '../../shared/rate-limits.ts'
 import type { Connectors } from '../connectors/connectors.ts'
 import type { Tenant } from '../tenants/tenants.ts'
-import type { Integration } from '../verification/integration.ts'
-import type { SelfReports } from '../verification/self-reports.ts'
 import { count, described, time } from '../requests/described.ts'
 import { endpointsOf, json, type Endpoint } from './endpoint.ts'
 import { SelfReportBody } from './integration-fields.ts'
 import { NothingBody } from '../requests/fields.ts'
 import { fromOutside, iso, viewOf } from '../requests/field-names.ts'
-import { tenantView, type ViewWorld } from './operator/views.ts'
+import { tenantView } from './operator/views.ts'
+import type { ApiWorld } from './world.ts'
 
 const analyzer = endpointsOf('integration', 'analyzer')
 const verification = endpointsOf('verification', 'analyzer')
-
-export interface IntegrationEndpointsWorld extends ViewWorld {
-  readonly rates: RateLimits
-  readonly selfReports: SelfReports
-  readonly integration: Integration
-  readonly connectors: Pick<Connectors, 'list'>
-}
 
 /** What an integrator has to know of the tenant, and no more: strict, so nothing else goes out. */
 const FactsAnswer = v.strictObject({
@@ -68,7 +59,7 @@ const IntegrationAnswer = v.strictObject({
   checks: described(v.array(Check), 'The steps of one sign-in, in order.'),
 })
 
-export function integrationEndpoints(world: IntegrationEndpointsWorld): readonly Endpoint[] {
+export function integrationEndpoints(world: ApiWorld): readonly Endpoint[] {
   const { rates, selfReports, integration } = world
   return [
     analyzer.get('/api/v1/integration', {
@@ -117,7 +108,7 @@ export function integrationEndpoints(world: IntegrationEndpointsWorld): readonly
 
 const FACTS = Object.keys(FactsAnswer.entries) as (keyof typeof FactsAnswer.entries)[]
 
-async function factsView(tenant: Tenant, world: IntegrationEndpointsWorld) {
+async function factsView(tenant: Tenant, world: ApiWorld) {
   const view = {
     ...tenantView(tenant, world),
     connectors_connected: await connectedOf(tenant, world.connectors),

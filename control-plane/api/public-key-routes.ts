@@ -4,25 +4,17 @@
  */
 import { Refusal } from '../../shared/errors.ts'
 import { PEM_FILENAME } from '../../shared/integration/contract.ts'
-import type { SigningKeys } from '../keys/signing-keys.ts'
-import type { ProtectionStatements } from '../tenants/protection-statements.ts'
-import type { Tenants } from '../tenants/tenants.ts'
 import { KeysAnswer } from './answer-fields.ts'
 import type { ApiContext } from '../http/context.ts'
 import { endpointsOf, file, type Endpoint } from './endpoint.ts'
+import type { ApiWorld } from './world.ts'
 
 const analyzerInQuery = endpointsOf('integration', 'analyzer_in_query')
 const anyone = endpointsOf('integration', 'anyone')
 
 const PEM_TYPE = 'application/x-pem-file'
 
-export interface PublicKeyEndpointsWorld {
-  readonly keys: Pick<SigningKeys, 'publicKeys'>
-  readonly tenants: Pick<Tenants, 'get'>
-  readonly protectionStatements: ProtectionStatements
-}
-
-export function publicKeyEndpoints(world: PublicKeyEndpointsWorld): readonly Endpoint[] {
+export function publicKeyEndpoints(world: ApiWorld): readonly Endpoint[] {
   const { keys, tenants, protectionStatements } = world
   return [
     analyzerInQuery.get('/api/v1/public-key', {

@@ -1,9 +1,7 @@
 /** Verification and going live, for the tenant whose analyzer key comes along. */
 import * as v from 'valibot'
 import { LIMITS } from '../../shared/limits.ts'
-import type { RateLimits } from '../../shared/rate-limits.ts'
-import type { Tenants } from '../tenants/tenants.ts'
-import type { Verification, VerificationStatus } from '../verification/verification.ts'
+import type { VerificationStatus } from '../verification/verification.ts'
 import { ProtectionAnswer } from './answer-fields.ts'
 import { count, described, time } from '../requests/described.ts'
 import { endpointsOf, json, type Endpoint } from './endpoint.ts'
@@ -11,15 +9,9 @@ import { NothingBody } from '../requests/fields.ts'
 import { GoLiveAnywayBody } from '../requests/key-fields.ts'
 import { viewOf } from '../requests/field-names.ts'
 import { protectionView } from './operator/views.ts'
+import type { ApiWorld } from './world.ts'
 
 const analyzer = endpointsOf('verification', 'analyzer')
-
-export interface VerificationEndpointsWorld {
-  readonly rates: RateLimits
-  readonly tenants: Pick<Tenants, 'goLive' | 'goBack'>
-  readonly verification: Verification
-  readonly changesSettled: () => Promise<unknown>
-}
 
 const Check = v.strictObject({
   check: v.string(),
@@ -46,7 +38,7 @@ const VerificationAnswer = v.strictObject({
   ),
 })
 
-export function verificationEndpoints(world: VerificationEndpointsWorld): readonly Endpoint[] {
+export function verificationEndpoints(world: ApiWorld): readonly Endpoint[] {
   const { rates, tenants, verification } = world
   return [
     analyzer.get('/api/v1/verify/status', {

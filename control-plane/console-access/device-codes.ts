@@ -68,8 +68,6 @@ type Polled =
 /** A timer may ring early by so much, and a request overtake another one. */
 const JITTER_MS = 200
 
-export type DeviceCodes = ReturnType<typeof createDeviceCodes>
-
 export function createDeviceCodes(world: ConsoleAccessWorld) {
   const { store, vault, clock } = world
   const hashOf = (kind: 'device' | 'user', code: string) =>

@@ -31,8 +31,6 @@ const MEANT = 'another-'
 
 export const WELCOME_PATH = '/console/welcome'
 
-export type OperatorLinks = ReturnType<typeof createOperatorLinks>
-
 export function createOperatorLinks(world: ConsoleAccessWorld) {
   const { store, vault, users, baseUrl, clock } = world
 

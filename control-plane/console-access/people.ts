@@ -34,8 +34,6 @@ interface NewPerson {
   readonly isReadOnly?: boolean
 }
 
-export type ConsolePeople = ReturnType<typeof createConsolePeople>
-
 /** `tenantId` is undefined for operators. */
 export function createConsolePeople({ store, users, accountMail }: ConsoleAccessWorld) {
   async function withAccount({ userId, role, createdAt }: ConsoleRoleRow) {

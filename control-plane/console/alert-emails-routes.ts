@@ -50,7 +50,7 @@ const GERMAN: Words = {
 const wordsFor = ({ language }: Pick<AlertRecipient, 'language'>) =>
   language === 'de' ? GERMAN : ENGLISH
 
-export function alertEmailsRoutes({ alertRecipients }: Pick<ConsoleWorld, 'alertRecipients'>) {
+export function alertEmailsRoutes({ alertRecipients }: ConsoleWorld) {
   /** Nobody's link has no language of its own: then the browser's. */
   async function known({ request }: Visit, secret: string): Promise<AlertRecipient> {
     const recipient = await alertRecipients.look(secret)

@@ -7,7 +7,6 @@ import { Refusal } from '../../shared/errors.ts'
 import { isNavigation } from '../../shared/enforcement/navigation.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import { describeError } from '../../shared/log.ts'
-import type { RateLimits } from '../../shared/rate-limits.ts'
 import { addressRates } from '../http/address-rates.ts'
 import { addressOf, type ApiContext, type ApiEnv } from '../http/context.ts'
 import { encodedFor } from '../http/compressed.ts'
@@ -32,14 +31,10 @@ import { isShownAgain, savesTooOften } from './save-rate.ts'
 import type { ConsoleRoute, Declaration, View, Visit } from './route.ts'
 import type { ConsoleWorld } from './world.ts'
 
-interface MountWorld extends ConsoleWorld {
-  readonly rates: RateLimits
-}
-
 export function mountConsole(
   app: Hono<ApiEnv>,
   routes: readonly ConsoleRoute[],
-  world: MountWorld,
+  world: ConsoleWorld,
 ): void {
   const declarations = routes.map(({ declaration }) => declaration)
   const pages: Pages = {
@@ -70,7 +65,7 @@ interface Pages {
   readonly formPages: readonly RegExp[]
 }
 
-async function answerAsset(c: ApiContext, { assets }: MountWorld): Promise<Response> {
+async function answerAsset(c: ApiContext, { assets }: ConsoleWorld): Promise<Response> {
   const asset = await assets.find(c.req.path)
   if (asset === undefined) return c.text('Page not found.', 404)
   const { bytes, headers } = encodedFor(asset.content, c.req.header('accept-encoding'))
@@ -84,7 +79,7 @@ async function answerAsset(c: ApiContext, { assets }: MountWorld): Promise<Respo
 async function answer(
   c: ApiContext,
   route: ConsoleRoute,
-  world: MountWorld,
+  world: ConsoleWorld,
   { paths, formPages }: Pages,
 ): Promise<Response> {
   const { consoleAccess } = world
@@ -158,7 +153,7 @@ async function admit(
   c: ApiContext,
   declaration: Declaration,
   viewer: Viewer | undefined,
-  { tenants }: MountWorld,
+  { tenants }: ConsoleWorld,
 ) {
   const tenant = await entering(declaration.role, c.req.param(), viewer, tenants)
   const isReadOnly = viewer !== undefined && isLookedAtOnly(declaration, viewer, tenant)
@@ -168,7 +163,7 @@ async function admit(
 }
 
 /** Among what they save, though nobody is signed in. */
-function keepTyped(c: ApiContext, route: ConsoleRoute, world: MountWorld) {
+function keepTyped(c: ApiContext, route: ConsoleRoute, world: ConsoleWorld) {
   return keepSignedOut(c, route, world, (userId) => {
     const person = { userId, changes: [] }
     return savesTooOften(world.rates, person, undefined) !== undefined
@@ -205,7 +200,7 @@ function visitOf(
   { query = {} }: Declaration,
   viewer: Viewer | undefined,
   tenant: Tenant | undefined,
-  world: MountWorld,
+  world: ConsoleWorld,
   isReadOnly: boolean,
 ) {
   const requestId = c.get('requestId')

@@ -8,7 +8,7 @@ import type { ConsoleWorld } from './world.ts'
 export function receiptRoutes({
   receipts,
   consoleAccess: { proofs },
-}: Pick<ConsoleWorld, 'receipts' | 'consoleAccess'>): readonly ConsoleRoute[] {
+}: ConsoleWorld): readonly ConsoleRoute[] {
   return [
     page(
       { path: '/console/receipt', role: 'viewer', query: { of: v.optional(v.string(), '') } },

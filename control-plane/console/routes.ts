@@ -1,8 +1,7 @@
 /** Everything that the console can show and do, in one table; `route.ts` says how to add to it. */
-import type { RateLimits } from '../../shared/rate-limits.ts'
 import { deviceRoutes } from './access/device-routes.ts'
 import { invitationRoutes } from './access/invitation-routes.ts'
-import { signInRoutes, type SignInWorld } from './access/sign-in-routes.ts'
+import { signInRoutes } from './access/sign-in-routes.ts'
 import { welcomeRoutes } from './access/welcome-routes.ts'
 import { auditRoutes } from './audit/audit-routes.ts'
 import { homeRoutes } from './home-routes.ts'
@@ -56,13 +55,9 @@ import { deliveryRoutes } from './tenant/webhooks/delivery-routes.ts'
 import { webhookListRoutes } from './tenant/webhooks/list-routes.ts'
 import { webhookStateRoutes } from './tenant/webhooks/state-routes.ts'
 import { webhookRoutes } from './tenant/webhooks/webhook-routes.ts'
+import type { ConsoleWorld } from './world.ts'
 
-interface ConsoleRoutesWorld extends SignInWorld {
-  /** Shared with the API: whoever asks, an application is asked so often and no more. */
-  readonly rates: RateLimits
-}
-
-export function consoleRoutes(world: ConsoleRoutesWorld): readonly ConsoleRoute[] {
+export function consoleRoutes(world: ConsoleWorld): readonly ConsoleRoute[] {
   const routes: ConsoleRoute[] = [
     ...homeRoutes(world),
     ...signInRoutes(world),

@@ -2,19 +2,14 @@
 import { html } from 'hono/html'
 import * as v from 'valibot'
 import { LIMITS } from '../../shared/limits.ts'
-import type { Tenants, Tenant } from '../tenants/tenants.ts'
-import type { Users } from '../accounts/users.ts'
+import type { Tenant } from '../tenants/tenants.ts'
 import type { Viewer } from '../console-access/console-sessions.ts'
 import { emptyState } from './blocks/table.ts'
 import { textField } from '../pages/blocks/field.ts'
 import { operatorLinks, tenantLinks, tenantPath, type NavigationLink } from './navigation.ts'
 import { page } from './route.ts'
 import { searched } from './filters.ts'
-
-interface SearchWorld {
-  readonly tenants: Pick<Tenants, 'search' | 'find'>
-  readonly users: Pick<Users, 'search' | 'searchAll'>
-}
+import type { ConsoleWorld } from './world.ts'
 
 interface Found {
   readonly label: string
@@ -30,7 +25,7 @@ const QUERY = {
   in: v.optional(v.pipe(v.string(), v.maxLength(63, 'the id of a tenant')), ''),
 } as const
 
-export function searchRoutes(world: SearchWorld, paths: () => ReadonlySet<string>) {
+export function searchRoutes(world: ConsoleWorld, paths: () => ReadonlySet<string>) {
   return [
     page({ path: '/console/search', role: 'viewer', query: QUERY }, async (visit) => {
       const { viewer, query, request } = visit
@@ -84,7 +79,7 @@ const isVisible = ({ isOperator, tenantIds }: Viewer, tenantId: string) =>
   tenantId !== '' && (isOperator || tenantIds.includes(tenantId))
 
 async function find(
-  world: SearchWorld,
+  world: ConsoleWorld,
   viewer: Viewer,
   text: string,
   near: Tenant | undefined,
@@ -120,14 +115,14 @@ const foundTenant = ({ tenantId, name }: Pick<Tenant, 'tenantId' | 'name'>): Fou
   return { label: name, detail: tenantId, href: tenantPath(tenantId) }
 }
 
-async function tenantsOf(world: SearchWorld, viewer: Viewer, text: string): Promise<Found[]> {
+async function tenantsOf(world: ConsoleWorld, viewer: Viewer, text: string): Promise<Found[]> {
   if (!viewer.isOperator) return theirTenants(world, viewer, text)
   if (text === '') return []
   const { items } = await world.tenants.search({ text }, { limit: MOST })
   return items.map(foundTenant)
 }
 
-async function theirTenants({ tenants }: SearchWorld, { tenantIds }: Viewer, text: string) {
+async function theirTenants({ tenants }: ConsoleWorld, { tenantIds }: Viewer, text: string) {
   const found = await Promise.all(tenantIds.map((tenantId) => tenants.find(tenantId)))
   return found
     .filter((tenant) => tenant !== undefined)
@@ -138,7 +133,7 @@ async function theirTenants({ tenants }: SearchWorld, { tenantIds }: Viewer, tex
 
 /** Of the tenant that one looks from, else of all that one may see. */
 async function peopleOf(
-  { users }: SearchWorld,
+  { users }: ConsoleWorld,
   { isOperator, tenantIds }: Viewer,
   near: string | undefined,
   text: string,

@@ -21,7 +21,7 @@ const WHY: Readonly<Record<KeptForm['why'], string>> = {
 }
 
 export function unsentRoutes(
-  { consoleAccess, tenants }: Pick<ConsoleWorld, 'consoleAccess' | 'tenants'>,
+  { consoleAccess, tenants }: ConsoleWorld,
   routes: () => readonly ConsoleRoute[],
 ): readonly ConsoleRoute[] {
   return [

@@ -14,8 +14,6 @@ interface PollAnswer {
   readonly body: string | undefined
 }
 
-export type Feed = ReturnType<typeof createFeed>
-
 export function createFeed(world: {
   readonly states: FeedStates
   readonly instances: Instances

@@ -2,17 +2,6 @@
 import { LIMITS } from '../../shared/limits.ts'
 import type { Receipt } from '../store/enforced.ts'
 
-interface Acknowledgements {
-  applied(revision: number, timeoutMs: number): Promise<Receipt>
-  /** The same, by those who have not rejected what it says of this tenant. */
-  taken(tenantId: string, revision: number, timeoutMs: number): Promise<Receipt>
-  revoked(upTo: RevokedUpTo, timeoutMs: number): Promise<Receipt>
-  isWaitedFor(): boolean
-  /** Looks again; to be called whenever a gateway has come further or has gone. */
-  check(): void
-  close(): void
-}
-
 export interface RevokedUpTo {
   /** For gateways that are connected here. */
   readonly sequence: number
@@ -27,7 +16,7 @@ interface AcknowledgementSources {
   hasRevoked(gatewayId: string, upTo: RevokedUpTo): boolean
 }
 
-export function createAcknowledgements(sources: AcknowledgementSources): Acknowledgements {
+export function createAcknowledgements(sources: AcknowledgementSources) {
   type Waiting = Set<{ look: () => void; finish: () => void }>
   const changes: Waiting = new Set()
   // apart: however many wait to be told of a change, nobody is told of a revocation too early
@@ -63,9 +52,10 @@ export function createAcknowledgements(sources: AcknowledgementSources): Acknowl
   }
 
   return {
-    applied: (revision, timeoutMs) =>
+    applied: (revision: number, timeoutMs: number) =>
       wait(changes, (gatewayId) => sources.hasApplied(gatewayId, revision), timeoutMs),
-    taken: (tenantId, revision, timeoutMs) =>
+    /** The same, by those who have not rejected what it says of this tenant. */
+    taken: (tenantId: string, revision: number, timeoutMs: number) =>
       wait(
         changes,
         (gatewayId) =>
@@ -73,9 +63,10 @@ export function createAcknowledgements(sources: AcknowledgementSources): Acknowl
           !sources.hasRejected(gatewayId, tenantId, revision),
         timeoutMs,
       ),
-    revoked: (upTo, timeoutMs) =>
+    revoked: (upTo: RevokedUpTo, timeoutMs: number) =>
       wait(revocations, (gatewayId) => sources.hasRevoked(gatewayId, upTo), timeoutMs),
     isWaitedFor: () => revocations.size + changes.size > 0,
+    /** Looks again; to be called whenever a gateway has come further or has gone. */
     check() {
       for (const waiting of [revocations, changes]) for (const waiter of waiting) waiter.look()
     },

@@ -7,17 +7,6 @@ import type { Logger } from 'pino'
 import { LIMITS } from '../../shared/limits.ts'
 import type { FleetPosition, FleetSource, TenantChange } from './source.ts'
 
-interface ChangeTail {
-  /** Everything up to here has been handed to `onChange`. */
-  position(): FleetPosition
-  /** Settles after the first look at the source. */
-  readonly started: Promise<void>
-  /** Settles once it has come so far, or the source has been replaced. */
-  reached(position: FleetPosition): Promise<void>
-  wake(): void
-  close(): Promise<void>
-}
-
 interface ChangeTailOptions {
   readonly source: FleetSource
   readonly log: Logger
@@ -28,7 +17,7 @@ interface ChangeTailOptions {
   readonly onRestart: (position: FleetPosition) => void
 }
 
-export function followChanges(options: ChangeTailOptions): ChangeTail {
+export function followChanges(options: ChangeTailOptions) {
   const { source, log, pollMs, onChange, onRestart } = options
   const started = Promise.withResolvers<void>()
   let known: FleetPosition | null = null
@@ -84,9 +73,12 @@ export function followChanges(options: ChangeTailOptions): ChangeTail {
 
   const running = run()
   return {
-    position: () => known ?? { epoch: '', revision: 0 },
+    /** Everything up to here has been handed to `onChange`. */
+    position: (): FleetPosition => known ?? { epoch: '', revision: 0 },
+    /** Settles after the first look at the source. */
     started: started.promise,
-    reached({ epoch, revision }) {
+    /** Settles once it has come so far, or the source has been replaced. */
+    reached({ epoch, revision }: FleetPosition): Promise<void> {
       const isThere = () =>
         isClosed || known === null || known.epoch !== epoch || known.revision >= revision
       if (isThere()) return Promise.resolve()

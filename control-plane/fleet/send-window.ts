@@ -2,16 +2,7 @@
  * How much may be on its way to one gateway. What the kernel and the gateway have queued cannot be
  * overtaken any more, so a bulk of tenants is kept here, where a revocation still passes it.
  */
-interface SendWindow {
-  /** Waits until so many bytes fit; one message always fits into an empty window. */
-  room(bytes: number): Promise<void>
-  sent(bytes: number): void
-  /** The gateway has dealt with the oldest ones. */
-  consumed(messages: number): void
-  close(): void
-}
-
-export function createSendWindow(messagesMax: number, bytesMax: number): SendWindow {
+export function createSendWindow(messagesMax: number, bytesMax: number) {
   let underway: number[] = []
   let underwayBytes = 0
   let isClosed = false
@@ -29,15 +20,17 @@ export function createSendWindow(messagesMax: number, bytesMax: number): SendWin
   }
 
   return {
-    room(bytes) {
+    /** Waits until so many bytes fit; one message always fits into an empty window. */
+    room(bytes: number): Promise<void> {
       if (fits(bytes)) return Promise.resolve()
       return new Promise((go) => (waiting = { bytes, go }))
     },
-    sent(bytes) {
+    sent(bytes: number) {
       underway.push(bytes)
       underwayBytes += bytes
     },
-    consumed(messages) {
+    /** The gateway has dealt with the oldest ones. */
+    consumed(messages: number) {
       for (const bytes of underway.slice(0, messages)) underwayBytes -= bytes
       underway = underway.slice(messages)
       letGo()

@@ -8,15 +8,6 @@ import { StateDigest } from '../../shared/fleet/digest.ts'
 import { versionOf, type Outgoing } from './outgoing.ts'
 import type { FleetSource } from './source.ts'
 
-interface StateIndex {
-  follow(outgoing: Outgoing): void
-  /** undefined until everything has been read. */
-  current(): { readonly hash: string; readonly revision: number } | undefined
-  /** Reads everything again. */
-  rebuild(): Promise<void>
-  close(): void
-}
-
 interface Build {
   readonly digest: StateDigest
   readonly revisions: Map<string, number>
@@ -29,7 +20,7 @@ interface Noted {
   readonly version: string | null
 }
 
-export function createStateIndex(source: FleetSource, log: Logger): StateIndex {
+export function createStateIndex(source: FleetSource, log: Logger) {
   let served: Build | undefined
   let next: Build | undefined
   let building: Promise<void> | undefined
@@ -55,11 +46,13 @@ export function createStateIndex(source: FleetSource, log: Logger): StateIndex {
   }
 
   return {
-    follow(outgoing) {
+    follow(outgoing: Outgoing) {
       if (served !== undefined) note(served, outgoing)
       if (next !== undefined) note(next, outgoing)
     },
+    /** undefined until everything has been read. */
     current: () => served && { hash: served.digest.hex(), revision: served.revision },
+    /** Reads everything again. */
     rebuild: () => (building ??= build().finally(() => (building = undefined))),
     close() {
       isClosed = true

@@ -41,17 +41,12 @@ export function spanOf({ windowSeconds }: AlertRule, { judgedAt, countedFrom }: 
   return { fromMs: Math.max(fromMs, countedFrom), toMs }
 }
 
-interface Judgement {
-  readonly isTriggered: boolean
-  readonly state: AlertState
-}
-
 export function judgeAlert(
   before: AlertState,
   rule: AlertRule,
   value: number,
   { judgedAt: nowMs, watchedFrom, countedFrom }: Watch,
-): Judgement {
+): { readonly isTriggered: boolean; readonly state: AlertState } {
   // of a clock that was ahead: the cool-down begins now, instead of then
   const triggeredAt = before.triggeredAt === null ? null : Math.min(before.triggeredAt, nowMs)
   const stays = (isAbove: boolean) => ({ isTriggered: false, state: { isAbove, triggeredAt } })

@@ -35,8 +35,6 @@ export type NewAlert = Pick<
   Partial<Pick<Alert, 'emailLanguage' | 'emailRecipients'>>
 type AlertPatch = Partial<NewAlert>
 
-export type Alerts = ReturnType<typeof createAlerts>
-
 /** As it stands in the audit trail. */
 const noted = (alert: Alert, names: readonly (keyof NewAlert)[]) =>
   Object.fromEntries(names.map((name) => [NOTED_AS[name], alert[name]]))

@@ -33,8 +33,6 @@ const SERVICE_FIGURES_KEPT = [
   ['day', LIMITS.figureDaysKeptMs],
 ] as const
 
-export type Figures = ReturnType<typeof createFigures>
-
 export function createFigures({ store, clock }: { store: Store; clock: Clock }) {
   /** Whole days, so that no day is begun twice. */
   const hoursKeptFrom = () => beginOf('day', clock.nowMs() - LIMITS.figureHoursKeptMs)

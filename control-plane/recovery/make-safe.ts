@@ -1,6 +1,5 @@
 /** A database that is of an earlier time, before anybody is served from it. */
-import type { Clock } from '../../shared/clock.ts'
-import { SECOND_MS } from '../../shared/clock.ts'
+import { SECOND_MS, type Clock } from '../../shared/clock.ts'
 import { revokeEverybody, voidOlder, type Voided } from '../store/queries/void-older.ts'
 import type { Store } from '../store/store.ts'
 

@@ -6,31 +6,14 @@ import type { Logger } from 'pino'
 import { SECOND_MS, type Clock } from '../../shared/clock.ts'
 import { createCoalescingRunner, type CoalescingRunner } from '../concurrency/coalescing-runner.ts'
 
-export interface Jobs {
-  /** Whoever leaves rows behind: `prune` takes away so many of them, and answers how many. */
-  tidies(name: string, prune: (limit: number) => Promise<number>): void
-  /** The same, for what is made in the same breath. */
-  tidied<One extends Prunable>(name: string, one: One): One
-  /** Begun with every round; not waited for, since others' servers are. It never rejects. */
-  begins(work: () => Promise<void>): void
-  /** One at a time, behind the tidying; and by itself as often as it says. */
-  follows(work: (isClosed: () => boolean) => Promise<void>, failure: string, everyMs?: number): void
-  readonly tidying: readonly string[]
-  start(everyMs?: number): void
-  /** When the last round was over, and all of it had been tried; undefined before the first. */
-  readonly doneAtMs: number | undefined
-  /** One round now; shared by whoever asks while it runs. */
-  run(): Promise<void>
-  close(): Promise<void>
-}
-
+export type Jobs = ReturnType<typeof createJobs>
 type Prunable = { prune(limit: number): Promise<number> }
 
 const EVERY_MS = 60 * SECOND_MS
 /** So many rows per change, so that no change keeps others waiting for long. */
 const BATCH = 500
 
-export function createJobs(log: Pick<Logger, 'error'>, clock: Clock): Jobs {
+export function createJobs(log: Pick<Logger, 'error'>, clock: Clock) {
   const prunes = new Map<string, (limit: number) => Promise<number>>()
   const begun: (() => Promise<void>)[] = []
   const following: { readonly runner: CoalescingRunner; readonly everyMs: number | undefined }[] =
@@ -59,6 +42,7 @@ export function createJobs(log: Pick<Logger, 'error'>, clock: Clock): Jobs {
     timers.push(timer)
   }
 
+  /** Whoever leaves rows behind: `prune` takes away so many of them, and answers how many. */
   function tidies(name: string, prune: (limit: number) => Promise<number>) {
     if (prunes.has(name)) throw new Error(`two jobs are called ${name}`)
     prunes.set(name, prune)
@@ -68,15 +52,19 @@ export function createJobs(log: Pick<Logger, 'error'>, clock: Clock): Jobs {
 
   return {
     tidies,
-    tidied(name, one) {
+    /** The same, for what is made in the same breath. */
+    tidied<One extends Prunable>(name: string, one: One): One {
       tidies(name, (limit) => one.prune(limit))
       return one
     },
-    begins: (work) => void begun.push(work),
-    follows(work, failure, everyMs) {
+    /** Begun with every round; not waited for, since others' servers are. It never rejects. */
+    begins: (work: () => Promise<void>) => void begun.push(work),
+    /** One at a time, behind the tidying; and by itself as often as it says. */
+    follows(work: (isClosed: () => boolean) => Promise<void>, failure: string, everyMs?: number) {
       const runner = createCoalescingRunner(work, (error) => log.error({ error }, failure))
       following.push({ runner, everyMs })
     },
+    /** When the last round was over, and all of it had been tried; undefined before the first. */
     get doneAtMs() {
       return doneAtMs
     },
@@ -88,6 +76,7 @@ export function createJobs(log: Pick<Logger, 'error'>, clock: Clock): Jobs {
       for (const { runner, everyMs: ownMs } of following)
         if (ownMs !== undefined) every(ownMs, () => runner.run())
     },
+    /** One round now; shared by whoever asks while it runs. */
     run,
     async close() {
       isClosed = true

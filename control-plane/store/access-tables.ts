@@ -1,6 +1,6 @@
 /** Who may open which paths of an application: groups, who is in them, and the rules. */
 import type { AccessRules } from '../../shared/fleet/access-rules.ts'
-import { index, json, primaryKey, table, text, whole } from './columns.ts'
+import { json, primaryKey, table, text, whole } from './columns.ts'
 
 /** Whose word a membership is: a sync touches its own alone. */
 const MEMBERSHIP_SOURCES = ['local', 'scim', 'connection'] as const
@@ -43,8 +43,5 @@ export const groupMembers = table(
     source: text('source', { enum: MEMBERSHIP_SOURCES }).notNull(),
     createdAt: whole('created_at').notNull(),
   },
-  (table) => [
-    primaryKey({ columns: [table.tenantId, table.group, table.userId, table.source] }),
-    index('group_members_person').on(table.tenantId, table.userId),
-  ],
+  (table) => [primaryKey({ columns: [table.tenantId, table.group, table.userId, table.source] })],
 )

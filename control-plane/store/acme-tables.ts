@@ -1,5 +1,5 @@
 /** Certificates that we order by ourselves. */
-import { index, table, text, whole } from './columns.ts'
+import { table, text, whole } from './columns.ts'
 
 /** How far a hostname has come. What is done at the authority lies in the order there. */
 const STEPS = [
@@ -16,32 +16,25 @@ const STEPS = [
 ] as const
 
 /** One row for each hostname whose certificate is ordered: so there is one order at most. */
-export const acmeOrders = table(
-  'acme_orders',
-  {
-    hostname: text('hostname').primaryKey(),
-    tenantId: text('tenant_id').notNull(),
-    step: text('step', { enum: STEPS }).notNull(),
-    /** Grows with every step: whoever has read another one comes too late to write. */
-    turn: whole('turn').notNull().default(0),
-    dueAt: whole('due_at').notNull(),
-    /** Directory of the authority of this order; of none, of the one that has refused the last. */
-    authority: text('authority'),
-    orderUrl: text('order_url'),
-    startedAt: whole('started_at'),
-    privateKeySealed: text('private_key_sealed'),
-    failures: whole('failures').notNull().default(0),
-    /** What kept the last attempt from a certificate, for people. */
-    problem: text('problem'),
-    /** Directory of the authority that has issued the certificate. */
-    issuedBy: text('issued_by'),
-    renewAt: whole('renew_at'),
-  },
-  (table) => [
-    index('acme_orders_due').on(table.dueAt),
-    index('acme_orders_tenant').on(table.tenantId),
-  ],
-)
+export const acmeOrders = table('acme_orders', {
+  hostname: text('hostname').primaryKey(),
+  tenantId: text('tenant_id').notNull(),
+  step: text('step', { enum: STEPS }).notNull(),
+  /** Grows with every step: whoever has read another one comes too late to write. */
+  turn: whole('turn').notNull().default(0),
+  dueAt: whole('due_at').notNull(),
+  /** Directory of the authority of this order; of none, of the one that has refused the last. */
+  authority: text('authority'),
+  orderUrl: text('order_url'),
+  startedAt: whole('started_at'),
+  privateKeySealed: text('private_key_sealed'),
+  failures: whole('failures').notNull().default(0),
+  /** What kept the last attempt from a certificate, for people. */
+  problem: text('problem'),
+  /** Directory of the authority that has issued the certificate. */
+  issuedBy: text('issued_by'),
+  renewAt: whole('renew_at'),
+})
 
 /** Authorities that do not want to be asked for now. */
 export const acmeAuthorities = table('acme_authorities', {

@@ -1,5 +1,5 @@
 /** The part of the schema that analysis stands on: guides, and what asking for them has cost. */
-import { table, text, whole, json, index, uniqueIndex } from './columns.ts'
+import { table, text, whole, json, uniqueIndex } from './columns.ts'
 
 /** How an analysis ended: with a guide, or with the error that was answered. */
 export type AnalysisOutcome = 'running' | 'guide' | `ai_${string}` | 'unavailable'
@@ -33,18 +33,11 @@ export const guides = table(
  * Every analysis that went as far as a provider, written before the provider is asked: what a
  * program did not live to count is counted as it was reserved.
  */
-export const analyses = table(
-  'analyses',
-  {
-    analysisId: text('analysis_id').primaryKey(),
-    tenantId: text('tenant_id').notNull(),
-    startedAt: whole('started_at').notNull(),
-    outcome: text('outcome').$type<AnalysisOutcome>().notNull(),
-    /** Reserved while it runs, then what the provider has counted. */
-    tokens: whole('tokens').notNull(),
-  },
-  (table) => [
-    index('analyses_tenant').on(table.tenantId, table.startedAt),
-    index('analyses_started').on(table.startedAt),
-  ],
-)
+export const analyses = table('analyses', {
+  analysisId: text('analysis_id').primaryKey(),
+  tenantId: text('tenant_id').notNull(),
+  startedAt: whole('started_at').notNull(),
+  outcome: text('outcome').$type<AnalysisOutcome>().notNull(),
+  /** Reserved while it runs, then what the provider has counted. */
+  tokens: whole('tokens').notNull(),
+})

@@ -1,16 +1,9 @@
 /**
  * The column kinds that our schema is written in. JSON and booleans are carried in TEXT and BIGINT,
- * which Postgres knows as well, so that one migration text could run on either.
+ * which Postgres knows as well, so that one migration text could run on either. Indexes that only make
+ * something faster are their migrations' alone; a unique one is a rule, and stands beside its columns.
  */
-import {
-  customType,
-  index,
-  integer,
-  primaryKey,
-  sqliteTable,
-  text,
-  uniqueIndex,
-} from './drizzle.ts'
+import { customType, integer, primaryKey, sqliteTable, text, uniqueIndex } from './drizzle.ts'
 
 export const json = customType<{ data: unknown; driverData: string }>({
   dataType: () => 'text',
@@ -26,4 +19,4 @@ export const flag = customType<{ data: boolean; driverData: number }>({
 
 export const whole = (name: string) => integer(name, { mode: 'number' })
 
-export { index, primaryKey, sqliteTable as table, text, uniqueIndex }
+export { primaryKey, sqliteTable as table, text, uniqueIndex }

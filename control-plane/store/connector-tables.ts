@@ -1,5 +1,5 @@
 /** Tables of connectors, and of the gateways that they dial. */
-import { flag, index, json, primaryKey, table, text, uniqueIndex, whole } from './columns.ts'
+import { flag, json, primaryKey, table, text, uniqueIndex, whole } from './columns.ts'
 
 export const connectorTokens = table(
   'connector_tokens',
@@ -15,11 +15,7 @@ export const connectorTokens = table(
     /** A person of the console; '': who holds the operator key. */
     madeBy: text('made_by').notNull().default(''),
   },
-  (table) => [
-    uniqueIndex('connector_tokens_hash').on(table.tokenHash),
-    index('connector_tokens_tenant').on(table.tenantId),
-    index('connector_tokens_expiry').on(table.expiresAt),
-  ],
+  (table) => [uniqueIndex('connector_tokens_hash').on(table.tokenHash)],
 )
 
 /** What control planes tell each other of the connectors at their gateways, where they are several. */
@@ -31,59 +27,41 @@ export const connectorPresence = table(
     content: json('content').notNull(),
     at: whole('at').notNull(),
   },
-  (table) => [
-    primaryKey({ columns: [table.gatewayId, table.tenantId] }),
-    index('connector_presence_at').on(table.at),
-  ],
+  (table) => [primaryKey({ columns: [table.gatewayId, table.tenantId] })],
 )
 
-export const connectors = table(
-  'connectors',
-  {
-    connectorId: text('connector_id').primaryKey(),
-    tenantId: text('tenant_id').notNull(),
-    /** With which it has joined: whoever asks again for want of an answer gets the same. */
-    tokenId: text('token_id').notNull(),
-    /** What it says of itself. */
-    name: text('name').notNull(),
-    program: text('program').notNull(),
-    joinedAt: whole('joined_at').notNull(),
-    /** When it last asked for its gateways, to within some minutes. */
-    seenAt: whole('seen_at').notNull(),
-    /** What the tenant's people were told last, and since when that is so. */
-    presence: text('presence').notNull().default('disconnected'),
-    presenceAt: whole('presence_at'),
-    /** Answered since it joined, as far as it is written down. */
-    requests: whole('requests').notNull().default(0),
-  },
-  (table) => [index('connectors_tenant').on(table.tenantId)],
-)
+export const connectors = table('connectors', {
+  connectorId: text('connector_id').primaryKey(),
+  tenantId: text('tenant_id').notNull(),
+  /** With which it has joined: whoever asks again for want of an answer gets the same. */
+  tokenId: text('token_id').notNull(),
+  /** What it says of itself. */
+  name: text('name').notNull(),
+  program: text('program').notNull(),
+  joinedAt: whole('joined_at').notNull(),
+  /** When it last asked for its gateways, to within some minutes. */
+  seenAt: whole('seen_at').notNull(),
+  /** What the tenant's people were told last, and since when that is so. */
+  presence: text('presence').notNull().default('disconnected'),
+  presenceAt: whole('presence_at'),
+  /** Answered since it joined, as far as it is written down. */
+  requests: whole('requests').notNull().default(0),
+})
 
-export const connectorKeys = table(
-  'connector_keys',
-  {
-    keyId: text('key_id').primaryKey(),
-    tenantId: text('tenant_id').notNull(),
-    connectorId: text('connector_id').notNull(),
-    publicKey: text('public_key').notNull(),
-    /** Not used yet; once it is, the other one ends. */
-    isNext: flag('is_next').notNull(),
-    createdAt: whole('created_at').notNull(),
-  },
-  (table) => [
-    index('connector_keys_tenant').on(table.tenantId),
-    index('connector_keys_connector').on(table.connectorId),
-  ],
-)
+export const connectorKeys = table('connector_keys', {
+  keyId: text('key_id').primaryKey(),
+  tenantId: text('tenant_id').notNull(),
+  connectorId: text('connector_id').notNull(),
+  publicKey: text('public_key').notNull(),
+  /** Not used yet; once it is, the other one ends. */
+  isNext: flag('is_next').notNull(),
+  createdAt: whole('created_at').notNull(),
+})
 
 /** Where gateways are dialled, in their own words. */
-export const gatewayDoors = table(
-  'gateway_doors',
-  {
-    gatewayId: text('gateway_id').primaryKey(),
-    address: text('address').notNull(),
-    certificate: text('certificate').notNull(),
-    seenAt: whole('seen_at').notNull(),
-  },
-  (table) => [index('gateway_doors_seen').on(table.seenAt)],
-)
+export const gatewayDoors = table('gateway_doors', {
+  gatewayId: text('gateway_id').primaryKey(),
+  address: text('address').notNull(),
+  certificate: text('certificate').notNull(),
+  seenAt: whole('seen_at').notNull(),
+})

@@ -1,5 +1,5 @@
 /** The part of the schema that the console stands on: roles, invitations, sessions, links, forms. */
-import { flag, table, text, whole, primaryKey, index, uniqueIndex } from './columns.ts'
+import { flag, table, text, whole, primaryKey, uniqueIndex } from './columns.ts'
 
 /**
  * Of accounts of the realm `console`. An operator's `tenantId` is '': it is about all of them. A
@@ -13,27 +13,20 @@ export const consoleRoles = table(
     role: text('role').$type<'operator' | 'administrator' | 'viewer'>().notNull(),
     createdAt: whole('created_at').notNull(),
   },
-  (table) => [
-    primaryKey({ columns: [table.userId, table.tenantId] }),
-    index('console_roles_tenant').on(table.tenantId, table.userId),
-  ],
+  (table) => [primaryKey({ columns: [table.userId, table.tenantId] })],
 )
 
-export const consoleSessions = table(
-  'console_sessions',
-  {
-    sessionHash: text('session_hash').primaryKey(),
-    userId: text('user_id').notNull(),
-    /** Of the realm's session that it stands on, and ends with. */
-    sid: text('sid').notNull(),
-    /** When the person last proved who they are: `auth_time` of the realm. */
-    signedInAt: whole('signed_in_at').notNull(),
-    createdAt: whole('created_at').notNull(),
-    lastSeenAt: whole('last_seen_at').notNull(),
-    expiresAt: whole('expires_at').notNull(),
-  },
-  (table) => [index('console_sessions_expiry').on(table.expiresAt)],
-)
+export const consoleSessions = table('console_sessions', {
+  sessionHash: text('session_hash').primaryKey(),
+  userId: text('user_id').notNull(),
+  /** Of the realm's session that it stands on, and ends with. */
+  sid: text('sid').notNull(),
+  /** When the person last proved who they are: `auth_time` of the realm. */
+  signedInAt: whole('signed_in_at').notNull(),
+  createdAt: whole('created_at').notNull(),
+  lastSeenAt: whole('last_seen_at').notNull(),
+  expiresAt: whole('expires_at').notNull(),
+})
 
 /** Each lets one person become an operator. */
 export const consoleLinks = table('console_links', {
@@ -44,33 +37,22 @@ export const consoleLinks = table('console_links', {
 })
 
 /** Forms that have been sent, and where their answer is: a second sending does nothing twice. */
-export const consoleForms = table(
-  'console_forms',
-  {
-    formHash: text('form_hash').primaryKey(),
-    createdAt: whole('created_at').notNull(),
-    /** null: it is being worked on, or was cut off in the middle. */
-    location: text('location'),
-    /** Where it was sent, and with what; null of those from before this was kept. */
-    contentHash: text('content_hash'),
-  },
-  (table) => [index('console_forms_age').on(table.createdAt)],
-)
+export const consoleForms = table('console_forms', {
+  formHash: text('form_hash').primaryKey(),
+  createdAt: whole('created_at').notNull(),
+  /** null: it is being worked on, or was cut off in the middle. */
+  location: text('location'),
+  /** Where it was sent, and with what; null of those from before this was kept. */
+  contentHash: text('content_hash'),
+})
 
 /** What was typed into a form that could not be taken, until its person is back. */
-export const consoleKeptForms = table(
-  'console_kept_forms',
-  {
-    keptHash: text('kept_hash').primaryKey(),
-    userId: text('user_id').notNull(),
-    contentSealed: text('content_sealed').notNull(),
-    createdAt: whole('created_at').notNull(),
-  },
-  (table) => [
-    index('console_kept_forms_user').on(table.userId, table.createdAt),
-    index('console_kept_forms_age').on(table.createdAt),
-  ],
-)
+export const consoleKeptForms = table('console_kept_forms', {
+  keptHash: text('kept_hash').primaryKey(),
+  userId: text('user_id').notNull(),
+  contentSealed: text('content_sealed').notNull(),
+  createdAt: whole('created_at').notNull(),
+})
 
 /** Of colleagues, to administer one tenant; the role begins when the person accepts. */
 export const consoleInvitations = table(
@@ -94,8 +76,6 @@ export const consoleInvitations = table(
   (table) => [
     uniqueIndex('console_invitations_link').on(table.linkHash),
     uniqueIndex('console_invitations_email').on(table.tenantId, table.emailKey),
-    index('console_invitations_person').on(table.emailKey),
-    index('console_invitations_expiry').on(table.expiresAt),
   ],
 )
 
@@ -125,11 +105,5 @@ export const deviceCodes = table(
     /** Of the realm's session. */
     allowedIn: text('allowed_in'),
   },
-  (table) => [
-    uniqueIndex('device_codes_user_code').on(table.userCodeHash),
-    index('device_codes_network').on(table.network, table.expiresAt),
-    index('device_codes_site').on(table.site, table.expiresAt),
-    index('device_codes_expiry').on(table.expiresAt),
-    index('device_codes_tenant').on(table.tenantId),
-  ],
+  (table) => [uniqueIndex('device_codes_user_code').on(table.userCodeHash)],
 )

@@ -1,7 +1,7 @@
 /** The part of the schema that all else stands on: tenants, people, sessions, events, gateways. */
 import type { EventName } from '../../shared/events.ts'
 import type { CheckResult } from '../../shared/integration/check-result.ts'
-import { table, text, whole, json, flag, primaryKey, index, uniqueIndex } from './columns.ts'
+import { table, text, whole, json, flag, primaryKey, uniqueIndex } from './columns.ts'
 
 /** Named whole numbers that only grow, the fleet's `revision` among them. */
 export const counters = table('counters', {
@@ -25,10 +25,7 @@ export const rates = table(
     key: text('key').notNull(),
     fullAt: whole('full_at').notNull(),
   },
-  (table) => [
-    primaryKey({ columns: [table.kind, table.key] }),
-    index('rates_full').on(table.fullAt),
-  ],
+  (table) => [primaryKey({ columns: [table.kind, table.key] })],
 )
 
 /** Of work that one control plane does for all: whose it is, and until when. */
@@ -95,71 +92,47 @@ export const tenants = table(
     createdRevision: whole('created_revision').notNull().default(0),
   },
   (table) => [
-    index('tenants_time_zone').on(table.timeZone, table.tenantId),
-    index('tenants_licence_due').on(table.licenceDueAt),
-    index('tenants_previous_secret').on(table.previousSecretUntil),
     uniqueIndex('tenants_analyzer_key_hash').on(table.analyzerKeyHash),
-    index('tenants_previous_analyzer').on(table.previousAnalyzerHash),
-    index('tenants_revision').on(table.revision),
     uniqueIndex('tenants_number').on(table.number),
   ],
 )
 
-export const tenantHostnames = table(
-  'tenant_hostnames',
-  {
-    hostname: text('hostname').primaryKey(),
-    tenantId: text('tenant_id').notNull(),
-    position: whole('position').notNull(),
-  },
-  (table) => [index('tenant_hostnames_tenant').on(table.tenantId)],
-)
+export const tenantHostnames = table('tenant_hostnames', {
+  hostname: text('hostname').primaryKey(),
+  tenantId: text('tenant_id').notNull(),
+  position: whole('position').notNull(),
+})
 
-export const tenantCertificates = table(
-  'tenant_certificates',
-  {
-    hostname: text('hostname').primaryKey(),
-    tenantId: text('tenant_id').notNull(),
-    certificatePem: text('certificate_pem').notNull(),
-    privateKeySealed: text('private_key_sealed').notNull(),
-    notAfter: whole('not_after').notNull(),
-    updatedAt: whole('updated_at').notNull(),
-    /** By ourselves; else somebody has uploaded it. */
-    isOrdered: flag('is_ordered').notNull().default(false),
-  },
-  (table) => [index('tenant_certificates_tenant').on(table.tenantId)],
-)
+export const tenantCertificates = table('tenant_certificates', {
+  hostname: text('hostname').primaryKey(),
+  tenantId: text('tenant_id').notNull(),
+  certificatePem: text('certificate_pem').notNull(),
+  privateKeySealed: text('private_key_sealed').notNull(),
+  notAfter: whole('not_after').notNull(),
+  updatedAt: whole('updated_at').notNull(),
+  /** By ourselves; else somebody has uploaded it. */
+  isOrdered: flag('is_ordered').notNull().default(false),
+})
 
 /** Tenants that are gone, so that a gateway which was away learns of it. */
-export const tenantTombstones = table(
-  'tenant_tombstones',
-  {
-    tenantId: text('tenant_id').primaryKey(),
-    revision: whole('revision').notNull(),
-    /** Something of it is still to be deleted. */
-    isLeftBehind: flag('is_left_behind').notNull().default(false),
-  },
-  (table) => [
-    index('tenant_tombstones_revision').on(table.revision),
-    index('tenant_tombstones_left').on(table.isLeftBehind, table.tenantId),
-  ],
-)
+export const tenantTombstones = table('tenant_tombstones', {
+  tenantId: text('tenant_id').primaryKey(),
+  revision: whole('revision').notNull(),
+  /** Something of it is still to be deleted. */
+  isLeftBehind: flag('is_left_behind').notNull().default(false),
+})
 
-export const signingKeys = table(
-  'signing_keys',
-  {
-    kid: text('kid').primaryKey(),
-    tenantId: text('tenant_id').notNull(),
-    phase: text('phase').$type<'next' | 'current' | 'retired'>().notNull(),
-    publicJwk: json('public_jwk').$type<{ n: string; e: string }>().notNull(),
-    privatePemSealed: text('private_pem_sealed').notNull(),
-    createdAt: whole('created_at').notNull(),
-    /** When it last became `current`, and when it stopped being so. */
-    promotedAt: whole('promoted_at'),
-    retiredAt: whole('retired_at'),
-  },
-  (table) => [index('signing_keys_tenant').on(table.tenantId)],
-)
+export const signingKeys = table('signing_keys', {
+  kid: text('kid').primaryKey(),
+  tenantId: text('tenant_id').notNull(),
+  phase: text('phase').$type<'next' | 'current' | 'retired'>().notNull(),
+  publicJwk: json('public_jwk').$type<{ n: string; e: string }>().notNull(),
+  privatePemSealed: text('private_pem_sealed').notNull(),
+  createdAt: whole('created_at').notNull(),
+  /** When it last became `current`, and when it stopped being so. */
+  promotedAt: whole('promoted_at'),
+  retiredAt: whole('retired_at'),
+})
 
 export const users = table(
   'users',
@@ -194,41 +167,26 @@ export const users = table(
   (table) => [
     uniqueIndex('users_username').on(table.tenantId, table.usernameKey),
     uniqueIndex('users_email').on(table.tenantId, table.emailKey),
-    index('users_last_sign_in').on(table.tenantId, table.lastSignInAt, table.userId),
-    index('users_created').on(table.tenantId, table.createdAt, table.userId),
   ],
 )
 
 /** Sessions that a realm has issued to a tenant's client, found by the `sid` of their token. */
-export const sessions = table(
-  'sessions',
-  {
-    sid: text('sid').primaryKey(),
-    tenantId: text('tenant_id').notNull(),
-    userId: text('user_id').notNull(),
-    ip: text('ip').notNull(),
-    userAgent: text('user_agent').notNull(),
-    createdAt: whole('created_at').notNull(),
-    /** `iat` and `exp` of the newest token, in milliseconds. */
-    issuedAt: whole('issued_at').notNull(),
-    expiresAt: whole('expires_at').notNull(),
-    lastSeenAt: whole('last_seen_at').notNull(),
-    endedAt: whole('ended_at'),
-    endReason: text('end_reason'),
-    /** The enrolled device that it was begun on. */
-    deviceId: text('device_id'),
-  },
-  (table) => [
-    index('sessions_tenant').on(table.tenantId, table.createdAt),
-    index('sessions_user').on(table.tenantId, table.userId, table.createdAt),
-    index('sessions_expiry').on(table.expiresAt),
-    // only of those that have not been ended: what lists of running sessions walk along
-    index('sessions_alive').on(table.tenantId, table.expiresAt, table.sid),
-    index('sessions_alive_user').on(table.tenantId, table.userId, table.expiresAt, table.sid),
-    index('sessions_alive_ip').on(table.tenantId, table.ip, table.expiresAt, table.sid),
-    index('sessions_device').on(table.tenantId, table.deviceId, table.expiresAt),
-  ],
-)
+export const sessions = table('sessions', {
+  sid: text('sid').primaryKey(),
+  tenantId: text('tenant_id').notNull(),
+  userId: text('user_id').notNull(),
+  ip: text('ip').notNull(),
+  userAgent: text('user_agent').notNull(),
+  createdAt: whole('created_at').notNull(),
+  /** `iat` and `exp` of the newest token, in milliseconds. */
+  issuedAt: whole('issued_at').notNull(),
+  expiresAt: whole('expires_at').notNull(),
+  lastSeenAt: whole('last_seen_at').notNull(),
+  endedAt: whole('ended_at'),
+  endReason: text('end_reason'),
+  /** The enrolled device that it was begun on. */
+  deviceId: text('device_id'),
+})
 
 /** Not-before times in epoch seconds. `kind` is all, subject or sid; `target` is '' for all. */
 export const revocations = table(
@@ -242,10 +200,7 @@ export const revocations = table(
     /** The last of the sessions that it has ended expires then; before, it is not looked at. */
     keptUntil: whole('kept_until').notNull().default(0),
   },
-  (table) => [
-    primaryKey({ columns: [table.tenantId, table.kind, table.target] }),
-    index('revocations_kept').on(table.keptUntil),
-  ],
+  (table) => [primaryKey({ columns: [table.tenantId, table.kind, table.target] })],
 )
 
 /**
@@ -269,75 +224,34 @@ export const realmRecords = table(
     /** Of a sign-in: what the address that began it is counted as. */
     openedBy: text('opened_by'),
   },
-  (table) => [
-    primaryKey({ columns: [table.tenantId, table.model, table.idHash] }),
-    index('realm_records_grant').on(table.tenantId, table.grantId),
-    index('realm_records_uid').on(table.tenantId, table.uidHash),
-    index('realm_records_account').on(table.tenantId, table.accountId),
-    index('realm_records_sid').on(table.tenantId, table.sid),
-    index('realm_records_expiry').on(table.expiresAt),
-    index('realm_records_open').on(
-      table.tenantId,
-      table.model,
-      table.openedBy,
-      table.expiresAt,
-      table.idHash,
-      table.consumedAt,
-    ),
-    index('realm_records_open_all').on(
-      table.tenantId,
-      table.model,
-      table.expiresAt,
-      table.idHash,
-      table.consumedAt,
-      table.openedBy,
-    ),
-  ],
+  (table) => [primaryKey({ columns: [table.tenantId, table.model, table.idHash] })],
 )
 
 /** Events that commit with the change that caused them; the dispatcher reads them in order. */
-export const outbox = table(
-  'outbox',
-  {
-    sequence: whole('sequence').primaryKey(),
-    eventId: text('event_id').notNull(),
-    tenantId: text('tenant_id').notNull(),
-    event: text('event').$type<EventName>().notNull(),
-    content: json('content').$type<Record<string, unknown>>().notNull(),
-    createdAt: whole('created_at').notNull(),
-  },
-  (table) => [
-    index('outbox_tenant').on(table.tenantId, table.sequence),
-    index('outbox_created').on(table.createdAt),
-    index('outbox_event').on(table.tenantId, table.event, table.sequence),
-  ],
-)
+export const outbox = table('outbox', {
+  sequence: whole('sequence').primaryKey(),
+  eventId: text('event_id').notNull(),
+  tenantId: text('tenant_id').notNull(),
+  event: text('event').$type<EventName>().notNull(),
+  content: json('content').$type<Record<string, unknown>>().notNull(),
+  createdAt: whole('created_at').notNull(),
+})
 
-export const audit = table(
-  'audit',
-  {
-    sequence: whole('sequence').primaryKey(),
-    at: whole('at').notNull(),
-    actor: text('actor').notNull(),
-    action: text('action').notNull(),
-    tenantId: text('tenant_id'),
-    content: json('content').$type<Record<string, unknown>>().notNull(),
-    requestId: text('request_id').notNull(),
-    /** Of the tenant that had the id then. */
-    tenantNumber: whole('tenant_number'),
-    /** The account of a person whose `actor` is an address, which may be somebody else's later. */
-    actorId: text('actor_id'),
-    /** Whom it was about, where it was about one person. */
-    userId: text('user_id'),
-  },
-  (table) => [
-    index('audit_tenant').on(table.tenantId, table.sequence),
-    index('audit_tenant_number').on(table.tenantNumber, table.sequence),
-    index('audit_user').on(table.userId, table.sequence),
-    index('audit_actor').on(table.actorId, table.sequence),
-    index('audit_at').on(table.at),
-  ],
-)
+export const audit = table('audit', {
+  sequence: whole('sequence').primaryKey(),
+  at: whole('at').notNull(),
+  actor: text('actor').notNull(),
+  action: text('action').notNull(),
+  tenantId: text('tenant_id'),
+  content: json('content').$type<Record<string, unknown>>().notNull(),
+  requestId: text('request_id').notNull(),
+  /** Of the tenant that had the id then. */
+  tenantNumber: whole('tenant_number'),
+  /** The account of a person whose `actor` is an address, which may be somebody else's later. */
+  actorId: text('actor_id'),
+  /** Whom it was about, where it was about one person. */
+  userId: text('user_id'),
+})
 
 export const verificationChecks = table(
   'verification_checks',
@@ -368,15 +282,11 @@ export const keylessGateways = table('keyless_gateways', {
 })
 
 /** A gateway is known for as long as it has a key; while one replaces another, it has two. */
-export const gatewayKeys = table(
-  'gateway_keys',
-  {
-    keyId: text('key_id').primaryKey(),
-    gatewayId: text('gateway_id').notNull(),
-    keyHash: text('key_hash').notNull().unique(),
-    createdAt: whole('created_at').notNull(),
-    /** When a gateway last connected with it; null: none has. */
-    lastUsedAt: whole('last_used_at'),
-  },
-  (table) => [index('gateway_keys_gateway').on(table.gatewayId)],
-)
+export const gatewayKeys = table('gateway_keys', {
+  keyId: text('key_id').primaryKey(),
+  gatewayId: text('gateway_id').notNull(),
+  keyHash: text('key_hash').notNull().unique(),
+  createdAt: whole('created_at').notNull(),
+  /** When a gateway last connected with it; null: none has. */
+  lastUsedAt: whole('last_used_at'),
+})

@@ -55,7 +55,6 @@ export const {
   SQLiteAsyncDialect,
   customType,
   getTableConfig,
-  index,
   integer,
   primaryKey,
   sqliteTable,

@@ -1,5 +1,5 @@
 /** The part of the schema that the enforcement feed stands on. */
-import { table, text, whole, primaryKey, index } from './columns.ts'
+import { table, text, whole, primaryKey } from './columns.ts'
 
 /** Who polls the feed. Kept in memory and written now and then, so that a restart knows them. */
 export const feedInstances = table(
@@ -15,10 +15,7 @@ export const feedInstances = table(
     clockOffsetMs: whole('clock_offset_ms'),
     lastPollAt: whole('last_poll_at').notNull(),
   },
-  (table) => [
-    primaryKey({ columns: [table.tenantId, table.name] }),
-    index('feed_instances_poll').on(table.lastPollAt),
-  ],
+  (table) => [primaryKey({ columns: [table.tenantId, table.name] })],
 )
 
 /** What gateways and middlewares enforced. `sequence` counts per tenant, in order of arrival. */
@@ -42,12 +39,5 @@ export const enforcementEvents = table(
     /** How many that were alike it stands for. */
     count: whole('count').notNull().default(1),
   },
-  (table) => [
-    primaryKey({ columns: [table.tenantId, table.sequence] }),
-    index('enforcement_events_tenant').on(table.tenantId, table.at),
-    index('enforcement_events_at').on(table.at),
-    index('enforcement_events_outcome').on(table.tenantId, table.outcome, table.sequence),
-    index('enforcement_events_subject').on(table.tenantId, table.subject, table.sequence),
-    index('enforcement_events_ip').on(table.tenantId, table.ip, table.sequence),
-  ],
+  (table) => [primaryKey({ columns: [table.tenantId, table.sequence] })],
 )

@@ -1,5 +1,5 @@
 /** Hostnames that tenants want, and have not shown to be theirs yet. */
-import { index, primaryKey, table, text, whole } from './columns.ts'
+import { primaryKey, table, text, whole } from './columns.ts'
 
 /** Several tenants may want one; whoever shows first that it is theirs has it. */
 export const hostnameClaims = table(
@@ -15,9 +15,5 @@ export const hostnameClaims = table(
     looks: whole('looks').notNull().default(0),
     lookedAt: whole('looked_at'),
   },
-  (table) => [
-    primaryKey({ columns: [table.tenantId, table.hostname] }),
-    index('hostname_claims_due').on(table.dueAt),
-    index('hostname_claims_hostname').on(table.hostname),
-  ],
+  (table) => [primaryKey({ columns: [table.tenantId, table.hostname] })],
 )

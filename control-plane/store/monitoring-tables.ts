@@ -6,7 +6,7 @@ import type {
   KeptStep,
   AlertMetric,
 } from './monitoring-names.ts'
-import { table, text, whole, json, flag, primaryKey, index, uniqueIndex } from './columns.ts'
+import { table, text, whole, json, flag, primaryKey, uniqueIndex } from './columns.ts'
 
 /**
  * How often something was decided, per minute, hour and day (UTC). A count is added to its minute
@@ -29,7 +29,6 @@ export const figures = table(
     primaryKey({
       columns: [table.tenantId, table.step, table.at, table.source, table.outcome, table.reason],
     }),
-    index('figures_age').on(table.step, table.at),
   ],
 )
 
@@ -60,48 +59,37 @@ export const tenantRefusals = table(
     at: whole('at').notNull(),
     count: whole('count').notNull(),
   },
-  (table) => [
-    primaryKey({ columns: [table.tenantId, table.step, table.at] }),
-    index('tenant_refusals_most').on(table.step, table.at, table.count),
-  ],
+  (table) => [primaryKey({ columns: [table.tenantId, table.step, table.at] })],
 )
 
 /** The last batch of counts that was taken from each gateway: one that comes again is not added. */
-export const figureBatches = table(
-  'figure_batches',
-  {
-    gatewayId: text('gateway_id').primaryKey(),
-    /** Random: of one count of batches, which goes up from 1. */
-    run: text('run').notNull(),
-    batch: whole('batch').notNull(),
-    takenAt: whole('taken_at').notNull(),
-  },
-  (table) => [index('figure_batches_age').on(table.takenAt)],
-)
+export const figureBatches = table('figure_batches', {
+  gatewayId: text('gateway_id').primaryKey(),
+  /** Random: of one count of batches, which goes up from 1. */
+  run: text('run').notNull(),
+  batch: whole('batch').notNull(),
+  takenAt: whole('taken_at').notNull(),
+})
 
-export const alerts = table(
-  'alerts',
-  {
-    alertId: text('alert_id').primaryKey(),
-    tenantId: text('tenant_id').notNull(),
-    metric: text('metric').$type<AlertMetric>().notNull(),
-    threshold: whole('threshold').notNull(),
-    windowSeconds: whole('window_seconds').notNull(),
-    coolDownSeconds: whole('cool_down_seconds').notNull(),
-    isEnabled: flag('is_enabled').notNull(),
-    createdAt: whole('created_at').notNull(),
-    updatedAt: whole('updated_at').notNull(),
-    /** Has been told of, and has not fallen below since. */
-    isAbove: flag('is_above').notNull(),
-    triggeredAt: whole('triggered_at'),
-    /** In which the tenant's administrators are written to; null: they are not. */
-    emailLanguage: text('email_language').$type<'en' | 'de'>(),
-    emailedAt: whole('emailed_at'),
-    /** Addresses besides, of which only those that have agreed are written to. */
-    emailRecipients: json('email_recipients').$type<readonly string[]>().notNull(),
-  },
-  (table) => [index('alerts_tenant').on(table.tenantId, table.alertId)],
-)
+export const alerts = table('alerts', {
+  alertId: text('alert_id').primaryKey(),
+  tenantId: text('tenant_id').notNull(),
+  metric: text('metric').$type<AlertMetric>().notNull(),
+  threshold: whole('threshold').notNull(),
+  windowSeconds: whole('window_seconds').notNull(),
+  coolDownSeconds: whole('cool_down_seconds').notNull(),
+  isEnabled: flag('is_enabled').notNull(),
+  createdAt: whole('created_at').notNull(),
+  updatedAt: whole('updated_at').notNull(),
+  /** Has been told of, and has not fallen below since. */
+  isAbove: flag('is_above').notNull(),
+  triggeredAt: whole('triggered_at'),
+  /** In which the tenant's administrators are written to; null: they are not. */
+  emailLanguage: text('email_language').$type<'en' | 'de'>(),
+  emailedAt: whole('emailed_at'),
+  /** Addresses besides, of which only those that have agreed are written to. */
+  emailRecipients: json('email_recipients').$type<readonly string[]>().notNull(),
+})
 
 export const alertRecipients = table(
   'alert_recipients',
@@ -135,8 +123,5 @@ export const digests = table(
       .$type<[source: string, outcome: string, reason: string, n: number][]>()
       .notNull(),
   },
-  (table) => [
-    primaryKey({ columns: [table.tenantId, table.week] }),
-    index('digests_until').on(table.until),
-  ],
+  (table) => [primaryKey({ columns: [table.tenantId, table.week] })],
 )

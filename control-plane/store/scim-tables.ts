@@ -1,5 +1,5 @@
 /** People and groups that a provider pushes (SCIM), the tokens it shows, and what it has asked for. */
-import { flag, index, json, primaryKey, table, text, uniqueIndex, whole } from './columns.ts'
+import { flag, json, primaryKey, table, text, uniqueIndex, whole } from './columns.ts'
 
 export const scimTokens = table(
   'scim_tokens',
@@ -15,11 +15,7 @@ export const scimTokens = table(
     /** To within a minute; null: never. */
     lastUsedAt: whole('last_used_at'),
   },
-  (table) => [
-    uniqueIndex('scim_tokens_hash').on(table.tokenHash),
-    index('scim_tokens_tenant').on(table.tenantId),
-    index('scim_tokens_expiry').on(table.expiresAt),
-  ],
+  (table) => [uniqueIndex('scim_tokens_hash').on(table.tokenHash)],
 )
 
 /** What a provider says of somebody beside what is in the account itself. */
@@ -52,9 +48,6 @@ export const scimPeople = table(
   (table) => [
     primaryKey({ columns: [table.tenantId, table.userId] }),
     uniqueIndex('scim_people_user_name').on(table.tenantId, table.userNameKey),
-    index('scim_people_external').on(table.tenantId, table.externalId),
-    index('scim_people_display').on(table.tenantId, table.displayKey),
-    index('scim_people_created').on(table.tenantId, table.createdAt, table.userId),
   ],
 )
 
@@ -76,27 +69,19 @@ export const scimGroups = table(
   (table) => [
     uniqueIndex('scim_groups_name').on(table.tenantId, table.name),
     uniqueIndex('scim_groups_display').on(table.tenantId, table.displayKey),
-    index('scim_groups_created').on(table.tenantId, table.createdAt, table.groupId),
   ],
 )
 
 /** What was asked and how it was answered; the newest of each tenant. */
-export const scimRequests = table(
-  'scim_requests',
-  {
-    entryId: text('entry_id').primaryKey(),
-    tenantId: text('tenant_id').notNull(),
-    at: whole('at').notNull(),
-    method: text('method').notNull(),
-    path: text('path').notNull(),
-    status: whole('status').notNull(),
-    /** Why it was refused, or what of it was passed over. */
-    detail: text('detail').notNull(),
-    tokenId: text('token_id').notNull(),
-    requestId: text('request_id').notNull(),
-  },
-  (table) => [
-    index('scim_requests_tenant').on(table.tenantId, table.at, table.entryId),
-    index('scim_requests_at').on(table.at),
-  ],
-)
+export const scimRequests = table('scim_requests', {
+  entryId: text('entry_id').primaryKey(),
+  tenantId: text('tenant_id').notNull(),
+  at: whole('at').notNull(),
+  method: text('method').notNull(),
+  path: text('path').notNull(),
+  status: whole('status').notNull(),
+  /** Why it was refused, or what of it was passed over. */
+  detail: text('detail').notNull(),
+  tokenId: text('token_id').notNull(),
+  requestId: text('request_id').notNull(),
+})

@@ -1,36 +1,25 @@
 /** Machines: services with credentials of their own, by which they are known to gateways. */
-import { flag, index, table, text, whole } from './columns.ts'
+import { flag, table, text, whole } from './columns.ts'
 
-export const services = table(
-  'services',
-  {
-    serviceId: text('service_id').primaryKey(),
-    tenantId: text('tenant_id').notNull(),
-    name: text('name').notNull(),
-    isDisabled: flag('is_disabled').notNull(),
-    createdAt: whole('created_at').notNull(),
-    /** From when the token is that names it to applications; renewed daily. */
-    identityAt: whole('identity_at').notNull(),
-  },
-  (table) => [
-    index('services_tenant').on(table.tenantId),
-    index('services_identity').on(table.identityAt),
-  ],
-)
+export const services = table('services', {
+  serviceId: text('service_id').primaryKey(),
+  tenantId: text('tenant_id').notNull(),
+  name: text('name').notNull(),
+  isDisabled: flag('is_disabled').notNull(),
+  createdAt: whole('created_at').notNull(),
+  /** From when the token is that names it to applications; renewed daily. */
+  identityAt: whole('identity_at').notNull(),
+})
 
 /** Never more than two of a service. */
-export const serviceSecrets = table(
-  'service_secrets',
-  {
-    secretId: text('secret_id').primaryKey(),
-    tenantId: text('tenant_id').notNull(),
-    serviceId: text('service_id').notNull(),
-    /** SHA-256 of 256 random bits. */
-    secretHash: text('secret_hash').notNull(),
-    createdAt: whole('created_at').notNull(),
-    endsAt: whole('ends_at').notNull(),
-    /** As gateways say, to within some minutes. */
-    usedAt: whole('used_at'),
-  },
-  (table) => [index('service_secrets_tenant').on(table.tenantId)],
-)
+export const serviceSecrets = table('service_secrets', {
+  secretId: text('secret_id').primaryKey(),
+  tenantId: text('tenant_id').notNull(),
+  serviceId: text('service_id').notNull(),
+  /** SHA-256 of 256 random bits. */
+  secretHash: text('secret_hash').notNull(),
+  createdAt: whole('created_at').notNull(),
+  endsAt: whole('ends_at').notNull(),
+  /** As gateways say, to within some minutes. */
+  usedAt: whole('used_at'),
+})

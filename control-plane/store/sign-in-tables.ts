@@ -1,7 +1,7 @@
 /** The part of the schema that signing in stands on: policies, attempts, factors, devices, mail. */
 import type { Demanded } from '../policy/demanded.ts'
 import type { PolicyName } from '../policy/policies.ts'
-import { table, text, whole, json, flag, primaryKey, index, uniqueIndex } from './columns.ts'
+import { table, text, whole, json, flag, primaryKey, uniqueIndex } from './columns.ts'
 
 /** What an administrator has decided, one row per policy; without a row the defaults hold. */
 export const tenantPolicies = table(
@@ -21,46 +21,28 @@ export const tenantPolicies = table(
  * Every judged attempt with the facts that it was judged by: lockout counts them, a replay
  * judges them again. `loginHash` because people type passwords into the field for names.
  */
-export const signIns = table(
-  'sign_ins',
-  {
-    signInId: text('sign_in_id').primaryKey(),
-    tenantId: text('tenant_id').notNull(),
-    at: whole('at').notNull(),
-    userId: text('user_id'),
-    loginHash: text('login_hash').notNull(),
-    ip: text('ip').notNull(),
-    /** What lockout counts the address as: one of IPv4, a /64 of IPv6. */
-    countedAs: text('counted_as').notNull().default(''),
-    userAgent: text('user_agent').notNull(),
-    /** Wrong password or wrong code: what lockout counts. */
-    isFailure: flag('is_failure').notNull(),
-    /** The browser has signed in to this account before, so its failures are counted apart. */
-    isKnownDevice: flag('is_known_device').notNull(),
-    outcome: text('outcome').$type<'signed_in' | 'asking' | 'refused'>().notNull(),
-    reason: text('reason').notNull(),
-    facts: json('facts').$type<Record<string, unknown>>().notNull(),
-    /** How often the same was refused again within the minute, beside this once. */
-    repeated: whole('repeated').notNull().default(0),
-    /** The /48 of an IPv6 address, whose failures count together as well. */
-    site: text('site'),
-  },
-  (table) => [
-    index('sign_ins_tenant').on(table.tenantId, table.at),
-    index('sign_ins_outcome').on(table.tenantId, table.outcome, table.at),
-    index('sign_ins_login').on(
-      table.tenantId,
-      table.loginHash,
-      table.isKnownDevice,
-      table.isFailure,
-      table.at,
-    ),
-    index('sign_ins_address').on(table.tenantId, table.countedAs, table.isFailure, table.at),
-    index('sign_ins_site').on(table.tenantId, table.site, table.at), // only failures
-    index('sign_ins_user').on(table.tenantId, table.userId, table.outcome, table.at),
-    index('sign_ins_at').on(table.at),
-  ],
-)
+export const signIns = table('sign_ins', {
+  signInId: text('sign_in_id').primaryKey(),
+  tenantId: text('tenant_id').notNull(),
+  at: whole('at').notNull(),
+  userId: text('user_id'),
+  loginHash: text('login_hash').notNull(),
+  ip: text('ip').notNull(),
+  /** What lockout counts the address as: one of IPv4, a /64 of IPv6. */
+  countedAs: text('counted_as').notNull().default(''),
+  userAgent: text('user_agent').notNull(),
+  /** Wrong password or wrong code: what lockout counts. */
+  isFailure: flag('is_failure').notNull(),
+  /** The browser has signed in to this account before, so its failures are counted apart. */
+  isKnownDevice: flag('is_known_device').notNull(),
+  outcome: text('outcome').$type<'signed_in' | 'asking' | 'refused'>().notNull(),
+  reason: text('reason').notNull(),
+  facts: json('facts').$type<Record<string, unknown>>().notNull(),
+  /** How often the same was refused again within the minute, beside this once. */
+  repeated: whole('repeated').notNull().default(0),
+  /** The /48 of an IPv6 address, whose failures count together as well. */
+  site: text('site'),
+})
 
 /** Addresses that lockout refuses, and when one was lifted: what was before is forgotten. */
 export const addressBlocks = table(
@@ -95,10 +77,7 @@ export const factors = table(
     createdAt: whole('created_at').notNull(),
     lastUsedAt: whole('last_used_at'),
   },
-  (table) => [
-    index('factors_user').on(table.tenantId, table.userId),
-    uniqueIndex('factors_lookup').on(table.tenantId, table.kind, table.lookupHash),
-  ],
+  (table) => [uniqueIndex('factors_lookup').on(table.tenantId, table.kind, table.lookupHash)],
 )
 
 /** Browsers that have signed in to an account before, known by a cookie of their own. */
@@ -119,81 +98,53 @@ export const knownDevices = table(
   },
   (table) => [
     uniqueIndex('known_devices_cookie').on(table.tenantId, table.userId, table.cookieHash),
-    index('known_devices_token').on(table.tenantId, table.cookieHash, table.userId),
-    index('known_devices_replaced').on(table.tenantId, table.userId, table.replacedHash),
-    index('known_devices_seen').on(table.lastSeenAt),
   ],
 )
 
 /** Links in mails: found by the hash of their secret, good for one use. */
-export const accountTickets = table(
-  'account_tickets',
-  {
-    ticketHash: text('ticket_hash').primaryKey(),
-    tenantId: text('tenant_id').notNull(),
-    userId: text('user_id').notNull(),
-    purpose: text('purpose').$type<'invite' | 'reset' | 'email'>().notNull(),
-    contentSealed: text('content_sealed').notNull(),
-    createdAt: whole('created_at').notNull(),
-    expiresAt: whole('expires_at').notNull(),
-    usedAt: whole('used_at'),
-  },
-  (table) => [
-    index('account_tickets_user').on(table.tenantId, table.userId),
-    index('account_tickets_expiry').on(table.expiresAt),
-  ],
-)
+export const accountTickets = table('account_tickets', {
+  ticketHash: text('ticket_hash').primaryKey(),
+  tenantId: text('tenant_id').notNull(),
+  userId: text('user_id').notNull(),
+  purpose: text('purpose').$type<'invite' | 'reset' | 'email'>().notNull(),
+  contentSealed: text('content_sealed').notNull(),
+  createdAt: whole('created_at').notNull(),
+  expiresAt: whole('expires_at').notNull(),
+  usedAt: whole('used_at'),
+})
 
-export const passwordHistory = table(
-  'password_history',
-  {
-    entryId: text('entry_id').primaryKey(),
-    tenantId: text('tenant_id').notNull(),
-    userId: text('user_id').notNull(),
-    passwordHash: text('password_hash').notNull(),
-    replacedAt: whole('replaced_at').notNull(),
-  },
-  (table) => [index('password_history_user').on(table.tenantId, table.userId)],
-)
+export const passwordHistory = table('password_history', {
+  entryId: text('entry_id').primaryKey(),
+  tenantId: text('tenant_id').notNull(),
+  userId: text('user_id').notNull(),
+  passwordHash: text('password_hash').notNull(),
+  replacedAt: whole('replaced_at').notNull(),
+})
 
 /** Mails that commit with what they tell of, until they have been handed to the mail server. */
-export const mails = table(
-  'mails',
-  {
-    mailId: text('mail_id').primaryKey(),
-    tenantId: text('tenant_id').notNull(),
-    contentSealed: text('content_sealed').notNull(),
-    attempts: whole('attempts').notNull(),
-    createdAt: whole('created_at').notNull(),
-    nextAt: whole('next_at').notNull(),
-    /** `link`, which somebody waits for, or `notice`. */
-    kind: text('kind').$type<'link' | 'notice'>().notNull(),
-    /** When its link is dead; null: it holds none that ends. */
-    expiresAt: whole('expires_at'),
-  },
-  (table) => [
-    index('mails_turn').on(table.tenantId, table.kind, table.nextAt),
-    index('mails_due').on(table.nextAt, table.tenantId),
-  ],
-)
+export const mails = table('mails', {
+  mailId: text('mail_id').primaryKey(),
+  tenantId: text('tenant_id').notNull(),
+  contentSealed: text('content_sealed').notNull(),
+  attempts: whole('attempts').notNull(),
+  createdAt: whole('created_at').notNull(),
+  nextAt: whole('next_at').notNull(),
+  /** `link`, which somebody waits for, or `notice`. */
+  kind: text('kind').$type<'link' | 'notice'>().notNull(),
+  /** When its link is dead; null: it holds none that ends. */
+  expiresAt: whole('expires_at'),
+})
 
 /** Ended sessions that an application still has to hear of (back-channel logout). */
-export const logoutNotices = table(
-  'logout_notices',
-  {
-    noticeId: text('notice_id').primaryKey(),
-    tenantId: text('tenant_id').notNull(),
-    userId: text('user_id').notNull(),
-    sid: text('sid'),
-    attempts: whole('attempts').notNull(),
-    createdAt: whole('created_at').notNull(),
-    nextAt: whole('next_at').notNull(),
-  },
-  (table) => [
-    index('logout_notices_turn').on(table.tenantId, table.nextAt),
-    index('logout_notices_due').on(table.nextAt, table.tenantId),
-  ],
-)
+export const logoutNotices = table('logout_notices', {
+  noticeId: text('notice_id').primaryKey(),
+  tenantId: text('tenant_id').notNull(),
+  userId: text('user_id').notNull(),
+  sid: text('sid'),
+  attempts: whole('attempts').notNull(),
+  createdAt: whole('created_at').notNull(),
+  nextAt: whole('next_at').notNull(),
+})
 
 /** A tenant's own database as the source of its users. */
 export const userDirectories = table('user_directories', {

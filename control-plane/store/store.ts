@@ -17,6 +17,7 @@ import type { CannotWrite } from './engines/cannot-write.ts'
 import { beginEpoch, ensureEpoch, findEpoch } from './queries/epoch.ts'
 import { schema } from './schema.ts'
 import type { Engine, Numbers, Queries } from './engine.ts'
+import type { News } from './nodes.ts'
 import { insertRows } from './statements.ts'
 
 interface AuditEntry {
@@ -66,17 +67,12 @@ export type TenantChange = Omit<
   'touch' | 'revoke' | 'touchFleet' | 'beginEpoch' | 'enforced'
 >
 
-interface Committed {
+interface Committed extends News {
   readonly revision: number | null
-  readonly tenantIds: readonly string[]
-  readonly revoked: ReadonlyMap<string, Revoked>
   /** The names of those that it emits. */
   readonly events: readonly string[]
   /** From when it was asked for. */
   readonly tookMs: number
-  /** Keys of gateways, and what all gateways are told beside tenants. */
-  readonly isOfFleet: boolean
-  readonly removedGateways: readonly string[]
   /** By another control plane, which has told whom it could. */
   readonly isElsewhere: boolean
 }

@@ -31,8 +31,6 @@ interface Statement {
   readonly signed: Promise<string>
 }
 
-export type ProtectionStatements = ReturnType<typeof createProtectionStatements>
-
 export function createProtectionStatements(world: ProtectionStatementsWorld) {
   const { tenants, keys, clock, baseUrl } = world
   const recent = new LRUCache<string, Statement>({ max: LIMITS.protectionStatementsKeptMax })

@@ -30,14 +30,9 @@ export interface OpenDirectory {
   readonly decoys: Decoys
 }
 
-interface LookUpWorld {
-  readonly semaphore: FairSemaphore
-  readonly threads: BcryptThreads
-}
-
 export async function lookUp(
   { settings, pool, decoys }: OpenDirectory,
-  { semaphore, threads }: LookUpWorld,
+  { semaphore, threads }: { readonly semaphore: FairSemaphore; readonly threads: BcryptThreads },
   tenantId: string,
   login: string,
   password: string,

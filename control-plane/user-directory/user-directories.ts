@@ -67,8 +67,6 @@ interface Open extends OpenDirectory {
   readonly version: string
 }
 
-export type UserDirectories = ReturnType<typeof createUserDirectories>
-
 /** When somebody may try again whose directory did not answer. */
 const RETRY_SECONDS = 30
 

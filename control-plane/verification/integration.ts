@@ -50,8 +50,6 @@ const TIMING: TrialTiming = {
   pageMsMax: LIMITS.signInTrialPageMsMax,
 }
 
-export type Integration = ReturnType<typeof createIntegration>
-
 export function createIntegration(world: IntegrationWorld) {
   const { store, tenants, people, log, timing = TIMING } = world
   const agent = createTrialAgent(timing.pageMsMax)

@@ -16,8 +16,6 @@ interface SelfReport {
   readonly checks: readonly CheckResult[]
 }
 
-export type SelfReports = ReturnType<typeof createSelfReports>
-
 export function createSelfReports({ store }: { readonly store: Store }) {
   return {
     /** Answers how many were recorded. A newer result of a check replaces the older one. */

@@ -46,8 +46,6 @@ interface VerificationWorld {
   readonly edgeUrlFor: (hostname: string) => string
 }
 
-export type Verification = ReturnType<typeof createVerification>
-
 export function createVerification(world: VerificationWorld) {
   const { store, tenants, client } = world
   const singleFlight = createSingleFlight<VerificationStatus>()

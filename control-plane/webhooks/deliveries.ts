@@ -38,8 +38,6 @@ export interface Retrying {
   readonly nextAt: number
 }
 
-export type Deliveries = ReturnType<typeof createDeliveries>
-
 const LOOK_EVERY_MS = 50
 
 export function createDeliveries({

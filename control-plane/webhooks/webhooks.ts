@@ -43,8 +43,6 @@ interface WebhooksWorld {
   readonly clock: Clock
 }
 
-export type Webhooks = ReturnType<typeof createWebhooks>
-
 export function createWebhooks({ store, vault, checkAddress, clock }: WebhooksWorld) {
   async function requirePublic(url: string) {
     const problem = await checkAddress(url)

@@ -1,7 +1,6 @@
 /** How far the body of the current request has been read, in either framing. */
 import { LIMITS } from '../../shared/limits.ts'
-import { ChunkedReader } from '../wire/chunked.ts'
-import type { ChunkedSink } from '../wire/chunked.ts'
+import { ChunkedReader, type ChunkedSink } from '../wire/chunked.ts'
 import type { HeldBytes } from './held-bytes.ts'
 
 export class RequestBody {

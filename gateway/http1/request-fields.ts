@@ -2,8 +2,7 @@
 import { LIMITS } from '../../shared/limits.ts'
 import { DISGUISED, FIELD, FIELD_BITS, FIELD_MASK, requestFields } from '../wire/field-names.ts'
 import { contentLengthOf, isBlank, trimmed } from '../wire/grammar.ts'
-import { REFUSALS } from '../wire/refusals.ts'
-import type { Refusal } from '../wire/refusals.ts'
+import { REFUSALS, type Refusal } from '../wire/refusals.ts'
 import type { ParsedHead } from '../wire/parsed-head.ts'
 
 /** What a head says in several places, until all of it is read. */

@@ -13,8 +13,7 @@ import {
   isServed,
 } from '../wire/grammar.ts'
 import { ParsedHead } from '../wire/parsed-head.ts'
-import { REFUSALS } from '../wire/refusals.ts'
-import type { Refusal } from '../wire/refusals.ts'
+import { REFUSALS, type Refusal } from '../wire/refusals.ts'
 import { Notes, readFields } from './request-fields.ts'
 import { settleConnection, settleFraming, settleHost, settleTarget } from './request-meaning.ts'
 

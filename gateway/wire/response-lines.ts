@@ -1,8 +1,7 @@
 /** The head of an application's answer, as the client gets it. */
 import { sharingOf } from '../../shared/enforcement/answer-sharing.ts'
 import type { ForwardPlan } from './exchange.ts'
-import { BODY } from './response-head.ts'
-import type { ResponseHead } from './response-head.ts'
+import { BODY, type ResponseHead } from './response-head.ts'
 
 /** RFC 6797: who came over TLS once comes over TLS for a year. */
 export const STRICT_TRANSPORT_LINE = 'Strict-Transport-Security: max-age=31536000\r\n'

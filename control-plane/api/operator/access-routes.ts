@@ -11,7 +11,7 @@ import { Enforced } from '../answer-fields.ts'
 import { endpointsOf, json, nothing, type Endpoint } from '../endpoint.ts'
 import { enforcedAnswers, WAITS, type EnforcedAnswersWorld } from './enforced-answers.ts'
 
-export interface AccessEndpointsWorld extends EnforcedAnswersWorld {
+interface AccessEndpointsWorld extends EnforcedAnswersWorld {
   readonly groups: Groups
   readonly accessRules: TenantAccessRules
 }

@@ -1,14 +1,11 @@
 /** A tenant's users, their sessions, and ending those. */
 import * as v from 'valibot'
 import { Refusal } from '../../../shared/errors.ts'
-import type { Clock } from '../../../shared/clock.ts'
 import { LIMITS } from '../../../shared/limits.ts'
-import type { AccountMail } from '../../accounts/account-mail.ts'
-import type { Revocations, SessionTarget } from '../../sessions/revocations.ts'
-import type { AliveFilter, Sessions } from '../../sessions/sessions.ts'
-import type { UserPatch, Users } from '../../accounts/users.ts'
+import type { SessionTarget } from '../../sessions/revocations.ts'
+import type { AliveFilter } from '../../sessions/sessions.ts'
+import type { UserPatch } from '../../accounts/users.ts'
 import { mailLanguage } from '../../http/mail-language.ts'
-import type { Tenants } from '../../tenants/tenants.ts'
 import {
   InvitationAnswer,
   PatchedUserAnswer,
@@ -19,19 +16,11 @@ import {
 } from '../answer-fields.ts'
 import { endpointsOf, json, nothing, type Endpoint } from '../endpoint.ts'
 import { mapPage, PAGE_QUERY, pageOf } from '../../requests/paging.ts'
-import { enforcedAnswers, type EnforcedAnswersWorld } from './enforced-answers.ts'
+import { enforcedAnswers } from './enforced-answers.ts'
 import { NothingBody } from '../../requests/fields.ts'
 import { NewUserBody, RevocationBody, UserPatchBody } from '../../requests/people-fields.ts'
 import { sessionView, userView } from './views.ts'
-
-export interface AccountEndpointsWorld extends EnforcedAnswersWorld {
-  readonly tenants: Pick<Tenants, 'get' | 'find'>
-  readonly users: Users
-  readonly sessions: Sessions
-  readonly revocations: Revocations
-  readonly accountMail: Pick<AccountMail, 'invite' | 'inviteIn' | 'tellChangedByOther' | 'deliver'>
-  readonly clock: Clock
-}
+import type { ApiWorld } from '../world.ts'
 
 const operator = endpointsOf('people', 'operator')
 const TENANT = '/api/v1/operator/tenants/{tenant_id}'
@@ -53,7 +42,7 @@ const SESSION_FILTER = {
   ip: v.optional(v.pipe(searched, v.description('Active sessions from this address.'))),
 }
 
-export function accountEndpoints(world: AccountEndpointsWorld): readonly Endpoint[] {
+export function accountEndpoints(world: ApiWorld): readonly Endpoint[] {
   const { tenants, users, sessions, revocations, accountMail, clock } = world
   const enforcement = enforcedAnswers(world)
 

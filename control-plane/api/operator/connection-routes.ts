@@ -1,6 +1,5 @@
 /** Sign-in by the company's own identity provider. */
-import type { Connection, Connections } from '../../connections/connections.ts'
-import type { TestTickets } from '../../connections/test-tickets.ts'
+import type { Connection } from '../../connections/connections.ts'
 import {
   ConnectionAnswer,
   ConnectionPatchBody,
@@ -10,23 +9,16 @@ import {
 import { fromOutside, viewOf } from '../../requests/field-names.ts'
 import { NothingBody } from '../../requests/fields.ts'
 import { pageOf } from '../../requests/paging.ts'
-import type { Tenants } from '../../tenants/tenants.ts'
 import { endpointsOf, json, nothing, type Endpoint } from '../endpoint.ts'
 import { callbackUrlOf } from '../../connections/addresses.ts'
-
-export interface ConnectionEndpointsWorld {
-  readonly tenants: Pick<Tenants, 'get'>
-  readonly connections: Connections
-  readonly connectionTickets: Pick<TestTickets, 'linkFor'>
-  readonly baseUrl: string
-}
+import type { ApiWorld } from '../world.ts'
 
 const operator = endpointsOf('connections', 'operator')
 const ALL = '/api/v1/operator/tenants/{tenant_id}/connections'
 const ONE = `${ALL}/{connection_id}` as const
 const ofTest = viewOf(ConnectionTestAnswer)
 
-export function connectionEndpoints(world: ConnectionEndpointsWorld): readonly Endpoint[] {
+export function connectionEndpoints(world: ApiWorld): readonly Endpoint[] {
   const { tenants, connections, connectionTickets, baseUrl } = world
   const ofConnection = viewOf(ConnectionAnswer)
   const view = (connection: Connection) =>

@@ -1,7 +1,5 @@
 /** Connectors of a tenant in connector mode, and the tokens that they join with. */
-import type { Connectors } from '../../connectors/connectors.ts'
 import type { ConnectorStatus } from '../../connectors/connector-status.ts'
-import type { JoinTokens } from '../../connectors/join-tokens.ts'
 import {
   ConnectorAnswer,
   ConnectorAtGatewayAnswer,
@@ -14,21 +12,15 @@ import { fromOutside, viewOf } from '../../requests/field-names.ts'
 import { pageOf } from '../../requests/paging.ts'
 import { RemovedConnectorAnswer } from '../answer-fields.ts'
 import { endpointsOf, json, nothing, type Endpoint } from '../endpoint.ts'
-import { enforcedAnswers, WAITS, type EnforcedAnswersWorld } from './enforced-answers.ts'
-
-export interface OperatorConnectorEndpointsWorld extends EnforcedAnswersWorld {
-  readonly joinTokens: JoinTokens
-  readonly connectors: Pick<Connectors, 'list' | 'revoke'>
-}
+import { enforcedAnswers, WAITS } from './enforced-answers.ts'
+import type { ApiWorld } from '../world.ts'
 
 const operator = endpointsOf('connectors', 'operator')
 const TENANT = '/api/v1/operator/tenants/{tenant_id}'
 const TOKENS = `${TENANT}/connector-tokens` as const
 const CONNECTORS = `${TENANT}/connectors` as const
 
-export function operatorConnectorEndpoints(
-  world: OperatorConnectorEndpointsWorld,
-): readonly Endpoint[] {
+export function operatorConnectorEndpoints(world: ApiWorld): readonly Endpoint[] {
   const { joinTokens, connectors } = world
   const enforcement = enforcedAnswers(world)
   return [

@@ -1,20 +1,13 @@
 /** Into the console: for who holds the operator key, and has no account yet, or none any more. */
 import * as v from 'valibot'
-import type { OperatorLinks } from '../../console-access/operator-links.ts'
-import type { ConsolePeople, ConsolePerson } from '../../console-access/people.ts'
+import type { ConsolePerson } from '../../console-access/people.ts'
 import { mailLanguage } from '../../http/mail-language.ts'
 import { described, time } from '../../requests/described.ts'
 import { endpointsOf, json, nothing, type Endpoint } from '../endpoint.ts'
 import { mapPage, PAGE_QUERY, pageOf } from '../../requests/paging.ts'
 import { ConsoleRoleBody, InvitationBody, OF_TENANT } from '../../requests/people-fields.ts'
 import { fromOutside, iso, viewOf } from '../../requests/field-names.ts'
-
-export interface ConsoleEndpointsWorld {
-  readonly consoleAccess: {
-    readonly links: Pick<OperatorLinks, 'make'>
-    readonly people: ConsolePeople
-  }
-}
+import type { ApiWorld } from '../world.ts'
 
 const OperatorLinkBody = v.strictObject({
   force: v.optional(
@@ -42,7 +35,7 @@ const OperatorLink = v.strictObject({
   expires_at: time,
 })
 
-export function consoleEndpoints({ consoleAccess }: ConsoleEndpointsWorld): readonly Endpoint[] {
+export function consoleEndpoints({ consoleAccess }: ApiWorld): readonly Endpoint[] {
   const { people } = consoleAccess
   return [
     operator.post('/api/v1/operator/console/operator-links', {

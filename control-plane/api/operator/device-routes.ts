@@ -1,9 +1,6 @@
 /** Devices of a tenant, and the tickets that they enroll with. */
 import * as v from 'valibot'
-import type { ChallengeKeys } from '../../devices/challenge-keys.ts'
-import type { Devices } from '../../devices/devices.ts'
 import type { EndedDevices, ListedDevice, PatchedDevice } from '../../devices/management.ts'
-import type { DeviceTickets } from '../../devices/tickets.ts'
 import { count, described } from '../../requests/described.ts'
 import { deviceCsv } from '../../requests/device-csv.ts'
 import {
@@ -21,14 +18,8 @@ import { flag, NothingBody } from '../../requests/fields.ts'
 import { mapPage, PAGE_QUERY, pageOf } from '../../requests/paging.ts'
 import { Enforced } from '../answer-fields.ts'
 import { endpointsOf, file, json, nothing, type Endpoint } from '../endpoint.ts'
-import { enforcedAnswers, type EnforcedAnswersWorld } from './enforced-answers.ts'
-
-export interface OperatorDeviceEndpointsWorld extends EnforcedAnswersWorld {
-  readonly baseUrl: string
-  readonly deviceTickets: DeviceTickets
-  readonly challengeKeys: Pick<ChallengeKeys, 'rotate'>
-  readonly enrolledDevices: Pick<Devices, 'list' | 'find' | 'patch' | 'revoke' | 'remove'>
-}
+import { enforcedAnswers } from './enforced-answers.ts'
+import type { ApiWorld } from '../world.ts'
 
 const operator = endpointsOf('devices', 'operator')
 const TENANT = '/api/v1/operator/tenants/{tenant_id}'
@@ -50,7 +41,7 @@ const PatchedDeviceAnswer = v.strictObject({
 })
 const RemovedDeviceAnswer = v.strictObject({ device_id: v.string(), enforced: Enforced })
 
-export function operatorDeviceEndpoints(world: OperatorDeviceEndpointsWorld): readonly Endpoint[] {
+export function operatorDeviceEndpoints(world: ApiWorld): readonly Endpoint[] {
   const { baseUrl, deviceTickets, challengeKeys, enrolledDevices } = world
   const enforcement = enforcedAnswers(world)
 

@@ -2,17 +2,12 @@
 import * as v from 'valibot'
 import { STEPS, type DryRun } from '../../user-directory/dry-run.ts'
 import { DIRECTORY_KINDS, TLS_MODES } from '../../user-directory/settings.ts'
-import type { StoredDirectory, UserDirectories } from '../../user-directory/user-directories.ts'
-import type { Tenants } from '../../tenants/tenants.ts'
+import type { StoredDirectory } from '../../user-directory/user-directories.ts'
 import { count, described, time } from '../../requests/described.ts'
 import { endpointsOf, json, nothing, type Endpoint } from '../endpoint.ts'
 import { DryRunBody, toDirectory, UserDirectoryBody } from '../../requests/directory-fields.ts'
 import { viewOf } from '../../requests/field-names.ts'
-
-export interface DirectoryEndpointsWorld {
-  readonly tenants: Pick<Tenants, 'get'>
-  readonly directories: UserDirectories
-}
+import type { ApiWorld } from '../world.ts'
 
 const Tried = v.strictObject({
   ok: described(v.boolean(), 'Whether a sign-in would work, as far as it could be tested.'),
@@ -47,7 +42,7 @@ const TriedDirectory = v.strictObject({ ...Directory.entries, ...Tried.entries }
 const operator = endpointsOf('directory', 'operator')
 const DIRECTORY = '/api/v1/operator/tenants/{tenant_id}/user-directory'
 
-export function directoryEndpoints(world: DirectoryEndpointsWorld): readonly Endpoint[] {
+export function directoryEndpoints(world: ApiWorld): readonly Endpoint[] {
   const { tenants, directories } = world
   return [
     operator.put(DIRECTORY, {

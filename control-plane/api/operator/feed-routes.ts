@@ -1,18 +1,11 @@
 /** What a tenant's enforcement looks like from here: who polls, and what was enforced. */
 import * as v from 'valibot'
-import type { Enforcement } from '../../events/enforcement.ts'
-import type { FeedInstance, Instances } from '../../feed/instances.ts'
-import type { Tenants } from '../../tenants/tenants.ts'
+import type { FeedInstance } from '../../feed/instances.ts'
 import { described, time } from '../../requests/described.ts'
 import { endpointsOf, json, type Endpoint } from '../endpoint.ts'
 import { mapPage, PAGE_QUERY, pageOf } from '../../requests/paging.ts'
 import { viewOf } from '../../requests/field-names.ts'
-
-export interface OperatorFeedEndpointsWorld {
-  readonly tenants: Pick<Tenants, 'get'>
-  readonly instances: Pick<Instances, 'list'>
-  readonly enforcement: Pick<Enforcement, 'list'>
-}
+import type { ApiWorld } from '../world.ts'
 
 const Instance = v.strictObject({
   name: described(v.string(), 'The name it reports; instances without one count as a single one.'),
@@ -42,7 +35,7 @@ const EnforcementEvent = v.strictObject({
 const operator = endpointsOf('tenants', 'operator')
 const TENANT = '/api/v1/operator/tenants/{tenant_id}'
 
-export function operatorFeedEndpoints(world: OperatorFeedEndpointsWorld): readonly Endpoint[] {
+export function operatorFeedEndpoints(world: ApiWorld): readonly Endpoint[] {
   const { tenants, instances, enforcement } = world
   return [
     operator.get(`${TENANT}/instances`, {

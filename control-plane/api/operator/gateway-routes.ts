@@ -1,7 +1,5 @@
 /** The gateways, how far each has come, and their keys. */
 import { fleetOf } from '../../fleet/fleet-list.ts'
-import type { GatewayStatus } from '../../fleet/gateway-registry.ts'
-import type { GatewayKeys } from '../../keys/gateway-keys.ts'
 import { isEverywhere, type Enforced } from '../../store/enforced.ts'
 import type { ApiContext } from '../../http/context.ts'
 import { Gateway, NewGatewayKeyAnswer, RevokedGatewayAnswer } from '../answer-fields.ts'
@@ -10,12 +8,7 @@ import { pageOf } from '../../requests/paging.ts'
 import { NewGatewayKeyBody } from '../../requests/key-fields.ts'
 import { viewOf } from '../../requests/field-names.ts'
 import { gatewaysView, WAITS } from './enforced-answers.ts'
-
-export interface GatewayEndpointsWorld {
-  readonly gateways: () => readonly GatewayStatus[]
-  readonly gatewayKeys: GatewayKeys
-  readonly store: { revision(): Promise<number> }
-}
+import type { ApiWorld } from '../world.ts'
 
 const fleet = endpointsOf('fleet', 'operator')
 const GATEWAYS = '/api/v1/operator/gateways'
@@ -27,7 +20,7 @@ function gone(c: ApiContext, gatewayId: string, enforced: Enforced) {
   return c.json({ gateway_id: gatewayId, enforced: gatewaysView(enforced) }, 202)
 }
 
-export function gatewayEndpoints(world: GatewayEndpointsWorld): readonly Endpoint[] {
+export function gatewayEndpoints(world: ApiWorld): readonly Endpoint[] {
   const { gatewayKeys } = world
   return [
     fleet.get(GATEWAYS, {

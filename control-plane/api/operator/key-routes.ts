@@ -1,9 +1,7 @@
 /** What a tenant signs, proves itself and encrypts with; the secrets come out once, when they are made. */
-import type { SigningKeys } from '../../keys/signing-keys.ts'
 import { CONSOLE_REALM } from '../../store/reserved.ts'
-import type { Certificates } from '../../tenants/certificates.ts'
 import type { RotatedSecret } from '../../tenants/client-secrets.ts'
-import { clientIdOf, type Tenants } from '../../tenants/tenants.ts'
+import { clientIdOf } from '../../tenants/tenants.ts'
 import {
   AnalyzerKeyAnswer,
   CertificateAnswer,
@@ -14,7 +12,7 @@ import {
   RotatedKeysAnswer,
 } from '../answer-fields.ts'
 import { endpointsOf, json, nothing, type Endpoint } from '../endpoint.ts'
-import { enforcedAnswers, type EnforcedAnswersWorld } from './enforced-answers.ts'
+import { enforcedAnswers } from './enforced-answers.ts'
 import { NothingBody } from '../../requests/fields.ts'
 import {
   AnalyzerKeyRotationBody,
@@ -24,22 +22,13 @@ import {
 } from '../../requests/key-fields.ts'
 import { fromOutside, viewOf } from '../../requests/field-names.ts'
 import { pageOf } from '../../requests/paging.ts'
-
-export interface KeyEndpointsWorld extends EnforcedAnswersWorld {
-  readonly tenants: EnforcedAnswersWorld['tenants'] &
-    Pick<
-      Tenants,
-      'rotateAnalyzerKey' | 'rotateClientSecret' | 'showAnalyzerKey' | 'showClientSecret'
-    >
-  readonly keys: Pick<SigningKeys, 'rotate' | 'publicKeys'>
-  readonly certificates: Pick<Certificates, 'put' | 'states' | 'remove' | 'order'>
-}
+import type { ApiWorld } from '../world.ts'
 
 const operator = endpointsOf('keys', 'operator')
 const ONE = '/api/v1/operator/tenants/{tenant_id}'
 const CONSOLE_KEYS = '/api/v1/operator/console/keys'
 
-export function keyEndpoints(world: KeyEndpointsWorld): readonly Endpoint[] {
+export function keyEndpoints(world: ApiWorld): readonly Endpoint[] {
   const { tenants, keys, certificates } = world
   const enforcement = enforcedAnswers(world)
   return [

@@ -15,7 +15,7 @@ import { Enforced } from '../answer-fields.ts'
 import { endpointsOf, json, nothing, type Endpoint } from '../endpoint.ts'
 import { enforcedAnswers, WAITS, type EnforcedAnswersWorld } from './enforced-answers.ts'
 
-export interface MachineEndpointsWorld extends EnforcedAnswersWorld {
+interface MachineEndpointsWorld extends EnforcedAnswersWorld {
   readonly machines: Machines
 }
 

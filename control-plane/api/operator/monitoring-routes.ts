@@ -2,9 +2,7 @@
 import * as v from 'valibot'
 import { Refusal } from '../../../shared/errors.ts'
 import { LIMITS } from '../../../shared/limits.ts'
-import type { Clock } from '../../../shared/clock.ts'
-import type { Alert as AlertRow, Alerts } from '../../monitoring/alerts.ts'
-import type { Figures } from '../../monitoring/figures.ts'
+import type { Alert as AlertRow } from '../../monitoring/alerts.ts'
 import {
   FIGURE_OUTCOMES,
   FIGURE_SOURCES,
@@ -13,19 +11,12 @@ import {
 } from '../../store/monitoring-names.ts'
 import { wholeSteps } from '../../monitoring/series.ts'
 import { STEP_MS } from '../../store/queries/figures.ts'
-import type { Tenants } from '../../tenants/tenants.ts'
 import { count, described, time } from '../../requests/described.ts'
 import { endpointsOf, json, nothing, type Endpoint } from '../endpoint.ts'
 import { PAGE_QUERY, pageOf } from '../../requests/paging.ts'
 import { AlertPatchBody, NewAlertBody, SPAN_QUERY } from '../../requests/monitoring-fields.ts'
 import { fromOutside, iso, viewOf } from '../../requests/field-names.ts'
-
-export interface MonitoringEndpointsWorld {
-  readonly tenants: Pick<Tenants, 'get'>
-  readonly figures: Pick<Figures, 'series'>
-  readonly alerts: Alerts
-  readonly clock: Clock
-}
+import type { ApiWorld } from '../world.ts'
 
 const outcomes = Object.keys(FIGURE_OUTCOMES) as (keyof typeof FIGURE_OUTCOMES)[]
 const listed = (texts: Readonly<Record<string, string>>) =>
@@ -86,11 +77,11 @@ const ONE = `${ALERTS}/{alert_id}` as const
 const HOUR_SPAN_MS = 24 * STEP_MS.hour
 const DAY_SPAN_MS = 30 * STEP_MS.day
 
-export function monitoringEndpoints(world: MonitoringEndpointsWorld): readonly Endpoint[] {
+export function monitoringEndpoints(world: ApiWorld): readonly Endpoint[] {
   return [figuresEndpoint(world), ...alertEndpoints(world)]
 }
 
-function figuresEndpoint({ tenants, figures, clock }: MonitoringEndpointsWorld): Endpoint {
+function figuresEndpoint({ tenants, figures, clock }: ApiWorld): Endpoint {
   return operator.get(`${TENANT}/figures`, {
     summary: 'Shows how many decisions were made, per hour or per day.',
     description: 'Hours are kept for 14 days, days for 400. Gateways report every few seconds.',
@@ -120,7 +111,7 @@ function figuresEndpoint({ tenants, figures, clock }: MonitoringEndpointsWorld):
   })
 }
 
-function alertEndpoints({ tenants, alerts }: MonitoringEndpointsWorld): readonly Endpoint[] {
+function alertEndpoints({ tenants, alerts }: ApiWorld): readonly Endpoint[] {
   const shown = async (alert: AlertRow) =>
     alertView({ ...alert, emailRecipientsWaiting: await alerts.waitingOf(alert) })
   const theAlert = { 200: json(Alert, 'The updated alert.') }

@@ -1,56 +1,34 @@
 /** Everything under `/api/v1/operator`. */
 import * as v from 'valibot'
-import type { AuditTrail } from '../../accounts/audit-trail.ts'
 import { AuditEntry } from '../answer-fields.ts'
 import { described } from '../../requests/described.ts'
 import { endpointsOf, json, type Endpoint } from '../endpoint.ts'
 import { AUDIT_QUERY, toAuditSearch } from '../../requests/audit-fields.ts'
 import { mapPage, PAGE_QUERY, pageOf } from '../../requests/paging.ts'
-import { accessEndpoints, type AccessEndpointsWorld } from './access-routes.ts'
-import { accountEndpoints, type AccountEndpointsWorld } from './account-routes.ts'
-import { consoleEndpoints, type ConsoleEndpointsWorld } from './console-routes.ts'
-import { connectionEndpoints, type ConnectionEndpointsWorld } from './connection-routes.ts'
-import {
-  operatorConnectorEndpoints,
-  type OperatorConnectorEndpointsWorld,
-} from './connector-routes.ts'
-import { operatorDeviceEndpoints, type OperatorDeviceEndpointsWorld } from './device-routes.ts'
-import { directoryEndpoints, type DirectoryEndpointsWorld } from './directory-routes.ts'
-import { operatorFeedEndpoints, type OperatorFeedEndpointsWorld } from './feed-routes.ts'
-import { gatewayEndpoints, type GatewayEndpointsWorld } from './gateway-routes.ts'
-import { machineEndpoints, type MachineEndpointsWorld } from './machine-routes.ts'
-import { keyEndpoints, type KeyEndpointsWorld } from './key-routes.ts'
-import { monitoringEndpoints, type MonitoringEndpointsWorld } from './monitoring-routes.ts'
-import { personEndpoints, type PersonEndpointsWorld } from './person-routes.ts'
-import { policyEndpoints, type PolicyEndpointsWorld } from './policy-routes.ts'
-import { scimEndpoints, type ScimEndpointsWorld } from './scim-routes.ts'
-import { signInEndpoints, type SignInEndpointsWorld } from './sign-in-routes.ts'
-import { tenantEndpoints, type TenantEndpointsWorld } from './tenant-routes.ts'
+import { accessEndpoints } from './access-routes.ts'
+import { accountEndpoints } from './account-routes.ts'
+import { consoleEndpoints } from './console-routes.ts'
+import { connectionEndpoints } from './connection-routes.ts'
+import { operatorConnectorEndpoints } from './connector-routes.ts'
+import { operatorDeviceEndpoints } from './device-routes.ts'
+import { directoryEndpoints } from './directory-routes.ts'
+import { operatorFeedEndpoints } from './feed-routes.ts'
+import { gatewayEndpoints } from './gateway-routes.ts'
+import { machineEndpoints } from './machine-routes.ts'
+import { keyEndpoints } from './key-routes.ts'
+import { monitoringEndpoints } from './monitoring-routes.ts'
+import { personEndpoints } from './person-routes.ts'
+import { policyEndpoints } from './policy-routes.ts'
+import { scimEndpoints } from './scim-routes.ts'
+import { signInEndpoints } from './sign-in-routes.ts'
+import { tenantEndpoints } from './tenant-routes.ts'
 import { auditView } from './views.ts'
-import { webhookEndpoints, type WebhookEndpointsWorld } from './webhook-routes.ts'
+import { webhookEndpoints } from './webhook-routes.ts'
+import type { ApiWorld } from '../world.ts'
 
 const operator = endpointsOf('fleet', 'operator')
 
-export type OperatorEndpointsWorld = TenantEndpointsWorld &
-  KeyEndpointsWorld &
-  AccountEndpointsWorld &
-  PolicyEndpointsWorld &
-  AccessEndpointsWorld &
-  MachineEndpointsWorld &
-  SignInEndpointsWorld &
-  DirectoryEndpointsWorld &
-  OperatorFeedEndpointsWorld &
-  WebhookEndpointsWorld &
-  ConnectionEndpointsWorld &
-  ScimEndpointsWorld &
-  OperatorConnectorEndpointsWorld &
-  OperatorDeviceEndpointsWorld &
-  MonitoringEndpointsWorld &
-  ConsoleEndpointsWorld &
-  PersonEndpointsWorld &
-  GatewayEndpointsWorld & { readonly auditTrail: AuditTrail }
-
-export function operatorEndpoints(world: OperatorEndpointsWorld): readonly Endpoint[] {
+export function operatorEndpoints(world: ApiWorld): readonly Endpoint[] {
   return [
     ...tenantEndpoints(world),
     ...keyEndpoints(world),

@@ -1,10 +1,6 @@
 /** One person of the console: what an operator sees of them, and does for them. */
 import * as v from 'valibot'
-import type { ConsoleInvitations } from '../../console-access/invitations.ts'
-import type { ConsolePeople } from '../../console-access/people.ts'
 import type { ConsolePersons, ConsolePersonView } from '../../console-access/person.ts'
-import type { Clock } from '../../../shared/clock.ts'
-import type { Tenants } from '../../tenants/tenants.ts'
 import { AuditEntry, Factor, Session } from '../answer-fields.ts'
 import { count, described, time } from '../../requests/described.ts'
 import { endpointsOf, json, nothing } from '../endpoint.ts'
@@ -15,16 +11,7 @@ import { ColleagueBody } from '../../requests/people-fields.ts'
 import { factorView } from './sign-in-routes.ts'
 import { viewOf } from '../../requests/field-names.ts'
 import { auditView, sessionView } from './views.ts'
-
-export interface PersonEndpointsWorld {
-  readonly consoleAccess: {
-    readonly people: Pick<ConsolePeople, 'revokeAccess'>
-    readonly persons: ConsolePersons
-    readonly invitations: ConsoleInvitations
-  }
-  readonly tenants: Pick<Tenants, 'get'>
-  readonly clock: Clock
-}
+import type { ApiWorld } from '../world.ts'
 
 const PERSON = '/api/v1/operator/console/people/{user_id}'
 const INVITATIONS = '/api/v1/operator/tenants/{tenant_id}/console-invitations'
@@ -78,7 +65,7 @@ const SignedOutAnswer = v.strictObject({
 
 const Done = v.strictObject({ user_id: v.string() })
 
-export function personEndpoints({ consoleAccess, tenants, clock }: PersonEndpointsWorld) {
+export function personEndpoints({ consoleAccess, tenants, clock }: ApiWorld) {
   const { people, persons, invitations } = consoleAccess
   return [
     operator.get(PERSON, {

@@ -1,23 +1,16 @@
 /** Who may sign in, how strongly, from where and on what: read, set, and tried on the past. */
 import * as v from 'valibot'
 import { LIMITS } from '../../../shared/limits.ts'
-import type { PolicyReplay } from '../../accounts/policy-replay.ts'
 import { DEFAULT_POLICIES, POLICY_NAMES, type PolicyName } from '../../policy/policies.ts'
-import type { PolicyInput, TenantPolicies } from '../../tenants/policies.ts'
+import type { PolicyInput } from '../../tenants/policies.ts'
 import { Enforced } from '../answer-fields.ts'
 import { count, described, time } from '../../requests/described.ts'
 import { endpointsOf, json, type Endpoint } from '../endpoint.ts'
 import { viewOf } from '../../requests/field-names.ts'
-import { enforcedAnswers, type EnforcedAnswersWorld } from './enforced-answers.ts'
+import { enforcedAnswers } from './enforced-answers.ts'
 import { whole } from '../../requests/fields.ts'
 import { POLICY_ANSWERS, POLICY_BODIES } from '../../requests/policy-fields.ts'
-
-export interface PolicyEndpointsWorld extends EnforcedAnswersWorld {
-  readonly policies: TenantPolicies
-  readonly replayPolicy: PolicyReplay
-  /** A proxy in front that nobody named: all clients have its address. */
-  readonly clientsHidden: boolean
-}
+import type { ApiWorld } from '../world.ts'
 
 const days = v.optional(whole(1, LIMITS.replayDaysMax, ' of days'), 7)
 
@@ -53,7 +46,7 @@ const SessionPolicyAnswer = v.strictObject({
   enforced: described(Enforced, 'Gateways end sessions that the new policy no longer allows.'),
 })
 
-export function policyEndpoints(world: PolicyEndpointsWorld) {
+export function policyEndpoints(world: ApiWorld) {
   const { policies, replayPolicy, clientsHidden } = world
   const enforcement = enforcedAnswers(world)
   const warnOf = (name: PolicyName): Record<string, string> =>

@@ -10,19 +10,8 @@ import {
   ScimTokenAnswer,
 } from '../../requests/scim-fields.ts'
 import { scimBaseOf } from '../../scim/answer-request.ts'
-import type { ScimPeople } from '../../scim/people.ts'
-import type { ScimRequestLog } from '../../scim/request-log.ts'
-import type { ScimTokens } from '../../scim/tokens.ts'
-import type { Tenants } from '../../tenants/tenants.ts'
 import { endpointsOf, json, nothing, type Endpoint } from '../endpoint.ts'
-
-export interface ScimEndpointsWorld {
-  readonly tenants: Pick<Tenants, 'get'>
-  readonly scimTokens: ScimTokens
-  readonly scimPeople: Pick<ScimPeople, 'handOver'>
-  readonly scimLog: Pick<ScimRequestLog, 'list'>
-  readonly baseUrl: string
-}
+import type { ApiWorld } from '../world.ts'
 
 const operator = endpointsOf('provisioning', 'operator')
 const TENANT = '/api/v1/operator/tenants/{tenant_id}'
@@ -33,7 +22,7 @@ const ofNew = viewOf(NewScimTokenAnswer)
 const ofRequest = viewOf(ScimRequestAnswer)
 const ofHandedOver = viewOf(HandedOverAnswer)
 
-export function scimEndpoints(world: ScimEndpointsWorld): readonly Endpoint[] {
+export function scimEndpoints(world: ApiWorld): readonly Endpoint[] {
   const { tenants, scimTokens, scimPeople, scimLog, baseUrl } = world
   return [
     operator.post(TOKENS, {

@@ -1,27 +1,15 @@
 /** What stands between people and their sign-in: blocked addresses, and lost second factors. */
-import type { AccountMail } from '../../accounts/account-mail.ts'
-import type { AddressBlocks } from '../../accounts/address-blocks.ts'
-import type { Factors } from '../../accounts/factors.ts'
-import type { Users } from '../../accounts/users.ts'
-import type { Tenants } from '../../tenants/tenants.ts'
 import { AddressBlock, Factor } from '../answer-fields.ts'
 import { endpointsOf, json, nothing, type Endpoint } from '../endpoint.ts'
 import { mapPage, PAGE_QUERY, pageOf } from '../../requests/paging.ts'
 import { viewOf } from '../../requests/field-names.ts'
-
-export interface SignInEndpointsWorld {
-  readonly tenants: Pick<Tenants, 'get'>
-  readonly users: Pick<Users, 'get'>
-  readonly addressBlocks: AddressBlocks
-  readonly factors: Factors
-  readonly accountMail: Pick<AccountMail, 'tellFactorsChanged' | 'deliver'>
-}
+import type { ApiWorld } from '../world.ts'
 
 const operator = endpointsOf('people', 'operator')
 const BLOCKS = '/api/v1/operator/tenants/{tenant_id}/address-blocks'
 const FACTORS = '/api/v1/operator/tenants/{tenant_id}/users/{user_id}/factors'
 
-export function signInEndpoints(world: SignInEndpointsWorld): readonly Endpoint[] {
+export function signInEndpoints(world: ApiWorld): readonly Endpoint[] {
   const { tenants, users, addressBlocks, factors, accountMail } = world
   return [
     operator.get(BLOCKS, {

@@ -1,6 +1,6 @@
 /** Tenants: what they are, and what state they are in. */
 import * as v from 'valibot'
-import type { ProtectionState, Tenant as TenantRecord, Tenants } from '../../tenants/tenants.ts'
+import type { ProtectionState, Tenant as TenantRecord } from '../../tenants/tenants.ts'
 import {
   ChangedTenantAnswer,
   Enforced,
@@ -11,7 +11,7 @@ import {
 } from '../answer-fields.ts'
 import { endpointsOf, json, nothing, type Endpoint } from '../endpoint.ts'
 import { mapPage, PAGE_QUERY, pageOf } from '../../requests/paging.ts'
-import { enforcedAnswers, WAITS, type EnforcedAnswersWorld } from './enforced-answers.ts'
+import { enforcedAnswers, WAITS } from './enforced-answers.ts'
 import { NothingBody } from '../../requests/fields.ts'
 import { GoLiveBody } from '../../requests/key-fields.ts'
 import {
@@ -23,11 +23,8 @@ import {
   toNewTenant,
 } from '../../requests/tenant-fields.ts'
 import { fromOutside } from '../../requests/field-names.ts'
-import { protectionView, tenantView, type ViewWorld } from './views.ts'
-
-export interface TenantEndpointsWorld extends ViewWorld, EnforcedAnswersWorld {
-  readonly tenants: Tenants
-}
+import { protectionView, tenantView } from './views.ts'
+import type { ApiWorld } from '../world.ts'
 
 const operator = endpointsOf('tenants', 'operator')
 const ONE = '/api/v1/operator/tenants/{tenant_id}'
@@ -50,7 +47,7 @@ const STATES = {
   activate: { summary: 'Ends a suspension.', refusals: ['tenant_draft'] },
 } as const
 
-export function tenantEndpoints(world: TenantEndpointsWorld): readonly Endpoint[] {
+export function tenantEndpoints(world: ApiWorld): readonly Endpoint[] {
   const { tenants } = world
   const enforcement = enforcedAnswers(world)
   const changed = async (tenant: TenantRecord) => ({

@@ -14,7 +14,7 @@ import {
   User as UserAnswer,
 } from '../answer-fields.ts'
 
-export interface ViewWorld {
+interface ViewWorld {
   readonly baseUrl: string
   readonly edgeUrlFor: (hostname: string) => string
 }

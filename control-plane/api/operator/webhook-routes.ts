@@ -1,8 +1,7 @@
 /** Webhooks: who is told of what, and what came of it. */
 import { LIMITS } from '../../../shared/limits.ts'
-import type { Tenants } from '../../tenants/tenants.ts'
-import type { Deliveries, Delivery } from '../../webhooks/deliveries.ts'
-import type { Webhook, WebhookPatch, Webhooks } from '../../webhooks/webhooks.ts'
+import type { Delivery } from '../../webhooks/deliveries.ts'
+import type { Webhook, WebhookPatch } from '../../webhooks/webhooks.ts'
 import { endpointsOf, json, nothing, type Endpoint } from '../endpoint.ts'
 import { mapPage, PAGE_QUERY, pageOf } from '../../requests/paging.ts'
 import { NothingBody } from '../../requests/fields.ts'
@@ -22,23 +21,18 @@ import {
   WebhookTestBody,
   WholeDeliveryAnswer,
 } from '../../requests/webhook-fields.ts'
-
-export interface WebhookEndpointsWorld {
-  readonly tenants: Pick<Tenants, 'get'>
-  readonly webhooks: Webhooks
-  readonly deliveries: Deliveries
-}
+import type { ApiWorld } from '../world.ts'
 
 const operator = endpointsOf('webhooks', 'operator')
 const ALL = '/api/v1/operator/tenants/{tenant_id}/webhooks'
 const ONE = `${ALL}/{webhook_id}` as const
 const SENT = `${ONE}/deliveries` as const
 
-export function webhookEndpoints(world: WebhookEndpointsWorld): readonly Endpoint[] {
+export function webhookEndpoints(world: ApiWorld): readonly Endpoint[] {
   return [...receiverEndpoints(world), ...deliveryEndpoints(world)]
 }
 
-function receiverEndpoints({ tenants, webhooks }: WebhookEndpointsWorld): readonly Endpoint[] {
+function receiverEndpoints({ tenants, webhooks }: ApiWorld): readonly Endpoint[] {
   const view = (webhook: Webhook) => webhookView(webhook, webhooks.isOverlapping(webhook))
   return [
     operator.post(ALL, {
@@ -116,7 +110,7 @@ function receiverEndpoints({ tenants, webhooks }: WebhookEndpointsWorld): readon
   ]
 }
 
-function deliveryEndpoints({ deliveries }: WebhookEndpointsWorld): readonly Endpoint[] {
+function deliveryEndpoints({ deliveries }: ApiWorld): readonly Endpoint[] {
   return [
     operator.post(`${ONE}/test`, {
       summary: 'Sends an example event, signed and delivered like a real one.',

@@ -13,8 +13,6 @@ import type { ConsoleWorld } from '../world.ts'
 import { offeredTenants } from './device-tenants.ts'
 import { allowedView, deniedView, enterCodeView, requestView } from './device-views.ts'
 
-type DeviceWorld = Pick<ConsoleWorld, 'consoleAccess' | 'tenants' | 'clientsHidden'>
-
 const typed = v.optional(v.pipe(v.string(), v.maxLength(40, 'a code like BCDF-GHJK')), '')
 const tenantId = v.pipe(v.string(), v.regex(/^[a-z0-9-]{1,63}$/, 'one of the list'))
 const DecisionBody = v.strictObject({ code: v.string() })
@@ -40,7 +38,7 @@ const DENIED_PATH = `${DEVICE_PATH}/denied` as const
 export const deviceAddress = (code: string, tenantId: string): string =>
   `${DEVICE_PATH}?code=${encodeURIComponent(code)}&tenant_id=${tenantId}`
 
-export function deviceRoutes(world: DeviceWorld): readonly ConsoleRoute[] {
+export function deviceRoutes(world: ConsoleWorld): readonly ConsoleRoute[] {
   const { tenants, clientsHidden } = world
   const { deviceCodes } = world.consoleAccess
 

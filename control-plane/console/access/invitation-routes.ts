@@ -25,7 +25,7 @@ const LINK_IS_OVER =
 
 type Asked = Visit & { readonly viewer?: Viewer | undefined }
 
-export function invitationRoutes({ consoleAccess }: Pick<ConsoleWorld, 'consoleAccess'>) {
+export function invitationRoutes({ consoleAccess }: ConsoleWorld) {
   const { invitations } = consoleAccess
 
   async function show(visit: Asked, secret: string, attempt?: Attempt): Promise<View> {

@@ -22,7 +22,6 @@ import {
   sealFlow,
   type Flow,
 } from '../../../shared/sign-in/flow.ts'
-import type { RelyingParty } from '../../../shared/sign-in/relying-party.ts'
 import { ACR_SECOND_FACTOR } from '../../policy/verdict.ts'
 import { findUser } from '../../store/queries/users.ts'
 import { CONSOLE_REALM } from '../../store/reserved.ts'
@@ -43,10 +42,6 @@ import {
 } from './cookies.ts'
 import { safeReturnAddress } from './return-address.ts'
 
-export interface SignInWorld extends ConsoleWorld {
-  readonly relyingParty: RelyingParty
-}
-
 const text = v.optional(v.string())
 
 /** Whoever uses somebody else's account is seen by the others. */
@@ -57,7 +52,7 @@ async function noteSignIn(change: Change, userId: string, { from, requestId }: V
   await change.audit(actor, { action: 'console.signed_in', content })
 }
 
-export function signInRoutes(world: SignInWorld): readonly ConsoleRoute[] {
+export function signInRoutes(world: ConsoleWorld): readonly ConsoleRoute[] {
   const { baseUrl, vault, clock, consoleAccess, log } = world
   const flowKeys = vault.deriveKeys('console.flow')
   const redirectUri = baseUrl + CONSOLE_CALLBACK_PATH

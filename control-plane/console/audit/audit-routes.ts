@@ -50,7 +50,7 @@ interface Looking {
   readonly query: AuditWish & { readonly limit: number; readonly cursor?: string | undefined }
 }
 
-export function auditRoutes(world: Pick<ConsoleWorld, 'auditTrail' | 'userNames'>) {
+export function auditRoutes(world: ConsoleWorld) {
   const { auditTrail } = world
   return [
     page({ path: OF_ALL, role: 'operator', query: QUERY }, async (visit) => ({
@@ -91,7 +91,7 @@ export function auditRoutes(world: Pick<ConsoleWorld, 'auditTrail' | 'userNames'
 }
 
 async function found(
-  { auditTrail, userNames }: Pick<ConsoleWorld, 'auditTrail' | 'userNames'>,
+  { auditTrail, userNames }: ConsoleWorld,
   { address, nowMs, query }: Looking,
   { path, search, tenantId }: Shown,
 ): Promise<Html> {

@@ -29,9 +29,7 @@ export function deviceKeyCard(isReadOnly: boolean): Html {
   )
 }
 
-export function deviceKeyRoutes({
-  challengeKeys,
-}: Pick<ConsoleWorld, 'challengeKeys'>): readonly ConsoleRoute[] {
+export function deviceKeyRoutes({ challengeKeys }: ConsoleWorld): readonly ConsoleRoute[] {
   return asking(
     {
       path: PATH,

@@ -13,9 +13,7 @@ import type { ConsoleWorld } from '../world.ts'
 
 const PATH = '/console/figures'
 
-type FiguresWorld = Pick<ConsoleWorld, 'figures' | 'webhookQueue'>
-
-export function figuresRoutes({ figures, webhookQueue }: FiguresWorld) {
+export function figuresRoutes({ figures, webhookQueue }: ConsoleWorld) {
   return [
     page(
       { path: PATH, role: 'operator', query: RANGE_QUERY },
@@ -47,7 +45,7 @@ export function figuresRoutes({ figures, webhookQueue }: FiguresWorld) {
   ] as const satisfies readonly ConsoleRoute[]
 }
 
-function queueFacts(queue: Awaited<ReturnType<FiguresWorld['webhookQueue']>>) {
+function queueFacts(queue: Awaited<ReturnType<ConsoleWorld['webhookQueue']>>) {
   const written = (count: number) => count.toLocaleString('en')
   return facts([
     ['Events to process', written(queue.eventsWaiting)],

@@ -49,7 +49,7 @@ const DONE: Readonly<Record<Phase, string>> = {
   retire: 'Unused keys deleted.',
 }
 
-export function keysRoutes(world: Pick<ConsoleWorld, 'tenants' | 'keys' | 'certificates'>) {
+export function keysRoutes(world: ConsoleWorld) {
   const { tenants, keys, certificates } = world
 
   async function holderOf({ path }: Visit): Promise<Tenant> {

@@ -29,10 +29,7 @@ const FIRST_PAGE = { limit: LIMITS.pageItemsDefault }
 const RoleBody = v.strictObject({ tenant_id: v.optional(v.string()), read_only: v.boolean() })
 const LetGoBody = v.strictObject({ tenant_id: v.optional(v.string()) })
 
-export function peopleRoutes({
-  consoleAccess,
-  tenants,
-}: Pick<ConsoleWorld, 'consoleAccess' | 'tenants'>): readonly ConsoleRoute[] {
+export function peopleRoutes({ consoleAccess, tenants }: ConsoleWorld): readonly ConsoleRoute[] {
   const { people } = consoleAccess
   const at = (tenantId: string | undefined) =>
     tenantId === undefined || tenantId === ''

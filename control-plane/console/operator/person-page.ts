@@ -7,13 +7,19 @@ import { inWords } from '../audit/field-words.ts'
 import { differences } from '../blocks/diff.ts'
 import { form } from '../blocks/form.ts'
 import { linkButton } from '../../pages/blocks/form.ts'
-import { notice } from '../../pages/blocks/notice.ts'
 import { table } from '../blocks/table.ts'
 import { badge, card, facts, moment } from '../blocks/text.ts'
 import { tenantPath } from '../navigation.ts'
 import type { View, ViewerVisit } from '../route.ts'
 import { browserOf } from '../tenant/people/session-table.ts'
-import { attemptTable, factorTable, deed, emailFact, nothing } from '../tenant/people/user-page.ts'
+import {
+  attemptTable,
+  factorTable,
+  deed,
+  emailFact,
+  lockedNotice,
+  nothing,
+} from '../tenant/people/user-page.ts'
 import { ROLE_NAMES } from './role-form.ts'
 import { accountBadge } from '../tenant/people/user-badges.ts'
 
@@ -34,7 +40,7 @@ export function personPage(visit: ViewerVisit, view: ConsolePersonView, names: N
     intro: html`${accountBadge(user)} ${view.lockedUntilMs === undefined ? '' : badge('Locked', 'bad')}
     ${isYou ? badge('This is you', 'good') : ''} ${user.email}`,
     buttons: [linkButton(PEOPLE_PATH, 'People', 'quiet')],
-    content: html`${locked(visit, view, path)} ${card('Details', accountFacts(view))}
+    content: html`${lockedNotice(visit, user, view.lockedUntilMs, path)} ${card('Details', accountFacts(view))}
       ${card('Access', roleTable(view, path), 'access')}
       ${card('Actions', actions(visit, view, path), 'actions')}
       ${card('Active sessions', sessionsTable(view), 'sessions')}
@@ -51,21 +57,6 @@ export function personPage(visit: ViewerVisit, view: ConsolePersonView, names: N
       { method: 'POST', path: `${api}/revoke-access`, label: 'Revoke all access' },
     ],
   }
-}
-
-function locked(visit: ViewerVisit, { user, lockedUntilMs }: ConsolePersonView, path: string) {
-  if (lockedUntilMs === undefined) return ''
-  return notice(
-    'problem',
-    html`Account locked until ${moment(lockedUntilMs)}: too many failed sign-ins. Until then every
-      attempt is refused, even with the right password.`,
-    form(visit, {
-      action: `${path}/unlock`,
-      submit: 'Unlock now',
-      look: 'small',
-      about: user.name,
-    }),
-  )
 }
 
 function accountFacts({ user, lastSignIn }: ConsolePersonView) {

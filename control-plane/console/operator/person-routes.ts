@@ -13,9 +13,7 @@ const ONE = `${PEOPLE_PATH}/{user_id}` as const
 
 type PersonVisit = ViewerVisit & { readonly path: { readonly user_id: string } }
 
-type PersonWorld = Pick<ConsoleWorld, 'consoleAccess' | 'userNames'>
-
-export function personRoutes({ consoleAccess, userNames }: PersonWorld) {
+export function personRoutes({ consoleAccess, userNames }: ConsoleWorld) {
   const { persons, people } = consoleAccess
 
   const askingOf = (

@@ -16,11 +16,11 @@ export const ROLE_NAMES: Readonly<Record<ConsolePerson['role'], string>> = {
 export const readOnlyField = (attempt?: Attempt, isOn = false) =>
   checkField({ name: 'read_only', label: LABEL, hint: HINT, attempt, isOn })
 
-/** `of` is a tenant, or '' for all of them. */
 /** Of whoever is taken out. */
 export const WAYS_IN_END =
   'Invitations they sent, and join tokens and tickets they created, stop working.'
 
+/** `of` is a tenant, or '' for all of them. */
 export function roleQuestion({ user, role }: ConsolePerson, of: string) {
   return {
     title: `Change the role of ${user.name}?`,

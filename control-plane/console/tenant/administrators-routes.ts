@@ -36,7 +36,7 @@ const FIRST_PAGE: PageRequest = { limit: LIMITS.pageItemsDefault }
 
 const at = (tenantId: string) => tenantPath(tenantId, 'administrators')
 
-export function administratorsRoutes({ consoleAccess }: Pick<ConsoleWorld, 'consoleAccess'>) {
+export function administratorsRoutes({ consoleAccess }: ConsoleWorld) {
   const { people, invitations } = consoleAccess
 
   async function show(visit: TenantVisit, request: PageRequest, attempt?: Attempt): Promise<View> {

@@ -38,7 +38,7 @@ const PreviewBody = v.strictObject({
   alert_id: v.optional(v.string()),
 })
 
-export function alertsRoutes({ alerts }: Pick<ConsoleWorld, 'alerts'>): readonly ConsoleRoute[] {
+export function alertsRoutes({ alerts }: ConsoleWorld): readonly ConsoleRoute[] {
   const at = ({ tenant: { tenantId } }: TenantVisit) => tenantPath(tenantId, 'alerts')
 
   async function showOne(

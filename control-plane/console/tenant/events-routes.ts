@@ -33,12 +33,7 @@ const wanted = v.pipe(
 )
 const PEOPLE = { ...PAGE_QUERY, subject: wanted, address: wanted } as const
 
-export function eventsRoutes({
-  enforcement,
-  eventLog,
-  gateways,
-  userNames,
-}: Pick<ConsoleWorld, 'enforcement' | 'eventLog' | 'gateways' | 'userNames'>) {
+export function eventsRoutes({ enforcement, eventLog, gateways, userNames }: ConsoleWorld) {
   /** Instances of the application are the tenant's own; gateways are the operator's. */
   function instanceShownTo({ viewer, tenant }: Pick<TenantVisit, 'viewer' | 'tenant'>) {
     if (viewer.isOperator) return () => true

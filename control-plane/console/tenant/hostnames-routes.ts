@@ -23,9 +23,7 @@ const at = ({ tenant }: TenantVisit, hostname?: string) =>
   tenantPath(tenant.tenantId, 'hostnames') +
   (hostname === undefined ? '' : `/${encodeURIComponent(hostname)}`)
 
-export function hostnamesRoutes({
-  hostnames,
-}: Pick<ConsoleWorld, 'hostnames'>): readonly ConsoleRoute[] {
+export function hostnamesRoutes({ hostnames }: ConsoleWorld): readonly ConsoleRoute[] {
   async function show(visit: TenantVisit, attempt?: Attempt): Promise<View> {
     const { tenant } = visit
     const claims = await hostnames.list(tenant.tenantId)

@@ -47,7 +47,7 @@ export function instanceState(
   return { word: 'Up to date', tone: 'good', remark: '' }
 }
 
-export function instancesRoutes({ instances }: Pick<ConsoleWorld, 'instances'>) {
+export function instancesRoutes({ instances }: ConsoleWorld) {
   return [
     page(
       { path: `${TENANT_PATH}/instances`, role: 'tenant', query: PAGE_QUERY },

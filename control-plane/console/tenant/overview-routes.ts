@@ -15,9 +15,7 @@ import { repeatedText } from './people/sign-in-words.ts'
 import { page, type ConsoleRoute } from '../route.ts'
 import type { ConsoleWorld } from '../world.ts'
 
-type OverviewWorld = Pick<ConsoleWorld, 'figures' | 'refusals' | 'sessions' | 'userNames'>
-
-export function overviewRoutes({ figures, refusals, sessions, userNames }: OverviewWorld) {
+export function overviewRoutes({ figures, refusals, sessions, userNames }: ConsoleWorld) {
   return [
     page(
       { path: `${TENANT_PATH}/overview`, role: 'tenant', query: RANGE_QUERY },

@@ -9,7 +9,7 @@ import { page, type ConsoleRoute } from '../route.ts'
 import type { ConsoleWorld } from '../world.ts'
 import { which } from './events-routes.ts'
 
-export function sealedRoutes({ sealedPaths }: Pick<ConsoleWorld, 'sealedPaths'>) {
+export function sealedRoutes({ sealedPaths }: ConsoleWorld) {
   return [
     page(
       { path: `${TENANT_PATH}/events/sealed`, role: 'tenant' },

@@ -2,7 +2,6 @@
 import { html } from 'hono/html'
 import { integrationContract } from '../../../shared/integration/contract.ts'
 import { LIMITS } from '../../../shared/limits.ts'
-import type { RateLimits } from '../../../shared/rate-limits.ts'
 import type { Html } from '../../pages/html.ts'
 import { CHECK, WARNING } from '../../pages/icons.ts'
 import type { Tenant } from '../../store/queries/tenants.ts'
@@ -18,14 +17,7 @@ import { chosenOf, codeToPaste } from './integration/code-to-paste.ts'
 import { trialTable } from './integration/checks-shown.ts'
 import { stepsOf, type Step } from './steps.ts'
 
-interface StartWorld extends Pick<
-  ConsoleWorld,
-  'tenants' | 'verification' | 'integration' | 'connectors' | 'baseUrl' | 'edgeUrlFor'
-> {
-  readonly rates: RateLimits
-}
-
-export function startRoutes(world: StartWorld): readonly ConsoleRoute[] {
+export function startRoutes(world: ConsoleWorld): readonly ConsoleRoute[] {
   const { tenants, verification, integration, connectors, baseUrl, rates } = world
   const contract = integrationContract(baseUrl)
 
@@ -140,7 +132,7 @@ function buttonOf(visit: TenantVisit, button: NonNullable<Step['button']>, isNex
   return form(visit, { action, submit: BUTTONS[button], ...(!isNext && { look: 'quiet' }) })
 }
 
-function glance(tenant: Tenant, { edgeUrlFor }: StartWorld) {
+function glance(tenant: Tenant, { edgeUrlFor }: ConsoleWorld) {
   const { hostnames, origin, mode, plan, licence, sealed, excluded, createdAt } = tenant
   const links = hostnames.map(
     (hostname, index) =>

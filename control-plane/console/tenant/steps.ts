@@ -1,10 +1,9 @@
 /** The way of a tenant from a draft to live, as steps that tick themselves. Pure. */
 import type { CheckResult } from '../../verification/checks.ts'
-import type { CheckRow } from '../../store/queries/verification.ts'
+import type { CheckRow, SignInTrial } from '../../store/queries/verification.ts'
 import type { Tenant } from '../../store/queries/tenants.ts'
 import { failedLocally, REQUIRED_CHECKS } from '../../tenants/protection.ts'
 import type { ConnectorStatus } from '../../connectors/connector-status.ts'
-import type { SignInTrial } from '../../store/queries/verification.ts'
 import { checkTitle } from './check-titles.ts'
 import { connectCommands } from './connectors/commands.ts'
 import { connectorReasonText } from './connectors/words.ts'

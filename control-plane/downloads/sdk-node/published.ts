@@ -1,4 +1,4 @@
-/** What TypeScript is told of the package; with `index.ts` its declarations are made of this (`package/index.d.ts`). */
+/** What TypeScript is told of the package `service-node`: this file, as it stands, is its `index.d.ts`. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 
@@ -134,3 +134,19 @@ declare global {
     }
   }
 }
+
+/** The version of this package, which is that of the service it came from. */
+export declare const version: string
+
+/**
+ * For applications behind the service's edge (gateway and connector mode). Every request has to
+ * carry `X-Service-Claims`, signed with the tenant's key; all others are refused, once the tenant
+ * is live. Answers the platform's probes.
+ */
+export declare function verifyClaims(options?: VerifyClaimsOptions): Service
+
+/**
+ * For applications without an edge in front (sdk mode): sign-in, sessions, sealed and excluded
+ * paths, revocation, enforced here as the edge would.
+ */
+export declare function enforce(options?: EnforceOptions): Service

@@ -11,7 +11,7 @@ async function makeTarball(): Promise<Buffer> {
   const entry = new URL('index.ts', import.meta.url)
   const [{ codes, licences }, types, readme] = await Promise.all([
     bundle({ entry, formats: ['esm', 'cjs'] }),
-    readFile(new URL('package/index.d.ts', import.meta.url), 'utf8'),
+    readFile(new URL('published.ts', import.meta.url), 'utf8'),
     readFile(new URL('package/README.md', import.meta.url), 'utf8'),
   ])
   const [esm = '', cjs = ''] = codes

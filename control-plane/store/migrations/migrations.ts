@@ -1,32 +1,5 @@
-import { first } from './0001-first.ts'
-import { signIn } from './0002-sign-in.ts'
-import { feed } from './0003-feed.ts'
-import { webhooks } from './0004-webhooks.ts'
-import { monitoring } from './0005-monitoring.ts'
-import { analysis } from './0006-analysis.ts'
-import { consoleAccess } from './0007-console.ts'
-import { people } from './0008-people.ts'
-import { analyzerKeyOverlap } from './0009-analyzer-key-overlap.ts'
-import { consoleFigures } from './0010-console-figures.ts'
-import { tenantNumbers } from './0011-tenant-numbers.ts'
-import { renewedDevices } from './0012-renewed-devices.ts'
-import { gatewayKeys } from './0013-gateway-keys.ts'
-import { strangers } from './0014-strangers.ts'
-import { consolePeople } from './0015-console-people.ts'
-import { leftBehind } from './0016-left-behind.ts'
-import { openRecords } from './0017-open-records.ts'
-import { formContent } from './0018-form-content.ts'
-import { deviceTokens } from './0019-device-tokens.ts'
-import { directoryKeys } from './0020-directory-keys.ts'
-import { selectiveIndexes } from './0021-selective-indexes.ts'
-import { mailTurns } from './0022-mail-turns.ts'
-import { dueMails } from './0023-due-mails.ts'
-import { noticeTurns } from './0024-notice-turns.ts'
-import { removedTenants } from './0025-removed-tenants.ts'
-import { webhookGenerations } from './0026-webhook-generations.ts'
-import { sites } from './0027-sites.ts'
-import { sentAgain } from './0028-sent-again.ts'
-import { keptDeliveries } from './0029-kept-deliveries.ts'
+import { until0007 } from './until-0007.ts'
+import { until0029 } from './until-0029.ts'
 import { peopleAtSize } from './0030-people-at-size.ts'
 import { refusedPaths } from './0031-refused-paths.ts'
 import { alertMails } from './0033-alert-mails.ts'
@@ -71,35 +44,8 @@ export interface Migration {
 
 /** In this order, each once. A migration that has been released is never edited. */
 export const migrations: readonly Migration[] = [
-  first,
-  signIn,
-  feed,
-  webhooks,
-  monitoring,
-  analysis,
-  consoleAccess,
-  people,
-  analyzerKeyOverlap,
-  consoleFigures,
-  tenantNumbers,
-  renewedDevices,
-  gatewayKeys,
-  strangers,
-  consolePeople,
-  leftBehind,
-  openRecords,
-  formContent,
-  deviceTokens,
-  directoryKeys,
-  selectiveIndexes,
-  mailTurns,
-  dueMails,
-  noticeTurns,
-  removedTenants,
-  webhookGenerations,
-  sites,
-  sentAgain,
-  keptDeliveries,
+  ...until0007,
+  ...until0029,
   peopleAtSize,
   refusedPaths,
   alertMails,

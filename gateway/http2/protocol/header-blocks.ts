@@ -3,8 +3,7 @@
  * that later blocks are read by changes with each.
  */
 import { ERROR, FLAG } from './frames.ts'
-import { HpackDecoder } from './hpack-decoder.ts'
-import type { DecodedBlock, HeaderLimits } from './hpack-decoder.ts'
+import { HpackDecoder, type DecodedBlock, type HeaderLimits } from './hpack-decoder.ts'
 import { GatheredBytes } from '../../wire/gathered-bytes.ts'
 
 interface BlockLimits {

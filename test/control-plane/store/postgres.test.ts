@@ -1,4 +1,6 @@
 /** What is Postgres’s own; what both databases hold is asked in the files of the other rooms. */
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
 import t from 'tap'
 import {
   asc,
@@ -12,10 +14,13 @@ import type { Change } from '../../../control-plane/store/store.ts'
 import { openPostgres } from '../../../control-plane/store/engines/postgres.ts'
 import { postgresAddress } from '../../../control-plane/store/engines/postgres-address.ts'
 import { migrations } from '../../../control-plane/store/migrations/migrations.ts'
+import { openSqlite } from '../../../control-plane/store/engines/sqlite.ts'
 import { schema } from '../../../control-plane/store/schema.ts'
+import { temporaryFolder } from '../../support/control-plane.ts'
 import { ownPostgres } from '../../support/databases.ts'
 import { freePort } from '../../support/ports.ts'
 import { startPostgres } from '../../support/postgres.ts'
+import { sqliteIndexes } from '../../support/sqlite-indexes.ts'
 import {
   asAdmin,
   failOnce,
@@ -27,8 +32,12 @@ import {
   storeAt,
 } from '../../support/postgres-store.ts'
 
-t.test('what migrations make is what the schema says, column by column', async (t) => {
+t.test('what migrations make is what the schema says, and what they make of SQLite', async (t) => {
   const url = await newUrl()
+  const file = join(temporaryFolder(t), 'service.db')
+  await openSqlite(file).close()
+  const sqlite = new Database(file, { readonly: true })
+  t.teardown(() => sqlite.close())
   const columns = await asAdmin(
     url,
     `SELECT table_name, column_name, is_nullable, data_type, collation_name, identity_generation
@@ -74,11 +83,7 @@ t.test('what migrations make is what the schema says, column by column', async (
           isUnique: true,
           columns: [column.name],
         })),
-      ...config.indexes.map(({ config: { name, unique, columns } }) => ({
-        name,
-        isUnique: unique,
-        columns: columns.map((column) => ('name' in column ? column.name : '')),
-      })),
+      ...sqliteIndexes(sqlite, name),
     ]
     const sorted = (list: readonly { name: unknown }[]) =>
       [...list].sort((one, other) => (String(one.name) < String(other.name) ? -1 : 1))

@@ -24,7 +24,7 @@ const MEANWHILE =
 
 type OfTenant = ViewerVisit & { readonly path: { readonly tenant_id: string } }
 
-export function settingsRoutes({ tenants }: Pick<ConsoleWorld, 'tenants'>) {
+export function settingsRoutes({ tenants }: ConsoleWorld) {
   /** Of several forms the one that was sent shows what was typed. */
   const show =
     (sent?: 'settings' | 'plan' | 'licence') =>

@@ -11,7 +11,7 @@ import { SETTINGS, settingsAt } from './settings-routes.ts'
 
 const DeleteForm = v.strictObject({ name: v.string('the name of the tenant') })
 
-export function tenantStateRoutes({ tenants }: Pick<ConsoleWorld, 'tenants'>) {
+export function tenantStateRoutes({ tenants }: ConsoleWorld) {
   return [
     ...asking(
       { path: `${SETTINGS}/suspend`, role: 'operator', needsFreshSignIn: true, here: 'settings' },

@@ -16,8 +16,6 @@ import { action, done, page, type ConsoleRoute, type TenantVisit, type View } fr
 import type { ConsoleWorld } from '../../world.ts'
 import { framed, previews, SCHEMES, type Look } from './preview.ts'
 
-type BrandingWorld = Pick<ConsoleWorld, 'tenants' | 'baseUrl' | 'consoleAccess'>
-
 const PATH = `${TENANT_PATH}/branding` as const
 const FORM = {
   name: 'text',
@@ -38,7 +36,7 @@ export function brandingRoutes({
   tenants,
   baseUrl,
   consoleAccess: { keptForms },
-}: BrandingWorld): readonly ConsoleRoute[] {
+}: ConsoleWorld): readonly ConsoleRoute[] {
   const draftOf = ({ viewer, tenant }: TenantVisit) =>
     [viewer.userId, `branding ${tenant.tenantId}`] as const
 

@@ -25,10 +25,9 @@ const ONE = `${PATH}/{connection_id}` as const
 const VIEW = { here: 'connections' } as const
 const CHANGES = { role: 'tenant', needsFreshSignIn: true } as const
 
-type ConnectionsWorld = Pick<ConsoleWorld, 'connections' | 'connectionTickets' | 'baseUrl'>
 type OfOne = TenantVisit & { readonly path: { readonly connection_id: string } }
 
-export function connectionsRoutes(world: ConnectionsWorld): readonly ConsoleRoute[] {
+export function connectionsRoutes(world: ConsoleWorld): readonly ConsoleRoute[] {
   const { connections, connectionTickets, baseUrl } = world
   const all = ({ tenant }: TenantVisit) => tenantPath(tenant.tenantId, 'connections')
   const at = (visit: OfOne) => `${all(visit)}/${visit.path.connection_id}`

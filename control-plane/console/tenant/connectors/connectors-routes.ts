@@ -23,9 +23,7 @@ const PATH = `${TENANT_PATH}/connectors` as const
 const OF_ONE = { role: 'tenant', here: 'connectors', needsFreshSignIn: true } as const
 const TOKEN_FORM = { name: 'optional', uses: 'whole', expires_in: 'whole' } as const
 
-type ConnectorsWorld = Pick<ConsoleWorld, 'connectors' | 'joinTokens' | 'gatewayDoors' | 'baseUrl'>
-
-export function connectorsRoutes(world: ConnectorsWorld): readonly ConsoleRoute[] {
+export function connectorsRoutes(world: ConsoleWorld): readonly ConsoleRoute[] {
   const { connectors, joinTokens, gatewayDoors, baseUrl } = world
   const at = ({ tenant: { tenantId } }: TenantVisit) => tenantPath(tenantId, 'connectors')
 

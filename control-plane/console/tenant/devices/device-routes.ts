@@ -9,8 +9,9 @@ import { formCard } from '../../blocks/form.ts'
 import { action, done, page, type ConsoleRoute, type TenantVisit, type View } from '../../route.ts'
 import { typedPeople } from '../people/typed-people.ts'
 import { devicePage } from './device-page.ts'
-import { lookUpOf, type DeviceLookUpWorld } from './look-up.ts'
+import { lookUpOf } from './look-up.ts'
 import { apiOf, DEVICE, devicePath, devicesPath } from './paths.ts'
+import type { ConsoleWorld } from '../../world.ts'
 
 type DeviceVisit = TenantVisit & { readonly path: { readonly device_id: string } }
 
@@ -20,7 +21,7 @@ const OwnerBody = v.strictObject({
   owner: v.nullable(v.pipe(v.string(), v.maxLength(LIMITS.emailCharactersMax))),
 })
 
-export function deviceRoutes(world: DeviceLookUpWorld): readonly ConsoleRoute[] {
+export function deviceRoutes(world: ConsoleWorld): readonly ConsoleRoute[] {
   const { enrolledDevices } = world
   const lookUp = lookUpOf(world)
   const people = typedPeople(world.users)

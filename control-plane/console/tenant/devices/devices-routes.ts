@@ -20,12 +20,10 @@ import {
   filterOf,
   selectable,
 } from './device-list.ts'
-import { lookUpOf, type DeviceLookUpWorld } from './look-up.ts'
+import { lookUpOf } from './look-up.ts'
 import { apiOf, DEVICES, devicesPath, enrollPath } from './paths.ts'
 import { honesty } from './words.ts'
 import type { ConsoleWorld } from '../../world.ts'
-
-type DevicesWorld = DeviceLookUpWorld & Pick<ConsoleWorld, 'auditTrail'>
 
 const MOST = LIMITS.devicesRevokedAtOnceMax
 const NAMED = 10
@@ -40,7 +38,7 @@ const ConfirmedBody = v.strictObject({ device_ids: deviceIds })
 
 const countOf = (count: number) => (count === 1 ? '1 device' : `${count} devices`)
 
-export function devicesRoutes(world: DevicesWorld): readonly ConsoleRoute[] {
+export function devicesRoutes(world: ConsoleWorld): readonly ConsoleRoute[] {
   const { enrolledDevices, auditTrail } = world
   const lookUp = lookUpOf(world)
 

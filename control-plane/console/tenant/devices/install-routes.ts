@@ -1,13 +1,8 @@
 /** The install scripts as files, for those who administer the tenant. No ticket is in them. */
 import { DEVICE_PLATFORMS, type DevicePlatform } from '../../../../shared/device/facts.ts'
-import type { AgentDownloads } from '../../../downloads/device-agent/program-download.ts'
 import { entering } from '../../access/entering.ts'
 import { page, type ConsoleRoute } from '../../route.ts'
 import type { ConsoleWorld } from '../../world.ts'
-
-interface InstallRoutesWorld extends Pick<ConsoleWorld, 'tenants'> {
-  readonly agentDownloads: Pick<AgentDownloads, 'installer'>
-}
 
 const FILES: Readonly<Record<DevicePlatform, string>> = {
   linux: 'install-device-agent.sh',
@@ -15,10 +10,7 @@ const FILES: Readonly<Record<DevicePlatform, string>> = {
 }
 
 /** Whoever is not signed in gets the 404 of whoever is somebody else's administrator. */
-export function installRoutes({
-  agentDownloads,
-  tenants,
-}: InstallRoutesWorld): readonly ConsoleRoute[] {
+export function installRoutes({ agentDownloads, tenants }: ConsoleWorld): readonly ConsoleRoute[] {
   return DEVICE_PLATFORMS.map((platform) =>
     page({ path: `/install/${platform}/{tenant_id}`, role: 'anyone' }, async ({ path, viewer }) => {
       await entering('tenant', path, viewer, tenants)

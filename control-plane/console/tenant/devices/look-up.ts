@@ -3,15 +3,13 @@ import { compliance, type Compliance } from '../../../policy/compliance.ts'
 import type { ListedDevice } from '../../../devices/management.ts'
 import type { ConsoleWorld } from '../../world.ts'
 
-export type DeviceLookUpWorld = Pick<ConsoleWorld, 'enrolledDevices' | 'users' | 'policies'>
-
 interface Known {
   readonly names: ReadonlyMap<string, string>
   /** undefined: the policy asks for no device. */
   readonly judged: ReadonlyMap<string, Compliance> | undefined
 }
 
-export function lookUpOf({ users, policies }: Pick<DeviceLookUpWorld, 'users' | 'policies'>) {
+export function lookUpOf({ users, policies }: ConsoleWorld) {
   return async (
     tenantId: string,
     devices: readonly ListedDevice[],

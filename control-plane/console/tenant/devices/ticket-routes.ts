@@ -25,8 +25,6 @@ import { apiOf, devicesPath, ENROLL, enrollPath } from './paths.ts'
 import { typedPeople } from '../people/typed-people.ts'
 import { PLATFORMS } from './words.ts'
 
-type TicketsWorld = Pick<ConsoleWorld, 'deviceTickets' | 'baseUrl' | 'users'>
-
 const TICKET_FORM = {
   platform: 'text',
   uses: 'whole',
@@ -44,7 +42,7 @@ export function ticketRoutes({
   deviceTickets,
   baseUrl,
   users,
-}: TicketsWorld): readonly ConsoleRoute[] {
+}: ConsoleWorld): readonly ConsoleRoute[] {
   const people = typedPeople(users)
 
   async function show(visit: TenantVisit, attempt?: Attempt, userId = ''): Promise<View> {

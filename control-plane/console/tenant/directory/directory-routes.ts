@@ -44,8 +44,6 @@ import {
 } from './directory-form.ts'
 import { trialBlock } from './trial.ts'
 
-type DirectoryWorld = Pick<ConsoleWorld, 'directories' | 'vault'>
-
 const PATH = `${TENANT_PATH}/directory` as const
 const SaveBody = v.strictObject({ draft: v.string() })
 
@@ -56,7 +54,7 @@ interface Draft {
   readonly atMs: number
 }
 
-export function directoryRoutes(world: DirectoryWorld): readonly ConsoleRoute[] {
+export function directoryRoutes(world: ConsoleWorld): readonly ConsoleRoute[] {
   const { directories, vault } = world
 
   async function kept(tenantId: string): Promise<StoredDirectory | undefined> {

@@ -3,7 +3,6 @@ import { html } from 'hono/html'
 import * as v from 'valibot'
 import { integrationContract } from '../../../../shared/integration/contract.ts'
 import { LIMITS } from '../../../../shared/limits.ts'
-import type { RateLimits } from '../../../../shared/rate-limits.ts'
 import type { IntegrationResult } from '../../../verification/integration.ts'
 import { form } from '../../blocks/form.ts'
 import { linkButton } from '../../../pages/blocks/form.ts'
@@ -31,13 +30,6 @@ import { obstaclesOf } from './readiness.ts'
 import { keysCard } from './secret-routes.ts'
 import type { Attempt } from '../../../pages/blocks/field.ts'
 
-interface IntegrationPageWorld extends Pick<
-  ConsoleWorld,
-  'tenants' | 'verification' | 'integration' | 'guides' | 'baseUrl'
-> {
-  readonly rates: RateLimits
-}
-
 const PATH = `${TENANT_PATH}/integration`
 /** What is not among them is the first of them. */
 const word = v.optional(v.string(), '')
@@ -52,7 +44,7 @@ const PARTS = [
   ['live', 'Go live'],
 ] as const
 
-export function integrationRoutes(world: IntegrationPageWorld): readonly ConsoleRoute[] {
+export function integrationRoutes(world: ConsoleWorld): readonly ConsoleRoute[] {
   const { tenants, verification, integration, guides, baseUrl, rates } = world
   const contract = integrationContract(baseUrl)
 

@@ -14,14 +14,12 @@ import { done, type ConsoleRoute, type View } from '../../route.ts'
 import type { ConsoleWorld } from '../../world.ts'
 import { obstaclesOf, type Obstacle } from './readiness.ts'
 
-type ProtectionWorld = Pick<ConsoleWorld, 'tenants' | 'verification' | 'users' | 'directories'>
-
 const PATH = `${TENANT_PATH}/integration`
 const GoLiveForm = v.strictObject({ ignored: v.optional(v.string(), '') })
 const at = (tenantId: string) => tenantPath(tenantId, 'integration')
 const api = (tenantId: string) => `/api/v1/operator/tenants/${tenantId}`
 
-export function protectionRoutes(world: ProtectionWorld): readonly ConsoleRoute[] {
+export function protectionRoutes(world: ConsoleWorld): readonly ConsoleRoute[] {
   const { tenants, verification } = world
 
   return [
@@ -180,10 +178,7 @@ function backEffects(tenant: Tenant): (string | Html)[] {
 }
 
 /** Neither here nor in a database of the tenant's own. */
-async function hasNobody(
-  { users, directories }: ProtectionWorld,
-  tenantId: string,
-): Promise<boolean> {
+async function hasNobody({ users, directories }: ConsoleWorld, tenantId: string): Promise<boolean> {
   if ((await users.list(tenantId, { limit: 1 })).items.length > 0) return false
   return directories.get(tenantId).then(
     () => false,

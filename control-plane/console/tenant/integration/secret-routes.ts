@@ -21,8 +21,6 @@ import { TENANT_PATH, tenantPath } from '../../navigation.ts'
 import { action, done, page, type ConsoleRoute, type TenantVisit, type View } from '../../route.ts'
 import type { ConsoleWorld } from '../../world.ts'
 
-type SecretWorld = Pick<ConsoleWorld, 'tenants' | 'receipts' | 'consoleAccess'>
-
 interface Kind {
   readonly name: 'analyzer-key' | 'client-secret'
   readonly title: string
@@ -77,11 +75,11 @@ const OVERLAPS: readonly Option[] = [
   { value: String(LIMITS.secretOverlapSecondsMax), label: 'Keep valid for 30 days' },
 ]
 
-export function secretRoutes(world: SecretWorld): readonly ConsoleRoute[] {
+export function secretRoutes(world: ConsoleWorld): readonly ConsoleRoute[] {
   return KINDS.flatMap((kind) => routesOf(kind, world))
 }
 
-function routesOf(kind: Kind, { tenants, receipts, consoleAccess }: SecretWorld): ConsoleRoute[] {
+function routesOf(kind: Kind, { tenants, receipts, consoleAccess }: ConsoleWorld): ConsoleRoute[] {
   const { name, title, body } = kind
   const path = `${TENANT_PATH}/integration/${name}` as const
 

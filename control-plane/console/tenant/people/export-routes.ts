@@ -6,7 +6,7 @@ import { csvFile } from '../../csv-file.ts'
 import { page, type ConsoleRoute } from '../../route.ts'
 import type { ConsoleWorld } from '../../world.ts'
 import { USERS } from './paths.ts'
-import { USER_FILTERS, wishOf, type UserListWorld } from './user-list.ts'
+import { USER_FILTERS, wishOf } from './user-list.ts'
 
 const COLUMNS = [
   'user_id',
@@ -24,9 +24,7 @@ const COLUMNS = [
 const iso = (ms: number | undefined) =>
   ms === undefined || ms === 0 ? '' : new Date(ms).toISOString()
 
-export function exportRoutes(
-  world: UserListWorld & Pick<ConsoleWorld, 'auditTrail'>,
-): readonly ConsoleRoute[] {
+export function exportRoutes(world: ConsoleWorld): readonly ConsoleRoute[] {
   const { users, factors, attempts, policies } = world
 
   async function* linesOf(

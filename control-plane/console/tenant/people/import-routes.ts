@@ -23,9 +23,7 @@ const WISH = `a file of at most ${LIMITS.userImportBytesMax / KILOBYTE} KB`
 const csv = v.pipe(v.string(), v.maxBytes(LIMITS.userImportBytesMax, WISH))
 const EXAMPLE = ['email,name,username', 'ada@acme.example,Ada Lovelace,ada'] as const
 
-type ImportWorld = Pick<ConsoleWorld, 'users' | 'accountMail' | 'store'>
-
-export function importRoutes({ users, accountMail, store }: ImportWorld): readonly ConsoleRoute[] {
+export function importRoutes({ users, accountMail, store }: ConsoleWorld): readonly ConsoleRoute[] {
   const pathOf = ({ tenant }: TenantVisit) => `${tenantPath(tenant.tenantId, 'users')}/import`
 
   function askedView(visit: TenantVisit, attempt?: Attempt): View {

@@ -5,8 +5,6 @@ import type { Actor } from '../../../store/store.ts'
 import type { ConsoleWorld } from '../../world.ts'
 
 export type ChangeName = keyof typeof CHANGES
-type ChangeWorld = Pick<ConsoleWorld, 'users' | 'revocations'>
-
 interface SelectedChange {
   readonly label: string
   /** «Disable 3 users?» */
@@ -17,7 +15,7 @@ interface SelectedChange {
   /** Whom there is nothing to be done for. */
   readonly isNeedless: (user: User) => boolean
   readonly apply: (
-    world: ChangeWorld,
+    world: ConsoleWorld,
     user: User,
     actor: Actor,
   ) => Promise<RevocationResult | undefined>

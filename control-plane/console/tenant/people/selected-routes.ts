@@ -27,9 +27,7 @@ const ConfirmedBody = v.strictObject({ user_ids: userIds, change })
 export const countOfUsers = (count: number) =>
   count === 1 ? '1 user' : `${count.toLocaleString('en')} users`
 
-export function selectedRoutes(
-  world: Pick<ConsoleWorld, 'users' | 'revocations'>,
-): readonly ConsoleRoute[] {
+export function selectedRoutes(world: ConsoleWorld): readonly ConsoleRoute[] {
   const { users } = world
 
   async function found(tenantId: string, ids: readonly string[]): Promise<User[]> {

@@ -8,14 +8,9 @@ import { apiOf, USER, userPath } from './paths.ts'
 import { endedText, endingText } from './sessions-routes.ts'
 import { userOf, type UserVisit } from './user-routes.ts'
 
-type EndingsWorld = Pick<
-  ConsoleWorld,
-  'users' | 'sessions' | 'revocations' | 'factors' | 'accountMail'
->
-
 const FACTOR = `${USER}/factors/{factor_id}/remove` as const
 
-export function userEndingsRoutes(world: EndingsWorld): readonly ConsoleRoute[] {
+export function userEndingsRoutes(world: ConsoleWorld): readonly ConsoleRoute[] {
   const { users, sessions, revocations, factors, accountMail } = world
 
   async function about(visit: UserVisit) {

@@ -20,11 +20,6 @@ import { apiOf, blocksPath, userPath } from './paths.ts'
 import { accountBadge, lockedBadge, SOURCES } from './user-badges.ts'
 import { CHANGES } from './selected-changes.ts'
 
-export type UserListWorld = Pick<
-  ConsoleWorld,
-  'users' | 'factors' | 'attempts' | 'policies' | 'accountMail'
->
-
 export const USER_FILTERS = {
   q: searched,
   status: chosen(['active', 'invited', 'disabled']),
@@ -41,7 +36,7 @@ type Query = QueryValues<typeof USER_LIST_QUERY>
 
 /** Whom the filters mean, and in which order. */
 export async function wishOf(
-  { attempts, policies }: Pick<UserListWorld, 'attempts' | 'policies'>,
+  { attempts, policies }: ConsoleWorld,
   tenantId: string,
   { q: text, status, second_factor: secondFactor, source, locked, sort }: UserFilters,
 ): Promise<{ filter: UserFilter; order: UserOrder }> {
@@ -56,7 +51,7 @@ export async function wishOf(
 export async function userList(
   visit: TenantVisit,
   query: Query,
-  world: UserListWorld,
+  world: ConsoleWorld,
 ): Promise<View> {
   const { tenant, viewer, address } = visit
   const { tenantId, name } = tenant

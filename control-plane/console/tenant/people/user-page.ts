@@ -13,7 +13,7 @@ import { notice } from '../../../pages/blocks/notice.ts'
 import { table, type Column } from '../../blocks/table.ts'
 import { card, facts, moment } from '../../blocks/text.ts'
 import type { Html } from '../../../pages/html.ts'
-import type { TenantVisit, View } from '../../route.ts'
+import type { TenantVisit, View, ViewerVisit } from '../../route.ts'
 import { ownDevices } from '../devices/own-devices.ts'
 import { apiOf, fromAddress, userPath } from './paths.ts'
 import { browserOf, sessionTable } from './session-table.ts'
@@ -46,7 +46,7 @@ export function userPage(visit: TenantVisit, view: UserView): View {
     here: 'users',
     intro: html`${accountBadge(user)} ${lockedBadge(view.pausedUntilMs)} ${user.email}`,
     buttons: user.source === 'directory' ? [] : [linkButton(`${path}/edit`, 'Edit', 'quiet')],
-    content: html`${pause(visit, view, path)} ${card('Details', accountFacts(user, view.pushedAs))}
+    content: html`${lockedNotice(visit, user, view.pausedUntilMs, path)} ${card('Details', accountFacts(user, view.pushedAs))}
       ${card('Actions', whatCanBeDone(visit, view, path))}
       ${card(
         'Active sessions',
@@ -82,18 +82,19 @@ export function userPage(visit: TenantVisit, view: UserView): View {
 
 export const nothing = (text: string): Html => html`<p class="hint">${text}</p>`
 
-function pause(visit: TenantVisit, { user, pausedUntilMs }: UserView, path: string) {
-  if (pausedUntilMs === undefined) return ''
+/** Of either kind of account; beside it what ends the pause. */
+export function lockedNotice(
+  visit: ViewerVisit,
+  { name }: User,
+  untilMs: number | undefined,
+  path: string,
+) {
+  if (untilMs === undefined) return ''
   return notice(
     'problem',
-    html`Account locked until ${moment(pausedUntilMs)}: too many failed sign-ins. Until then every
+    html`Account locked until ${moment(untilMs)}: too many failed sign-ins. Until then every
       attempt is refused, even with the right password.`,
-    form(visit, {
-      action: `${path}/unlock`,
-      submit: 'Unlock now',
-      look: 'small',
-      about: user.name,
-    }),
+    form(visit, { action: `${path}/unlock`, submit: 'Unlock now', look: 'small', about: name }),
   )
 }
 

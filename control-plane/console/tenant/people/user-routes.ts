@@ -13,33 +13,19 @@ import type { ConsoleWorld } from '../../world.ts'
 import { apiOf, USER, userPath } from './paths.ts'
 import { userPage } from './user-page.ts'
 
-type UserWorld = Pick<
-  ConsoleWorld,
-  | 'users'
-  | 'sessions'
-  | 'factors'
-  | 'devices'
-  | 'enrolledDevices'
-  | 'attempts'
-  | 'policies'
-  | 'accountMail'
-  | 'scimPeople'
-  | 'scimTokens'
->
-
 export type UserVisit = TenantVisit & { readonly path: { readonly user_id: string } }
 
 const { name, username, email } = v.required(UserPatchBody).entries
 const EditBody = v.strictObject({ name, username, email })
 
 /** Who exists for one check of the sign-in is nobody. */
-export async function userOf({ users }: Pick<UserWorld, 'users'>, visit: UserVisit): Promise<User> {
+export async function userOf({ users }: ConsoleWorld, visit: UserVisit): Promise<User> {
   const user = await users.get(visit.tenant.tenantId, visit.path.user_id)
   if (user.source === 'trial') throw new Refusal('user_not_found')
   return user
 }
 
-export function userRoutes(world: UserWorld): readonly ConsoleRoute[] {
+export function userRoutes(world: ConsoleWorld): readonly ConsoleRoute[] {
   const { users, sessions, factors, devices, enrolledDevices, attempts, policies } = world
   const { accountMail, scimPeople, scimTokens } = world
 

@@ -9,9 +9,7 @@ import { tenantPath } from '../../navigation.ts'
 import { action, done, page, type ConsoleRoute, type TenantVisit, type View } from '../../route.ts'
 import type { ConsoleWorld } from '../../world.ts'
 import { apiOf, userPath, USERS } from './paths.ts'
-import { USER_LIST_QUERY, userList, type UserListWorld } from './user-list.ts'
-
-type UsersWorld = UserListWorld & Pick<ConsoleWorld, 'accountMail'>
+import { USER_LIST_QUERY, userList } from './user-list.ts'
 
 /** Whoever is created without a password chooses one by mail. */
 const NewPersonBody = v.strictObject({
@@ -21,7 +19,7 @@ const NewPersonBody = v.strictObject({
   password: NewUserBody.entries.password,
 })
 
-export function usersRoutes(world: UsersWorld): readonly ConsoleRoute[] {
+export function usersRoutes(world: ConsoleWorld): readonly ConsoleRoute[] {
   const { users, accountMail } = world
   return [
     page({ path: USERS, role: 'tenant', query: USER_LIST_QUERY }, (visit) =>

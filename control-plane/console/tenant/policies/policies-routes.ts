@@ -23,8 +23,6 @@ import { summaryOf } from './summary.ts'
 import type { Attempt } from '../../../pages/blocks/field.ts'
 import { peopleOf } from '../people/session-table.ts'
 
-type PoliciesWorld = Pick<ConsoleWorld, 'policies' | 'replayPolicy' | 'users' | 'clientsHidden'>
-
 const PATH = `${TENANT_PATH}/policies` as const
 const DAYS_DEFAULT = 7
 const DAYS_WISH = `a whole number from 1 to ${LIMITS.replayDaysMax}`
@@ -34,7 +32,7 @@ const days = v.pipe(
   v.maxValue(LIMITS.replayDaysMax, DAYS_WISH),
 )
 
-export function policiesRoutes(world: PoliciesWorld): readonly ConsoleRoute[] {
+export function policiesRoutes(world: ConsoleWorld): readonly ConsoleRoute[] {
   const { policies } = world
   return [
     page({ path: PATH, role: 'tenant' }, async ({ tenant: { tenantId, name }, proofs }) => {
@@ -67,7 +65,7 @@ export function policiesRoutes(world: PoliciesWorld): readonly ConsoleRoute[] {
 function policyRoutes<Name extends PolicyName>(
   name: Name,
   policyForm: PolicyForm<Name>,
-  world: PoliciesWorld,
+  world: ConsoleWorld,
 ): readonly ConsoleRoute[] {
   const { policies, replayPolicy, users } = world
   const { title, about, besides, shape, fields, written } = policyForm
@@ -199,7 +197,7 @@ function policyRoutes<Name extends PolicyName>(
 }
 
 /** Whoever sets a list of networks should know that nobody's address is seen. */
-function hiddenNotice(name: PolicyName, { clientsHidden }: Pick<PoliciesWorld, 'clientsHidden'>) {
+function hiddenNotice(name: PolicyName, { clientsHidden }: ConsoleWorld) {
   if (name !== 'network' || !clientsHidden) return ''
   return notice(
     'problem',

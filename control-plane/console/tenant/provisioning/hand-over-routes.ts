@@ -5,9 +5,7 @@ import type { ConsoleWorld } from '../../world.ts'
 import { apiOf, USER, userPath } from '../people/paths.ts'
 import { userOf } from '../people/user-routes.ts'
 
-type HandOverWorld = Pick<ConsoleWorld, 'users' | 'scimPeople'>
-
-export function handOverRoutes(world: HandOverWorld): readonly ConsoleRoute[] {
+export function handOverRoutes(world: ConsoleWorld): readonly ConsoleRoute[] {
   return asking(
     { path: `${USER}/hand-over`, role: 'tenant', needsFreshSignIn: true, here: 'users' },
     async (visit) => {

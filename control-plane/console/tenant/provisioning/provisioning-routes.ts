@@ -31,10 +31,9 @@ const TOKEN_FORM = { name: 'text', expires_in: 'whole', connection_id: 'nullable
 const SHOWN_MAX = 50
 const EXPIRIES_SECONDS = [30, 90, 180, 365].map((days) => (days * DAY_MS) / SECOND_MS)
 
-type ProvisioningWorld = Pick<ConsoleWorld, 'scimTokens' | 'scimLog' | 'connections' | 'baseUrl'>
-type Requests = Awaited<ReturnType<ProvisioningWorld['scimLog']['list']>>
+type Requests = Awaited<ReturnType<ConsoleWorld['scimLog']['list']>>
 
-export function provisioningRoutes(world: ProvisioningWorld): readonly ConsoleRoute[] {
+export function provisioningRoutes(world: ConsoleWorld): readonly ConsoleRoute[] {
   const { scimTokens, scimLog, connections, baseUrl } = world
   const at = ({ tenant }: TenantVisit) => tenantPath(tenant.tenantId, 'provisioning')
 

@@ -18,7 +18,7 @@ import { answerOf, deliveryBadge, nextOf, AGES, ReplayForm } from './delivery-vi
 import { hasWebhooks } from './webhook-form.ts'
 import { webhookPage } from './webhook-routes.ts'
 
-export function deliveryRoutes(world: Pick<ConsoleWorld, 'webhooks' | 'deliveries'>) {
+export function deliveryRoutes(world: ConsoleWorld) {
   const { webhooks, deliveries } = world
   /** Where it went, with what came of it if that is known soon. */
   const toDelivery = async ({ tenantId, webhookId, deliveryId }: Delivery, said: string) => {

@@ -14,10 +14,7 @@ import { apiOf, NEW_WEBHOOK, webhookAt, webhooksAt, WEBHOOKS } from './addresses
 import { hasWebhooks, planNotice, secretView, WEBHOOK_FORM, webhookFields } from './webhook-form.ts'
 import type { Attempt } from '../../../pages/blocks/field.ts'
 
-export function webhookListRoutes({
-  webhooks,
-  deliveries,
-}: Pick<ConsoleWorld, 'webhooks' | 'deliveries'>) {
+export function webhookListRoutes({ webhooks, deliveries }: ConsoleWorld) {
   return [
     page({ path: WEBHOOKS, role: 'tenant', query: PAGE_QUERY }, async (visit) => {
       const { tenant, query, address } = visit

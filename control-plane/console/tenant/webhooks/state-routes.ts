@@ -23,7 +23,7 @@ const OVERLAPS = [
   { seconds: 0, label: 'End it now (it has leaked)' },
 ] as const
 
-export function webhookStateRoutes({ webhooks }: Pick<ConsoleWorld, 'webhooks'>) {
+export function webhookStateRoutes({ webhooks }: ConsoleWorld) {
   const found = ({ tenant, path }: OfWebhook) => webhooks.get(tenant.tenantId, path.webhook_id)
   const at = ({ tenant, path }: OfWebhook) => webhookAt(tenant.tenantId, path.webhook_id)
 

@@ -29,7 +29,6 @@ const QUERY = {
   state: chosen(STATES),
 } as const
 
-type WebhookWorld = Pick<ConsoleWorld, 'webhooks' | 'deliveries'>
 type OfWebhook = TenantVisit & { readonly path: { readonly webhook_id: string } }
 
 /** Of its two forms the one that was sent shows what was typed. */
@@ -44,7 +43,7 @@ const NEWEST: QueryValues<typeof QUERY> = {
   state: undefined,
 }
 
-export function webhookRoutes(world: WebhookWorld): readonly ConsoleRoute[] {
+export function webhookRoutes(world: ConsoleWorld): readonly ConsoleRoute[] {
   const { webhooks } = world
   const showEdit = async (visit: OfWebhook, attempt?: Attempt): Promise<View> => {
     const webhook = await webhooks.get(visit.tenant.tenantId, visit.path.webhook_id)
@@ -88,7 +87,7 @@ export function webhookRoutes(world: WebhookWorld): readonly ConsoleRoute[] {
 }
 
 export async function webhookPage(
-  { webhooks, deliveries }: WebhookWorld,
+  { webhooks, deliveries }: ConsoleWorld,
   visit: OfWebhook,
   query: QueryValues<typeof QUERY> = NEWEST,
   sent: SentFrom = {},

@@ -18,21 +18,10 @@ interface LocalWorld {
   readonly nowMs: () => number
 }
 
-export interface Local {
-  /** Undefined where it does not listen. */
-  readonly port: number | undefined
-  /** Why it does not, although it was to; '' where it does. */
-  readonly problem: string
-  onEvent(event: TunnelEvent): void
-  health(): Health
-  status(): StatusView
-  /** From now on it is not ready. */
-  drain(): void
-  close(): Promise<void>
-}
+export type Local = Awaited<ReturnType<typeof startLocal>>
 
 /** A port that is taken is no reason not to run. */
-export async function startLocal({ port, tunnel, facts, nowMs }: LocalWorld): Promise<Local> {
+export async function startLocal({ port, tunnel, facts, nowMs }: LocalWorld) {
   const startedMs = nowMs()
   const counts = createCounts()
   let isDraining = false
@@ -82,14 +71,17 @@ export async function startLocal({ port, tunnel, facts, nowMs }: LocalWorld): Pr
   }
 
   return {
+    /** Undefined where it does not listen. */
     port: listener?.port,
+    /** Why it does not, although it was to; '' where it does. */
     problem,
     health,
     status,
-    onEvent(event) {
+    onEvent(event: TunnelEvent) {
       counts.onEvent(event)
       checks.onEvent(event)
     },
+    /** From now on it is not ready. */
     drain() {
       isDraining = true
     },

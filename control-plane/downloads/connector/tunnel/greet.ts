@@ -21,16 +21,11 @@ export interface ConnectorIdentity {
   readonly program: string
 }
 
-interface Greeted {
-  readonly hello: GatewayHello
-  readonly left: Buffer
-}
-
 export function greet(
   socket: TLSSocket,
   kind: ConnectionKind,
   identity: ConnectorIdentity,
-): Promise<Greeted> {
+): Promise<{ readonly hello: GatewayHello; readonly left: Buffer }> {
   return new Promise((resolve, reject) => {
     const deadline = setTimeout(
       () => fail('the gateway has said nothing'),

@@ -1,6 +1,7 @@
 /** Every worker of every gateway that this connector is told of. */
 import type { GatewayAddress } from './dial.ts'
-import { WorkerLink, type LinkCheck, type TunnelWorld } from './worker-link.ts'
+import type { LinkCheck } from './link-checks.ts'
+import { WorkerLink, type TunnelWorld } from './worker-link.ts'
 
 export interface LinkStatus {
   readonly gateway: string

@@ -12,11 +12,14 @@ import {
   type ConnectorWord,
   type GatewayWord,
 } from '../../../../shared/connector/messages.ts'
-import type { DialUse } from '../../../../shared/connector/handshake.ts'
+import type { ConnectionKind, DialUse } from '../../../../shared/connector/handshake.ts'
 import { LIMITS } from '../../../../shared/limits.ts'
 import { backoffMs } from '../../resident/backoff.ts'
 import { dial, type Dialling, type GatewayAddress } from './dial.ts'
 import { greet, type ConnectorIdentity } from './greet.ts'
+import { DataConnections } from './data-connections.ts'
+import { LinkChecks, type LinkCheck } from './link-checks.ts'
+import { Reachability } from './reachability.ts'
 import { refusalText } from './refusals.ts'
 import { openApplication, type ApplicationAddress } from './splice.ts'
 
@@ -49,19 +52,6 @@ export type TunnelEvent =
       readonly reason?: string | undefined
     }
 
-/** What the way to the application last looked like from the gateway, on this control connection. */
-export interface LinkCheck {
-  /** When a request would have come through; by `nowMs`. */
-  readonly reachedMs: number | undefined
-  /** Of the last answer, where it was another one. */
-  readonly problem: string
-  readonly roundTripMs: number | undefined
-}
-
-const UNCHECKED: LinkCheck = { reachedMs: undefined, problem: '', roundTripMs: undefined }
-/** A gateway that answers none of them is asked no more. */
-const CHECKS_WAITING_MAX = 3
-
 export class WorkerLink {
   readonly worker: number
   readonly #to: GatewayAddress
@@ -70,21 +60,10 @@ export class WorkerLink {
   #control: TLSSocket | undefined
   #retry: NodeJS.Timeout | undefined
   #silence: NodeJS.Timeout | undefined
-  readonly #spares = new Set<TLSSocket>()
-  /** Of a worker that goes, not asked for yet. */
-  readonly #left = new Set<TLSSocket>()
-  readonly #used = new Set<TLSSocket>()
-  /** For how many of them a request waits. */
-  readonly #dialling = { asked: 0, spare: 0 }
-  /** Such a one that could not be dialled. */
-  #owed = 0
-  #wanted = 0
+  readonly #connections: DataConnections
+  readonly #checks = new LinkChecks()
+  readonly #reachability: Reachability
   #failures = 0
-  #checks = 0
-  /** Asked when, of those without an answer. */
-  readonly #checking = new Map<number, number>()
-  #isReached = true
-  #looking: NodeJS.Timeout | undefined
   /** What the gateway said before it closed the connection. */
   #refusal = ''
   #isClosed = false
@@ -92,7 +71,6 @@ export class WorkerLink {
   #isLeaving = false
   isWelcome = false
   lastProblem = ''
-  lastCheck = UNCHECKED
   /** How often it was welcomed. */
   welcomes = 0
 
@@ -106,22 +84,34 @@ export class WorkerLink {
     this.worker = worker
     this.#world = world
     this.#onWorkers = onWorkers
+    this.#connections = new DataConnections({
+      dial: (use) => this.#dial(use, 'data'),
+      control: () => this.#control,
+      onOpen: (socket) => this.#openApplication(socket),
+      random: world.random,
+    })
+    this.#reachability = new Reachability(world, (is_reached, reason) =>
+      this.#say({ say: 'application', is_reached, ...(reason !== undefined && { reason }) }),
+    )
     void this.#connect()
   }
 
   get connections(): number {
-    return this.#spares.size + this.#used.size
+    return this.#connections.size
   }
 
   get inUse(): number {
-    return this.#used.size
+    return this.#connections.inUse
+  }
+
+  get lastCheck(): LinkCheck {
+    return this.#checks.last
   }
 
   async #connect(): Promise<void> {
     if (this.#isClosed || this.#isLeaving) return
     try {
-      const socket = await this.#dial(undefined)
-      const { hello, left } = await greet(socket, 'control', this.#world.identity)
+      const { socket, hello, left } = await this.#dial(undefined, 'control')
       if (this.#isClosed) return void socket.destroy()
       this.#onWorkers(hello.workers)
       this.#take(socket, left)
@@ -130,8 +120,9 @@ export class WorkerLink {
     }
   }
 
-  #dial(use: DialUse | undefined): Promise<TLSSocket> {
-    return dial(this.#to, { worker: this.worker, use }, this.#world.dialling)
+  async #dial(use: DialUse | undefined, kind: ConnectionKind) {
+    const socket = await dial(this.#to, { worker: this.worker, use }, this.#world.dialling)
+    return { socket, ...(await greet(socket, kind, this.#world.identity)) }
   }
 
   #comeBack(reason: string): void {
@@ -176,9 +167,7 @@ export class WorkerLink {
     if (this.#control !== control) return
     this.#control = undefined
     clearTimeout(this.#silence)
-    this.#wanted = this.#owed = 0
-    // The gateway has ended them with it, or hears of nothing any more.
-    for (const socket of [...this.#spares, ...this.#used]) socket.destroy()
+    this.#connections.drop()
     this.#comeBack(this.#refusal || 'the gateway has closed the connection')
     this.#refusal = ''
   }
@@ -196,8 +185,7 @@ export class WorkerLink {
         this.#failures = 0
         this.isWelcome = true
         this.lastProblem = ''
-        this.lastCheck = UNCHECKED
-        this.#checking.clear()
+        this.#checks.forget()
         this.welcomes++
         return this.#world.onEvent({
           type: 'connected',
@@ -205,12 +193,11 @@ export class WorkerLink {
           worker: this.worker,
         })
       case 'wanted':
-        this.#wanted = Math.min(word.spare, LIMITS.connectorConnectionsMax)
-        return this.#fill(word.asked)
+        return this.#connections.want(word.spare, word.asked)
       case 'ping':
         return // answered, also where the gateway's worker is about to go
       case 'checked':
-        this.#noteCheck(word)
+        this.#checks.note(word, this.#world.nowMs())
         return this.#world.onEvent({
           type: 'checked',
           gateway: this.#to.gateway_id,
@@ -227,107 +214,26 @@ export class WorkerLink {
     }
   }
 
-  #noteCheck({ id, is_reached, reason = 'unknown' }: Extract<GatewayWord, { say: 'checked' }>) {
-    const now = this.#world.nowMs()
-    const askedMs = this.#checking.get(id)
-    this.#checking.delete(id)
-    if (is_reached)
-      this.lastCheck = {
-        reachedMs: now,
-        problem: '',
-        roundTripMs: askedMs === undefined ? undefined : now - askedMs,
-      }
-    else this.lastCheck = { ...this.lastCheck, problem: reason }
-  }
-
   /** It finishes what it has; whoever takes its place is dialled at once. */
   #leaveDraining(control: TLSSocket): void {
     this.#control = undefined
     clearTimeout(this.#silence)
-    this.#wanted = 0
-    // It may need them for what it has been asked already; it ends them when it goes.
-    for (const spare of this.#spares) this.#left.add(spare)
-    this.#spares.clear()
+    this.#connections.leave()
     control.on('error', () => undefined)
     void this.#connect()
   }
 
-  /** For `asked` of them a request waits at the gateway: these are not behind what is ahead of demand. */
-  #fill(asked = 0): void {
-    this.#owed = 0
-    this.#add('asked', asked - this.#dialling.asked)
-    this.#add(
-      'spare',
-      this.#wanted - this.#spares.size - this.#dialling.asked - this.#dialling.spare,
-    )
-  }
-
-  #add(use: DialUse, missing: number): void {
-    const { asked, spare } = this.#dialling
-    const room = LIMITS.connectorConnectionsMax - this.connections - asked - spare
-    for (let count = Math.min(missing, room); count > 0; count--) void this.#addSpare(use)
-  }
-
-  async #addSpare(use: DialUse): Promise<void> {
-    const control = this.#control
-    this.#dialling[use]++
-    try {
-      const socket = await this.#dial(use)
-      const { left } = await greet(socket, 'data', this.#world.identity)
-      this.#dialling[use]--
-      if (this.#isClosed || this.#control !== control) return void socket.destroy()
-      this.#spares.add(socket)
-      socket.once('close', () => {
-        this.#used.delete(socket)
-        this.#left.delete(socket)
-        if (this.#spares.delete(socket) && this.#control !== undefined) this.#fillSoon()
-      })
-      const lines = readLines(socket, {
-        bytesMax: LIMITS.connectorAnswerBytesMax,
-        onLine: (line) => {
-          const first = lines.stop()
-          if (line !== 'OPEN' || first.length > 0) return void socket.destroy()
-          this.#open(socket)
-        },
-        onTooLong: () => socket.destroy(),
-      })
-      socket.once('end', endSpare)
-      if (left.length > 0) socket.emit('data', left)
-    } catch {
-      this.#dialling[use]--
-      if (use === 'asked') this.#owed++
-      this.#fillSoon()
-    }
-  }
-
-  #fillTimer: NodeJS.Timeout | undefined
-  #fillSoon(): void {
-    if (this.#isClosed) return
-    this.#fillTimer ??= setTimeout(
-      () => {
-        this.#fillTimer = undefined
-        this.#fill(this.#owed)
-      },
-      backoffMs(2, this.#world.random),
-    )
-  }
-
-  #open(socket: TLSSocket): void {
-    socket.off('end', endSpare)
-    this.#spares.delete(socket)
-    this.#left.delete(socket)
-    this.#used.add(socket)
-    this.#fill()
+  #openApplication(socket: TLSSocket): void {
     const { application, applicationMs, onEvent } = this.#world
     socket.pause()
     openApplication(application, applicationMs, (answer) => {
       if (typeof answer === 'string') {
         onEvent({ type: 'opened', isReached: false, reason: answer })
-        this.#tellReached(false, answer)
+        this.#reachability.note(false, answer)
         return void socket.end(notOpened(answer))
       }
       onEvent({ type: 'opened', isReached: true })
-      this.#tellReached(true)
+      this.#reachability.note(true)
       if (socket.destroyed) return answer.close()
       socket.write(OK)
       answer.spliceWith(socket)
@@ -335,39 +241,17 @@ export class WorkerLink {
     })
   }
 
-  /** While it is not there it is looked for, so that requests come here again once it is. */
-  #tellReached(isReached: boolean, reason?: string): void {
-    clearTimeout(this.#looking)
-    if (isReached !== this.#isReached || !isReached)
-      this.#say({
-        say: 'application',
-        is_reached: isReached,
-        ...(reason !== undefined && { reason }),
-      })
-    this.#isReached = isReached
-    if (isReached || this.#isClosed) return
-    this.#looking = setTimeout(() => {
-      const { application, applicationMs } = this.#world
-      openApplication(application, applicationMs, (answer) => {
-        if (typeof answer === 'string') return this.#tellReached(false, answer)
-        answer.close()
-        this.#tellReached(true)
-      })
-    }, LOOKED_FOR_MS)
-  }
-
   /** Whether a request would reach the application; the answer is an event. */
   check(): void {
-    if (this.#checking.size >= CHECKS_WAITING_MAX) return
-    this.#checking.set(this.#checks + 1, this.#world.nowMs())
-    this.#say({ say: 'check', id: ++this.#checks })
+    const word = this.#checks.ask(this.#world.nowMs())
+    if (word !== undefined) this.#say(word)
   }
 
   /** No new requests; settles when those under way have ended, or with the time. */
   async drain(withinMs: number): Promise<void> {
     this.#isLeaving = true
     this.#say({ say: 'drain' })
-    const isOver = () => this.#used.size === 0
+    const isOver = () => this.inUse === 0
     const until = this.#world.nowMs() + withinMs
     while (!isOver() && this.#world.nowMs() < until)
       await new Promise((resolve) => setTimeout(resolve, 20))
@@ -378,17 +262,10 @@ export class WorkerLink {
     this.#isClosed = true
     clearTimeout(this.#retry)
     clearTimeout(this.#silence)
-    clearTimeout(this.#fillTimer)
-    clearTimeout(this.#looking)
+    this.#reachability.close()
     this.#control?.destroy()
-    for (const socket of [...this.#spares, ...this.#left, ...this.#used]) socket.destroy()
+    this.#connections.close()
   }
 }
 
 const PONG = `${JSON.stringify({ say: 'pong' } satisfies ConnectorWord)}\n`
-/** Until an application that was not there is tried again. */
-const LOOKED_FOR_MS = 2000
-
-function endSpare(this: TLSSocket): void {
-  this.destroy()
-}

@@ -18,27 +18,17 @@ type StepName = keyof typeof TITLES
 const ALL = Object.keys(TITLES) as StepName[]
 
 type State = 'done' | 'failed' | 'open'
+const NOT_BEGUN: { state: State; detail: string } = { state: 'open', detail: '' }
 
-export interface Steps {
-  /** In connector mode there is one more. */
-  withConnector(): void
-  /** Shown before somebody is asked, or has to wait. */
-  begin(step: StepName): void
-  done(step: StepName, detail: string): void
-  /** Whatever has begun and did not end. */
-  fail(detail: string): void
-  fields(): { step: StepName; state: State; detail: string }[]
-  /** Those that are not done, as a list. */
-  left(): string
-}
+export type Steps = ReturnType<typeof createSteps>
 
-export function createSteps({ show, terminal }: Pick<Task, 'show' | 'terminal'>): Steps {
+export function createSteps({ show, terminal }: Pick<Task, 'show' | 'terminal'>) {
   const states = new Map<StepName, { state: State; detail: string }>()
   let names: readonly StepName[] = ALL.filter((name) => name !== 'connector')
   let current: StepName = 'sign_in'
 
   function line(step: StepName): string {
-    const { state, detail } = states.get(step) ?? { state: 'open', detail: '' }
+    const { state, detail } = states.get(step) ?? NOT_BEGUN
     const { paint, columns } = terminal
     const style = ({ done: 'green', failed: 'red', open: 'dim' } as const)[state]
     const start = `${names.indexOf(step) + 1}/${names.length} ${state.padEnd(6)} `
@@ -48,21 +38,24 @@ export function createSteps({ show, terminal }: Pick<Task, 'show' | 'terminal'>)
   }
 
   return {
+    /** In connector mode there is one more. */
     withConnector: () => void (names = ALL),
-    begin(step) {
+    /** Shown before somebody is asked, or has to wait. */
+    begin(step: StepName) {
       current = step
       show(`${names.indexOf(step) + 1}/${names.length}        ${TITLES[step]}`)
     },
-    done(step, detail) {
+    done(step: StepName, detail: string) {
       current = names[names.indexOf(step) + 1] ?? step
       states.set(step, { state: 'done', detail })
       show(line(step))
     },
-    fail(detail) {
+    /** Whatever has begun and did not end. */
+    fail(detail: string) {
       states.set(current, { state: 'failed', detail })
     },
-    fields: () =>
-      names.map((step) => ({ step, ...(states.get(step) ?? { state: 'open', detail: '' }) })),
+    fields: () => names.map((step) => ({ step, ...(states.get(step) ?? NOT_BEGUN) })),
+    /** Those that are not done, as a list. */
     left: () =>
       names
         .filter((step) => states.get(step)?.state !== 'done')

@@ -60,11 +60,6 @@ export function controllerHealth(
   return bestHealth(found)
 }
 
-interface Decorated {
-  readonly path: string
-  readonly version: string | null
-}
-
 /** The path that a decorator gives, '' for none; null: it is not decorated so. */
 function decorated(
   source: Source,
@@ -72,7 +67,7 @@ function decorated(
   module: string,
   names: readonly string[],
   tracer: Tracer,
-): Decorated | null {
+): { readonly path: string; readonly version: string | null } | null {
   for (const decorator of node.decorators ?? []) {
     if (decorator.type !== 'Decorator' || decorator.expression.type !== 'CallExpression') continue
     const { callee, arguments: given } = decorator.expression
