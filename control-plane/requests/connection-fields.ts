@@ -70,6 +70,14 @@ export const ConnectionAnswer = v.strictObject({
   updated_at: time,
 })
 
+export const IdentityAnswer = v.strictObject({
+  connection_id: v.string(),
+  name: described(v.string(), 'Of the connection.'),
+  issuer: v.string(),
+  subject: described(v.string(), 'What the provider calls them.'),
+  created_at: time,
+})
+
 export const ConnectionTestAnswer = v.strictObject({
   test_url: described(v.string(), 'Open it in a browser and sign in at the provider.'),
   expires_at: time,

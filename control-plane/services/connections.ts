@@ -1,5 +1,6 @@
 /** Sign-in with the company's own identity provider. */
 import { createConnections } from '../connections/connections.ts'
+import { createIdentities } from '../connections/identities.ts'
 import { createProtocol } from '../connections/protocol.ts'
 import { createProviderClient } from '../connections/provider-client.ts'
 import { createTestTickets } from '../connections/test-tickets.ts'
@@ -16,6 +17,7 @@ export function createConnectionServices(
   const client = createProviderClient(receivers)
   return {
     connections: createConnections({ store, vault }),
+    personIdentities: createIdentities({ store }),
     connectionProtocol: createProtocol({ client, clock }),
     connectionTickets: createTestTickets({ vault, clock }),
     closeProviders: () => client.close(),

@@ -4,22 +4,28 @@ import {
   ConnectionAnswer,
   ConnectionPatchBody,
   ConnectionTestAnswer,
+  IdentityAnswer,
   NewConnectionBody,
 } from '../../requests/connection-fields.ts'
 import { fromOutside, viewOf } from '../../requests/field-names.ts'
 import { NothingBody } from '../../requests/fields.ts'
 import { pageOf } from '../../requests/paging.ts'
 import { endpointsOf, json, nothing, type Endpoint } from '../endpoint.ts'
+import { RemovedUserAnswer } from '../answer-fields.ts'
+import { enforcedAnswers, WAITS } from './enforced-answers.ts'
 import { callbackUrlOf } from '../../connections/addresses.ts'
 import type { ApiWorld } from '../world.ts'
 
 const operator = endpointsOf('connections', 'operator')
 const ALL = '/api/v1/operator/tenants/{tenant_id}/connections'
 const ONE = `${ALL}/{connection_id}` as const
+const OF_PERSON = '/api/v1/operator/tenants/{tenant_id}/users/{user_id}/connections'
 const ofTest = viewOf(ConnectionTestAnswer)
+const ofIdentity = viewOf(IdentityAnswer)
 
 export function connectionEndpoints(world: ApiWorld): readonly Endpoint[] {
-  const { tenants, connections, connectionTickets, baseUrl } = world
+  const { tenants, users, connections, personIdentities, connectionTickets, baseUrl } = world
+  const enforcement = enforcedAnswers(world)
   const ofConnection = viewOf(ConnectionAnswer)
   const view = (connection: Connection) =>
     ofConnection({ ...connection, redirectUri: callbackUrlOf(baseUrl, connection) })
@@ -110,6 +116,36 @@ export function connectionEndpoints(world: ApiWorld): readonly Endpoint[] {
       handle: async (c, { path }) => {
         const { tenant_id: tenantId, connection_id: connectionId } = path
         return c.json(view(await connections.deactivate(tenantId, connectionId, c.var.actor)))
+      },
+    }),
+    operator.get(OF_PERSON, {
+      summary: 'Lists the connections that a user signs in by.',
+      answers: { 200: json(pageOf(IdentityAnswer), 'Every account at a provider.') },
+      handle: async (c, { path }) => {
+        const { tenantId, userId } = await users.get(path.tenant_id, path.user_id)
+        const items = (await personIdentities.list(tenantId, userId)).map(ofIdentity)
+        return c.json({ items, next: null })
+      },
+    }),
+    operator.delete(`${OF_PERSON}/{connection_id}`, {
+      summary: 'Disconnects a user from a connection, and ends their sessions.',
+      description:
+        `${WAITS} Whoever signs in at the provider connects the account again only by showing ` +
+        'that it is theirs.',
+      answers: {
+        202: json(RemovedUserAnswer, 'Disconnected, but a gateway has not confirmed it yet.'),
+        204: nothing('Disconnected, and every gateway refuses their sessions.'),
+      },
+      refusals: ['identity_not_found'],
+      handle: async (c, { path }) => {
+        const { tenantId, userId } = await users.get(path.tenant_id, path.user_id)
+        const ended = await personIdentities.remove(
+          tenantId,
+          userId,
+          path.connection_id,
+          c.var.actor,
+        )
+        return enforcement.gone(c, tenantId, await ended.enforced, { user_id: userId })
       },
     }),
   ]

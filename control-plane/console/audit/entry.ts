@@ -72,6 +72,7 @@ const ACTIONS: Readonly<Record<string, string>> = {
   'connection.deactivated': 'Deactivated a connection',
   'connection.removed': 'Deleted a connection',
   'user.connected': 'Connected an account with an identity provider',
+  'user.disconnected': 'Disconnected an account from an identity provider',
   'scim_token.created': 'Created a provisioning token',
   'scim_token.deleted': 'Revoked a provisioning token',
   'user.handed_over': 'Handed a user over to the provider',

@@ -35,5 +35,11 @@ export async function deleteConnection(queries: Queries, tenantId: string, conne
 export const insertIdentity = insertInto(identities)
 export const findIdentity = findBy(identities, 'tenantId', 'connectionId', 'issuer', 'subject')
 export const deleteIdentitiesOf = deleteBy(identities, 'tenantId', 'userId')
+export const identitiesOfPerson = allBy(
+  identities,
+  ['tenantId', 'userId'],
+  asc(identities.createdAt),
+  asc(identities.connectionId),
+)
 /** At one connection. */
 export const deleteIdentityOf = deleteBy(identities, 'tenantId', 'connectionId', 'userId')

@@ -1,5 +1,6 @@
 /** What takes something away from one user, each with a page that asks first. */
 import { Refusal } from '../../../../shared/errors.ts'
+import type { User } from '../../../accounts/users.ts'
 import { asking } from '../../asking.ts'
 import { tenantPath } from '../../navigation.ts'
 import { done, type ConsoleRoute } from '../../route.ts'
@@ -8,10 +9,13 @@ import { apiOf, USER, userPath } from './paths.ts'
 import { endedText, endingText } from './sessions-routes.ts'
 import { userOf, type UserVisit } from './user-routes.ts'
 
+const CONNECTION = `${USER}/connections/{connection_id}/remove` as const
 const FACTOR = `${USER}/factors/{factor_id}/remove` as const
 
+type ConnectionVisit = UserVisit & { readonly path: { readonly connection_id: string } }
+
 export function userEndingsRoutes(world: ConsoleWorld): readonly ConsoleRoute[] {
-  const { users, sessions, revocations, factors, accountMail } = world
+  const { users, sessions, revocations, factors, personIdentities, accountMail } = world
 
   async function about(visit: UserVisit) {
     const user = await userOf(world, visit)
@@ -19,6 +23,13 @@ export function userEndingsRoutes(world: ConsoleWorld): readonly ConsoleRoute[] 
     const ending = endingText(await sessions.countAlive(tenantId, userId))
     const path = userPath(tenantId, userId)
     return { user, ending, path, api: `${apiOf(tenantId)}/users/${userId}` }
+  }
+
+  async function identityOf({ path }: ConnectionVisit, { tenantId, userId }: User) {
+    const all = await personIdentities.list(tenantId, userId)
+    const one = all.find(({ connectionId }) => connectionId === path.connection_id)
+    if (one === undefined) throw new Refusal('identity_not_found')
+    return one
   }
 
   return [
@@ -97,6 +108,34 @@ export function userEndingsRoutes(world: ConsoleWorld): readonly ConsoleRoute[] 
         const { tenantId, userId, name } = await userOf(world, visit)
         const ended = await users.remove(tenantId, userId, visit.actor)
         return done(tenantPath(tenantId, 'users'), `${name} is deleted.`, ended)
+      },
+    ),
+
+    ...asking(
+      { path: CONNECTION, role: 'tenant', needsFreshSignIn: true, here: 'users' },
+      async (visit) => {
+        const { user, ending, path, api } = await about(visit)
+        const { name, connectionId } = await identityOf(visit, user)
+        return {
+          title: `Disconnect ${user.name} from ${name}?`,
+          effects: [
+            ending,
+            `${user.name} can't sign in with ${name} any more. Signing in there connects the account again only by showing that it is theirs.`,
+            user.passwordHash === ''
+              ? `${user.name} has no password here: send a link to choose one, or they have no way in.`
+              : 'Their password here still works, where the password policy allows it.',
+          ],
+          submit: 'Disconnect',
+          cancel: path,
+          calls: [{ method: 'DELETE', path: `${api}/connections/${connectionId}` }],
+        }
+      },
+      async (visit) => {
+        const user = await userOf(world, visit)
+        const { tenantId, userId } = user
+        const { name, connectionId } = await identityOf(visit, user)
+        const ended = await personIdentities.remove(tenantId, userId, connectionId, visit.actor)
+        return done(userPath(tenantId, userId), `${user.name} is disconnected from ${name}.`, ended)
       },
     ),
 

@@ -2,6 +2,7 @@
 import { html } from 'hono/html'
 import type { PastAttempt } from '../../../accounts/attempts.ts'
 import type { KnownDevice } from '../../../accounts/devices.ts'
+import type { Identity } from '../../../connections/identities.ts'
 import type { ListedDevice } from '../../../devices/management.ts'
 import type { Factor } from '../../../accounts/factors.ts'
 import type { SessionPolicy } from '../../../policy/policies.ts'
@@ -26,6 +27,7 @@ interface UserView {
   readonly sessions: readonly Session[]
   readonly session: SessionPolicy
   readonly factors: readonly Factor[]
+  readonly identities: readonly Identity[]
   readonly devices: readonly KnownDevice[]
   /** Machines of theirs with our agent. */
   readonly enrolled: readonly ListedDevice[]
@@ -37,7 +39,7 @@ interface UserView {
 }
 
 export function userPage(visit: TenantVisit, view: UserView): View {
-  const { user, sessions, factors, devices, enrolled, attempts } = view
+  const { user, sessions, factors, identities, devices, enrolled, attempts } = view
   const { tenantId } = visit.tenant
   const path = userPath(tenantId, user.userId)
   const api = `${apiOf(tenantId)}/users/${user.userId}`
@@ -54,6 +56,7 @@ export function userPage(visit: TenantVisit, view: UserView): View {
         ${sessions.length === 0 ? '' : html`<div class="submit">${linkButton(`${path}/end-sessions`, 'End all sessions', 'small')}</div>`}`,
         'sessions',
       )}
+      ${identities.length === 0 ? '' : card('Connections', identityTable(identities, path), 'connections')}
       ${card('Second factors', factorTable(factors, path), 'factors')}
       ${card('Devices', ownDevices(visit, user.userId, enrolled), 'enrolled')}
       ${card('Known browsers', deviceTable(devices, tenantId), 'devices')}
@@ -75,6 +78,7 @@ export function userPage(visit: TenantVisit, view: UserView): View {
         label: 'End all sessions',
       },
       { method: 'GET', path: `${api}/factors`, label: 'Second factors' },
+      { method: 'GET', path: `${api}/connections`, label: 'Connections' },
       { method: 'DELETE', path: api, label: 'Delete user' },
     ],
   }
@@ -215,6 +219,24 @@ export function factorTable(factors: readonly Factor[], path?: string) {
   if (codes.length === 0) return list
   return html`${list}<p class="hint">${left} of ${codes.length} recovery codes left.</p>`
 }
+
+const identityTable = (identities: readonly Identity[], path: string) =>
+  table({
+    caption: 'Connections',
+    rows: identities,
+    columns: [
+      { label: 'Connection', isName: true, cell: ({ name }) => name },
+      { label: 'Known there as', cell: ({ subject }) => html`<code>${subject}</code>` },
+      { label: 'Since', cell: ({ createdAt }) => moment(createdAt) },
+      {
+        label: 'Actions',
+        isUnseen: true,
+        cell: ({ connectionId, name }) =>
+          html`<a class="button small" href="${`${path}/connections/${connectionId}/remove`}">Disconnect<span class="unseen"> ${name}</span></a>`,
+      },
+    ],
+    empty: html``,
+  })
 
 const deviceTable = (devices: readonly KnownDevice[], tenantId: string) =>
   table({

@@ -26,7 +26,16 @@ export async function userOf({ users }: ConsoleWorld, visit: UserVisit): Promise
 }
 
 export function userRoutes(world: ConsoleWorld): readonly ConsoleRoute[] {
-  const { users, sessions, factors, devices, enrolledDevices, attempts, policies } = world
+  const {
+    users,
+    sessions,
+    factors,
+    personIdentities,
+    devices,
+    enrolledDevices,
+    attempts,
+    policies,
+  } = world
   const { accountMail, scimPeople, scimTokens } = world
 
   async function editView(visit: UserVisit, attempt?: Attempt): Promise<View> {
@@ -69,6 +78,7 @@ export function userRoutes(world: ConsoleWorld): readonly ConsoleRoute[] {
         sessions: await sessions.listAliveOf(tenantId, userId),
         session: decided.session,
         factors: await factors.list(user),
+        identities: await personIdentities.list(tenantId, userId),
         devices: await devices.list(tenantId, userId),
         enrolled: await enrolledDevices.ofPerson(tenantId, userId),
         attempts: await attempts.newestOf(tenantId, userId),

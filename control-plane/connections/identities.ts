@@ -1,0 +1,50 @@
+/** By which accounts at providers a person signs in; an administrator may take each away. */
+import { Refusal } from '../../shared/errors.ts'
+import { revokeIn, type RevocationResult } from '../sessions/revocations.ts'
+import {
+  connectionsOf,
+  deleteIdentityOf,
+  identitiesOfPerson,
+} from '../store/queries/connections.ts'
+import type { Actor, Store } from '../store/store.ts'
+
+export interface Identity {
+  readonly connectionId: string
+  /** Of the connection. */
+  readonly name: string
+  readonly issuer: string
+  readonly subject: string
+  readonly createdAt: number
+}
+
+export type Identities = ReturnType<typeof createIdentities>
+
+export function createIdentities({ store }: { store: Store }) {
+  return {
+    /** The oldest first. */
+    async list(tenantId: string, userId: string): Promise<readonly Identity[]> {
+      const all = await connectionsOf(store.read, tenantId)
+      const names = new Map(all.map(({ connectionId, name }) => [connectionId, name]))
+      const own = await identitiesOfPerson(store.read, tenantId, userId)
+      return own.map(({ connectionId, issuer, subject, createdAt }) => {
+        return { connectionId, name: names.get(connectionId) ?? '', issuer, subject, createdAt }
+      })
+    },
+
+    /** Nobody comes in by it any more, and whoever has is out: which sessions those are is not known. */
+    async remove(
+      tenantId: string,
+      userId: string,
+      connectionId: string,
+      actor: Actor,
+    ): Promise<RevocationResult> {
+      return store.change(async (change) => {
+        const isGone = await deleteIdentityOf(change.queries, tenantId, connectionId, userId)
+        if (!isGone) throw new Refusal('identity_not_found')
+        const content = { user_id: userId, connection_id: connectionId }
+        await change.audit(actor, { action: 'user.disconnected', tenantId, content })
+        return revokeIn(change, tenantId, { subject: userId }, 'revoked')
+      })
+    },
+  }
+}
