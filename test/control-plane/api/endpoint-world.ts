@@ -10,6 +10,7 @@ import { apiEndpoints } from '../../../control-plane/api/endpoints.ts'
 import type { Caller, Declaration } from '../../../control-plane/api/endpoint.ts'
 import type { AiSettings } from '../../../control-plane/analysis/provider.ts'
 import { upsertAddressBlock } from '../../../control-plane/store/queries/attempts.ts'
+import { insertIdentity } from '../../../control-plane/store/queries/connections.ts'
 import { createRateLimits } from '../../../shared/rate-limits.ts'
 import { startAiProvider } from '../../support/ai-provider.ts'
 import { OPERATOR_KEY, startApi, type CallOptions } from '../../support/api.ts'
@@ -86,6 +87,11 @@ export async function prepareWorld(t: Teardown) {
   const provider = { preset: 'oidc', name: 'Company', issuer: 'https://id.company.example' }
   const client = { client_id: 'service', client_secret: 'secret' }
   const made = await operator('POST', '/tenants/acme/connections', { ...provider, ...client })
+  const connectionId = String(made.body['connection_id'])
+  const theirs = { connectionId, issuer: provider.issuer, subject: 'of-the-user' }
+  await services.store.change(({ queries }) =>
+    insertIdentity(queries, { ...theirs, tenantId: 'acme', userId, createdAt: nowMs }),
+  )
   const { body: service } = await operator('POST', '/tenants/acme/services', { name: 'CI' })
   const serviceId = String(service['service_id'])
   const secret = await operator('POST', `/tenants/acme/services/${serviceId}/secrets`, {})
@@ -97,7 +103,7 @@ export async function prepareWorld(t: Teardown) {
     alertId: String(created['alert_id']),
     webhookId,
     deliveryId: String(sent['delivery_id']),
-    connectionId: String(made.body['connection_id']),
+    connectionId,
     serviceId,
     secretId: String(secret.body['secret_id']),
     certificate: { certificate_pem: ACME.certificatePem, private_key_pem: ACME.privateKeyPem },

@@ -161,6 +161,7 @@ const CALLS: Readonly<Record<string, readonly string[]>> = {
   sessions: [
     'PATCH /tenants/{tenant_id}/users/{user_id}',
     'DELETE /tenants/{tenant_id}/users/{user_id}',
+    'DELETE /tenants/{tenant_id}/users/{user_id}/connections/{connection_id}',
     'POST /tenants/{tenant_id}/revocations',
     'PUT /tenants/{tenant_id}/groups/{group}/members/{user_id}',
     'DELETE /tenants/{tenant_id}/groups/{group}/members/{user_id}',
