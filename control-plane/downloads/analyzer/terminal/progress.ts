@@ -3,8 +3,6 @@ import { cutToColumns, plainText } from '../../command-line/words.ts'
 
 type Tell = (detail: string) => void
 
-export type Progress = ReturnType<typeof createProgress>
-
 interface ProgressWorld {
   readonly output: NodeJS.WriteStream
   /** live: a terminal; lines: a log; off: nobody wants to know. */
