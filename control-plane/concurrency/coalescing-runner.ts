@@ -1,14 +1,10 @@
-/** Work that runs one round at a time; who asks while it runs gets another round behind it. */
-export interface CoalescingRunner {
-  /** Never rejects: what fails has been told, and waits for the next round. */
-  run(): Promise<void>
-  close(): Promise<void>
-}
+export type CoalescingRunner = ReturnType<typeof createCoalescingRunner>
 
+/** Work that runs one round at a time; who asks while it runs gets another round behind it. */
 export function createCoalescingRunner(
   work: (isClosed: () => boolean) => Promise<void>,
   onError: (error: unknown) => void,
-): CoalescingRunner {
+) {
   let running: Promise<void> | undefined
   let isAskedAgain = false
   let isClosed = false
@@ -26,7 +22,8 @@ export function createCoalescingRunner(
   }
 
   return {
-    run() {
+    /** Never rejects: what fails has been told, and waits for the next round. */
+    run(): Promise<void> {
       if (isClosed) return Promise.resolve()
       isAskedAgain = true
       running ??= untilDone()

@@ -17,14 +17,7 @@ interface DueWork<Item> {
   readonly onError: (error: unknown) => void
 }
 
-interface DueRotation {
-  /** Settles when nothing more can begin and nothing is under way; never rejects. */
-  readonly deliver: () => Promise<void>
-  /** Begins nothing more, and waits for what is under way. */
-  readonly close: () => Promise<void>
-}
-
-export function createDueRotation<Item>(due: DueWork<Item>): DueRotation {
+export function createDueRotation<Item>(due: DueWork<Item>) {
   /** Those whose turn is still to come before anybody has another. */
   let rotation: string[] = []
   const underWay = new Set<{ readonly tenantId: string; readonly done: Promise<void> }>()
@@ -89,11 +82,13 @@ export function createDueRotation<Item>(due: DueWork<Item>): DueRotation {
   }
 
   return {
+    /** Settles when nothing more can begin and nothing is under way; never rejects. */
     deliver() {
       asked++
       void run()
       return settled()
     },
+    /** Begins nothing more, and waits for what is under way. */
     async close() {
       await runner.close()
       await untilNoneIsUnderWay()

@@ -8,15 +8,7 @@ import { Refusal } from '../../shared/errors.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import { Rotation } from './rotation.ts'
 
-export interface FairSemaphore {
-  /** `leave` gives the turn on before the work is done: for what waits for others and costs nothing. */
-  readonly take: <T>(
-    work: (leave: () => void) => Promise<T>,
-    tenantId?: string,
-    /** Whose turn it is among those of a tenant, or of a site. */
-    member?: string,
-  ) => Promise<T>
-}
+export type FairSemaphore = ReturnType<typeof createFairSemaphore>
 
 export interface SemaphoreLimits {
   readonly concurrency?: number
@@ -36,7 +28,7 @@ export function createFairSemaphore({
   concurrency = 2,
   waitingMax = LIMITS.passwordQueueMax,
   waitingPerTenantMax = LIMITS.passwordQueuePerTenantMax,
-}: SemaphoreLimits = {}): FairSemaphore {
+}: SemaphoreLimits = {}) {
   const waiting = new Rotation<Waiting>()
   let running = 0
 
@@ -54,7 +46,15 @@ export function createFairSemaphore({
   }
 
   return {
-    async take(work, tenantId = NOBODY, member = '') {
+    /**
+     * `leave` gives the turn on before the work is done: for what waits for others and costs nothing.
+     * `member`: whose turn it is among those of a tenant, or of a site.
+     */
+    async take<T>(
+      work: (leave: () => void) => Promise<T>,
+      tenantId = NOBODY,
+      member = '',
+    ): Promise<T> {
       if (running >= concurrency) await wait(tenantId, member)
       else running++
       let isHeld = true

@@ -8,19 +8,9 @@ import { Refusal } from '../../shared/errors.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import type { Rate, RateLimits } from '../../shared/rate-limits.ts'
 
-interface AddressRates {
+export function addressRates(rates: RateLimits) {
   /** undefined: taken. `scope`: whose door it is, where each has a count of its own. */
-  waitSeconds(name: string, address: string, rate: Rate, scope?: string): number | undefined
-  /** As `waitSeconds`, for those who answer with a refusal. */
-  take(name: string, address: string, rate: Rate): void
-  /** What was taken was not a stranger's after all. */
-  giveBack(name: string, address: string, rate: Rate, scope?: string): void
-}
-
-type Asked = Parameters<AddressRates['waitSeconds']>
-
-export function addressRates(rates: RateLimits): AddressRates {
-  function waitSeconds(...[name, address, rate, scope = '']: Asked): number | undefined {
+  function waitSeconds(name: string, address: string, rate: Rate, scope = ''): number | undefined {
     const [network, site] = [scope + countedAs(address), scope + countedWidelyAs(address)]
     const wait = rates.waitSeconds(name, network, rate)
     if (wait !== undefined || site === network) return wait
@@ -31,11 +21,13 @@ export function addressRates(rates: RateLimits): AddressRates {
 
   return {
     waitSeconds,
-    take(name, address, rate) {
+    /** As `waitSeconds`, for those who answer with a refusal. */
+    take(name: string, address: string, rate: Rate): void {
       const retryAfter = waitSeconds(name, address, rate)
       if (retryAfter !== undefined) throw new Refusal('rate_limited', { retry_after: retryAfter })
     },
-    giveBack(name, address, rate, scope = '') {
+    /** What was taken was not a stranger's after all. */
+    giveBack(name: string, address: string, rate: Rate, scope = ''): void {
       const [network, site] = [scope + countedAs(address), scope + countedWidelyAs(address)]
       rates.giveBack(name, network, rate)
       if (site !== network) rates.giveBack(siteName(name), site, siteRate(rate))

@@ -8,26 +8,22 @@ interface Program {
   readonly args: readonly string[]
 }
 
-export interface Children {
-  /** Settles with what the program says once it serves; rejects when it ends before. */
-  start(program: Program): Promise<unknown>
-  /** Settles with the name of a program that ended although nobody asked it to. */
-  readonly ended: Promise<string>
-  stop(): Promise<void>
-}
+export type Children = ReturnType<typeof createChildren>
 
 const STOP_MS_MAX = 15_000
 /** That Node calls something experimental, which a library of ours asks for, is nobody's matter here. */
 const QUIETLY = [...process.execArgv, '--disable-warning=ExperimentalWarning']
 
-export function createChildren(hears: (output: Readable) => void): Children {
+export function createChildren(hears: (output: Readable) => void) {
   const running = new Map<string, ChildProcess>()
   const ended = Promise.withResolvers<string>()
   let isStopping = false
 
   return {
+    /** Settles with the name of a program that ended although nobody asked it to. */
     ended: ended.promise,
-    start({ name, file, args }) {
+    /** Settles with what the program says once it serves; rejects when it ends before. */
+    start({ name, file, args }: Program): Promise<unknown> {
       if (isStopping) return Promise.reject(new ProgramEnded(name, null))
       const child = fork(file, args, {
         stdio: ['ignore', 'pipe', 'inherit', 'ipc'],

@@ -12,12 +12,6 @@ const PAGE_ROWS = 500
 /** From then on, nothing that is kept in memory can be relied on. */
 const BEHIND_MS = 2 * SECOND_MS
 
-interface CommitFollower {
-  /** Whether others may have committed what this node has not heard of, for too long. */
-  isBehind(): boolean
-  close(): Promise<void>
-}
-
 interface Followed {
   readonly nodes: Pick<Nodes, 'nodeId' | 'head' | 'after'>
   readonly pollMs?: number
@@ -31,7 +25,7 @@ interface Followed {
 }
 
 /** Settles once it is known where the log ends: what is read from then on is not older. */
-export async function followCommits(followed: Followed): Promise<CommitFollower> {
+export async function followCommits(followed: Followed) {
   const { nodes, pollMs = POLL_MS, behindMs = BEHIND_MS, onNews, onHeard, onRestart } = followed
   let known = await nodes.head()
   let readMs = performance.now()
@@ -75,6 +69,7 @@ export async function followCommits(followed: Followed): Promise<CommitFollower>
   timer = setTimeout(again, pollMs).unref()
 
   return {
+    /** Whether others may have committed what this node has not heard of, for too long. */
     isBehind: () => performance.now() - readMs > behindMs,
     async close() {
       isClosed = true

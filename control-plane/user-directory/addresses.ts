@@ -10,24 +10,22 @@ import { reachOf } from '../outbound/address-reach.ts'
 import { resolveName, type Resolve } from '../outbound/resolve-name.ts'
 import { DirectoryFault } from './faults.ts'
 
-export interface Addresses {
-  /**
-   * The addresses behind a host, all of them checked; asked anew for every connection, which goes
-   * to one of these and asks no name server again.
-   */
-  find(host: string): Promise<readonly string[]>
-}
+export type Addresses = ReturnType<typeof createAddresses>
 
 /** `allowed` are CIDRs that the service's own settings make an exception of. */
 export function createAddresses(
   allowed: readonly string[] = [],
   resolve: Resolve = (name) => resolveName(name, LIMITS.directoryConnectMsMax),
-): Addresses {
+) {
   const isExempt = networkList(allowed)
   const isAllowed = (address: string) => isExempt(address) || reachOf(address) !== 'inside'
 
   return {
-    async find(host) {
+    /**
+     * The addresses behind a host, all of them checked; asked anew for every connection, which goes
+     * to one of these and asks no name server again.
+     */
+    async find(host: string): Promise<readonly string[]> {
       const found = isIP(host) === 0 ? await resolve(host) : [host]
       if (found.length === 0) throw new DirectoryFault('name_unknown')
       // one wrong address is enough: which one is taken is not up to us everywhere

@@ -19,19 +19,16 @@ const FIRST: HashShape = {
   tagBytes: 32,
 }
 
-export interface Decoys {
-  learn(shape: HashShape): void
-  for(login: string): KnownHash
-}
+export type Decoys = ReturnType<typeof createDecoys>
 
-export function createDecoys(key: Buffer, known: readonly HashShape[]): Decoys {
+export function createDecoys(key: Buffer, known: readonly HashShape[]) {
   const shapes = new Map(known.map((shape) => [shapeText(shape), shape]))
 
   return {
-    learn(shape) {
+    learn(shape: HashShape) {
       if (shapes.size < SHAPES_MAX) shapes.set(shapeText(shape), shape)
     },
-    for(login) {
+    for(login: string): KnownHash {
       const all = [...shapes.values()]
       const number = createHmac('sha256', key).update(login).digest().readUInt32BE()
       return decoyOf(all[number % all.length] ?? FIRST)

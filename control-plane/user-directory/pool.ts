@@ -6,18 +6,14 @@ import { LIMITS } from '../../shared/limits.ts'
 import type { DirectoryConnection } from './connection.ts'
 import { DirectoryFault } from './faults.ts'
 
-export interface Pool {
-  use<T>(work: (connection: DirectoryConnection) => Promise<T>): Promise<T>
-  /** What is under way is finished; afterwards no connection is left. */
-  close(): void
-}
+export type Pool = ReturnType<typeof createPool>
 
 interface Waiter {
   readonly proceed: () => void
   readonly timer: NodeJS.Timeout
 }
 
-export function createPool(open: () => Promise<DirectoryConnection>): Pool {
+export function createPool(open: () => Promise<DirectoryConnection>) {
   const idle: { readonly connection: DirectoryConnection; readonly timer: NodeJS.Timeout }[] = []
   const waiting = new Set<Waiter>()
   let used = 0
@@ -86,7 +82,7 @@ export function createPool(open: () => Promise<DirectoryConnection>): Pool {
   }
 
   return {
-    async use(work) {
+    async use<T>(work: (connection: DirectoryConnection) => Promise<T>): Promise<T> {
       await takeTurn()
       try {
         const known = takeIdle()
@@ -102,6 +98,7 @@ export function createPool(open: () => Promise<DirectoryConnection>): Pool {
         passTurn()
       }
     },
+    /** What is under way is finished; afterwards no connection is left. */
     close() {
       isClosed = true
       for (const { connection, timer } of idle.splice(0)) {

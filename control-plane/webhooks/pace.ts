@@ -11,11 +11,7 @@ interface Pace {
   readonly isSlow: boolean
 }
 
-export interface Paces {
-  of(webhookId: string): Pace
-  /** What came of one attempt. */
-  learn(webhookId: string, isDelivered: boolean, milliseconds: number): void
-}
+export type Paces = ReturnType<typeof createPaces>
 
 const FIRST: Pace = { sendsMax: 4, isSlow: false }
 const SENDS_MIN = 2
@@ -24,12 +20,13 @@ const SLOW_MS = SECOND_MS
 /** Kept in memory only: whoever is forgotten is met anew. */
 const KEPT = 20_000
 
-export function createPaces(): Paces {
+export function createPaces() {
   let paces: LRUCache<string, Pace> | undefined // it takes all of its room at once
   const of = (webhookId: string) => paces?.get(webhookId) ?? FIRST
   return {
     of,
-    learn(webhookId, isDelivered, milliseconds) {
+    /** What came of one attempt. */
+    learn(webhookId: string, isDelivered: boolean, milliseconds: number) {
       paces ??= new LRUCache<string, Pace>({ max: KEPT })
       paces.set(webhookId, next(of(webhookId), isDelivered, milliseconds))
     },

@@ -18,25 +18,23 @@ export interface WhosePassword {
   readonly passwordHash?: string
 }
 
-export interface PasswordRules {
-  /** Why not, or nothing. The cheap questions come first. */
-  check(
-    plain: string,
-    whose: WhosePassword,
-    policy: PasswordPolicy,
-  ): Promise<PasswordProblem | undefined>
-}
+export type PasswordRules = ReturnType<typeof createPasswordRules>
 
 export function createPasswordRules(world: {
   readonly store: Store
   readonly passwords: PasswordHasher
   readonly strength: Pick<Strength, 'of'>
   readonly breaches: Pick<BreachList, 'has'>
-}): PasswordRules {
+}) {
   const { store, passwords, strength, breaches } = world
 
   return {
-    async check(plain, whose, policy) {
+    /** Why not, or nothing. The cheap questions come first. */
+    async check(
+      plain: string,
+      whose: WhosePassword,
+      policy: PasswordPolicy,
+    ): Promise<PasswordProblem | undefined> {
       if (Buffer.byteLength(plain) > LIMITS.passwordBytesMax) return 'password_too_long'
       const message = normalized(plain)
       if (message === undefined) return 'password_too_long'

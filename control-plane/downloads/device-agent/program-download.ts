@@ -15,7 +15,7 @@ interface AgentDownloadsWorld {
   readonly runtimes: Runtimes
 }
 
-export interface AgentDownloads {
+interface AgentDownloads {
   /** One file of plain JavaScript that Node runs. */
   program(): Promise<Download>
   /** '' as the ticket: it is asked for. */

@@ -16,12 +16,7 @@ export interface GitAnswer {
   readonly isCut: boolean
 }
 
-export interface Git {
-  /** With a person's own settings: nothing but `config` is asked like this. */
-  settings(root: string): Promise<GitAnswer>
-  /** With `settings` and no others. */
-  ask(root: string, settings: readonly string[], args: readonly string[]): Promise<GitAnswer>
-}
+export type Git = ReturnType<typeof createGit>
 
 /**
  * Nothing else of the environment reaches git: GIT_DIR, GIT_EXTERNAL_DIFF and their kin stay out.
@@ -50,7 +45,7 @@ const ALWAYS = {
   NoDefaultCurrentDirectoryInExePath: '1',
 }
 
-export function createGit(environment: Readonly<Record<string, string | undefined>>): Git {
+export function createGit(environment: Readonly<Record<string, string | undefined>>) {
   const kept = Object.fromEntries(
     KEPT.flatMap((name) => (environment[name] === undefined ? [] : [[name, environment[name]]])),
   )
@@ -73,8 +68,11 @@ export function createGit(environment: Readonly<Record<string, string | undefine
       })
     })
   return {
-    settings: (root) => run(['-C', root, 'config', '--null', '--list'], { ...kept, ...ALWAYS }),
-    ask(root, settings, args) {
+    /** With a person's own settings: nothing but `config` is asked like this. */
+    settings: (root: string) =>
+      run(['-C', root, 'config', '--null', '--list'], { ...kept, ...ALWAYS }),
+    /** With `settings` and no others. */
+    ask(root: string, settings: readonly string[], args: readonly string[]) {
       const isolated = { GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: devNull, HOME: devNull }
       const given = settings.flatMap((setting) => ['-c', setting])
       const env = { ...kept, ...ALWAYS, ...isolated, XDG_CONFIG_HOME: devNull }

@@ -3,13 +3,6 @@ import { cutToColumns, plainText } from '../../command-line/words.ts'
 
 type Tell = (detail: string) => void
 
-export interface Progress {
-  /** Shows the label as long as the work takes. */
-  during<T>(label: string, work: (tell: Tell) => Promise<T>): Promise<T>
-  /** Takes the line away while something else is written or asked. */
-  aside<T>(work: () => T): T
-}
-
 interface ProgressWorld {
   readonly output: NodeJS.WriteStream
   /** live: a terminal; lines: a log; off: nobody wants to know. */
@@ -22,7 +15,7 @@ const FRAMES_UNICODE = [...'⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏']
 const FRAMES_ASCII = [...'|/-\\']
 const ERASE_LINE = '\r\u001b[2K'
 
-export function createProgress({ output, kind, environment }: ProgressWorld): Progress {
+export function createProgress({ output, kind, environment }: ProgressWorld) {
   const frames = isUnicode(environment) ? FRAMES_UNICODE : FRAMES_ASCII
   let line: string | null = null
   let frameIndex = 0
@@ -35,7 +28,8 @@ export function createProgress({ output, kind, environment }: ProgressWorld): Pr
   }
 
   return {
-    async during(label, work) {
+    /** Shows the label as long as the work takes. */
+    async during<T>(label: string, work: (tell: Tell) => Promise<T>): Promise<T> {
       if (kind === 'off') return work(() => undefined)
       if (kind === 'lines') {
         output.write(`${label} …\n`)
@@ -55,7 +49,8 @@ export function createProgress({ output, kind, environment }: ProgressWorld): Pr
         output.write(ERASE_LINE)
       }
     },
-    aside(work) {
+    /** Takes the line away while something else is written or asked. */
+    aside<T>(work: () => T): T {
       if (line !== null) output.write(ERASE_LINE)
       const result = work()
       draw()

@@ -1,6 +1,6 @@
 /** The terminal as commands see it: what was asked for goes to standard output, all else beside it. */
-import { createPaint, wantsColour, type Paint } from './paint.ts'
-import { createProgress, type Progress } from './progress.ts'
+import { createPaint, wantsColour } from './paint.ts'
+import { createProgress } from './progress.ts'
 import { ask, isYes } from '../../command-line/prompt.ts'
 import { visibleText, wrap } from '../../command-line/words.ts'
 
@@ -20,27 +20,11 @@ interface TerminalWishes {
   readonly hiding: (text: string) => string
 }
 
-export interface Terminal extends Pick<Progress, 'during'> {
-  readonly columns: number
-  /** Somebody is there to be asked. */
-  readonly isInteractive: boolean
-  readonly paint: Paint
-  /** On standard output, as it stands. */
-  print(text: string): void
-  /** On standard error, in lines that fit. */
-  remark(text: string): void
-  /** What is wrong, and below it what to do. */
-  complain(problem: string, advice: readonly string[]): void
-  /** False unless the answer is «yes». */
-  confirm(question: string): Promise<boolean>
-  askSecret(question: string): Promise<string>
-  /** Of so many, counted from 0; null: none of them. */
-  choose(question: string, count: number): Promise<number | null>
-}
+export type Terminal = ReturnType<typeof createTerminal>
 
 const COLUMNS_UNKNOWN = 80
 
-export function createTerminal(world: TerminalWorld, wishes: TerminalWishes): Terminal {
+export function createTerminal(world: TerminalWorld, wishes: TerminalWishes) {
   const { environment, stdin, stdout, stderr } = world
   const { isJson, isQuiet, isColourless, hiding } = wishes
   const isTerminal = (stream: { isTTY?: boolean }) => stream.isTTY === true
@@ -60,21 +44,27 @@ export function createTerminal(world: TerminalWorld, wishes: TerminalWishes): Te
   const remark = (text: string) => write(visibleText(text))
 
   return {
-    get columns() {
+    get columns(): number {
       return columns()
     },
+    /** Somebody is there to be asked. */
     isInteractive: !isJson && isTerminal(stdin) && isTerminal(stderr),
     paint: createPaint(wantsColour({ ...colour, isTerminal: isTerminal(stdout) })),
-    print: (text) => progress.aside(() => void stdout.write(`${hiding(text)}\n`)),
+    /** On standard output, as it stands. */
+    print: (text: string) => progress.aside(() => void stdout.write(`${hiding(text)}\n`)),
+    /** On standard error, in lines that fit. */
     remark,
-    complain(problem, advice) {
+    /** What is wrong, and below it what to do. */
+    complain(problem: string, advice: readonly string[]) {
       write(paintBeside('red', visibleText(problem)))
       for (const line of advice) remark(line)
     },
     during: progress.during,
-    confirm: async (text) => isYes(await question(`${text} [y/N] `, false)),
-    askSecret: (text) => question(`${text} `, true),
-    async choose(text, count) {
+    /** False unless the answer is «yes». */
+    confirm: async (text: string) => isYes(await question(`${text} [y/N] `, false)),
+    askSecret: (text: string) => question(`${text} `, true),
+    /** Of so many, counted from 0; null: none of them. */
+    async choose(text: string, count: number): Promise<number | null> {
       const answer = (await question(`${text} [1-${count}] `, false)).trim()
       const number = /^\d{1,4}$/.test(answer) ? Number(answer) : 0
       return number >= 1 && number <= count ? number - 1 : null

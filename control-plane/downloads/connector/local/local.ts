@@ -3,11 +3,11 @@ import type { Tunnel } from '../tunnel/tunnel.ts'
 import type { TunnelEvent } from '../tunnel/worker-link.ts'
 import { createChecks } from './checks.ts'
 import { createCounts } from './counts.ts'
-import { healthOf, type Health } from './health.ts'
+import { healthOf } from './health.ts'
 import type { LoopbackListener } from '../../resident/loopback.ts'
 import { openLocalListener } from './listener.ts'
 import { METRICS_TYPE, metricsText } from './metrics.ts'
-import { statusView, type LocalFacts, type StatusView } from './status-view.ts'
+import { statusView, type LocalFacts } from './status-view.ts'
 
 interface LocalWorld {
   /** Undefined: nobody can ask. */

@@ -24,8 +24,6 @@ interface StatusWorld {
   readonly nowMs: number
 }
 
-export type StatusView = ReturnType<typeof statusView>
-
 export function statusView({ facts, health, counts, startedMs, nowMs }: StatusWorld) {
   const { listConfirmedMs } = facts
   return {
