@@ -21,7 +21,7 @@ export type Part = 'first' | 'long'
  * So many files share a process: a leak or a crash is looked for among these. Whoever comes behind
  * another finds imported and warm what both stand on, which is seconds of work for each process.
  */
-const FILES_MAX = 24
+const FILES_MAX = 36
 
 /** Of rooms whose files start programs and browsers, and take a minute each. */
 const LONG_FILES_MAX = 7
