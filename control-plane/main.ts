@@ -1,7 +1,7 @@
 /** `npm run control-plane -- --config FILE`; `backup`, `restore`, `restored` and `copy` of its database. */
 import { pino } from 'pino'
 import { systemClock } from '../shared/clock.ts'
-import { keepCompiledCode } from '../shared/compile-cache.ts'
+import { keepCompiledCode, writeCompiledCode } from '../shared/compile-cache.ts'
 import { ConfigError } from '../shared/config/config.ts'
 import { describeError, logOptions } from '../shared/log.ts'
 import {
@@ -17,30 +17,43 @@ process.on('uncaughtException', (error) => {
   process.exit(1)
 })
 
-keepCompiledCode()
-const { startControlPlane, StartProblem } = await import('./control-plane.ts')
-const { recoveryCommand } = await import('./recovery/commands.ts')
-const { RecoveryProblem } = await import('./recovery/problem.ts')
-const { DatabaseProblem } = await import('./store/engines/server.ts')
-
 try {
   const args = process.argv.slice(2)
-  const command = recoveryCommand(args)
-  if (command === undefined) await serve(controlPlaneSettings(loadSettings(args)))
-  else
-    await command.run(recoverySettings(command.rest), (line) => process.stdout.write(`${line}\n`))
+  if (isCommand(args)) await runCommand(args)
+  // before the program is loaded: what is wrong with a setting is said at once
+  else await serve(controlPlaneSettings(loadSettings(args)))
 } catch (error) {
-  const isExplained =
-    error instanceof StartProblem ||
-    error instanceof RecoveryProblem ||
-    error instanceof DatabaseProblem
-  if (!(error instanceof ConfigError) && !isExplained) throw error
-  process.stderr.write(`${error.message}\n`)
-  process.exitCode = error instanceof ConfigError ? 2 : 1
+  const isOfSettings = error instanceof ConfigError
+  if (!isOfSettings && !(await isExplained(error))) throw error
+  process.stderr.write(`${(error as Error).message}\n`)
+  process.exitCode = isOfSettings ? 2 : 1
   process.disconnect?.()
 }
 
+/** `backup` and its like stand before all options. */
+function isCommand([first = '-']: readonly string[]): boolean {
+  return !first.startsWith('-')
+}
+
+async function isExplained(error: unknown): Promise<boolean> {
+  const { StartProblem } = await import('./control-plane.ts')
+  const { RecoveryProblem } = await import('./recovery/problem.ts')
+  const { DatabaseProblem } = await import('./store/engines/server.ts')
+  return [StartProblem, RecoveryProblem, DatabaseProblem].some((kind) => error instanceof kind)
+}
+
+async function runCommand(args: readonly string[]): Promise<void> {
+  keepCompiledCode()
+  const { recoveryCommand } = await import('./recovery/commands.ts')
+  const command = recoveryCommand(args)
+  if (command === undefined) return serve(controlPlaneSettings(loadSettings(args)))
+  return command.run(recoverySettings(command.rest), (line) => process.stdout.write(`${line}\n`))
+}
+
 async function serve(settings: ControlPlaneSettings): Promise<void> {
+  keepCompiledCode()
+  const { startControlPlane } = await import('./control-plane.ts')
+  writeCompiledCode()
   const log = pino(logOptions('control-plane', process.stdout.isTTY))
   const isStopped = stopSignal()
   const controlPlane = await startControlPlane(settings, { log, clock: systemClock })

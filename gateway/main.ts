@@ -2,7 +2,7 @@
 import cluster from 'node:cluster'
 import { fstatSync, write } from 'node:fs'
 import { pino, type Logger } from 'pino'
-import { keepCompiledCode } from '../shared/compile-cache.ts'
+import { keepCompiledCode, writeCompiledCode } from '../shared/compile-cache.ts'
 import { ConfigError } from '../shared/config/config.ts'
 import { LIMITS } from '../shared/limits.ts'
 import { logOptions } from '../shared/log.ts'
@@ -19,10 +19,12 @@ try {
   // each kind loads only what it runs: half the time to the first request
   if (cluster.isPrimary) {
     const { runPrimary } = await import('./process/primary.ts')
+    writeCompiledCode()
     process.exitCode = await runPrimary(settings, log)
     process.disconnect?.()
   } else {
     const { runWorker } = await import('./process/worker.ts')
+    writeCompiledCode()
     await runWorker(settings, log, openLines(log))
   }
 } catch (error) {

@@ -4,7 +4,7 @@
  * holds one entry for each file. Where that cannot be written, all is compiled as ever; what
  * NODE_COMPILE_CACHE or NODE_DISABLE_COMPILE_CACHE say goes first.
  */
-import { enableCompileCache } from 'node:module'
+import { enableCompileCache, flushCompileCache } from 'node:module'
 import { fileURLToPath } from 'node:url'
 
 export const COMPILE_CACHE_FOLDER = fileURLToPath(
@@ -15,3 +15,6 @@ export const COMPILE_CACHE_FOLDER = fileURLToPath(
 export function keepCompiledCode(directory = COMPILE_CACHE_FOLDER): void {
   enableCompileCache({ directory })
 }
+
+/** Now, and not when the program ends: many are killed, and then nothing would be kept. */
+export const writeCompiledCode = flushCompileCache

@@ -34,7 +34,7 @@ export function createServiceIdentities(world: {
   readonly baseUrl: string
 }) {
   const { vault, baseUrl } = world
-  const made = new LRUCache<string, string>({ max: IDENTITIES_KEPT_MAX })
+  let made: LRUCache<string, string> | undefined // it takes all of its room at once
   const keys = new LRUCache<string, KeyObject>({ max: KEYS_KEPT_MAX })
 
   function keyOf(row: SigningKeyRow): KeyObject {
@@ -49,6 +49,7 @@ export function createServiceIdentities(world: {
   function identityOf({ tenantId, serviceId, name, identityAt }: ServiceRow, row: SigningKeyRow) {
     const iat = Math.floor(identityAt / SECOND_MS)
     const known = `${tenantId} ${row.kid} ${serviceId} ${iat} ${name}`
+    made ??= new LRUCache<string, string>({ max: IDENTITIES_KEPT_MAX })
     const text = made.get(known) ?? signed({ tenantId, serviceId, name, iat }, row)
     made.set(known, text)
     return text

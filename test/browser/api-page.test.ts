@@ -40,6 +40,22 @@ const CLOSE_ALL = OPEN_ALL.replace('true', 'false')
 /** They are alike, and axe takes half a minute where all of them are open. */
 const OPEN_SOME = `for (const group of ['integration', 'tenants', 'objects'])
   document.querySelector('#' + group + ' details').open = true`
+/**
+ * Of the endpoints and objects that are closed, one of each kind of elements and classes stays for
+ * axe: the others differ in their words, and were nine tenths of what it walked through.
+ */
+const LEAVE_ONE_OF_EACH = `{
+  const shapes = new Set()
+  const partsOf = (element) => [...element.children].filter(({ tagName }) => tagName !== 'WBR')
+  const shapeOf = (element) =>
+    element.tagName + '.' + element.className + '(' + partsOf(element).map(shapeOf) + ')'
+  for (const each of document.querySelectorAll('details:not([open])')) {
+    const shape = shapeOf(each.querySelector('summary'))
+    if (shapes.has(shape)) each.hidden = true
+    shapes.add(shape)
+  }
+}`
+const SHOW_ALL = `for (const each of document.querySelectorAll('details')) each.hidden = false`
 const WIDTH = 'document.documentElement.scrollWidth'
 
 for (const [where, viewport] of [
@@ -64,7 +80,9 @@ for (const [where, viewport] of [
           await page.emulateMedia({ colorScheme })
           await shoot(name, colorScheme)
           if (path !== '/') await page.evaluate(OPEN_SOME)
+          await page.evaluate(LEAVE_ONE_OF_EACH)
           t.same(await violations(page), [], `${path}, ${colorScheme}`)
+          await page.evaluate(SHOW_ALL)
           await page.evaluate(OPEN_ALL)
           t.ok(
             Number(await page.evaluate(WIDTH)) <= viewport.width,

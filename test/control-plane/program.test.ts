@@ -65,6 +65,38 @@ void t.test('a taken port is one line that says which, and how to change it', as
   t.notMatch(program.output, /\n\s+at /, 'no stack')
 })
 
+const TELLS_OF_LOADING = `
+  import { registerHooks } from 'node:module'
+  registerHooks({
+    resolve(specifier, context, next) {
+      if (specifier.endsWith('/control-plane.ts')) process.stderr.write('the program is loaded')
+      return next(specifier, context)
+    },
+  })`
+
+void t.test('a wrong setting is said before the program is loaded', async (t) => {
+  const folder = temporaryFolder(t)
+  const [wrong, right] = [join(folder, 'wrong.yaml'), join(folder, 'right.yaml')]
+  writeFileSync(wrong, 'control_plane: { listen: eighty }\n')
+  const [port, fleetPort] = [await freePort(), await freePort()]
+  const listen = `listen: "127.0.0.1:${port}", fleet_listen: "127.0.0.1:${fleetPort}"`
+  writeFileSync(right, `data_dir: ${folder}/data\ncontrol_plane: { ${listen} }\n`)
+  const start = (config: string) => {
+    const hook = `data:text/javascript,${encodeURIComponent(TELLS_OF_LOADING)}`
+    const environment = { ...SECRETS, NODE_OPTIONS: `--import=${hook}` }
+    const program = new Program('control-plane/main.ts', ['--config', config], environment)
+    t.teardown(() => program.stop('SIGKILL'))
+    return program
+  }
+  const refused = start(wrong)
+  t.equal(await refused.exited, 2)
+  t.match(refused.output, 'control_plane.listen: expected host:port, got "eighty"')
+  t.notMatch(refused.output, 'the program is loaded')
+  const running = start(right)
+  await running.ready
+  t.match(running.output, 'the program is loaded', 'else nothing is shown')
+})
+
 void t.test(
   'SIGTERM and SIGINT end it with 0, kill -9 loses nothing that was answered',
   async (t) => {

@@ -21,10 +21,10 @@ export type Part = 'first' | 'long'
  * So many files share a process: a leak or a crash is looked for among these. Whoever comes behind
  * another finds imported and warm what both stand on, which is seconds of work for each process.
  */
-const FILES_MAX = 24
+const FILES_MAX = 36
 
 /** Of rooms whose files start programs and browsers, and take a minute each. */
-const LONG_FILES_MAX = 7
+const LONG_FILES_MAX = 9
 const TAKES_LONG = ['test/browser', 'test/flows', 'test/flows/one-fleet']
 
 /** Begun first, since they take longest; the small ones fill the gaps at the end. */

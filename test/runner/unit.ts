@@ -15,8 +15,14 @@ export function stopUnits(): void {
 
 const ROOM = fileURLToPath(new URL('room.ts', import.meta.url))
 
-/** Megabytes: V8 begins with one, and what a room loads and makes first is then copied about again and again. */
-const YOUNG = '--min-semi-space-size=16'
+/**
+ * Megabytes: V8 begins with one, and what a room loads and makes first is then copied about again and
+ * again. Who is alone may be there to measure its heap, and has what a program has.
+ */
+const young = ({ length }: readonly string[]) =>
+  length > 1
+    ? ['--min-semi-space-size=64', '--max-semi-space-size=64']
+    : ['--min-semi-space-size=16']
 
 /** Longer than any file may take: then it hangs where its own time-out does not reach. */
 const SILENT_MS_MAX = 2_000_000
@@ -36,7 +42,7 @@ export async function runUnit(
   report: Report,
   temporary?: string,
 ): Promise<void> {
-  const child = spawn(process.execPath, [YOUNG, ROOM, ...files], {
+  const child = spawn(process.execPath, [...young(files), ROOM, ...files], {
     cwd: root,
     env: {
       ...outside,

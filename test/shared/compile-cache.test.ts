@@ -1,7 +1,9 @@
 /** What V8 has compiled is kept beside the code, and a place that takes nothing stops nobody. */
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import t from 'tap'
 import { COMPILE_CACHE_FOLDER } from '../../shared/compile-cache.ts'
 
@@ -33,6 +35,30 @@ t.test('it is kept in a folder of this user and this Node', async (t) => {
   const kept = run(folder)
   t.match(kept, folder)
   t.match(readdirSync(folder), [new RegExp(`^${process.version}-.*-${process.getuid?.()}$`)])
+})
+
+t.test('whoever is killed leaves it for the next start', async (t) => {
+  const folder = t.testdir({ 'program.ts': 'export const answer: number = 42' })
+  for (const [place, write, isKept] of [
+    ['written', 'writeCompiledCode()', true],
+    ['not-written', '', false],
+  ] as const) {
+    const kept = join(folder, place)
+    const program = `
+      import { keepCompiledCode, writeCompiledCode } from '${MODULE}'
+      keepCompiledCode(${JSON.stringify(kept)})
+      await import(${JSON.stringify(pathToFileURL(join(folder, 'program.ts')).href)})
+      ${write}
+      process.stdout.write('up')
+      setInterval(() => {}, 1000)`
+    const { NODE_COMPILE_CACHE: _, ...env } = process.env
+    const child = spawn(process.execPath, ['--input-type=module', '--eval', program], { env })
+    t.teardown(() => child.kill('SIGKILL'))
+    await once(child.stdout, 'data')
+    child.kill('SIGKILL')
+    await once(child, 'close')
+    t.equal(readdirSync(kept, { recursive: true }).length > 1, isKept, place)
+  }
 })
 
 t.test('where nothing can be written the program runs all the same', async (t) => {
