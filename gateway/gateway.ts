@@ -97,9 +97,9 @@ export function createGateway({ settings, port, log, clock, lines, door }: Gatew
     onRetire(old, next) {
       compiler.retire(old)
       connectors?.judge(old.tenantId)
-      if (old.status !== next?.status) openStreams.judgeSoon()
+      if (old.status !== next?.status) openStreams.judgeSoon(old.tenantId)
     },
-    onRevoked: () => openStreams.judgeSoon(),
+    onRevoked: (tenantId) => openStreams.judgeSoon(tenantId),
   })
   const sessions = createGatewaySessions()
   const refusals = createRefusalSample({
