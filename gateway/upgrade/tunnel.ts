@@ -70,6 +70,8 @@ export class Tunnel extends Duplex implements Deadlined {
     this.#world.deadlines.add(this)
     if (leftover.length > 0) this.#onClientData(leftover)
     if (client.destroyed) this.destroy()
+    // It has ended while the application was asked, which is said once: nobody would hear of it any more.
+    else if (client.readableEnded) this.#onClientEnd()
   }
 
   // From the client to the application

@@ -233,6 +233,31 @@ t.test('a slow reader on either side slows the other, and memory stays flat', as
   }
 })
 
+t.test('who has ended before the application agrees holds nothing', async (t) => {
+  const application = await startWebSocketApplication(t)
+  const silent = await startRawOrigin(t, (socket) => {
+    socket.once('data', () => void setTimeout(() => socket.write(`${AGREED}\r\n`), 50))
+  })
+  const timeouts = { idle: 500 }
+  for (const [name, url] of Object.entries({ 'hangs up': application.url, 'does not': silent.url }))
+    await t.test(`and where that ${name}`, async (t) => {
+      const edge = await startEdge(t, url, {}, timeouts)
+      const held = () => edge.gateway.telemetry.gauges()
+      for (let count = 0; count < 20; count++) {
+        const client = new RawClient(edge.port)
+        client.send(opening(edge.port, '/health')).socket.end()
+        await client.until((received) => received.includes('101 '))
+        client.close()
+      }
+      for (let waits = 0; held().webSockets > 0 && waits < 100; waits++)
+        await new Promise((resolve) => setTimeout(resolve, 100))
+      t.match(held(), { webSockets: 0, connections: 0 })
+      t.equal(edge.lines.filter(({ status }) => status === 101).length, 20)
+    })
+  await until(() => silent.sockets.size === 0)
+  await until(() => application.closed.length === 20)
+})
+
 t.test('the end of one side is the end of the other, with all that was said before', async (t) => {
   const farewell = Buffer.alloc(300_000, 1)
   const origin = await startRawOrigin(t, (socket) => {
