@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
+import { Socket } from 'node:net'
 import t from 'tap'
 import { HOST, startEdge } from '../../support/edge-world.ts'
 import { until } from '../../support/fleet.ts'
@@ -256,6 +257,23 @@ t.test('who has ended before the application agrees holds nothing', async (t) =>
     })
   await until(() => silent.sockets.size === 0)
   await until(() => application.closed.length === 20)
+})
+
+t.test('the kernel asks whether a silent client is still there', async (t) => {
+  const { setKeepAlive } = Socket.prototype
+  t.teardown(() => void (Socket.prototype.setKeepAlive = setKeepAlive))
+  const asked = new Map<number | undefined, unknown[]>()
+  Socket.prototype.setKeepAlive = function (this: Socket, ...given) {
+    asked.set(this.remotePort, given)
+    return setKeepAlive.apply(this, given)
+  }
+  const application = await startWebSocketApplication(t)
+  const edge = await startEdge(t, application.url)
+  const client = new RawClient(edge.port)
+  t.teardown(() => client.close())
+  client.send(opening(edge.port, '/health'))
+  await client.until((received) => received.includes('101 '))
+  t.same(asked.get(client.socket.localPort), [true, 60_000])
 })
 
 t.test('the end of one side is the end of the other, with all that was said before', async (t) => {
