@@ -25,9 +25,15 @@ const KINDS: Readonly<Record<string, (at: number) => readonly string[]>> = {
 for (const [name, linesOf] of Object.entries(KINDS))
   t.test(`a remembered session holds no head, ${name}`, async (t) => {
     const origin = await startOrigin(t, (_request, response) => response.end('ok'))
-    const edge = await startEdge(t, origin.url, UNBOUND, {}, {
-      trustedProxies: ['127.0.0.1'],
-    })
+    const edge = await startEdge(
+      t,
+      origin.url,
+      UNBOUND,
+      {},
+      {
+        trustedProxies: ['127.0.0.1'],
+      },
+    )
     const ask = async (sid: string, at: number) => {
       const client = new RawClient(edge.port)
       const cookie = `Cookie: ${edge.session({ sid, sub: sid })}`

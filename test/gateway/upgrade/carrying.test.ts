@@ -263,9 +263,9 @@ t.test('the kernel asks whether a silent client is still there', async (t) => {
   const { setKeepAlive } = Socket.prototype
   t.teardown(() => void (Socket.prototype.setKeepAlive = setKeepAlive))
   const asked = new Map<number | undefined, unknown[]>()
-  Socket.prototype.setKeepAlive = function (this: Socket, ...given) {
-    asked.set(this.remotePort, given)
-    return setKeepAlive.apply(this, given)
+  Socket.prototype.setKeepAlive = function (this: Socket, enable, delay?: number) {
+    asked.set(this.remotePort, [enable, delay])
+    return setKeepAlive.call(this, enable as boolean, delay)
   }
   const application = await startWebSocketApplication(t)
   const edge = await startEdge(t, application.url)

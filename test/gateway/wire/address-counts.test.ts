@@ -58,7 +58,8 @@ function holder(counts: ReturnType<typeof createAddressCounts>, address: string)
   return connection
 }
 
-const networkOf = (site: number, at: number) => `2001:db8:${site.toString(16)}:${at.toString(16)}::1`
+const networkOf = (site: number, at: number) =>
+  `2001:db8:${site.toString(16)}:${at.toString(16)}::1`
 
 t.test('a site with all of its networks leaves connections to others', (t) => {
   const counts = createAddressCounts({ connectionsMax: 2, connectionsMaxOfAll: 40 })
