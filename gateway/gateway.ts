@@ -101,9 +101,9 @@ export function createGateway(world: GatewayWorld) {
     onRetire(old, next) {
       compiler.retire(old)
       connectors?.judge(old.tenantId)
-      if (old.status !== next?.status) openStreams.judgeSoon()
+      if (old.status !== next?.status) openStreams.judgeSoon(old.tenantId)
     },
-    onRevoked: () => openStreams.judgeSoon(),
+    onRevoked: (tenantId) => openStreams.judgeSoon(tenantId),
   })
   const sessions = createGatewaySessions()
   const refusals = createRefusalSample({

@@ -8,6 +8,7 @@ import {
   type RefusedStatus,
 } from '../shared/enforcement/decide.ts'
 import type { AllowClause } from '../shared/fleet/access-rules.ts'
+import { LIMITS } from '../shared/limits.ts'
 import { carriedProof, checkPass } from '../shared/probe.ts'
 import type { RefuseReason } from '../shared/reasons.ts'
 import { refusal } from '../shared/sign-in/refusals.ts'
@@ -108,6 +109,7 @@ function carryOut(context: RequestContext, outcome: Outcome<ProvenSession>): voi
     case 'forward':
       return forward(context, outcome)
     case 'service':
+      context.exchange.charge(LIMITS.ownEndpointRequests)
       return context.edge.serve(context, outcome.endpoint)
     case 'sign_in':
       return respond(context.exchange, context.signIn(outcome.reason, outcome.maxAge))

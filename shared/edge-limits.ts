@@ -28,6 +28,11 @@ export const EDGE_LIMITS = {
   formFieldsMax: 200,
   // the edge, per connection and address
   connectionsPerAddressMax: 512,
+  /**
+   * At one worker: a site, which may have 65,536 networks, has at most half of what all others leave, and
+   * what one address may have in any case.
+   */
+  connectionsMaxOfAll: 65_536,
   /** Addresses without a connection whose budgets are still remembered: seconds, of each. */
   indebtedAddressesMax: 10_000,
   /** Of TLS, that one address begins with one worker, and a site at most: an office whose lines all come back. */
@@ -70,6 +75,8 @@ export const EDGE_LIMITS = {
   throttledMsMax: 300_000,
   /** Of requests that one site has sent at once: then all others have their turn. */
   requestsPerTurnMax: 64,
+  /** As what one to `/service/…` counts there: a sign-in that begins seals, signs and asks. */
+  ownEndpointRequests: 16,
   /** Of these, what a connection begins before the next one that waits. */
   requestsInRotation: 8,
   /** As many as requests that are often under way at once: beyond it sockets are made and thrown away. */

@@ -10,7 +10,7 @@ export const SERVICE_LIMITS = {
   /** How exact it is when a secret was last used, and of how many a worker knows when it said so. */
   serviceUseToldSeconds: 300,
   serviceUsesRememberedMax: 10_000,
-  /** Wrong credentials of one address or network; beyond it not even right ones are looked at. */
+  /** Wrong credentials of one address or network; right ones come in all the same. */
   rateServiceFailures: { burst: 20, perSecond: 0.2 },
   /**
    * For so long an application believes what it is told of a service, renewed long before: a gateway

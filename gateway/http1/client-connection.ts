@@ -7,7 +7,7 @@ import { TLSSocket } from 'node:tls'
 import { LIMITS } from '../../shared/limits.ts'
 import { PROGRAM } from '../../shared/sign-in/bad-request.ts'
 import { readAsStream, readInto } from '../wire/borrowed-reads.ts'
-import type { Idling } from '../wire/address-counts.ts'
+import type { Idling } from '../wire/site-use.ts'
 import type { TakenSocket } from '../wire/exchange.ts'
 import type { AddressTurn } from '../wire/address-turn.ts'
 import { answerText } from '../wire/answer.ts'
@@ -235,6 +235,10 @@ export class ClientConnection implements Deadlined, Idling {
   /** The whole body as text, if it is all here already; `known` is that, or ''. */
   takeBody(known: string): string | undefined {
     return this.body.takeFrom(this.#held, known)
+  }
+
+  charge(requests: number): void {
+    this.#turn.count(requests)
   }
 
   /** Somebody wants the body now, has room again, or gives the next request its turn. */

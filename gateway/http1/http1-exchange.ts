@@ -36,6 +36,7 @@ interface ExchangeConnection {
   readonly served: number
   readonly hasBytes: boolean
   pump(): void
+  charge(requests: number): void
   takeBody(text: string): string | undefined
   release(): TakenSocket
   /** The answer is written: on to the next request, or the end. */
@@ -88,6 +89,10 @@ export class Http1Exchange implements Exchange, ResponseSink, ChunkedSink {
   }
 
   // What the pipeline asks for
+
+  charge(requests: number): void {
+    this.#connection.charge(requests)
+  }
 
   respond(answer: OwnAnswer): void {
     if (this.#isDecided) return

@@ -86,7 +86,7 @@ export function createHttp1Server(options: Http1ServerOptions) {
     const isSecure = as.isSecure ?? false
     const connection = new ClientConnection(world, socket, address, isSecure, as.sniHost)
     connections.add(connection)
-    addresses.useOf(address).members.add(connection)
+    addresses.hold(address, connection)
   }
 
   /**

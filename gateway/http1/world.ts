@@ -1,7 +1,8 @@
 /** What a server of HTTP/1.1 and its connections have of each other. */
 import type { Clock } from '../../shared/clock.ts'
 import type { EdgeLimits } from '../../shared/edge-limits.ts'
-import type { AddressCounts, Idling } from '../wire/address-counts.ts'
+import type { AddressCounts } from '../wire/address-counts.ts'
+import type { Idling } from '../wire/site-use.ts'
 import type { AddressTurn } from '../wire/address-turn.ts'
 import type { SpareBuffer } from '../wire/client-writer.ts'
 import type { Deadlines } from '../wire/deadlines.ts'

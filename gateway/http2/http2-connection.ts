@@ -1,7 +1,8 @@
 /** One HTTP/2 connection: streams in, exchanges out, and what its client may cost us. */
 import type { TLSSocket } from 'node:tls'
 import { LIMITS } from '../../shared/limits.ts'
-import type { AddressUse, Idling } from '../wire/address-counts.ts'
+import type { AddressUse } from '../wire/address-counts.ts'
+import type { Idling } from '../wire/site-use.ts'
 import type { Exchange } from '../wire/exchange.ts'
 import type { Deadlined } from '../wire/deadlines.ts'
 import { askerOfFields } from '../wire/asker.ts'
@@ -148,6 +149,10 @@ export class Http2Connection implements Deadlined, Idling {
       options.onError?.(error)
       exchange.fail(REFUSALS.internal)
     }
+  }
+
+  charge(requests: number): void {
+    this.#turn.count(requests)
   }
 
   /** Also while a request waits for its turn. */

@@ -72,6 +72,10 @@ export class Http2Exchange implements Exchange, ResponseSink {
 
   // What the pipeline asks for
 
+  charge(requests: number): void {
+    this.#connection.charge(requests)
+  }
+
   respond(answer: OwnAnswer): void {
     if (this.#isDecided) return
     this.#isDecided = true

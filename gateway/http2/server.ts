@@ -45,7 +45,7 @@ export function createHttp2Server(options: Http2ServerOptions) {
       if (!addresses.enter(peerAddress)) return void socket.destroy()
       const connection = new Http2Connection(world, socket, peerAddress, sniHost)
       connections.add(connection)
-      addresses.useOf(peerAddress).members.add(connection)
+      addresses.hold(peerAddress, connection)
     },
     /** No new streams: the clients are told. What is open is answered. */
     async drain() {

@@ -1,7 +1,8 @@
 /** What a server of HTTP/2 and its connections have of each other. */
 import type { Clock } from '../../shared/clock.ts'
 import type { EdgeLimits } from '../../shared/edge-limits.ts'
-import type { AddressCounts, Idling } from '../wire/address-counts.ts'
+import type { AddressCounts } from '../wire/address-counts.ts'
+import type { Idling } from '../wire/site-use.ts'
 import type { Deadlines } from '../wire/deadlines.ts'
 import type { Exchange } from '../wire/exchange.ts'
 import type { CallerCode, ProtocolOptions } from '../wire/protocol.ts'
@@ -54,6 +55,7 @@ export interface ExchangeConnection<One> {
   readonly isFull: boolean
   readonly isClosing: boolean
   readonly onTaken: () => void
+  charge(requests: number): void
   onWritten(bytes: number): void
   onWaiting(exchange: One): void
   endUpload(exchange: One): void

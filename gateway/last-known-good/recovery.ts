@@ -1,7 +1,7 @@
 /**
  * What to serve of one tenant from whatever its files still say. Pure. The one rule above all:
  * falling back never takes a tenant from protected to pass-through, from suspended to served, or a
- * revoked session back to life; where that is not sure, its hosts answer 503.
+ * revoked session or secret of a machine back to life; where that is not sure, its hosts answer 503.
  */
 import * as v from 'valibot'
 import { issueReason } from '../../shared/fleet/parse.ts'
@@ -127,6 +127,8 @@ function serve(newest: Readable, guard: GuardRecord | null, problems: string[]):
       ...snapshot,
       protection: isForced ? 'on' : snapshot.protection,
       status: isSuspended ? 'suspended' : snapshot.status,
+      // Which of its secrets have been revoked since nobody can say: none is good until somebody does.
+      services: isOld ? undefined : snapshot.services,
       // A host that it has given up may be another tenant's by now.
       edge_urls: Object.fromEntries(edgeUrls.filter(([host]) => guard.hostnames.includes(host))),
     },

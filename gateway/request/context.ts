@@ -2,6 +2,7 @@
 import type { Clock } from '../../shared/clock.ts'
 import type { AddressReader } from '../../shared/client-address.ts'
 import type { Judged, Outcome, ServiceEndpoint } from '../../shared/enforcement/decide.ts'
+import { flat } from '../../shared/enforcement/flat.ts'
 import { METHOD_OVERRIDES } from '../../shared/enforcement/foreign-headers.ts'
 import type { MachinePass } from '../../shared/enforcement/machines.ts'
 import { isNavigation } from '../../shared/enforcement/navigation.ts'
@@ -88,7 +89,8 @@ export class RequestContext implements ServiceRequest, Judged<ProvenSession> {
     this.revoked = revoked
     this.cookies = head.cookies
     this.userAgent = head.userAgent
-    this.clientAddress = client.address
+    // what counts or remembers clients would keep the head that a proxy has named it in
+    this.clientAddress = client.isPeerTrusted ? flat(client.address) : client.address
     this.addressChain = client.chain
     this.path = queryAt === -1 ? head.target : head.target.slice(0, queryAt)
     this.query = queryAt === -1 ? '' : head.target.slice(queryAt + 1)

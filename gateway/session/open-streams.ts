@@ -38,16 +38,24 @@ const GATHER_MS = 10
 
 export function createOpenStreams(world: OpenStreamsWorld) {
   const { clock, byHost } = world
-  const sweepTimer = setInterval(judge, SWEEP_MS).unref()
+  const sweepTimer = setInterval(() => judge(), SWEEP_MS).unref()
   let soonTimer: NodeJS.Timeout | null = null
+  /** Tenants of which something is to be judged soon. */
+  let soonOf = new Set<string>()
   const paths = new PathBudget()
   let rest: NodeJS.Immediate | null = null
 
-  function judge(): void {
+  /** All, or what those tenants have open: else one that revokes much has all others' looked at each time. */
+  function judge(only?: ReadonlySet<string>): void {
     paths.beginTurn()
     const nowSeconds = Math.floor(clock.nowMs() / 1000)
-    for (const webSocket of world.webSockets()) guard(() => judgeWebSocket(webSocket, nowSeconds))
-    world.eachInFlight((exchange) => guard(() => judgeExchange(exchange, nowSeconds)))
+    const isLeftOut = ({ context }: Exchange) =>
+      only !== undefined && context instanceof RequestContext && !only.has(context.tenant.tenantId)
+    for (const webSocket of world.webSockets())
+      if (!isLeftOut(webSocket.exchange)) guard(() => judgeWebSocket(webSocket, nowSeconds))
+    world.eachInFlight((exchange) => {
+      if (!isLeftOut(exchange)) guard(() => judgeExchange(exchange, nowSeconds))
+    })
     if (paths.isSpent)
       rest ??= setImmediate(() => {
         rest = null
@@ -127,14 +135,17 @@ export function createOpenStreams(world: OpenStreamsWorld) {
   }
 
   return {
-    /** Something was revoked or suspended: all are judged in a moment, once for many such calls. */
-    judgeSoon() {
+    /** Something of a tenant was revoked, or it was suspended: in a moment, once for many such calls. */
+    judgeSoon(tenantId: string) {
+      soonOf.add(tenantId)
       soonTimer ??= setTimeout(() => {
+        const tenants = soonOf
         soonTimer = null
-        judge()
+        soonOf = new Set()
+        judge(tenants)
       }, GATHER_MS).unref()
     },
-    judge,
+    judge: () => judge(),
     close() {
       clearInterval(sweepTimer)
       if (rest !== null) clearImmediate(rest)

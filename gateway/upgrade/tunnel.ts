@@ -12,6 +12,12 @@ import type { Deadlined, Deadlines } from '../wire/deadlines.ts'
 import { gatherInTurn } from '../wire/write-turns.ts'
 import { FrameTracker, closeFrame, type Ending } from './frames.ts'
 
+/**
+ * Nobody has to say anything on a WebSocket, so one that has vanished without a word is only found by
+ * asking: by the kernel, behind so long a silence, and ten times in as many seconds.
+ */
+const KEPT_ALIVE_MS = 60_000
+
 type Done = (error?: Error | null) => void
 
 interface TunnelWorld {
@@ -67,9 +73,12 @@ export class Tunnel extends Duplex implements Deadlined {
       .on('error', this.#onClientGone)
       .on('close', this.#onClientGone)
     upstream.on('timeout', () => upstream.destroy())
+    for (const socket of [client, upstream]) socket.setKeepAlive(true, KEPT_ALIVE_MS)
     this.#world.deadlines.add(this)
     if (leftover.length > 0) this.#onClientData(leftover)
     if (client.destroyed) this.destroy()
+    // It has ended while the application was asked, which is said once: nobody would hear of it any more.
+    else if (client.readableEnded) this.#onClientEnd()
   }
 
   // From the client to the application
@@ -230,8 +239,8 @@ export class Tunnel extends Duplex implements Deadlined {
     return this
   }
 
-  setKeepAlive(isOn: boolean, delayMs: number): this {
-    this.#client?.setKeepAlive(isOn, delayMs)
+  /** It has its own, once there is a client. */
+  setKeepAlive(): this {
     return this
   }
 

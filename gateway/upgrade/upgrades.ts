@@ -6,6 +6,7 @@ import { countedWidelyAs } from '../../shared/client-address.ts'
 import type { Exchange } from '../wire/exchange.ts'
 import type { Deadlines } from '../wire/deadlines.ts'
 import type { ExchangeOutcome } from '../wire/protocol.ts'
+import { shareOf } from '../wire/share.ts'
 import type { Upstream, UpstreamRequest, Way } from '../wire/upstream-call.ts'
 import type { UpstreamTimeouts } from '../upstream/timeouts.ts'
 import { createCarrier } from './carrier.ts'
@@ -13,7 +14,7 @@ import { ENDINGS, type Ending } from './frames.ts'
 import { Handshake, type HandshakeCalls } from './handshake.ts'
 import { Tunnel } from './tunnel.ts'
 
-/** What each limit counts by: a session, a client of a tenant, a tenant, this process. */
+/** What each limit counts by: a session, a client of a tenant, a client, a tenant, this process. */
 export interface Claim {
   readonly tenantId: string
   /** Its address. */
@@ -60,6 +61,13 @@ export function createUpgrades(world: UpgradeWorld) {
   let isDraining = false
 
   const countOf = (key: string) => counts.get(key) ?? 0
+
+  /** Of all that this process may have: two tenants, or one client at many, leave some to the others. */
+  function hasShare(key: string, most: number): boolean {
+    const held = countOf(key)
+    const leftByOthers = limits.webSocketsPerProcessMax - (countOf('') - held)
+    return held < shareOf(leftByOthers, most)
+  }
 
   function enter(keys: readonly string[]): () => void {
     for (const key of keys) counts.set(key, countOf(key) + 1)
@@ -145,14 +153,15 @@ export function createUpgrades(world: UpgradeWorld) {
   return {
     /** Whether one more may be opened. */
     hasRoom(claim: Claim, way?: Way): boolean {
-      const [process, tenant, client, session] = keysOf(claim)
+      const [process, tenant, site, client, session] = keysOf(claim)
       const isOne = world.isExempt?.(claim.client) !== true
       // What it holds of a connector's connections, nobody else has.
       if (isOne && way?.isCrowded(0) === true && !way.hasRoomFor(countedWidelyAs(claim.client)))
         return false
       return (
         countOf(process!) < limits.webSocketsPerProcessMax &&
-        countOf(tenant!) < limits.webSocketsPerTenantMax &&
+        hasShare(tenant!, limits.webSocketsPerTenantMax) &&
+        (!isOne || hasShare(site!, limits.webSocketsPerProcessMax)) &&
         (!isOne || countOf(client!) < limits.webSocketsPerClientMax) &&
         (session === undefined || countOf(session) < limits.webSocketsPerSessionMax)
       )
@@ -186,7 +195,8 @@ const SWITCHING =
   'HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n'
 
 function keysOf({ tenantId, client, sid }: Claim): string[] {
-  const keys = ['', tenantId, `${tenantId} @${countedWidelyAs(client)}`]
+  const site = `@${countedWidelyAs(client)}`
+  const keys = ['', tenantId, site, `${tenantId} ${site}`]
   if (sid !== '') keys.push(`${tenantId} ${sid}`)
   return keys
 }

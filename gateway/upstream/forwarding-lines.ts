@@ -75,7 +75,7 @@ export class SessionLines {
       this.#authority = authority
       this.#cookies = cookies
       this.#clientAddress = clientAddress
-      this.#addressChain = addressChain
+      this.#addressChain = flat(addressChain) // of a head that is not to stay
       this.#protocol = protocol
     }
     return this.#text + requestLines(forwarding)

@@ -2,15 +2,8 @@
 import { countedAs, countedWidelyAs } from '../../shared/client-address.ts'
 import { systemClock, type Clock } from '../../shared/clock.ts'
 import { LIMITS } from '../../shared/limits.ts'
-import { SiteUse } from './site-use.ts'
-
-/** A connection, which goes if it is the longest idle when its address has another to open. */
-export interface Idling {
-  /** Infinity while it has a request, or an answer on its way. */
-  readonly idleSinceMs: number
-  /** It ends, and leaves, at once. */
-  destroy(): void
-}
+import { shareOf } from './share.ts'
+import { SiteUse, type Idling } from './site-use.ts'
 
 export interface AddressUse {
   connections: number
@@ -39,13 +32,21 @@ interface AddressCountOptions {
   readonly isExempt?: ((address: string) => boolean) | undefined
   readonly clock?: Clock
   readonly indebtedMax?: number
+  /** Of which a site has its share. */
+  readonly connectionsMaxOfAll?: number
 }
+
+/** Of a site's connections, which may be thousands, for one that gives way. */
+const LOOKED_AT = 64
 
 export type AddressCounts = ReturnType<typeof createAddressCounts>
 
 export function createAddressCounts(options: AddressCountOptions) {
   const { connectionsMax, isExempt, clock = systemClock } = options
   const { indebtedMax = LIMITS.indebtedAddressesMax } = options
+  const { connectionsMaxOfAll: most = LIMITS.connectionsMaxOfAll } = options
+  /** Connections of all that are not exempt. */
+  let all = 0
   const uses = new Map<string, AddressUse>()
   const sites = new Map<string, SiteUse>()
   /** Who has left owes what it has spent, or each new connection would bring a new budget. */
@@ -80,6 +81,26 @@ export function createAddressCounts(options: AddressCountOptions) {
     if (site.owes(nowMs)) keepDebtor(key, site)
   }
 
+  /** As many as one address may have it has in any case. */
+  function hasShare({ connections }: SiteUse): boolean {
+    return connections < Math.max(connectionsMax, shareOf(most - (all - connections), most))
+  }
+
+  /** What is idle makes room for one more. False: there is none. */
+  function makeRoom(address: string, key: string): boolean {
+    const isFull = () => (uses.get(key)?.connections ?? 0) >= connectionsMax
+    if (isFull()) longestIdle(uses.get(key))?.destroy()
+    if (isFull()) return false
+    const site = uses.get(key)?.site ?? siteOf(address)
+    if (!hasShare(site)) someIdle(site.members)?.destroy()
+    return hasShare(site)
+  }
+
+  function count(site: SiteUse, connections: number): void {
+    site.connections += connections
+    all += connections
+  }
+
   function keepDebtor(key: string, site: SiteUse): void {
     indebted.set(key, site)
     if (indebted.size > indebtedMax) indebted.delete(indebted.keys().next().value!)
@@ -91,25 +112,33 @@ export function createAddressCounts(options: AddressCountOptions) {
       // Without an address the socket is closed already.
       if (address === '') return false
       const key = countedAs(address)
-      const isFull = () => (uses.get(key)?.connections ?? 0) >= connectionsMax
-      if (isFull() && isExempt?.(address) !== true) {
-        longestIdle(uses.get(key))?.destroy()
-        if (isFull()) return false
-      }
+      const isOne = isExempt?.(address) !== true
+      if (isOne && !makeRoom(address, key)) return false
       let use = uses.get(key)
       if (use === undefined) {
         use = newUse(enterSite(address))
         uses.set(key, use)
       }
       use.connections++
+      if (isOne) count(use.site, 1)
       return true
+    },
+    /** Of one that has entered: it can give way to another one. */
+    hold(address: string, connection: Idling) {
+      const use = uses.get(countedAs(address))
+      use?.members.add(connection)
+      use?.site.members.add(connection)
     },
     leave(address: string, connection?: Idling) {
       const key = countedAs(address)
       const use = uses.get(key)
       if (use === undefined) return
-      if (connection !== undefined) use.members.delete(connection)
+      if (connection !== undefined) {
+        use.members.delete(connection)
+        use.site.members.delete(connection)
+      }
       use.connections--
+      if (isExempt?.(address) !== true) count(use.site, -1)
       if (use.connections > 0) return
       uses.delete(key)
       leaveSite(address, use.site)
@@ -134,5 +163,19 @@ function longestIdle(use: AddressUse | undefined): Idling | undefined {
   let longest: Idling | undefined
   for (const member of use?.members ?? [])
     if (member.idleSinceMs < (longest?.idleSinceMs ?? Infinity)) longest = member
+  return longest
+}
+
+/** The longest idle of those that are looked at; whoever is busy is not looked at again so soon. */
+function someIdle(members: Set<Idling>): Idling | undefined {
+  let longest: Idling | undefined
+  let looked = 0
+  for (const member of members) {
+    if (++looked > LOOKED_AT) break
+    if (member.idleSinceMs === Infinity) {
+      members.delete(member)
+      members.add(member)
+    } else if (member.idleSinceMs < (longest?.idleSinceMs ?? Infinity)) longest = member
+  }
   return longest
 }

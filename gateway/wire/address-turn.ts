@@ -30,7 +30,7 @@ export class AddressTurn {
   take(proceed: () => void): boolean {
     const hasHad = proceed === this.#current && this.#ofCurrent >= LIMITS.requestsInRotation
     if (this.#taken < LIMITS.requestsPerTurnMax && !hasHad) {
-      this.#count(1)
+      this.count(1)
       return true
     }
     this.#waiting.add(proceed)
@@ -44,10 +44,11 @@ export class AddressTurn {
       Math.floor(targetBytes / TARGET_BYTES_OF_ONE) +
       Math.floor(headBytes / HEAD_BYTES_OF_ONE) +
       Math.floor(lines / LINES_OF_ONE)
-    if (more > 0) this.#count(more)
+    if (more > 0) this.count(more)
   }
 
-  #count(requests: number): void {
+  /** So many requests have been taken, or what takes as much. */
+  count(requests: number): void {
     this.#taken += requests
     this.#ofCurrent += requests
     if (this.#taken >= ASKED_FOR_AT) this.#endTurnSoon()

@@ -62,6 +62,8 @@ export interface Exchange {
   readonly peerAddress: string
   readonly isSecure: boolean
   readonly startedMs: number
+  /** It takes as much as so many requests more: its site begins as many fewer in this turn. */
+  charge(requests: number): void
   /** Answers by ourselves; drains or closes the request body, keeps the connection if it can. */
   respond(answer: OwnAnswer): void
   /** Sends the request on and the application's answer back; failures become 502 or 504. */

@@ -1,17 +1,28 @@
 /**
  * What a whole site may do at once, in a turn or in a second: anybody can have a /48 of IPv6, and with a
  * budget for each of its 65,536 networks nobody had one. What is held, as connections and streams, is
- * counted by /64 (`address-counts.ts`): a carrier's phones each have one, and it takes sockets to hold. Of
- * streams, which a socket has a hundred of, a site has its share besides (`http2/stream-share.ts`).
+ * counted by /64 (`address-counts.ts`): a carrier's phones each have one. Of both a site has its share
+ * besides, of streams by `http2/stream-share.ts`.
  */
 import { LIMITS } from '../../shared/limits.ts'
 import type { AddressTurn } from './address-turn.ts'
 import { Spending } from './budget.ts'
 import type { Throttle } from './throttle.ts'
 
+/** A connection, which goes if it is the longest idle when its client has another to open. */
+export interface Idling {
+  /** Infinity while it has a request, or an answer on its way. */
+  readonly idleSinceMs: number
+  /** It ends, and leaves, at once. */
+  destroy(): void
+}
+
 export class SiteUse {
   /** Of its addresses, how many are here. */
   addresses = 0
+  /** All that they have open, those in the middle of a handshake among them, and who of them can give way. */
+  connections = 0
+  readonly members = new Set<Idling>()
   /** Unfinished streams of HTTP/2 that they have. */
   readonly held = { streams: 0, headBytes: 0 }
   /** Which of its connections begin their requests, and when. */

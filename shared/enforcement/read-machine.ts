@@ -1,7 +1,8 @@
 /**
- * From the lines that a machine brings to the service that it is, or the reason why it is none. What
- * people guess is counted by address: a secret has 256 bits, and nobody finds one, but each look is
- * work and each refusal a line of a log.
+ * From the lines that a machine brings to the service that it is, or the reason why it is none. Wrong
+ * ones are counted by address, so that whoever brings too many is told so. A right one comes in
+ * whatever its neighbours do: machines of a cloud share their address with anybody, and a secret of
+ * 256 bits is found by nobody who may look as often as they like.
  */
 import { countedAs } from '../client-address.ts'
 import type { Clock } from '../clock.ts'
@@ -39,23 +40,23 @@ export function createMachineReader<Carried>(world: {
   const { sessions, clock } = world
   const rates = createRateLimits(clock)
 
+  function counted(reason: MachineReason, { tenant, clientAddress }: MachineRequest) {
+    if (!COUNTED.has(reason)) return reason
+    const whose = `${tenant.tenantId} ${countedAs(clientAddress)}`
+    const waitSeconds = rates.waitSeconds('machines', whose, LIMITS.rateServiceFailures)
+    return waitSeconds === undefined ? reason : 'machine_rate_limited'
+  }
+
   return {
     read(request: MachineRequest): MachineVerdict<ProvenSession<Carried>> {
-      const { machine, tenant, clientAddress, cookies, nowSeconds } = request
+      const { machine, tenant, cookies, nowSeconds } = request
       const { services } = tenant
       if (services === undefined) return NO_SERVICES
-      // one tenant's machine that has a stale secret keeps no other tenant's out
-      const whose = `${tenant.tenantId} ${countedAs(clientAddress)}`
-      if (rates.left('machines', whose, LIMITS.rateServiceFailures) < 1)
-        return { kind: 'refused', reason: 'machine_rate_limited' }
       // a person and a machine at once: whose request it is nobody can say
       if (readCookie(cookies, SESSION_COOKIE) !== undefined)
         return { kind: 'refused', reason: 'machine_with_session' }
       const known = services.know(machine, nowSeconds)
-      if (typeof known === 'string') {
-        if (COUNTED.has(known)) rates.waitSeconds('machines', whose, LIMITS.rateServiceFailures)
-        return { kind: 'refused', reason: known }
-      }
+      if (typeof known === 'string') return { kind: 'refused', reason: counted(known, request) }
       const session = sessions.prove(known.identity, tenant)
       // the control plane has been gone for so long that applications would not believe it
       if (typeof session === 'string' || session.claims.exp <= nowSeconds)

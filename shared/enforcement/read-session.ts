@@ -205,12 +205,17 @@ function refreshCookies(session: ProvenSession, request: SessionRequest) {
 }
 
 function refreshClient(session: ProvenSession, request: SessionRequest) {
-  if (session.userAgent !== request.userAgent || session.clientAddress !== request.clientAddress) {
-    session.userAgent = flat(request.userAgent)
-    session.clientAddress = request.clientAddress
-    session.fingerprint = fingerprintOf(request.userAgent, request.clientAddress)
+  const { userAgent, clientAddress } = request
+  if (session.userAgent !== userAgent || session.clientAddress !== clientAddress) {
+    const isShort = userAgent.length <= LIMITS.userAgentTextMax
+    session.userAgent = isShort ? flat(userAgent) : NOT_KEPT
+    session.clientAddress = flat(clientAddress) // it may be a part of X-Forwarded-For
+    session.fingerprint = fingerprintOf(userAgent, clientAddress)
   }
 }
+
+/** No header holds it, so it equals none: what came is looked at anew each time. */
+const NOT_KEPT = '\n'
 
 function newSeen(session: ProvenSession, request: SessionRequest): string {
   const seen = { seconds: request.nowSeconds, fingerprint: session.fingerprint }

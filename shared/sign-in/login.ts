@@ -54,7 +54,10 @@ export async function login<V extends ServiceRequest>(
     maxAgeSeconds: LIMITS.flowSecondsMax,
     isSecure,
   })
-  const surplus = flowCookies(cookies).slice(0, -(LIMITS.flowCookiesMax - 1))
+  // as many as a browser has of a host, in a few sign-ins
+  const surplus = flowCookies(cookies)
+    .slice(0, -(LIMITS.flowCookiesMax - 1))
+    .slice(0, LIMITS.strayCookiesMax)
   const cleared = surplus.map(({ name }) => clearCookie(name, isSecure, path))
   return redirection(302, start.location, [...strayCleared(request), ...cleared, cookie])
 }

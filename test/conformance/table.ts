@@ -69,7 +69,7 @@ async function problemsOf(given: Case, targets: readonly Target[]): Promise<stri
   return [...targetsByProblem].map(([problem, names]) => `${names.join(', ')}: ${problem}`)
 }
 
-async function hear(target: Target, text: string): Promise<Cell> {
+export async function hear(target: Target, text: string): Promise<Cell> {
   return cellOf(await target.ask(text), /^[^ ]+ \/service\//.test(text))
 }
 
@@ -91,7 +91,7 @@ function problemsOfCell(given: Case, target: string, first: Cell, cell: Cell): s
 }
 
 /** `outcome: required sealed_404, came forward`. */
-function violations(required: Required, cell: Cell): string[] {
+export function violations(required: Required, cell: Cell): string[] {
   return Object.entries(required).flatMap(([field, wanted]) => {
     const came = cell[field as keyof Cell]
     if (field === 'outcome' && Array.isArray(wanted))
@@ -111,7 +111,7 @@ function violations(required: Required, cell: Cell): string[] {
   })
 }
 
-function inequalities(first: Cell, cell: Cell): string[] {
+export function inequalities(first: Cell, cell: Cell): string[] {
   return (Object.keys(first) as (keyof Cell)[]).flatMap((field) => {
     const [wanted, came] = [first[field], cell[field]]
     if (field !== 'application' || wanted === null || came === null)

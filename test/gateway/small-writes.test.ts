@@ -24,7 +24,7 @@ function countedSocket(t: Test) {
   })
   t.teardown(() => stream.destroy())
   const same = () => stream
-  const socket = Object.assign(stream, { setTimeout: same, destroySoon: same })
+  const socket = Object.assign(stream, { setTimeout: same, setKeepAlive: same, destroySoon: same })
   return { socket: socket as unknown as Socket, seen }
 }
 
@@ -45,7 +45,8 @@ t.test('an application behind a WebSocket', async (t) => {
   }
   const [, upstream] = duplexPair()
   const same = () => upstream
-  const application = Object.assign(upstream, { setTimeout: same, destroySoon: same })
+  const stubs = { setTimeout: same, setKeepAlive: same, destroySoon: same }
+  const application = Object.assign(upstream, stubs)
   const taken = { socket, leftover: Buffer.alloc(0), reads }
   tunnel.attach(taken, application as unknown as Socket, '')
   for (const byte of BYTES) tunnel.write(byte)

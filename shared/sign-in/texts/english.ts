@@ -103,7 +103,7 @@ const refusals: Readonly<Record<RefuseReason, RefusalText>> = {
   },
   machine_rate_limited: {
     title: 'Too many attempts',
-    text: 'Too many wrong credentials came from this address. Fix them, and try again in a minute.',
+    text: 'Too many wrong credentials came from this address. Fix them: the right ones work at once.',
   },
 }
 

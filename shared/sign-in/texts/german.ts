@@ -94,7 +94,7 @@ export const german: Texts = {
     },
     machine_rate_limited: {
       title: 'Zu viele Versuche',
-      text: 'Von dieser Adresse kamen zu viele falsche Zugangsdaten. Versuchen Sie es in einer Minute erneut.',
+      text: 'Von dieser Adresse kamen zu viele falsche Zugangsdaten. Mit den richtigen klappt es sofort.',
     },
   },
   accessNeeded: (way: AllowClause): string =>

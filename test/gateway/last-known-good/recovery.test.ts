@@ -2,6 +2,7 @@ import { cpSync, copyFileSync, renameSync, rmSync, writeFileSync } from 'node:fs
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { servedAt, statusOf, temporaryFolder } from '../../support/fleet.ts'
+import { newSecret, secretOf } from '../../support/machines.ts'
 import {
   damage,
   DAMAGES,
@@ -236,6 +237,24 @@ t.test('a host that was given up is not served from an older generation', async 
   t.teardown(() => restarted.close())
   t.equal(statusOf(restarted.registry, 'ada.example'), 200)
   t.equal(statusOf(restarted.registry, 'moved.example'), 404)
+})
+
+t.test('a secret of a machine that was revoked does not come back to life', async (t) => {
+  const secretOfNow = secretOf(newSecret(), NOW + 3600)
+  const service = { service_id: 'svc_00000000000000aa', identity: 'a.b.c', secrets: [secretOfNow] }
+  const state: KeptState = {
+    tenants: [
+      { tenant_id: 'ada', revision: 2, services: { services: [service] } },
+      { tenant_id: 'ada', revision: 3, services: { services: [{ ...service, secrets: [] }] } },
+    ],
+  }
+  const whole = await afterDamage(t, { tenants: state.tenants.slice(0, 1) }, [], () => {})
+  t.not(servedAt(whole.registry, HOST)?.services, undefined)
+  for (const how of Object.values(DAMAGES)) {
+    const restarted = await afterDamage(t, state, ['current'], how)
+    t.equal(servedAt(restarted.registry, HOST)?.revision, 2)
+    t.equal(servedAt(restarted.registry, HOST)?.services, undefined)
+  }
 })
 
 t.test('a generation that was complete but not yet renamed is used', async (t) => {

@@ -87,7 +87,7 @@ t.test('an address begins no more handshakes than its budget, but balancers', as
   wire.addresses.enter('192.0.2.1')
   let isEnded = false
   const idling = { idleSinceMs: 0, destroy: () => void (isEnded = true) }
-  wire.addresses.useOf('192.0.2.1').members.add(idling)
+  wire.addresses.hold('192.0.2.1', idling)
   wire.front.accept(await silent(t), '192.0.2.1')
   t.notOk(isEnded, 'and nobody makes room for it')
   wire.addresses.leave('192.0.2.1', idling)

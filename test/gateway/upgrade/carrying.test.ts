@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
+import { Socket } from 'node:net'
 import t from 'tap'
 import { HOST, startEdge } from '../../support/edge-world.ts'
 import { until } from '../../support/fleet.ts'
@@ -231,6 +232,48 @@ t.test('a slow reader on either side slows the other, and memory stays flat', as
     t.ok(sentBytes < 24 * 1024 * 1024, `${slow}: ${sentBytes >> 20} MiB on the way, then it stops`)
     client.socket.terminate()
   }
+})
+
+t.test('who has ended before the application agrees holds nothing', async (t) => {
+  const application = await startWebSocketApplication(t)
+  const silent = await startRawOrigin(t, (socket) => {
+    socket.once('data', () => void setTimeout(() => socket.write(`${AGREED}\r\n`), 50))
+  })
+  const timeouts = { idle: 500 }
+  for (const [name, url] of Object.entries({ 'hangs up': application.url, 'does not': silent.url }))
+    await t.test(`and where that ${name}`, async (t) => {
+      const edge = await startEdge(t, url, {}, timeouts)
+      const held = () => edge.gateway.telemetry.gauges()
+      for (let count = 0; count < 20; count++) {
+        const client = new RawClient(edge.port)
+        client.send(opening(edge.port, '/health')).socket.end()
+        await client.until((received) => received.includes('101 '))
+        client.close()
+      }
+      for (let waits = 0; held().webSockets > 0 && waits < 100; waits++)
+        await new Promise((resolve) => setTimeout(resolve, 100))
+      t.match(held(), { webSockets: 0, connections: 0 })
+      t.equal(edge.lines.filter(({ status }) => status === 101).length, 20)
+    })
+  await until(() => silent.sockets.size === 0)
+  await until(() => application.closed.length === 20)
+})
+
+t.test('the kernel asks whether a silent client is still there', async (t) => {
+  const { setKeepAlive } = Socket.prototype
+  t.teardown(() => void (Socket.prototype.setKeepAlive = setKeepAlive))
+  const asked = new Map<number | undefined, unknown[]>()
+  Socket.prototype.setKeepAlive = function (this: Socket, enable, delay?: number) {
+    asked.set(this.remotePort, [enable, delay])
+    return setKeepAlive.call(this, enable as boolean, delay)
+  }
+  const application = await startWebSocketApplication(t)
+  const edge = await startEdge(t, application.url)
+  const client = new RawClient(edge.port)
+  t.teardown(() => client.close())
+  client.send(opening(edge.port, '/health'))
+  await client.until((received) => received.includes('101 '))
+  t.same(asked.get(client.socket.localPort), [true, 60_000])
 })
 
 t.test('the end of one side is the end of the other, with all that was said before', async (t) => {

@@ -21,6 +21,7 @@ const limits = {
 async function startUpgrades(
   t: Parameters<typeof startRawOrigin>[0],
   isExempt: (address: string) => boolean = () => true,
+  given: Partial<typeof LIMITS> | typeof limits = limits,
 ) {
   const application = await startRawOrigin(t, (socket) => void socket.resume())
   const runtime = createUpstreamRuntime({})
@@ -29,7 +30,7 @@ async function startUpgrades(
     deadlines: new Deadlines(systemClock),
     nowMs: () => systemClock.nowMs(),
     timeouts: { connectMs: 60_000, firstByteMs: 60_000, idleMs: 60_000 },
-    limits,
+    limits: given,
     isExempt,
   })
   t.teardown(() => {
@@ -95,6 +96,41 @@ t.test('one client of a tenant has its share, whoever is signed in there', async
   begin(from('2001:db8:0:1::2', 'beta'))
   t.notOk(upgrades.hasRoom(from('2001:db8:0:2::3', 'beta')), 'a site of IPv6 is one client')
   t.ok(upgrades.hasRoom(from('2001:db8:1::3', 'beta')))
+})
+
+const PROCESS = {
+  ...limits,
+  webSocketsPerClientMax: 100,
+  webSocketsPerTenantMax: 20,
+  webSocketsPerProcessMax: 40,
+}
+
+t.test('a few tenants leave some to all others', async (t) => {
+  const { upgrades, begin } = await startUpgrades(t, () => true, PROCESS)
+  const of = (tenantId: string) => ({ tenantId, sid: '', client: '' })
+  const fill = (tenantId: string) => {
+    let count = 0
+    for (; upgrades.hasRoom(of(tenantId)); count++) begin(of(tenantId))
+    return count
+  }
+  t.equal(fill('acme'), 20, 'as many as a tenant may have')
+  t.equal(fill('beta'), 10, 'half of what is left')
+  t.equal(fill('gamma'), 5)
+  t.ok(upgrades.hasRoom(of('delta')), 'and there is room for one more')
+})
+
+t.test('one client at many tenants leaves some to all others', async (t) => {
+  const { upgrades, begin } = await startUpgrades(t, () => false, PROCESS)
+  const from = (client: string, tenantId: string) => ({ tenantId, sid: '', client })
+  let held = 0
+  for (let round = 0; round < 40; round++) {
+    const claim = from(`2001:db8:0:${round}::1`, `tenant-${round % 8}`)
+    if (!upgrades.hasRoom(claim)) continue
+    begin(claim)
+    held++
+  }
+  t.equal(held, 20, 'half, over all its networks')
+  t.ok(upgrades.hasRoom(from('192.0.2.1', 'tenant-1')))
 })
 
 t.test('a balancer is as many people as the tenant has', async (t) => {

@@ -15,7 +15,11 @@ function asSocket(t: Test, stream: ReturnType<typeof duplexPair>[0]) {
   t.teardown(() => stream.destroy())
   const same = () => stream
   const destroySoon = () => stream.end()
-  return Object.assign(stream, { setTimeout: same, destroySoon }) as unknown as Socket
+  return Object.assign(stream, {
+    setTimeout: same,
+    setKeepAlive: same,
+    destroySoon,
+  }) as unknown as Socket
 }
 
 const UNLIMITED: Budget = { burst: Infinity, perSecond: 0 }

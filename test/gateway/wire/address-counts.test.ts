@@ -44,6 +44,95 @@ t.test('an address has one account of what it uses, for as long as it is here', 
   t.end()
 })
 
+/** A connection that is idle since then. */
+function holder(counts: ReturnType<typeof createAddressCounts>, address: string) {
+  const connection = {
+    idleSinceMs: 0,
+    isGone: false,
+    destroy() {
+      connection.isGone = true
+      counts.leave(address, connection)
+    },
+  }
+  counts.hold(address, connection)
+  return connection
+}
+
+const networkOf = (site: number, at: number) =>
+  `2001:db8:${site.toString(16)}:${at.toString(16)}::1`
+
+t.test('a site with all of its networks leaves connections to others', (t) => {
+  const counts = createAddressCounts({ connectionsMax: 2, connectionsMaxOfAll: 40 })
+  const fill = (site: number) => {
+    let entered = 0
+    for (let at = 0; at < 100; at++) if (counts.enter(networkOf(site, at))) entered++
+    return entered
+  }
+  t.equal(fill(1), 20, 'half of all')
+  counts.leave(networkOf(1, 0))
+  t.ok(counts.enter(networkOf(1, 0xffff)))
+  t.notOk(counts.enter(networkOf(1, 0xfffe)))
+  t.equal(fill(2), 10, 'half of what is left')
+  t.equal(fill(3), 5)
+  t.ok(counts.enter('192.0.2.1') && counts.enter('192.0.2.1'), 'another one finds its place')
+  t.end()
+})
+
+t.test('an address has what it may have, however many there are', (t) => {
+  const counts = createAddressCounts({ connectionsMax: 6, connectionsMaxOfAll: 10 })
+  for (let at = 0; at < 30; at++)
+    for (let count = 0; count < 6; count++) t.ok(counts.enter(`192.0.2.${at}`))
+  t.ok(counts.enter('2001:db8::1'))
+  t.end()
+})
+
+t.test('what a site has idle makes room for its neighbours', (t) => {
+  const counts = createAddressCounts({ connectionsMax: 2, connectionsMaxOfAll: 40 })
+  const held = Array.from({ length: 20 }, (_item, at) => {
+    t.ok(counts.enter(networkOf(1, at)))
+    return holder(counts, networkOf(1, at))
+  })
+  for (const [at, connection] of held.entries())
+    connection.idleSinceMs = at === 7 ? 500 : at === 9 ? 600 : Infinity
+  t.ok(counts.enter(networkOf(1, 100)))
+  t.same(
+    held.flatMap(({ isGone }, at) => (isGone ? [at] : [])),
+    [7],
+    'the longest idle one is gone',
+  )
+  t.ok(counts.enter(networkOf(1, 101)))
+  t.notOk(counts.enter(networkOf(1, 102)), 'and where all are busy the new one is')
+  t.end()
+})
+
+t.test('one that is idle is found behind any number of busy ones', (t) => {
+  const counts = createAddressCounts({ connectionsMax: 2, connectionsMaxOfAll: 1000 })
+  const held = Array.from({ length: 500 }, (_item, at) => {
+    counts.enter(networkOf(1, at))
+    return Object.assign(holder(counts, networkOf(1, at)), { idleSinceMs: Infinity })
+  })
+  held[400]!.idleSinceMs = 1
+  let tries = 1
+  for (; !counts.enter(networkOf(1, 0x1000 + tries)); tries++) if (tries > 20) break
+  t.ok(held[400]!.isGone, `${tries} tries`)
+  t.end()
+})
+
+t.test('a balancer takes no place of its site', (t) => {
+  const counts = createAddressCounts({
+    connectionsMax: 1,
+    connectionsMaxOfAll: 8,
+    isExempt: (address) => address === '2001:db8::b',
+  })
+  for (let count = 0; count < 50; count++) t.ok(counts.enter('2001:db8::b'))
+  for (let at = 1; at < 5; at++) t.ok(counts.enter(networkOf(0, at)))
+  t.notOk(counts.enter(networkOf(0, 5)))
+  for (let count = 0; count < 50; count++) counts.leave('2001:db8::b')
+  t.notOk(counts.enter(networkOf(0, 5)))
+  t.equal(LIMITS.connectionsMaxOfAll, 65_536)
+  t.end()
+})
+
 const BUDGET = { burst: 2, perSecond: 1 }
 
 function spend(site: SiteUse, nowMs: number): boolean {

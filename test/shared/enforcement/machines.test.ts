@@ -219,14 +219,29 @@ t.test('a WebSocket is its own wherever it says that it comes from', async (t) =
   t.match(ask('/hooks/1', { judged: { isUpgrade: true, isFromOwnOrigin: false } }), NAMED)
 })
 
+t.test(
+  'a right one comes in, however many wrong ones its neighbours behind one address bring',
+  async (t) => {
+    const edge = newEdge()
+    const wrong = bringing(CI, newSecret())
+    for (let count = 0; count < 3 * LIMITS.rateServiceFailures.burst; count++) {
+      edge('/hooks/1', { machine: wrong })
+      t.match(edge('/hooks/1'), NAMED)
+    }
+    t.match(edge('/open'), { ...NAMED, reason: 'excluded' })
+  },
+)
+
 t.test('wrong credentials are counted by address, for this tenant alone', async (t) => {
   const edge = newEdge()
   const wrong = bringing(CI, newSecret())
   const { burst } = LIMITS.rateServiceFailures
   for (let count = 0; count < burst; count++)
     t.match(edge('/hooks/1', { machine: wrong }), { reason: 'machine_unknown' })
-  t.match(edge('/hooks/1'), refused('machine_rate_limited', 429), 'not even the right one')
-  t.match(edge('/open'), { kind: 'forward', session: undefined })
+  const tooMany = refused('machine_rate_limited', 429)
+  for (let count = 0; count < burst; count++) t.match(edge('/hooks/1', { machine: wrong }), tooMany)
+  t.match(edge('/hooks/1', { machine: bringing(CI, 'sms_x') }), tooMany, 'of whatever form')
+  t.match(edge('/open', { machine: wrong }), { kind: 'forward', session: undefined })
   t.match(edge('/hooks/1', { clientAddress: OFFICE }), NAMED)
   t.match(edge('/hooks/1', { tenant: { ...TENANT, tenantId: 'other' } }), NAMED)
   const patient = newEdge()
