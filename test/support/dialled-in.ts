@@ -207,7 +207,7 @@ export async function openFleet(
   gateways: number,
   options: Pick<
     NonNullable<Parameters<typeof openDoor>[1]>,
-    'clock' | 'connectMs' | 'gatherMs'
+    'clock' | 'connectMs' | 'gatherMs' | 'tickMs'
   > = {},
 ) {
   const doors: Door[] = []
