@@ -207,7 +207,7 @@ export async function openFleet(
   gateways: number,
   options: Pick<
     NonNullable<Parameters<typeof openDoor>[1]>,
-    'clock' | 'connectMs' | 'gatherMs' | 'tickMs'
+    'clock' | 'connectMs' | 'gatherMs'
   > = {},
 ) {
   const doors: Door[] = []

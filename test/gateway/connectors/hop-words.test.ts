@@ -13,6 +13,7 @@ import { CONNECTOR_ALPN } from '../../../shared/connector/handshake.ts'
 import { HOPS_TOLD_MAX } from '../../../shared/connector/messages.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { openDoor } from '../../support/dialled-in.ts'
+import { until } from '../../support/fleet.ts'
 import { listening } from '../../support/wire.ts'
 
 /** A clock that stands still: nothing is earned. */
@@ -91,19 +92,23 @@ t.test('what another gateway says of its own connections counts, and of no other
   for (const wrong of [[3, 9], [1, -1], [1, 5.5], [1, '5'], [1, 2 ** 60], [1]])
     t.same(await tell(there, wrong), [], JSON.stringify(wrong))
   t.same(await tell(other.there, [1, 9]), [], 'it has none')
-  t.same(await tell(there, [2, Number.MAX_SAFE_INTEGER]), [1_000_000])
-  ends[0]!.destroy()
+  ends[1]!.destroy()
   await turns()
-  t.same(await tell(there, [1, 6]), [2], 'word of what has ended comes behind its end')
-  const many = Array.from({ length: HOPS_TOLD_MAX }, () => [1, 7])
-  t.same(await tell(there, ...many, [1, 8]), [])
+  t.same(await tell(there, [2, 6]), [4], 'word of what has ended comes behind its end')
+  const many = Array.from({ length: HOPS_TOLD_MAX }, () => [2, 7])
+  t.same(await tell(there, ...many, [2, 8]), [])
   t.same(await tell(there, ...many), [1])
   for (let hop = 3; hop < 2 + 2 * LIMITS.hopConnectionsMax; hop++) {
     open(hop).destroy()
     if (hop % 100 === 0) await turns()
   }
   await turns()
-  t.same(await tell(there, [1, 9], [3, 9]), [8], 'the oldest is forgotten, and no other one')
+  t.same(
+    await tell(there, [1, 9], [2, 9], [3, 9]),
+    [5, 8],
+    'the oldest that has ended is forgotten',
+  )
+  t.same(await tell(there, [1, Number.MAX_SAFE_INTEGER]), [1_000_000])
 })
 
 t.test('so many links of one gateway, and no more', async (t) => {
@@ -136,7 +141,7 @@ async function startLink(t: Test) {
       socket.write(`${JSON.stringify(hello)}\n`)
       socket.once('data', () => {
         resolve(socket)
-        server.emit('asked')
+        server.emit('asked', socket)
       })
     }),
   )
@@ -176,6 +181,44 @@ t.test('and at its other end', async (t) => {
     t.ok(pongs <= answered, `${JSON.stringify(line)}: nothing is heard behind so many`)
   }
 })
+
+t.test(
+  'what its connections have answered is said with each pong, and when one ends',
+  async (t) => {
+    const { link, socket, server } = await startLink(t)
+    let said = ''
+    socket.on('data', (chunk: Buffer) => (said += String(chunk)))
+    socket.write('{"say":"welcome"}\n')
+    const asked = once(server, 'asked')
+    const inUse = { served: 1, isPooled: true, client: undefined, retire: () => undefined }
+    const opened = Promise.withResolvers<string>()
+    link.open({ tenantId: 'acme', client: undefined, withinMs: 60_000 }, (answer) => {
+      opened.resolve(answer)
+      return inUse
+    })
+    const [hop] = (await asked) as [TLSSocket]
+    hop.write('OK\n')
+    t.equal(await opened.promise, 'opened')
+    const hear = async (word: object, last: string) => {
+      said = ''
+      socket.write(`${JSON.stringify(word)}\n`)
+      await until(() => said.endsWith(last))
+      return said
+    }
+    const [ping, pong] = [{ say: 'ping' }, '{"say":"pong"}\n']
+    const served = (count: number) => `{"say":"served","hops":[[1,${count}]]}\n`
+    t.equal(await hear(ping, pong), pong, 'the first one is counted there')
+    inUse.served = 3
+    t.equal(await hear(ping, pong), served(3) + pong)
+    t.equal(await hear(ping, pong), pong, 'and that once')
+    inUse.served = 4
+    t.equal(await hear({ say: 'retire', hop: 1 }, served(4)), served(4))
+    inUse.served = 5
+    said = ''
+    hop.destroy()
+    await until(() => said === served(5))
+  },
+)
 
 t.test(
   'of each connection it may be said that its request is the last, whatever else is',

@@ -80,15 +80,10 @@ t.test('a request goes over the gateway that has the connector', async (t) => {
 
 t.test('what a connector answers over another gateway is counted as its own', async (t) => {
   const origin = await startOrigin(t)
-  const { first, holder } = await startHops(t, origin.url, 2, { tickMs: 1 })
+  const { first, holder } = await startHops(t, origin.url)
   const requests = () => [...holder.connectors.present()][0]!.member.requests
-  const asked = async (count: number) => {
-    for (let at = 0; at < count; at++) t.equal((await ask(first.upstream)).status, 200)
-  }
-  await asked(3)
+  for (let at = 0; at < 5; at++) t.equal((await ask(first.upstream)).status, 200)
   t.match(first.upstream.stats(), { sockets: 1, connects: 1 }, 'over one connection')
-  await until(() => requests() === 3)
-  await asked(2)
   await first.upstream.close()
   await until(() => requests() === 5)
   await until(() => holder.connectors.hopConnections().served === 0)
