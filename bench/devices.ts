@@ -184,7 +184,11 @@ async function signInOnce(): Promise<number> {
   const startMs = performance.now()
   const answer = await browser.once(page.url, { method: 'POST', body })
   const back = await browser.visit(answer.headers.get('location') ?? '')
-  await flow.finish(back.url)
+  await flow.finish(back.url).catch(async (error: unknown) => {
+    const { cause } = error as { cause?: unknown }
+    const said = cause instanceof Response ? `${cause.status} ${await cause.text()}` : String(error)
+    throw new Error(`a sign-in: ${said}`, { cause: error })
+  })
   return performance.now() - startMs
 }
 
