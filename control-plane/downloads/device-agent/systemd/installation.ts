@@ -107,6 +107,8 @@ export async function uninstall(world: InstallationWorld): Promise<boolean> {
   if (there.includes(COLLECTOR)) await systemctl('stop', COLLECTOR)
   for (const name of there) await rm(unitPath(root, name), { force: true })
   await systemctl('daemon-reload')
+  // one that was ended amid its work has failed, which systemd remembers without its file; or it has not
+  for (const name of there) await systemctl('reset-failed', name).catch(() => undefined)
   return true
 }
 
