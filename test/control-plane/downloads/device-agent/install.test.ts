@@ -90,7 +90,8 @@ ${TREE} >after`
       t.match(read('between'), '/usr/local/lib/service-device-agent/agent.mjs')
       t.match(read('units'), /DynamicUser=yes/)
       t.match(read('units'), 'LoadCredential=device.json:/var/lib/service-device-agent/device.json')
-      const before = JSON.parse(read('status.json')) as { device_id: string }
+      const status = (name: string) => JSON.parse(read(name)) as { device_id: string }
+      const before = status('status.json')
       t.match(before, { key_storage: /tpm|file/, facts_age_s: Number })
       t.match(read('first'), /enable service-device-agent.service\nrestart/)
       t.match(readFileSync(notes, 'utf8'), /^stop service-device-collector\.service$/m)
@@ -98,7 +99,7 @@ ${TREE} >after`
       t.equal(read('unchanged'), '', 'what runs goes on')
       t.match(read('anew'), 'The services of the agent have started again with it.')
       t.match(read('renewed'), /^daemon-reload\nenable service-device-agent\.service\nrestart/m)
-      t.not(JSON.parse(read('status-anew.json')).device_id, before.device_id)
+      t.not(status('status-anew.json').device_id, before.device_id)
       const left = (await operator('GET', '/tenants/acme/devices')).items
       const ids = left.map(({ device_id: id }) => id)
       t.strictSame(ids, [before.device_id], 'the new one has left')
