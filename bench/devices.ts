@@ -55,7 +55,7 @@ const { pids, stop } = await start(
   [...process.execArgv, 'control-plane/main.ts', '--config', config],
   { port, environment: { ...SECRETS }, isLogRead: true, saysReady: true },
 )
-const agent = new Agent({ keepAlive: true, maxSockets: 256 })
+const agent = new Agent({ keepAlive: true, maxSockets: 256, maxTotalSockets: 4096 })
 const redirectUri = 'https://acme.test/service/callback'
 const made = await operator('/tenants', {
   ...{ tenant_id: 'acme', name: 'Acme', mode: 'sdk', hostnames: [] },
