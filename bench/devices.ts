@@ -4,10 +4,11 @@
  *
  * The control plane is the real program, alone in its process; machines and people are this one. So
  * many devices are in its database, and an hour's worth of them checks in each second. First the
- * check-ins alone: CPU of the control plane, user and system. Then sign-ins alone and beside them,
- * by turns, so that both meet the same machine. At last a crowd that comes at once from some hundred
- * addresses and does as it is told by Retry-After; a hundred thousand of them, in simulated time, are
- * in test/control-plane/devices/crowd.test.ts. No network and no TLS is measured, nor the agent.
+ * check-ins alone: CPU of the control plane, user and system. Then a crowd that comes at once from some
+ * hundred addresses and does as it is told by Retry-After; a hundred thousand of them, in simulated
+ * time, are in test/control-plane/devices/crowd.test.ts. At last sign-ins alone and beside check-ins, by
+ * turns, so that both meet the same machine: one that is busy with other things refuses some. No
+ * network and no TLS is measured, nor the agent.
  */
 import { Agent, request } from 'node:http'
 import { createHash } from 'node:crypto'
@@ -54,7 +55,7 @@ const { pids, stop } = await start(
   [...process.execArgv, 'control-plane/main.ts', '--config', config],
   { port, environment: { ...SECRETS }, isLogRead: true, saysReady: true },
 )
-const agent = new Agent({ keepAlive: true, maxSockets: 256 })
+const agent = new Agent({ keepAlive: true, maxSockets: 256, maxTotalSockets: 4096 })
 const redirectUri = 'https://acme.test/service/callback'
 const made = await operator('/tenants', {
   ...{ tenant_id: 'acme', name: 'Acme', mode: 'sdk', hostnames: [] },
@@ -78,6 +79,8 @@ const cpuEach = own / counted.length
 console.log(`  answered in ${at(counted)}`)
 console.log(`  CPU per check-in ${held(cpuEach, CPU_MS_MAX, ' ms')}`)
 
+await comeAtOnce(machines.slice(0, crowd))
+
 const party = await relyingParty({
   ...{ issuer: `${origin}/auth/realms/acme`, redirectUri },
   ...{ clientId: String(made['client_id']), clientSecret: String(made['client_secret']) },
@@ -99,7 +102,6 @@ for (const [name, share] of [
   console.log(`  ${name} beside / alone ${held(ratio, RATIO_MAX, '')}`)
 }
 
-await comeAtOnce(machines.slice(0, crowd))
 agent.destroy()
 await stop()
 
@@ -183,8 +185,14 @@ async function signInOnce(): Promise<number> {
   const body = new URLSearchParams({ username: 'ada', password: PASSWORD })
   const startMs = performance.now()
   const answer = await browser.once(page.url, { method: 'POST', body })
-  const back = await browser.visit(answer.headers.get('location') ?? '')
-  await flow.finish(back.url)
+  const next = answer.headers.get('location')
+  if (next === null) throw new Error(`a sign-in: ${answer.status} ${await answer.text()}`)
+  const back = await browser.visit(next)
+  await flow.finish(back.url).catch(async (error: unknown) => {
+    const { cause } = error as { cause?: unknown }
+    const said = cause instanceof Response ? `${cause.status} ${await cause.text()}` : String(error)
+    throw new Error(`a sign-in: ${said}`, { cause: error })
+  })
   return performance.now() - startMs
 }
 

@@ -157,7 +157,7 @@ time, .whole { white-space: nowrap }
 th.number, td.number { text-align: right }
 thead th { color: var(--quiet); font-size: .8125rem; font-weight: 600; white-space: nowrap; border-bottom: 1px solid var(--line) }
 tbody th { font-weight: 600 }
-tbody th, td a:not(.button), td code { overflow-wrap: anywhere }
+tbody th, td a:not(.button), td code { overflow-wrap: anywhere } tbody th .words { overflow-wrap: break-word }
 @media (min-width: 40.01rem) { td .diff { min-width: 14rem } }
 tbody tr + tr > * { border-top: 1px solid var(--line) }
 @media (max-width: 40rem) { .previews .desk { width: 286px; height: 179px } .desk iframe { transform: scale(.2235) }

@@ -11,6 +11,7 @@ import { LIMITS } from '../../shared/limits.ts'
 import type { Vault } from '../keys/vault.ts'
 import { eq } from '../store/drizzle.ts'
 import { schema } from '../store/schema.ts'
+import { findBy } from '../store/statements.ts'
 import type { Queries } from '../store/engine.ts'
 import type { Actor, Store } from '../store/store.ts'
 
@@ -20,6 +21,9 @@ const PURPOSE = 'facts.device_challenge_keys'
 
 const TOO_SOON =
   'The key was rotated less than 30 days ago. Devices that have been off since then would have to enroll again; use force if the key has leaked.'
+
+/** With each check-in. */
+const findFact = findBy(schema.facts, 'name')
 
 interface SigningKey {
   readonly kid: string
@@ -40,12 +44,9 @@ export function createChallengeKeys({ store, vault }: { store: Store; vault: Vau
       }),
     )
   const sealed = (pems: readonly string[]) => vault.seal(JSON.stringify(pems), PURPOSE)
-  const isFact = eq(schema.facts.name, FACT)
 
-  async function find(queries: Queries): Promise<string | undefined> {
-    const [row] = await queries.select().from(schema.facts).where(isFact)
-    return row?.value
-  }
+  const find = async (queries: Queries): Promise<string | undefined> =>
+    (await findFact(queries, FACT))?.value
 
   const opened = (value: string) => JSON.parse(vault.open(value, PURPOSE)) as string[]
 
@@ -91,12 +92,12 @@ export function createChallengeKeys({ store, vault }: { store: Store; vault: Vau
       await store.change(async (change) => {
         const { queries, nowMs } = change
         const { facts } = schema
-        const [last] = await queries.select().from(facts).where(eq(facts.name, ROTATED))
+        const last = await findFact(queries, ROTATED)
         const isSoon = last && nowMs < Number(last.value) + LIMITS.deviceKeysRotatedMsMin
         if (isSoon === true && !force) throw new Refusal('rotation_state', {}, TOO_SOON)
         const before = await find(queries)
         const value = sealed([...(before === undefined ? [] : opened(before)).slice(1), make()])
-        await queries.update(facts).set({ value }).where(isFact)
+        await queries.update(facts).set({ value }).where(eq(facts.name, FACT))
         const rotated = { name: ROTATED, value: String(nowMs) }
         await queries.insert(facts).values(rotated).onConflictDoUpdate({
           target: facts.name,

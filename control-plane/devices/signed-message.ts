@@ -18,6 +18,8 @@ const kidHeader = (types: readonly Typ[]) =>
     typ: v.picklist(types),
     kid: v.pipe(v.string(), v.regex(DEVICE_ID)),
   })
+/** Made once for each kind of message: with each one it costs as much as to read it. */
+const kidHeaders = new WeakMap<readonly Typ[], ReturnType<typeof kidHeader>>()
 const jwkHeader = (typ: Typ) =>
   v.strictObject({
     alg: v.literal('ES256'),
@@ -92,7 +94,8 @@ export function readSigned<Schema extends v.GenericSchema>(
   schema: Schema,
 ) {
   const message = split(jws)
-  const header = message && v.safeParse(kidHeader(types), message.header)
+  const allowed = kidHeaders.getOrInsertComputed(types, kidHeader)
+  const header = message && v.safeParse(allowed, message.header)
   if (header?.success !== true) return undefined
   return {
     deviceId: header.output.kid,

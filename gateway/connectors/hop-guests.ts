@@ -7,7 +7,7 @@ import type { TLSSocket } from 'node:tls'
 import type { HopHello } from '../../shared/connector/handshake.ts'
 import { readLines } from '../../shared/connector/lines.ts'
 import {
-  ConnectorWordSchema,
+  HopGuestWordSchema,
   notHopped,
   OK,
   readWord,
@@ -29,9 +29,20 @@ interface Guest {
   readonly certificate: string
   readonly control: TLSSocket
   readonly sockets: Map<number, TLSSocket>
+  /** What it has had here, the last ones also for a while after their end: word of that comes behind it. */
+  readonly served: Map<number, Served>
   /** Pings since it has said anything. */
   unanswered: number
 }
+
+/** Its requests pass unseen, so it says how many a connector has answered. */
+interface Served {
+  requests: number
+  readonly count: (requests: number) => void
+}
+
+/** No connection answers so many between two words. */
+const SERVED_AT_ONCE_MAX = 1_000_000
 
 interface GuestsWorld {
   readonly gatewayId: string
@@ -84,6 +95,7 @@ export function createHopGuests({ gatewayId, wayHere, nowMs }: GuestsWorld) {
       certificate,
       control,
       sockets: new Map(),
+      served: new Map(),
       unanswered: 0,
     }
     guests.set(link, guest)
@@ -96,7 +108,10 @@ export function createHopGuests({ gatewayId, wayHere, nowMs }: GuestsWorld) {
           lines.stop()
           return void control.destroy()
         }
-        if (readWord(ConnectorWordSchema, line)?.say === 'pong') guest.unanswered = 0
+        const word = readWord(HopGuestWordSchema, line)
+        if (word?.say === 'pong') guest.unanswered = 0
+        if (word?.say === 'served')
+          for (const [hop, requests] of word.hops) count(guest, hop, requests)
       },
       onTooLong: () => control.destroy(),
     })
@@ -106,6 +121,20 @@ export function createHopGuests({ gatewayId, wayHere, nowMs }: GuestsWorld) {
       judgeFree()
     })
     tell(guest, { say: 'welcome' })
+  }
+
+  function count({ served }: Guest, hop: number, requests: number): void {
+    const known = served.get(hop)
+    if (known === undefined || requests <= known.requests) return
+    known.count(Math.min(requests - known.requests, SERVED_AT_ONCE_MAX))
+    known.requests = requests
+  }
+
+  /** A connection of its own: the oldest that have ended are forgotten. */
+  function expectCounts({ served, sockets }: Guest, hop: number, toCount: Served['count']): void {
+    served.set(hop, { requests: 1, count: toCount })
+    if (served.size <= 2 * LIMITS.hopConnectionsMax) return
+    for (const one of served.keys()) if (!sockets.has(one)) return void served.delete(one)
   }
 
   function judgeFree(): void {
@@ -129,11 +158,12 @@ export function createHopGuests({ gatewayId, wayHere, nowMs }: GuestsWorld) {
     way.open({
       isFromGateway: true,
       isWanted: () => !socket.destroyed,
-      onOpened(connector) {
+      onOpened(connector, toCount) {
         socket.off('data', destroy)
         if (socket.destroyed) connector.destroy()
         else {
           counts.hopsServed++
+          if (toCount !== undefined) expectCounts(guest, hello.hop, toCount)
           socket.write(OK)
           splice(socket, connector)
         }

@@ -10,8 +10,8 @@ import {
   HopWordSchema,
   readHopAnswer,
   readWord,
-  type ConnectorWord,
   type HopFailure,
+  type HopGuestWord,
   type HopWord,
 } from '../../shared/connector/messages.ts'
 import type { FleetGateway } from '../../shared/fleet/snapshot.ts'
@@ -20,6 +20,7 @@ import { Spending } from '../wire/budget.ts'
 import { SharedUse } from '../wire/share.ts'
 import type { InUse } from '../wire/upstream-call.ts'
 import { dialGateway, type Dialled } from './dial-gateway.ts'
+import { HopTally } from './hop-tally.ts'
 
 /** `lost`: that gateway could not be asked, or has not answered. */
 export type HopAnswer = 'opened' | HopFailure | 'lost'
@@ -52,6 +53,8 @@ interface Hop {
   isAnswered: boolean
   /** Said on the other connection, perhaps before the answer was here. */
   isRetired: boolean
+  /** Requests, as was told there. Whoever opens one for us counts one. */
+  told: number
 }
 
 export class HopLink {
@@ -74,6 +77,7 @@ export class HopLink {
   readonly #open = new Map<number, Hop>()
   /** Without an answer so far. */
   readonly #asked = new Set<Asked>()
+  readonly #tally: HopTally
   #isGone = false
   isLeaving = false
   usedMs = 0
@@ -83,6 +87,8 @@ export class HopLink {
     this.worker = worker ?? 0
     this.#world = world
     this.#words = new Spending(LIMITS.hopWords, world.nowMs())
+    const say = (word: HopGuestWord) => this.#say(word)
+    this.#tally = new HopTally({ open: this.#open, nowMs: world.nowMs, say })
     this.#giveUp = dialGateway(to, worker, (dialled) => this.#begin(dialled))
   }
 
@@ -140,15 +146,22 @@ export class HopLink {
         return
       }
       case 'ping':
-        return void this.#control?.write(PONG)
+        this.#tally.tell()
+        return this.#say({ say: 'pong' })
       case 'retire':
+        this.#tally.tellSoon()
         return retire(this.#open.get(word.hop))
       case 'drain':
         this.isLeaving = true
         this.#world.onLeft()
+        this.#tally.tellSoon()
         for (const hop of [...this.#open.values()]) retire(hop)
         return this.#endUnused()
     }
+  }
+
+  #say(word: HopGuestWord): void {
+    this.#control?.write(`${JSON.stringify(word)}\n`)
   }
 
   #endUnused(): void {
@@ -233,10 +246,14 @@ export class HopLink {
   #ask(dialled: Dialled, tenantId: string, settle: OnAnswer): void {
     const { socket } = dialled
     const number = ++this.#hops
-    const hop: Hop = { tenantId, socket, inUse: undefined, isAnswered: false, isRetired: false }
+    const hop: Hop = {
+      ...{ tenantId, socket, inUse: undefined },
+      ...{ isAnswered: false, isRetired: false, told: 1 },
+    }
     this.#open.set(number, hop)
     socket.once('close', () => {
       this.#open.delete(number)
+      if (!this.#isGone) this.#tally.ended(number, hop)
       settle('lost')
       this.#endUnused()
     })
@@ -265,6 +282,7 @@ export class HopLink {
 
   end(): void {
     if (this.#isGone) return
+    this.#tally.tell()
     this.#isGone = true
     this.isLeaving = true
     clearTimeout(this.#silence)
@@ -281,5 +299,3 @@ function retire(hop: Hop | undefined): void {
   hop.isRetired = true
   hop.inUse?.retire()
 }
-
-const PONG = `${JSON.stringify({ say: 'pong' } satisfies ConnectorWord)}\n`

@@ -75,7 +75,7 @@ export class Member {
   readonly #words: Spending
   /** What it may say to pings, and of requests that it was asked for. */
   #answers = 0
-  /** Answered on connections that have ended since. */
+  /** Answered on connections that have ended since, and what other gateways have said of theirs. */
   #served = 0
   #pingedMs: number | undefined
   #isGone = false
@@ -126,6 +126,11 @@ export class Member {
     let requests = this.#served
     for (const inUse of this.#used.values()) requests += inUse.served
     return requests
+  }
+
+  /** What was answered on a connection whose requests are not seen here. */
+  count(requests: number): void {
+    this.#served += requests
   }
 
   /** Thousands say next to nothing every few seconds: it lands in the same bytes each time. */

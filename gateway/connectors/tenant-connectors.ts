@@ -219,7 +219,8 @@ export class TenantConnectors implements Way {
   #answered(member: Member, opening: Opening, answer: OpenAnswer, socket: TLSSocket): void {
     if (answer === 'opened') {
       member.know(true)
-      return member.use(socket, opening.onOpened(socket))
+      const inUse = opening.onOpened(socket, (requests) => member.count(requests))
+      return member.use(socket, inUse)
     }
     // Nothing was sent on it: the next one is as good, for as long as somebody waits.
     if (answer === 'lost') return opening.isWanted() ? this.open(opening) : undefined

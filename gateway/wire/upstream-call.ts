@@ -104,7 +104,8 @@ export interface Opening {
   readonly client?: string
   /** Asked before anything is done for it. False: it is given up, and hears nothing more. */
   isWanted(): boolean
-  onOpened(socket: Socket): InUse
+  /** `count`: requests that it has answered besides those that are counted where it is in use. */
+  onOpened(socket: Socket, count?: (requests: number) => void): InUse
   onFailed(failure: UpstreamFailure): void
 }
 

@@ -3,6 +3,8 @@ import * as v from 'valibot'
 
 const count = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(1_000_000))
 const checkId = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
+/** In one word, which is one line. */
+export const HOPS_TOLD_MAX = 1000
 /** For people; never a reason to decide anything. */
 const remark = v.pipe(v.string(), v.maxLength(500))
 
@@ -67,6 +69,17 @@ export const HopWordSchema = v.variant('say', [
   v.object({ say: v.literal('drain') }),
 ])
 export type HopWord = v.InferOutput<typeof HopWordSchema>
+
+/** What a gateway says of the connections that it has there. */
+export const HopGuestWordSchema = v.variant('say', [
+  v.object({ say: v.literal('pong') }),
+  /** Of each the requests that it has answered since it was opened, also of one that has ended since. */
+  v.object({
+    say: v.literal('served'),
+    hops: v.pipe(v.array(v.tuple([checkId, checkId])), v.maxLength(HOPS_TOLD_MAX)),
+  }),
+])
+export type HopGuestWord = v.InferOutput<typeof HopGuestWordSchema>
 
 /** `absent`: no connector of the tenant is there; `busy`: too many wait for one. */
 export type HopFailure = OpenFailure | 'absent' | 'busy'

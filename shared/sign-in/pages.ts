@@ -48,6 +48,8 @@ a:focus-visible, button:focus-visible { outline: 3px solid var(--accent); outlin
 .wide { max-width: 40rem }
 h2 { margin: 2.25rem 0 .5rem; font-size: 1.1rem }
 h2 + p { margin-bottom: 1rem }
+ul + p { margin-top: 1.25rem }
+p:has(+ .plain) { margin-bottom: .5rem }
 ul { margin: 0; padding: 0; list-style: none; border-top: 1px solid var(--line) }
 li { display: flex; flex-wrap: wrap; gap: .6rem 1rem; align-items: center;
   justify-content: space-between; padding: .9rem 0; border-bottom: 1px solid var(--line) }

@@ -7,6 +7,7 @@ import { ACTOR } from '../support/control-plane.ts'
 import { serveConsole } from '../support/served-console.ts'
 
 const PAGE = '/console/tenants/acme/connectors'
+const EVENTS = '/console/tenants/acme/events'
 
 t.test('a list that is wide, and a first token', { skip: WITHOUT_CHROMIUM }, async (t) => {
   const { services, person, enter, at } = await serveConsole(t)
@@ -44,6 +45,20 @@ t.test('a list that is wide, and a first token', { skip: WITHOUT_CHROMIUM }, asy
   await page.setViewportSize({ width: 780, height: 800 })
   t.same(await violations(page), [], 'where the list is too wide, it scrolls within its frame')
 
+  await services.jobs.run()
+  const { connectorId: second } = await services.connectors.join(token, {
+    ...joining,
+    ...{ publicKey: makeKey().publicKey, name: 'Berlin' },
+  })
+  await services.connectors.revoke('acme', second, ACTOR)
+  await page.setViewportSize(DESK)
+  await page.goto(at(EVENTS))
+  const events = page.getByRole('table')
+  for (const said of ['Connector joined', 'Connector revoked', 'Application not reachable'])
+    await events.getByText(said).first().waitFor()
+  t.same(await violations(page), [], 'what becomes of them, at a desk')
+  await keep(page, 'connectors-events-desk-light')
+
   const dark = { viewport: PHONE, colorScheme: 'dark', javaScriptEnabled: false } as const
   const phone = await chromium.page(dark)
   await enter(phone.context, grace)
@@ -56,6 +71,12 @@ t.test('a list that is wide, and a first token', { skip: WITHOUT_CHROMIUM }, asy
   await keep(phone.page, 'connectors-token-phone-dark')
   await page.setViewportSize(PHONE)
   await page.emulateMedia({ colorScheme: 'dark' })
-  await page.reload()
-  t.same(await violations(page), [], 'on a phone, in the dark')
+  for (const [path, name] of [
+    [PAGE, 'connectors-phone'],
+    [EVENTS, 'connectors-events-phone'],
+  ] as const) {
+    await page.goto(at(path))
+    t.same(await violations(page), [], `${name}, in the dark`)
+    await keep(page, `${name}-scripted-dark`)
+  }
 })

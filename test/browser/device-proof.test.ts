@@ -14,7 +14,7 @@ import { LIMITS } from '../../shared/limits.ts'
 import { installAgent } from '../support/agent-program.ts'
 import { addUser, PASSWORD, startApplication, startTenant } from '../support/application.ts'
 import { PHONE, startChromium, WITHOUT_CHROMIUM } from '../support/chromium.ts'
-import { keep } from '../support/console-browser.ts'
+import { keep, violations } from '../support/console-browser.ts'
 import { sharedFleet } from '../support/shared-fleet.ts'
 
 const ID = 'proven'
@@ -75,6 +75,14 @@ void t.test('Chromium and the agent of its machine', { skip: WITHOUT_CHROMIUM },
     t.match(application.received.at(-1)?.headers, { 'x-service-user': tenant.ada })
     const path = `/tenants/${ID}/devices/${agent.deviceId}`
     t.match((await fleet.operator('GET', path)).body, { user_id: tenant.ada })
+
+    await page.goto(`${tenant.edge()}/service/me`)
+    await page.getByRole('heading', { name: 'Devices with our agent' }).waitFor()
+    await keep(page, 'device-me-phone')
+    await page.goto(`${fleet.baseUrl}/auth/realms/${ID}/account`)
+    await page.getByRole('heading', { name: 'Devices with our agent' }).waitFor()
+    t.same(await violations(page), [])
+    await keep(page, 'device-account-phone')
   })
 
   await t.test('without JavaScript and on a phone: a link and a button', async () => {

@@ -51,11 +51,13 @@ t.test('over one hop, while workers are replaced and without a control plane', a
   }
   await until(isWhole, 60_000)
 
+  let served = 0
   const isServed = async () => {
     const answer = await request(`http://127.0.0.1:${fleet.gatewayPorts[0]}/health`, {
       headers: { host: 'acme.localhost' },
     })
     await answer.body.dump()
+    if (answer.statusCode === 200) served++
     return answer.statusCode === 200
   }
   /** By the gateway that the connector has not dialled. */
@@ -75,6 +77,13 @@ t.test('over one hop, while workers are replaced and without a control plane', a
     (await request(`http://127.0.0.1:${status[at]}/metrics`)).body.text()
   t.match(await metrics(0), /gateway_hops_total\{result="opened"\} [1-9]/)
   t.match(await metrics(1), /gateway_hops_served_total [1-9]/)
+  const counted = async () => {
+    const { body } = await fleet.operator('GET', '/tenants/acme/connectors')
+    const [one] = body['items'] as unknown as { requests: number }[]
+    return one?.requests ?? 0
+  }
+  while ((await counted()) < served + 300) await new Promise((next) => setTimeout(next, 100))
+  t.equal(await counted(), served + 300, 'all that the other gateway has sent')
 
   await fleet.controlPlane.stop('SIGKILL')
   const rolled = load(3000)

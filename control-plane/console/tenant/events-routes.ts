@@ -196,7 +196,8 @@ function seenColumns(
     {
       label: 'Event',
       isName: true,
-      cell: ({ outcome, count }) => html`${seenText(outcome)}${timesText(count)}`,
+      cell: ({ outcome, count }) =>
+        html`<span class="words">${seenText(outcome)}</span>${timesText(count)}`,
     },
     { label: 'Reason', cell: ({ reason }) => (reason === null ? '—' : seenReason(reason)) },
     {
@@ -208,11 +209,14 @@ function seenColumns(
     {
       label: 'Host',
       cell: ({ appHost, instance }) =>
-        html`${appHost ?? ''} ${
-          isShown(instance) || isConnector(instance)
-            ? html`<span class="hint">${instance}</span>`
-            : ''
-        }`,
+        html`<div>
+          ${appHost ?? ''}
+          ${
+            isShown(instance) || isConnector(instance)
+              ? html`<span class="hint">${instance}</span>`
+              : ''
+          }
+        </div>`,
     },
   ]
 }

@@ -84,7 +84,7 @@ void t.test(
     await report('other', { ...sealed, path: '/theirs' })
     const seen = (await ada.get(SEEN)).text
     t.match(seen, /Refused.*malformed path.*\/%zz/s)
-    t.match(seen, /Sealed path <span class="hint">× 12<\/span>.*<code>\/admin\/&lt;b&gt;/s)
+    t.match(seen, /Sealed path<\/span> <span class="hint">× 12<\/span>.*<code>\/admin\/&lt;b&gt;/s)
     const tried = (await ada.get(`${SEEN}/sealed`)).text
     t.match(tried, /admin\/&lt;b&gt;.*>13<.*>2<.*203\.0\.113\.8.*Other paths.*>5<.*backup.*>1</s)
     t.notMatch(seen + tried, 'theirs')

@@ -228,6 +228,7 @@ t.test('what went wrong at the agent is told, whatever stands in the address', a
     return (await person.browser.visit(at)).html
   }
   t.match(await confirm('device_suspect_clone'), /may have been copied/)
+  t.match(await confirm('device_key_lost'), /was reset.*new install link/)
   const hostile = await confirm('<script>alert(1)</script>')
   t.match(hostile, /couldn’t complete the check/)
   t.notMatch(hostile, 'alert(1)')

@@ -78,6 +78,18 @@ t.test('a request goes over the gateway that has the connector', async (t) => {
   t.match(lines, [{ over: holder.gatewayId, tenant_id: TENANT }], 'it is logged once')
 })
 
+t.test('what a connector answers over another gateway is counted as its own', async (t) => {
+  const origin = await startOrigin(t)
+  const { first, holder } = await startHops(t, origin.url)
+  const requests = () => [...holder.connectors.present()][0]!.member.requests
+  for (let at = 0; at < 5; at++) t.equal((await ask(first.upstream)).status, 200)
+  t.match(first.upstream.stats(), { sockets: 1, connects: 1 }, 'over one connection')
+  await first.upstream.close()
+  await until(() => requests() === 5)
+  await until(() => holder.connectors.hopConnections().served === 0)
+  t.equal(requests(), 5, 'none of them twice')
+})
+
 t.test('ten megabytes up and down arrive as they are', async (t) => {
   const size = 10 * 1024 * 1024
   const bytes = Buffer.alloc(size, 'sixteen letters.')

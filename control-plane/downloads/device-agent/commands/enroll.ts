@@ -8,6 +8,9 @@ import { readBaseUrl } from '../../command-line/base-url.ts'
 import { EXIT, Problem } from '../../command-line/exit.ts'
 import { makeKey, openKey } from '../key/device-key.ts'
 import { KeyLost } from '../key/open-key.ts'
+import { createSystemctl } from '../../resident/systemctl.ts'
+import { stateFolder } from '../places.ts'
+import { install, isInstalled } from '../systemd/installation.ts'
 import { machineHash } from '../machine-hash.ts'
 import { createAgentService } from '../service/agent-service.ts'
 import type { Device } from '../state/device-state.ts'
@@ -68,8 +71,19 @@ export const enroll: Command = {
     print(`Enrolled as ${device_id} of ${tenant_id}. The key is in ${STORAGES[key.storage]}.`)
     if (made.why !== '') remark(`The TPM is not used: ${made.why}.`)
     if (answer.state === 'pending') remark('An administrator has to approve this device first.')
+    await tellServices(task)
     return EXIT.done
   },
+}
+
+/** What runs goes on with the device before, and may not even reach the place of the new key. */
+async function tellServices({ world, state, print }: Task): Promise<void> {
+  const { platform, userId, root } = world
+  const isOfMachine = platform === 'linux' && userId === 0 && state.path === stateFolder(world)
+  if (!isOfMachine || !(await isInstalled(root))) return
+  const systemctl = createSystemctl('service-device-agent')
+  await install({ root, platform, userId, systemctl }, { state, ...world })
+  print('The services of the agent have started again with it.')
 }
 
 /** What was refused will not be answered later: nothing of it is kept. */

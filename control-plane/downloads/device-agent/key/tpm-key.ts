@@ -21,6 +21,8 @@ export const TpmKeySchema = v.object({
   private: base64,
   x: coordinate,
   y: coordinate,
+  /** Those from before this are locked while somebody's wrong PINs have locked the TPM. */
+  never_locked: v.optional(v.boolean(), false),
 })
 type TpmKey = v.InferOutput<typeof TpmKeySchema>
 
@@ -30,7 +32,9 @@ export interface TpmWorld {
   readonly device: string | null
 }
 
-const ATTRIBUTES = 'fixedtpm|fixedparent|sensitivedataorigin|userwithauth|sign'
+const OWN = 'fixedtpm|fixedparent|sensitivedataorigin|userwithauth'
+/** Neither has a PIN that could be guessed, so guesses at those of others are nothing to them. */
+const ATTRIBUTES = { key: `${OWN}|noda|sign`, primary: `${OWN}|noda|restricted|decrypt` } as const
 
 /** Or why there can be none, in a few words. */
 export function makeTpmKey(tpm: TpmWorld): Promise<TpmKey | string> {
@@ -38,9 +42,9 @@ export function makeTpmKey(tpm: TpmWorld): Promise<TpmKey | string> {
     const why = await unusable(tpm)
     if (why !== '') return why
     try {
-      await primary(tpm, folder)
+      await primary(tpm, folder, { never_locked: true })
       await ask(tpm, folder, 'tpm2_create', [
-        ...['-C', 'primary.ctx', '-G', 'ecc256:ecdsa-sha256', '-a', ATTRIBUTES],
+        ...['-C', 'primary.ctx', '-G', 'ecc256:ecdsa-sha256', '-a', ATTRIBUTES.key],
         ...['-u', 'key.pub', '-r', 'key.priv'],
       ])
       await load(tpm, folder)
@@ -53,6 +57,7 @@ export function makeTpmKey(tpm: TpmWorld): Promise<TpmKey | string> {
         private: (await read('key.priv')).toString('base64'),
         x,
         y,
+        never_locked: true,
       }
       await openTpmKey(made, tpm).sign(Buffer.from('a first signature'))
       return made
@@ -72,7 +77,7 @@ export function openTpmKey(stored: TpmKey, tpm: TpmWorld): OpenKey {
         await writeFile(join(folder, 'key.pub'), Buffer.from(stored.public, 'base64'))
         await writeFile(join(folder, 'key.priv'), Buffer.from(stored.private, 'base64'))
         await writeFile(join(folder, 'digest'), createHash('sha256').update(bytes).digest())
-        await primary(tpm, folder)
+        await primary(tpm, folder, stored)
         await load(tpm, folder)
         const signing = ['-c', 'key.ctx', '-g', 'sha256', '-d', '-f', 'plain', '-o', 'signature']
         await ask(tpm, folder, 'tpm2_sign', [...signing, 'digest'])
@@ -108,8 +113,16 @@ async function unusable({ device }: TpmWorld): Promise<string> {
   }
 }
 
-const primary = (tpm: TpmWorld, folder: string) =>
-  ask(tpm, folder, 'tpm2_createprimary', ['-C', 'o', '-G', 'ecc256', '-c', 'primary.ctx'])
+/** With other attributes it is another one, which knows nothing of what this one has made. */
+const primary = (
+  tpm: TpmWorld,
+  folder: string,
+  { never_locked: isNeverLocked }: Pick<TpmKey, 'never_locked'>,
+) =>
+  ask(tpm, folder, 'tpm2_createprimary', [
+    ...['-C', 'o', '-G', 'ecc256', '-c', 'primary.ctx'],
+    ...(isNeverLocked ? ['-a', ATTRIBUTES.primary] : []),
+  ])
 
 const load = (tpm: TpmWorld, folder: string) =>
   ask(tpm, folder, 'tpm2_load', [

@@ -20,6 +20,12 @@ const START_MS_MAX = 30_000
 const SPLAY = 0.1
 const SPLAY_WHEN_ASKED = 0.25
 
+interface Pause {
+  readonly ms: number
+  /** By the service, which has no room before. */
+  readonly isAskedFor?: boolean
+}
+
 interface CheckInsWorld {
   readonly chain: Pick<Chain, 'checkIn' | 'device'>
   /** Of the facts, as they are now. */
@@ -37,22 +43,22 @@ export function createCheckIns({ chain, hashNow, log, random, collectMs }: Check
   /** Said once, not every hour. */
   let told: DeviceState | 'unreachable' = 'fine'
 
-  async function once(): Promise<number> {
+  async function once(): Promise<Pause> {
     try {
       await chain.checkIn(stopped.signal)
       failures = 0
       if (told !== 'fine') log.info({}, 'checked in again')
       told = 'fine'
-      return pollMs(chain.device().poll_s, random)
+      return { ms: pollMs(chain.device().poll_s, random) }
     } catch (error) {
-      return pauseMs(error)
+      if (error instanceof Refused && error.retryAfterS !== undefined)
+        return { ms: laterMs(error.retryAfterS, random), isAskedFor: true }
+      return { ms: pauseMs(error) }
     }
   }
 
   function pauseMs(error: unknown): number {
     const { state, poll_s: pollS } = chain.device()
-    if (error instanceof Refused && error.retryAfterS !== undefined)
-      return laterMs(error.retryAfterS, random)
     const isRefused = error instanceof Refused && error.code === 'device_refused'
     const isSuspect = error instanceof Refused && error.code === 'device_suspect_clone'
     if (isRefused || isSuspect || state === 'key_lost') {
@@ -71,9 +77,10 @@ export function createCheckIns({ chain, hashNow, log, random, collectMs }: Check
     told = state
   }
 
-  /** Until then, or until the facts are others than the service knows. */
-  async function wait(forMs: number): Promise<void> {
-    for (let left = forMs; left > 0 && !stopped.signal.aborted; left -= collectMs) {
+  /** Until then, or until the facts are others than the service knows: a crowd has those, too. */
+  async function wait({ ms, isAskedFor = false }: Pause): Promise<void> {
+    if (isAskedFor) return sleeper.sleep(ms)
+    for (let left = ms; left > 0 && !stopped.signal.aborted; left -= collectMs) {
       await sleeper.sleep(Math.min(left, collectMs))
       const { state, posture_hash: known } = chain.device()
       const isHeard = state === 'fine' && failures === 0 && known !== null

@@ -90,6 +90,10 @@ export async function install(world: InstallationWorld, wish: Wish): Promise<voi
   }
 }
 
+/** Whether the services of this machine are ours: they have to be told of a device that is a new one. */
+export const isInstalled = (root: string): Promise<boolean> =>
+  refuseForeign(unitPath(root, LISTENER)).catch(() => false)
+
 /** False: nothing was installed. What the listener kept stays until the device has left. */
 export async function uninstall(world: InstallationWorld): Promise<boolean> {
   const { root, systemctl } = world
@@ -103,6 +107,8 @@ export async function uninstall(world: InstallationWorld): Promise<boolean> {
   if (there.includes(COLLECTOR)) await systemctl('stop', COLLECTOR)
   for (const name of there) await rm(unitPath(root, name), { force: true })
   await systemctl('daemon-reload')
+  // one that was ended amid its work has failed, which systemd remembers without its file; or it has not
+  for (const name of there) await systemctl('reset-failed', name).catch(() => undefined)
   return true
 }
 

@@ -45,6 +45,8 @@ export const deviceEnglish = {
       'This device may have been copied: another machine uses its key. Ask the people who run the application to look at it.',
     device_refused:
       'This device is no longer enrolled. Ask the people who run the application for a new install link.',
+    device_key_lost:
+      'This device was reset: its security chip no longer has the key that it was enrolled with. Ask the people who run the application for a new install link.',
     device_challenge_invalid: 'The check took too long or was already used. Start it again.',
     other: 'The device agent couldn’t complete the check. Wait a moment, then start it again.',
   },

@@ -49,6 +49,8 @@ export const deviceGerman: typeof deviceEnglish = {
       'Dieses Gerät wurde vielleicht kopiert: Ein anderer Rechner benutzt seinen Schlüssel. Wenden Sie sich an den Betreiber der Anwendung.',
     device_refused:
       'Dieses Gerät ist nicht mehr registriert. Bitten Sie den Betreiber der Anwendung um einen neuen Installationslink.',
+    device_key_lost:
+      'Dieses Gerät wurde zurückgesetzt: Sein Sicherheitschip hat den Schlüssel nicht mehr, mit dem es registriert wurde. Bitten Sie den Betreiber der Anwendung um einen neuen Installationslink.',
     device_challenge_invalid:
       'Die Prüfung hat zu lange gedauert oder wurde schon benutzt. Beginnen Sie sie noch einmal.',
     other:

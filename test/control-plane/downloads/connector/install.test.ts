@@ -7,6 +7,7 @@ import t, { type Test } from 'tap'
 import { COMMANDS } from '../../../../control-plane/downloads/connector/commands.ts'
 import { VERSION } from '../../../../shared/version.ts'
 import { temporaryFolder } from '../../../support/control-plane.ts'
+import { createPowerShellParser, texts } from '../../../support/powershell.ts'
 import { startPublicServer } from '../../../support/public-server.ts'
 
 const PATH = [dirname(process.execPath), '/usr/local/bin', '/usr/bin', '/bin'].join(':')
@@ -105,6 +106,11 @@ void t.test('as a package it is the same program', async (t: Test) => {
   for (const { name } of COMMANDS)
     t.match(read('README.md'), new RegExp(`^\\| \`${name}\\b`, 'm'), name)
   t.notMatch(read('README.md'), '{base_url}')
+  const [, powerShell = ''] = /^```powershell\n(.*?)^```$/ms.exec(read('README.md')) ?? []
+  const tree = (await createPowerShellParser())(powerShell)
+  t.notOk(tree.hasError, 'a scheduled task, as a grammar of PowerShell reads it')
+  t.ok(texts(tree, 'command_name').includes('Register-ScheduledTask'))
+  t.match(powerShell, /\$env:ProgramFiles\\/, 'nothing that others may change runs for it')
   t.equal(statSync(join(folder, 'package/service-connector.mjs')).mode & 0o111, 0o111)
   const alone = await fetch(`${baseUrl}/api/v1/connector/service-connector.mjs`)
   t.equal(await alone.text(), read('service-connector.mjs'))

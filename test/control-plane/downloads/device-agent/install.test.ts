@@ -39,8 +39,11 @@ for (const [shell, ...words] of SHELLS)
       const { baseUrl, operator } = await startPublicServer(t)
       await operator('POST', '/tenants', newTenant('acme'))
       await operator('POST', '/tenants/acme/publish')
-      const made = await operator('POST', '/tenants/acme/device-tickets', { platform: 'linux' })
-      const ticket = String(made.body['ticket'])
+      const makeTicket = async () => {
+        const made = await operator('POST', '/tenants/acme/device-tickets', { platform: 'linux' })
+        return String(made.body['ticket'])
+      }
+      const [ticket, second] = [await makeTicket(), await makeTicket()]
       const folder = temporaryFolder(t)
       const bin = join(folder, 'bin')
       mkdirSync(bin)
@@ -59,10 +62,18 @@ cat /etc/systemd/system/* >units
 grep -rl '${ticket}' /usr/local /etc/systemd/system /var/lib /run >found || true
 service-device-agent collect
 service-device-agent status --json >status.json
+mv ${notes} first
+: >${notes}
+service-device-agent enroll <ticket >same
+cp ${notes} unchanged
+service-device-agent enroll --again <ticket >anew
+cp ${notes} renewed
+service-device-agent status --json >status-anew.json
 ${run} uninstall <&4
 ${TREE} >after`
       const ended = await new Promise<{ code: number; out: string; err: string }>((resolve) => {
         writeFileSync(join(folder, 'script'), script)
+        writeFileSync(join(folder, 'ticket'), `${second}\n`)
         const path = [bin, dirname(process.execPath), '/usr/local/bin', '/usr/bin', '/bin', '/sbin']
         execFile(
           'unshare',
@@ -79,10 +90,19 @@ ${TREE} >after`
       t.match(read('between'), '/usr/local/lib/service-device-agent/agent.mjs')
       t.match(read('units'), /DynamicUser=yes/)
       t.match(read('units'), 'LoadCredential=device.json:/var/lib/service-device-agent/device.json')
-      t.match(JSON.parse(read('status.json')), { key_storage: /tpm|file/, facts_age_s: Number })
-      t.match(readFileSync(notes, 'utf8'), /enable service-device-agent.service\nrestart/)
+      const status = (name: string) => JSON.parse(read(name)) as { device_id: string }
+      const before = status('status.json')
+      t.match(before, { key_storage: /tpm|file/, facts_age_s: Number })
+      t.match(read('first'), /enable service-device-agent.service\nrestart/)
       t.match(readFileSync(notes, 'utf8'), /^stop service-device-collector\.service$/m)
-      t.strictSame((await operator('GET', '/tenants/acme/devices')).items, [], 'it has left')
+      t.match(read('same'), 'The ticket was not used.')
+      t.equal(read('unchanged'), '', 'what runs goes on')
+      t.match(read('anew'), 'The services of the agent have started again with it.')
+      t.match(read('renewed'), /^daemon-reload\nenable service-device-agent\.service\nrestart/m)
+      t.not(status('status-anew.json').device_id, before.device_id)
+      const left = (await operator('GET', '/tenants/acme/devices')).items
+      const ids = left.map(({ device_id: id }) => id)
+      t.strictSame(ids, [before.device_id], 'the new one has left')
     },
   )
 

@@ -1,11 +1,14 @@
 /** A key in a TPM that is made of software, by the tools that ask a real one. */
 import { spawn } from 'node:child_process'
 import { createPublicKey, verify } from 'node:crypto'
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import t from 'tap'
+import * as v from 'valibot'
 import {
   makeKey,
   openKey,
+  StoredKeySchema,
 } from '../../../../control-plane/downloads/device-agent/key/device-key.ts'
 import { KeyLost } from '../../../../control-plane/downloads/device-agent/key/open-key.ts'
 import type { TpmWorld } from '../../../../control-plane/downloads/device-agent/key/tpm-key.ts'
@@ -83,6 +86,39 @@ void t.test('a key is made in the TPM, signs there, and is lost with it', option
   t.match(await call(['status'], { tpm }), { code: 1, out: /the TPM has lost its key/ })
   t.match(await call(['enroll'], { ticket: await ticket(), tpm }), { code: 0, out: /^Enrolled as/ })
   t.not(device().device_id, before)
+})
+
+void t.test('wrong PINs of somebody else lock no key of ours', options, async (t) => {
+  const tpm = await startTpm(t)
+  const folder = temporaryFolder(t)
+  const asked = async (name: string, ...args: string[]) =>
+    (await tpm.tool(name, ['-Q', ...args], { folder })).code
+  const { key } = await makeKey(tpm)
+  t.equal(await asked('tpm2_dictionarylockout', '-s', '-n', '1', '-t', '9999', '-l', '9999'), 0)
+  t.equal(await asked('tpm2_createprimary', '-C', 'o', '-p', 'theirs', '-c', 'theirs.ctx'), 0)
+  const create = ['-C', 'theirs.ctx', '-u', 'a.pub', '-r', 'a.priv']
+  t.not(await asked('tpm2_create', ...create, '-P', 'guessed'), 0)
+  t.not(await asked('tpm2_create', ...create, '-P', 'theirs'), 0, 'the TPM is locked')
+  t.equal((await openKey(key, tpm).sign(Buffer.from('all the same'))).length, 64)
+  t.match(await makeKey(tpm), { key: { storage: 'tpm' }, why: '' })
+})
+
+void t.test('a key of an agent from before goes on', options, async (t) => {
+  const tpm = await startTpm(t)
+  const folder = temporaryFolder(t)
+  const ask = async (name: string, ...args: string[]) =>
+    t.equal((await tpm.tool(name, ['-Q', ...args], { folder })).code, 0, name)
+  await ask('tpm2_createprimary', '-C', 'o', '-G', 'ecc256', '-c', 'primary.ctx')
+  await ask(
+    'tpm2_create',
+    ...['-C', 'primary.ctx', '-G', 'ecc256:ecdsa-sha256', '-u', 'key.pub', '-r', 'key.priv'],
+    ...['-a', 'fixedtpm|fixedparent|sensitivedataorigin|userwithauth|sign'],
+  )
+  const read = (name: string) => readFileSync(join(folder, name)).toString('base64')
+  const point = { x: 'x'.repeat(43), y: 'y'.repeat(43) }
+  const kept = { storage: 'tpm', public: read('key.pub'), private: read('key.priv'), ...point }
+  const key = v.parse(StoredKeySchema, kept)
+  t.equal((await openKey(key, tpm).sign(Buffer.from('as before'))).length, 64)
 })
 
 void t.test('without a TPM that works the key is in a file, and it is said why', async (t) => {

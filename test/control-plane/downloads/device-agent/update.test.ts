@@ -50,8 +50,13 @@ void t.test('a newer program that is signed is taken, and the next key with it',
   t.equal(readFileSync(programFile, 'utf8'), program('1.10.0'))
   t.strictSame(readdirSync(folder).sort(), ['agent.mjs', 'state'], 'nothing else is left')
   t.match(await state.readUpdates(), { keys })
-  const same = await second.sign(offered('1.2.3'), UPDATE)
+  const same = await second.sign(offered('1.2.3', { keys }), UPDATE)
   t.match(await take(same, ''), { kind: 'current' })
+  for (const by of [first, stranger]) {
+    const before = await by.sign(offered('2.0.0'), UPDATE)
+    t.match(await take(before, program('2.0.0')), { kind: 'refused' }, 'a key that was replaced')
+    t.match(await state.readUpdates(), { keys }, 'and brings nothing of before back')
+  }
 })
 
 void t.test('anything else changes nothing', async (t) => {

@@ -1,6 +1,8 @@
 /** The port that sign-ins send browsers to, and all that a page or a program of a stranger could try there. */
 import { connect, createServer, type Socket } from 'node:net'
 import t, { type Test } from 'tap'
+import { KeyLost } from '../../../../../control-plane/downloads/device-agent/key/open-key.ts'
+import { Refused } from '../../../../../control-plane/downloads/device-agent/service/agent-service.ts'
 import { createProof } from '../../../../../control-plane/downloads/device-agent/proof/proof.ts'
 import { openProofListener } from '../../../../../control-plane/downloads/device-agent/proof/listener.ts'
 import { challengeIn } from '../../../../../control-plane/downloads/device-agent/proof/judge-request.ts'
@@ -30,7 +32,7 @@ const head = (
 ): string =>
   `${method} ${path} HTTP/1.1\r\n${headers.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`
 
-async function start(t: Test) {
+async function start(t: Test, refusal?: Error) {
   const proven: string[] = []
   const shown: string[] = []
   const device = enrolledDevice({ keys: [key.jwk] })
@@ -38,6 +40,7 @@ async function start(t: Test) {
     device: () => device,
     prove: async (cid: string) => {
       proven.push(cid)
+      if (refusal !== undefined) throw refusal
       return 'c'.repeat(43)
     },
     code: async () => {
@@ -85,6 +88,28 @@ t.test('a navigation with a challenge of its own service comes back with a code'
     t.notMatch(answer, /Access-Control|Set-Cookie|Server:/i)
   }
   t.strictSame(proven, [CID, CID])
+})
+
+t.test('what stands in the way is told to the sign-in, where waiting does not help', async (t) => {
+  for (const [refusal, word] of [
+    [new KeyLost('the TPM has lost it'), 'device_key_lost'],
+    [new Refused(409, 'device_suspect_clone', undefined), 'device_suspect_clone'],
+    [new Refused(404, 'device_challenge_invalid', undefined), 'device_challenge_invalid'],
+  ] as const) {
+    const { ask, path } = await start(t, refusal)
+    const to = `https://id.example.test/auth/realms/acme/device/confirm?cid=${CID}&error=${word}`
+    t.match(await ask(path, NAVIGATION), `\r\nLocation: ${to}\r\n`)
+  }
+  for (const refusal of [
+    new Refused(429, 'rate_limited', 1),
+    new Refused(503, 'unavailable', undefined),
+    new Error('no network'),
+  ]) {
+    const { ask, path } = await start(t, refusal)
+    const answer = await ask(path, NAVIGATION)
+    t.match(answer, /^HTTP\/1\.1 503 .*text\/html/s)
+    t.notMatch(answer, /Location|no network/)
+  }
 })
 
 t.test('whatever else comes gets one and the same 404, and signs nothing', async (t) => {

@@ -52,7 +52,7 @@ void t.test(
   { skip },
   async (t) => {
     const { run, ticket, baseUrl, operator } = await start(t)
-    const secret = await ticket()
+    const [secret, another] = [await ticket(), await ticket()]
     const { isDone, why, read, left } = await run(`
 tree before
 curl -fsSL '${baseUrl}/install/linux?ticket=${secret}' | sh
@@ -77,6 +77,15 @@ service-device-agent --version >newer
 until_true answers
 [ "$pid" != "$(systemctl show --property MainPID --value service-device-agent.service)" ]
 
+pid=$(systemctl show --property MainPID --value service-device-agent.service)
+service-device-agent enroll --again <<'END'
+${another}
+END
+until_true heard
+until_true answers
+[ "$pid" != "$(systemctl show --property MainPID --value service-device-agent.service)" ]
+service-device-agent status --json >anew.json
+
 curl -fsSL '${baseUrl}/install/linux?ticket=${await ticket()}' >script
 sh script uninstall
 tree after
@@ -97,7 +106,15 @@ systemctl list-units --all --no-legend 'service-device-*' >units
     t.match(JSON.parse(read('status.json')), { key_storage: 'file', facts_age_s: Number })
     t.equal(read('older').trim(), '0.0.1')
     t.equal(read('newer').trim(), VERSION)
-    t.strictSame((await operator('GET', '/tenants/acme/devices')).items, [], 'it has left')
+    const deviceIn = (name: string) => (JSON.parse(read(name)) as { device_id: string }).device_id
+    t.not(
+      deviceIn('anew.json'),
+      deviceIn('status.json'),
+      'it runs as the one that was enrolled last',
+    )
+    const devices = (await operator('GET', '/tenants/acme/devices')).items
+    const ids = devices.map(({ device_id: id }) => id)
+    t.strictSame(ids, [deviceIn('status.json')], 'which has left')
   },
 )
 

@@ -1,40 +1,12 @@
 /** The installer for Windows: a grammar of PowerShell reads it, and no value gets out of its quotes. */
-import { readFile } from 'node:fs/promises'
-import { createRequire } from 'node:module'
 import t from 'tap'
 import {
   windowsInstaller,
   type WindowsInstallerWish,
 } from '../../../../../control-plane/downloads/device-agent/windows/installer.ts'
+import { createPowerShellParser, texts } from '../../../../support/powershell.ts'
 
-/** What is used of a package that has types for another way of loading it. */
-interface Node {
-  readonly type: string
-  readonly text: string
-  readonly hasError: boolean
-  readonly startPosition: { readonly row: number }
-  descendantsOfType(type: string): readonly (Node | null)[]
-}
-interface TreeSitter {
-  readonly Parser: {
-    init(): Promise<void>
-    new (): { setLanguage(language: object): void; parse(text: string): { rootNode: Node } }
-  }
-  readonly Language: { load(grammar: Uint8Array): Promise<object> }
-}
-
-const require = createRequire(import.meta.url)
-
-async function createParser() {
-  const { Parser, Language } = require('@vscode/tree-sitter-wasm') as TreeSitter
-  await Parser.init()
-  const grammar = require.resolve('@vscode/tree-sitter-wasm/wasm/tree-sitter-powershell.wasm')
-  const parser = new Parser()
-  parser.setLanguage(await Language.load(await readFile(grammar)))
-  return (script: string) => parser.parse(script).rootNode
-}
-
-const parse = await createParser()
+const parse = await createPowerShellParser()
 
 const WISH: WindowsInstallerWish = {
   baseUrl: 'https://id.example.test/',
@@ -42,9 +14,6 @@ const WISH: WindowsInstallerWish = {
   nodeSha256: { x64: 'b'.repeat(64) },
   ticket: 'device_ticket',
 }
-
-const texts = (node: Node, type: string) =>
-  node.descendantsOfType(type).flatMap((found) => found?.text ?? [])
 
 t.test('a grammar of PowerShell reads all of it', async (t) => {
   const tree = parse(await windowsInstaller(WISH))
