@@ -18,13 +18,14 @@ import { servicesOf, serviceSecretsOf } from '../store/queries/services.ts'
 import { signingKeysOf } from '../store/queries/signing-keys.ts'
 import { findTenant, findTenantSecrets, type Tenant } from '../store/queries/tenants.ts'
 import type { Store } from '../store/store.ts'
-import { enforcedRulesOf } from '../tenants/access-rules.ts'
+import { contactOf, enforcedRulesOf } from '../tenants/access-rules.ts'
 import type { ServiceIdentities } from '../tenants/service-identities.ts'
 import { secretHashesOf, type SecretHashes } from '../tenants/client-secrets.ts'
 
 interface FeedState {
   readonly tenant: Tenant
   readonly access: EnforcedRules | undefined
+  readonly contact: string | undefined
   readonly services: EnforcedServices | undefined
   readonly secrets: SecretHashes
   readonly revoked: Revoked
@@ -87,7 +88,7 @@ export function createFeedStates(world: {
     })
     const revoked = new RevokedState()
     revoked.merge(await revocations.revokedState(tenantId), nowSeconds(clock))
-    const parts = { tenant, access, services }
+    const parts = { tenant, access, contact: contactOf(rules), services }
     return { found: stateOf(parts, secretHashesOf(secrets), revoked.whole()), revoked }
   }
 
@@ -157,16 +158,20 @@ interface Written {
 const BYTES_AT_FIRST = 4096
 
 function stateOf(
-  { tenant, access, services }: Pick<FeedState, 'tenant' | 'access' | 'services'>,
+  { tenant, access, contact, services }: Pick<FeedState, 'tenant' | 'access' | 'contact' | 'services'>,
   secrets: SecretHashes,
   revoked: Revoked,
 ): FeedState {
-  const text = JSON.stringify({ tenant: { ...tenantView(tenant), access, services }, revoked })
+  const text = JSON.stringify({
+    tenant: { ...tenantView(tenant), access, access_contact: contact, services },
+    revoked,
+  })
   const hash = createHash('sha256').update(text).digest('base64url').slice(0, 22)
   const rest = text.slice(1)
   return {
     tenant,
     access,
+    contact,
     services,
     secrets,
     revoked,

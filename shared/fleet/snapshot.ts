@@ -5,7 +5,7 @@
 import * as v from 'valibot'
 import { HOSTNAME } from '../hosts.ts'
 import { LIMITS } from '../limits.ts'
-import { EnforcedRulesSchema } from './access-rules.ts'
+import { ContactSchema, EnforcedRulesSchema } from './access-rules.ts'
 import { ConnectorsMessageSchema } from './connector-presence.ts'
 import { HoldersMessageSchema } from './holders.ts'
 import { EnforcedServicesSchema } from './services.ts'
@@ -103,6 +103,8 @@ export const TenantSnapshotSchema = v.object({
   ),
   /** Who may open which paths; left out: whoever is signed in. */
   access: v.optional(EnforcedRulesSchema),
+  /** Whom to ask for access, where a rule refuses it. */
+  access_contact: v.optional(ContactSchema),
   /** Machines, and what rules say of them; left out: it has none. */
   services: v.optional(EnforcedServicesSchema),
 })
