@@ -13,6 +13,7 @@ export const RULE_LIMITS = {
   /** Of what was saved: who could open a path then is told by these. */
   ruleVersionsKeptMax: 100,
   accessContactCharactersMax: 200,
+  accessPathAskedMax: 2000,
   /** People at the addresses that they came from, and how many of them are named for each path. */
   replayedVisitorsMax: 20_000,
   replayedPeopleListedMax: 20,

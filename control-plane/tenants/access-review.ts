@@ -15,7 +15,7 @@ import {
 } from '../store/queries/access-history.ts'
 import { ruledPathsSince, type TriedPath } from '../store/queries/enforcement-events.ts'
 import { servicesOf, serviceSecretsOf } from '../store/queries/services.ts'
-import { findTenant } from '../store/queries/tenants.ts'
+import { findTenant, type Tenant } from '../store/queries/tenants.ts'
 import { findUser, isTrialId } from '../store/queries/users.ts'
 import { pruneWith } from '../store/statements.ts'
 import type { Store } from '../store/store.ts'
@@ -25,7 +25,8 @@ import { createAccessReplay, type ChangedPath, type Visitor } from './access-rep
 import type { TenantAccessRules } from './access-rules.ts'
 
 export interface AccessQuestion extends Omit<Asker, 'groups'> {
-  readonly host: string
+  /** Left out: the first of the tenant's. */
+  readonly host?: string | undefined
   readonly path: string
   readonly method: string
   /** Of the person; left out where a machine is asked about. */
@@ -130,8 +131,9 @@ export function createAccessReview(world: {
   return {
     /** Which rules decided is told by their place in `rules`. */
     async ask(tenantId: string, question: AccessQuestion): Promise<ReviewedAccess> {
-      const { host, path, method, userId, atMs = clock.nowMs() } = question
+      const { path, method, userId, atMs = clock.nowMs() } = question
       const tenant = found(await findTenant(store.read, tenantId))
+      const { host = hostOf(tenant) } = question
       if (userId !== undefined && (await findUser(store.read, tenantId, userId)) === undefined)
         throw new Refusal('user_not_found')
       const services = await servicesOf(store.read, tenantId)
@@ -173,3 +175,7 @@ export function createAccessReview(world: {
 }
 
 const REFUSED_SHOWN_MAX = 20
+
+/** In sdk mode rules go by the application's own address. */
+const hostOf = ({ mode, origin, hostnames }: Tenant): string =>
+  mode === 'sdk' ? new URL(origin).hostname : (hostnames[0] ?? '')

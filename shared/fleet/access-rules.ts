@@ -91,7 +91,7 @@ export const clauses = <Clause extends v.GenericSchema>(
 ) =>
   v.pipe(v.array(clause, wish), v.minLength(least, wish), v.maxLength(LIMITS.ruleClausesMax, wish))
 
-const AccessRuleSchema = v.strictObject(
+export const AccessRuleSchema = v.strictObject(
   {
     /** Left out: every hostname of the tenant. */
     host: v.optional(v.pipe(v.string(HOST_WISH), v.regex(HOSTNAME, HOST_WISH))),
