@@ -5,6 +5,7 @@
  */
 import { LIMITS } from '../limits.ts'
 import { isReadAlike, isUnder, judgeReadings } from './path.ts'
+import { readAlone } from './read-alone.ts'
 import {
   compareReading,
   isNamed,
@@ -33,6 +34,7 @@ interface Places<Content> {
 export type PlaceFinder<Content> = (path: string) => Places<Content> | 'unreadable'
 
 const NONE: ReadonlySet<never> = new Set()
+const NONE_PASSED: ReadonlySet<number> = new Set()
 
 /** Of prefixes that differ by more than case. */
 export function compilePlaces<Content>(placed: readonly Placed<Content>[]): PlaceFinder<Content> {
@@ -46,12 +48,21 @@ export function compilePlaces<Content>(placed: readonly Placed<Content>[]): Plac
     }
     const found = new Set<Node<Content>>()
     if (root.here !== undefined) found.add(root)
+    const alone = readAlone(path)
     const judge = (reading: string) =>
       compareReading(reading, (named, passed) => new Collecting(root, found, named, passed))
-    if (judgeReadings(path, judge) === 'unreadable') return 'unreadable'
+    if (alone !== undefined) {
+      for (const named of alone) {
+        const collecting = new Collecting(root, found, named, NONE_PASSED)
+        collecting.isUnderAny(0)
+        if (collecting.isGivenUp) return 'unreadable'
+      }
+    } else if (judgeReadings(path, judge) === 'unreadable') return 'unreadable'
     // what is written exactly so, and read alike by all, needs nobody above it to be asked as well
     const isExact =
-      deepest !== undefined && isUnder(path, deepest.path) && isReadAlike(path, deepest.path)
+      deepest !== undefined &&
+      isUnder(path, deepest.path) &&
+      (alone !== undefined || isReadAlike(path, deepest.path))
     const others = new Set<Content>()
     for (const { here } of found)
       if (here !== undefined && !(isExact && isAbove(here.path, deepest.path)))

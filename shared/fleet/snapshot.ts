@@ -291,6 +291,8 @@ export const UpMessageSchema = v.variant('type', [
     revision,
     /** It compares versions, and asks for tenants where it is told of them only. */
     by_need: v.optional(v.boolean()),
+    /** What it knows of (features.ts); left out by those from before there was anything to say. */
+    features: v.optional(v.pipe(v.array(text(50)), v.maxLength(50))),
     /** Where connectors dial it, and the certificate that they know it by; left out: nowhere. */
     connect: v.optional(GatewayDoorSchema),
   }),
