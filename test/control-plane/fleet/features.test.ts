@@ -41,7 +41,7 @@ t.test('a first rule closes the tenant there at once, and its last one opens it'
   control.put('ada', ACCESS)
   await until(() => statuses().length === 2)
   t.same(statuses(), ['published', 'suspended'])
-  control.put('ada')
+  control.put('ada', { access: undefined })
   await until(() => statuses().length === 3)
   t.same(statuses().at(-1), 'published')
 })

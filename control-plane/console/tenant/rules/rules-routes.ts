@@ -54,7 +54,7 @@ export function rulesRoutes(world: RulesWorld): readonly ConsoleRoute[] {
         ...(isReadOnly ? [] : [linkButton(`${base(visit)}/new`, 'Add a rule')]),
         linkButton(`${base(visit)}/who`, 'Who can open a path?', 'quiet'),
       ],
-      content: html`${freshSignInNotice(visit)} ${ruleTable(visit, content, machines)}
+      content: html`${freshSignInNotice(visit)} ${problemOf(attempt)} ${ruleTable(visit, content, machines)}
         ${card('Networks', networksPart(visit, content, attempt), 'networks')}
         ${card('Contact', contactPart(visit, content, attempt), 'contact')}
         <p class="hint"><a href="${base(visit)}/json">${isReadOnly ? 'View' : 'Edit'} as JSON</a></p>`,
@@ -172,6 +172,12 @@ function ruleAt({ rules }: AccessRules, place: string): AccessRule {
   const rule = rules[placeIn(place)]
   if (rule === undefined) throw new Refusal('not_found')
   return rule
+}
+
+/** Of a button that has no fields; the others say it themselves. */
+function problemOf(attempt: Attempt | undefined): Html | string {
+  const isOfButton = attempt?.values.has('to') === true
+  return isOfButton ? notice('problem', attempt.problem ?? 'This rule can’t be moved.') : ''
 }
 
 interface Listed {

@@ -70,7 +70,7 @@ export async function previewView(
   return {
     title: 'Access rules: impact',
     here: 'rules',
-    content: html`${card('Change', changeOf(content, next, edit, machines))}
+    content: html`${card('Change', html`${changeOf(content, next, edit, machines)}`)}
       ${card(
         'Impact',
         html`<p>${impactSentence(replayed)}</p>
