@@ -82,7 +82,9 @@ export function askAccess({ rules, networks }: AccessRules, tenant: OfTenant): A
         (outcome.kind === 'forward' && outcome.reason !== 'excluded') ||
         outcome.kind === 'sign_in' ||
         (outcome.kind === 'refuse' && BY_RULES.has(outcome.reason))
-      return { outcome, explanation: isByRules ? access?.explain(asked, facts) : undefined }
+      if (!isByRules) return { outcome, explanation: undefined }
+      const kind = asker.serviceId === undefined ? 'unruled' : 'closed'
+      return { outcome, explanation: access?.explain(asked, facts) ?? { kind, rules: [] } }
     },
     judge(asked, asker) {
       if (access === undefined) return asker.serviceId === undefined ? 'open' : 'refused'

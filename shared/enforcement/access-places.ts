@@ -5,7 +5,7 @@
  */
 import { LIMITS } from '../limits.ts'
 import { isReadAlike, isUnder, judgeReadings } from './path.ts'
-import { readAlone } from './read-alone.ts'
+import { isReadInOrder, readAlone } from './read-alone.ts'
 import {
   compareReading,
   isNamed,
@@ -42,9 +42,9 @@ export function compilePlaces<Content>(placed: readonly Placed<Content>[]): Plac
   for (const one of placed) Node.add(root, one)
   return (path) => {
     const deepest = Node.deepest(root, path)
-    if (isSimple(path)) {
+    if (isSimple(path) || (Node.endsAlike(root, path) && isReadInOrder(path))) {
       if (deepest === undefined) return { place: undefined, others: NONE }
-      if (path.startsWith(deepest.path)) return { place: deepest.content, others: NONE }
+      if (isUnder(path, deepest.path)) return { place: deepest.content, others: NONE }
     }
     const found = new Set<Node<Content>>()
     if (root.here !== undefined) found.add(root)
@@ -116,6 +116,24 @@ class Node<Content> {
       from = to + 1
     }
     return here
+  }
+
+  /** Whatever its odd segments are read as: no place has such a name, as none has one further down. */
+  static endsAlike<Content>(root: Node<Content>, path: string): boolean {
+    const lowered = path.toLowerCase()
+    let node = root
+    for (let from = 1; node.#children.size > 0 && from < lowered.length;) {
+      const slash = lowered.indexOf('/', from)
+      const to = slash === -1 ? lowered.length : slash
+      const segment = lowered.slice(from, to)
+      const child = node.#children.get(segment)
+      if (segment.includes('%')) return false
+      if (segment.includes('.') && node.#byStem.has(stemOf(segment))) return false
+      if (child === undefined) return true
+      node = child
+      from = to + 1
+    }
+    return true
   }
 
   /** Which of the next segments of prefixes `segment` may stand for. */

@@ -268,7 +268,8 @@ function whyPart({ explanation, rules }: ReviewedAccess, machines: MachineNames)
     const rule = rules?.rules[at]
     return rule === undefined ? [] : [{ at, rule }]
   })
-  const why = WHY[explanation.kind]
+  const isUnnamed = explanation.kind === 'closed' && deciding.length === 0
+  const why = isUnnamed ? 'No rule names this machine for this path.' : WHY[explanation.kind]
   return html`<p>${why}</p>
     ${
       deciding.length === 0
