@@ -76,7 +76,10 @@ void t.test('a rule is shown with its effect, and saved by a button', async (t) 
     methods: ['GET'],
   })
   t.equal(preview.status, 200)
-  t.match(preview.text, /1 person who were here|Compared for the 1 person/)
+  t.match(
+    preview.text,
+    'For the 1 person seen in the last 7 days: 1 path that someone could no longer open.',
+  )
   t.match(preview.text, /Could no longer open it.*Bob/s)
   t.match(preview.text, 'Which paths people opened isn’t recorded')
   t.same(await rules(), [], 'nothing is saved yet')

@@ -2,7 +2,7 @@
 import { html } from 'hono/html'
 import type { User } from '../../../accounts/users.ts'
 import { LIMITS } from '../../../../shared/limits.ts'
-import type { AccessChange, ChangedPath } from '../../../tenants/access-replay.ts'
+import { CHANGES, type AccessChange, type ChangedPath } from '../../../tenants/access-replay.ts'
 import type { ReplayedAccess } from '../../../tenants/access-review.ts'
 import type { Html } from '../../../pages/html.ts'
 import { table } from '../../blocks/table.ts'
@@ -25,31 +25,31 @@ const WORDS: Readonly<Record<AccessChange, readonly [string, Tone]>> = {
 
 export const KNOWN_HINT = `Based on who was signed in during the last ${LIMITS.accessReplayDays} days, the IP addresses they signed in from and the groups they are in now. Which paths people opened isn’t recorded, so this shows who could open a path, not who did.`
 
-/** «2 of 14 people who were here in the last 7 days could no longer open something.» */
+/** «For the 14 people seen in the last 7 days: 2 paths that someone could no longer open.» */
 export function impactSentence({ people, machines, changes, isCut }: ReplayedAccess): string {
-  const days = `the last ${LIMITS.accessReplayDays} days`
-  const who = [
-    `${people} ${people === 1 ? 'person' : 'people'}`,
-    ...(machines === 0 ? [] : [`${machines} ${machines === 1 ? 'machine' : 'machines'}`]),
-  ].join(' and ')
+  const days = `in the last ${LIMITS.accessReplayDays} days`
   const cut = isCut ? ' Not everyone could be checked: there are too many.' : ''
   if (people + machines === 0 && !isCut)
-    return `Nobody was signed in during ${days}, so there is nothing to compare.`
-  if (changes.length === 0)
-    return `Nothing changes for the ${who} who were here during ${days}.${cut}`
-  const counts = (Object.keys(WORDS) as AccessChange[]).flatMap((change) => {
-    const paths = new Set(
-      changes.filter((one) => one.change === change).map(({ host, path }) => `${host} ${path}`),
-    )
-    return paths.size === 0 ? [] : [`${COUNTED[change]} ${paths.size}`]
+    return `Nobody was signed in ${days}, so there is nothing to compare.`
+  const who = [
+    `${written(people)} ${people === 1 ? 'person' : 'people'}`,
+    ...(machines === 0 ? [] : [`${machines} ${machines === 1 ? 'machine' : 'machines'}`]),
+  ].join(' and ')
+  const counts = CHANGES.flatMap((change) => {
+    const alike = changes.filter((one) => one.change === change)
+    const { size } = new Set(alike.map(({ host, path }) => `${host} ${path}`))
+    return size === 0 ? [] : [`${size} ${size === 1 ? 'path' : 'paths'} ${COUNTED[change]}`]
   })
-  return `Compared for the ${who} who were here during ${days}. Paths ${counts.join('; paths ')}.${cut}`
+  const said = counts.length === 0 ? 'nothing changes' : counts.join(', ')
+  return `For the ${who} seen ${days}: ${said}.${cut}`
 }
 
+const written = (count: number) => count.toLocaleString('en')
+
 const COUNTED: Readonly<Record<AccessChange, string>> = {
-  refused: 'that someone could no longer open:',
-  asked: 'where someone would be asked for more:',
-  opened: 'that someone could open who can’t today:',
+  refused: 'that someone could no longer open',
+  asked: 'where someone would be asked for more',
+  opened: 'that someone could open who can’t now',
 }
 
 export function impactTables({ tenantId, replayed, people, machines }: ImpactView): Html {

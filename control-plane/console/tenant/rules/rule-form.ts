@@ -102,12 +102,12 @@ export function ruleFields(
     chosen: rule?.methods ?? [],
     attempt,
   })}
-  <h3>Who may open it</h3>
+  <h2>Who may open it</h2>
   <p class="hint">Each box is one way in, and one is enough. Within a box everything must be true.</p>
   ${Array.from({ length: shownOf(allow.length, ALLOW_SHOWN_MAX, 2) }, (_, at) =>
     clauseFields({ list: 'allow', at, clause: allow[at], choices, attempt }),
   )}
-  <h3>Who never may</h3>
+  <h2>Who never may</h2>
   <p class="hint">Wins over every way in, and holds for every path below. Leave it empty if there is nobody.</p>
   ${Array.from({ length: shownOf(deny.length, DENY_SHOWN_MAX, 1) }, (_, at) =>
     clauseFields({ list: 'deny', at, clause: deny[at], choices, attempt }),
@@ -144,8 +144,9 @@ function clauseFields({
   const services = [...machines].map(([value, label]) => ({ value, label }))
   const chosen = (field: string, label: string, options: readonly Option[], value = '') =>
     choice({ name: name(field), label, options, value, attempt })
-  return html`<fieldset class="field box">
-    <legend>${list === 'allow' ? 'Way' : 'Never'} ${at + 1}</legend>
+  const title = `${list === 'allow' ? 'Way' : 'Never'} ${at + 1}`
+  const content = html`<fieldset class="field box">
+    <legend>${title}</legend>
     ${checkField({
       name: name('signed_in'),
       label: 'Anyone who is signed in',
@@ -176,7 +177,23 @@ function clauseFields({
     }
     ${services.length === 0 ? '' : chosen('service', 'The machine', services, clause.service)}
   </fieldset>`
+  const isFirst = list === 'allow' && at === 0
+  const isSaid = Object.keys(clause).length > 0 || isTyped(attempt, name(''))
+  return isFirst || isSaid ? content : folded(list, content)
 }
+
+/** What is wrong within must be seen. */
+const isTyped = (attempt: Attempt | undefined, prefix: string) =>
+  [...(attempt?.values ?? []), ...(attempt?.problems ?? [])].some(
+    ([field, text]) => field.startsWith(prefix) && text !== '',
+  )
+
+const folded = (list: List, content: Html): Html =>
+  html`<details class="folded">
+    <summary>${list === 'allow' ? 'Add another way in' : 'Add someone who never may'}</summary>
+    ${content}
+  </details>`
+
 
 function choice(view: {
   readonly name: string

@@ -56,7 +56,7 @@ export function rulesRoutes(world: RulesWorld): readonly ConsoleRoute[] {
       ],
       content: html`${freshSignInNotice(visit)} ${problemOf(attempt)} ${ruleTable(visit, content, machines)}
         ${card('Networks', networksPart(visit, content, attempt), 'networks')}
-        ${card('Contact', contactPart(visit, content, attempt), 'contact')}
+        ${card('Contact', contactPart(visit, content, attempt), 'ask')}
         <p class="hint"><a href="${base(visit)}/json">${isReadOnly ? 'View' : 'Edit'} as JSON</a></p>`,
       calls: [
         { method: 'GET', path: apiOf(tenantId) },
@@ -203,8 +203,12 @@ function ruleTable(visit: TenantVisit, content: AccessRules, machines: MachineNa
     caption: 'Access rules',
     rows: rules.map((rule, at) => ({ at, rule })),
     columns: [
-      { label: 'Rule', isName: true, cell: ({ at }) => String(at + 1) },
-      { label: 'What it says', cell: ({ rule }) => ruleSentence(rule, machines) },
+      {
+        label: 'Rule',
+        isName: true,
+        cell: ({ at, rule }) =>
+          html`${at + 1}. <span class="said">${ruleSentence(rule, machines)}</span>`,
+      },
       ...(isReadOnly
         ? []
         : [
@@ -255,7 +259,8 @@ function networksPart(
     ${
       visit.proofs.isReadOnly
         ? ''
-        : form(visit, {
+        : html`<h3>Add or replace a network</h3>
+          ${form(visit, {
             action: `${base(visit)}/networks`,
             submit: 'Preview impact',
             attempt: attempt?.values.has('name') === true ? attempt : undefined,
@@ -272,7 +277,7 @@ function networksPart(
               isFree: true,
               attempt,
             })}`,
-          })
+          })}`
     }`
 }
 
