@@ -84,7 +84,7 @@ export async function openTenants(world: ServicesWorld, jobs: Jobs) {
   jobs.tidies('serviceIdentities', (limit) => machines.renewIdentities(limit))
   const accessRules = createAccessRules({ store })
   const accessReview = jobs.tidied(
-    'pastMembers',
+    'accessReview',
     createAccessReview({ store, accessRules, clock }),
   )
   const revocations = jobs.tidied('revocations', createRevocations({ store }))

@@ -66,6 +66,7 @@ export async function previewView(
   })
   const ids = replayed.changes.flatMap(({ ids: some }) => some)
   const people = await peopleOf(world.users, tenantId, ids)
+  const verb = edit.kind === 'remove' ? 'Remove' : 'Save'
   const isHarsh = replayed.changes.some(({ change }) => change === 'refused')
   return {
     title: 'Access rules: impact',
@@ -79,11 +80,11 @@ export async function previewView(
         'impact',
       )}
       ${card(
-        'Save',
+        verb,
         html`<p class="hint">Gateways apply the rules within a second of saving.</p>
           ${form(visit, {
             action: `${base}/save`,
-            submit: isHarsh ? 'Save anyway (people lose access)' : 'Save',
+            submit: isHarsh ? `${verb} anyway (people lose access)` : verb,
             cancel: base,
             hidden: { edit: JSON.stringify(edit), version },
             ...(isHarsh && { look: 'danger' as const }),
