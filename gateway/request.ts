@@ -113,15 +113,19 @@ function carryOut(context: RequestContext, outcome: Outcome<ProvenSession>): voi
       return respond(context.exchange, context.signIn(outcome.reason, outcome.maxAge))
     case 'refuse':
       if (outcome.reason === 'sealed' && keyOfOwnProbe(context) !== undefined) markAsProbe(context)
-      return refuse(context.exchange, outcome.reason, outcome.status, deniedBy(context, outcome.ways))
+      return refuse(
+        context.exchange,
+        outcome.reason,
+        outcome.status,
+        deniedBy(context, outcome.ways),
+      )
   }
 }
 
 const deniedBy = (
   { tenant, edgeUrl, path }: RequestContext,
   ways: readonly AllowClause[] | undefined,
-): Denied | undefined =>
-  ways && { ways, contact: tenant.accessContact, url: edgeUrl + path }
+): Denied | undefined => ways && { ways, contact: tenant.accessContact, url: edgeUrl + path }
 
 function forward(context: RequestContext, outcome: Forward<ProvenSession>): void {
   const { exchange, tenant } = context

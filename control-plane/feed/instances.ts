@@ -150,7 +150,11 @@ export async function openInstances(world: {
 
   await load()
   return {
-    polled(tenantId: string, { name, version, clockOffsetMs }: Omit<Poll, 'features'>, stateHash: string) {
+    polled(
+      tenantId: string,
+      { name, version, clockOffsetMs }: Omit<Poll, 'features'>,
+      stateHash: string,
+    ) {
       const nowMs = clock.nowMs()
       const before = byTenant.get(tenantId)?.get(name)
       const known = before ?? { tenantId, name, isWritten: false, ...UNSEEN }

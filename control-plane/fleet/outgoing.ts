@@ -105,7 +105,6 @@ export const entryOfOld = ([tenantId, revision, version, hosts]: IndexEntry): In
   hosts,
 ]
 
-
 /** `isFirst`: these are all. */
 export function writeHolders(holders: readonly Holders[], isFirst: boolean): string[] {
   const most = LIMITS.holdersTenantsSentMax

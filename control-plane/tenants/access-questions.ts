@@ -9,7 +9,12 @@ import {
   type AccessJudge,
   type Explanation,
 } from '../../shared/enforcement/access-rules.ts'
-import { decide, type Judged, type Outcome, type TenantRules } from '../../shared/enforcement/decide.ts'
+import {
+  decide,
+  type Judged,
+  type Outcome,
+  type TenantRules,
+} from '../../shared/enforcement/decide.ts'
 import { compileExcluded, compileSealed } from '../../shared/enforcement/path.ts'
 import type { TokenClaims } from '../../shared/enforcement/token.ts'
 import type { AccessRules, GroupSlot } from '../../shared/fleet/access-rules.ts'

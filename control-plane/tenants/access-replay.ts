@@ -128,9 +128,7 @@ export function createAccessReplay(
           const methods = alike.map((one) => one.probe.method)
           return { host: probe.host, path: probe.path, methods, change, count, ids }
         })
-        .sort(
-          (a, b) => CHANGES.indexOf(a.change) - CHANGES.indexOf(b.change) || b.count - a.count,
-        )
+        .sort((a, b) => CHANGES.indexOf(a.change) - CHANGES.indexOf(b.change) || b.count - a.count)
     },
   }
 }

@@ -41,7 +41,13 @@ export function isServed({ mode, status }: Pick<Tenant, 'mode' | 'status'>): boo
 /** null: gateways have nothing to do with this tenant. */
 export function buildSnapshot(parts: SnapshotParts): TenantSnapshot | null {
   const { tenant, keys, certificates, clientSecrets, baseUrl, edgeUrlFor } = parts
-  const { acmeThumbprint: thumbprint, acmeHostnames: orderedFor, access, accessContact, services } = parts
+  const {
+    acmeThumbprint: thumbprint,
+    acmeHostnames: orderedFor,
+    access,
+    accessContact,
+    services,
+  } = parts
   const { current, previous } = clientSecrets
   const { mode, status } = tenant
   if (mode === 'sdk' || status === 'draft') return null

@@ -197,7 +197,11 @@ function explainPlace(place: Place, method: string, facts: AccessFacts): Explana
 }
 
 /** As `allows`. */
-function openersOf(place: Place, method: string, facts: AccessFacts): readonly number[] | undefined {
+function openersOf(
+  place: Place,
+  method: string,
+  facts: AccessFacts,
+): readonly number[] | undefined {
   for (const rule of place.rules) {
     if (!isOf(rule, method)) continue
     if (!rule.allow.some((clause) => holds(clause, facts, ASSUME_NOTHING))) continue
@@ -285,4 +289,3 @@ function compileRule({ rule, at }: ListedRule, known: KnownNames): CompiledRule 
     deny: (rule.deny ?? []).map((clause) => compileClause(clause, known)),
   }
 }
-

@@ -22,6 +22,11 @@ export const needsOf = ({ access }: { readonly access?: unknown }): readonly Fea
   access === undefined ? [] : ['access_rules']
 
 /** 503 for everybody, in words that every version reads. */
-export function closed({ access, access_contact, services, ...snapshot }: TenantSnapshot): TenantSnapshot {
+export function closed({
+  access,
+  access_contact,
+  services,
+  ...snapshot
+}: TenantSnapshot): TenantSnapshot {
   return { ...snapshot, status: 'suspended' }
 }

@@ -134,7 +134,11 @@ function accessDenied(
       ? {}
       : { action: { href: hrefOf(contact, accessTo(url)), label: askForAccess } }
   const needed = [...new Set(ways.map((way) => TEXTS[language].accessNeeded(way)))]
-  return htmlAnswer(403, pageHtml({ title, text, language, code: 'rule_denied', needed, ...action }), NO_LINES)
+  return htmlAnswer(
+    403,
+    pageHtml({ title, text, language, code: 'rule_denied', needed, ...action }),
+    NO_LINES,
+  )
 }
 
 /** A mail that says already what it is about; an address of the web is gone to as it is. */

@@ -99,18 +99,37 @@ t.test('what a person meets', async (t) => {
     ...of('fresh', named, {}, { target: '/fresh' }),
     // a network is the client's, and no header's
     ...of('elsewhere', refused, {}, { target: '/office' }),
-    ...of('says it was forwarded from there', refused, {}, {
-      target: '/office',
-      lines: ['X-Forwarded-For: 192.0.2.7', 'X-Real-IP: 192.0.2.7', 'CF-Connecting-IP: 192.0.2.7'],
-    }),
-    ...of('says so by the standard', refused, {}, {
-      target: '/office',
-      lines: ['Forwarded: for=192.0.2.7', 'True-Client-IP: 192.0.2.7', 'X-Client-IP: 192.0.2.7'],
-    }),
-    ...of('is denied, whatever is forwarded', refused, {}, {
-      target: '/away',
-      lines: ['X-Forwarded-For: 192.0.2.7'],
-    }),
+    ...of(
+      'says it was forwarded from there',
+      refused,
+      {},
+      {
+        target: '/office',
+        lines: [
+          'X-Forwarded-For: 192.0.2.7',
+          'X-Real-IP: 192.0.2.7',
+          'CF-Connecting-IP: 192.0.2.7',
+        ],
+      },
+    ),
+    ...of(
+      'says so by the standard',
+      refused,
+      {},
+      {
+        target: '/office',
+        lines: ['Forwarded: for=192.0.2.7', 'True-Client-IP: 192.0.2.7', 'X-Client-IP: 192.0.2.7'],
+      },
+    ),
+    ...of(
+      'is denied, whatever is forwarded',
+      refused,
+      {},
+      {
+        target: '/away',
+        lines: ['X-Forwarded-For: 192.0.2.7'],
+      },
+    ),
     ...of('says that it asks for another path', refused, NONE, {
       target: '/reports',
       lines: ['X-Original-URL: /work', 'X-Rewrite-URL: /work', 'X-Forwarded-Uri: /work'],
@@ -156,7 +175,9 @@ t.test('no spelling of a path goes past its rule', async (t) => {
       return {
         name: `${id} ${target} (${why}), ${as}`,
         ask: headOf({ target, as, cookie }),
-        required: { outcome: [...(isOpen ? (['forward'] as const) : []), 'refused_403', 'refused_400'] },
+        required: {
+          outcome: [...(isOpen ? (['forward'] as const) : []), 'refused_403', 'refused_400'],
+        },
       }
     }),
   )

@@ -11,7 +11,12 @@ import { CHANGES } from '../../tenants/access-replay.ts'
 import type { AccessReview } from '../../tenants/access-review.ts'
 import type { Groups } from '../../tenants/groups.ts'
 import type { TenantAccessRules } from '../../tenants/access-rules.ts'
-import { AccessQuestionBody, GroupAnswer, MemberAnswer, NewGroupBody } from '../../requests/access-fields.ts'
+import {
+  AccessQuestionBody,
+  GroupAnswer,
+  MemberAnswer,
+  NewGroupBody,
+} from '../../requests/access-fields.ts'
 import { count, described, time } from '../../requests/described.ts'
 import { viewOf } from '../../requests/field-names.ts'
 import { mapPage, PAGE_QUERY, pageOf } from '../../requests/paging.ts'
@@ -75,7 +80,9 @@ const ReplayAnswer = v.strictObject({
   ),
   truncated: described(v.boolean(), 'Not everybody was looked at.'),
 })
-const ofRefused = viewOf(v.strictObject({ path: v.nullable(v.string()), count, addresses: count, at: time }))
+const ofRefused = viewOf(
+  v.strictObject({ path: v.nullable(v.string()), count, addresses: count, at: time }),
+)
 const DecisionAnswer = v.strictObject({
   known: described(v.boolean(), 'false: which rules were in force then is not known.'),
   decision: v.nullable(v.picklist(['forward', 'sign_in', 'refuse', 'service'])),
@@ -85,7 +92,10 @@ const DecisionAnswer = v.strictObject({
     'What the rules said; null: it did not come to them.',
   ),
   rules: v.array(
-    v.strictObject({ number: described(count, 'Its place in the list, from 0.'), rule: AccessRuleSchema }),
+    v.strictObject({
+      number: described(count, 'Its place in the list, from 0.'),
+      rule: AccessRuleSchema,
+    }),
   ),
   groups: described(v.array(v.string()), 'Groups the person was in.'),
 })

@@ -75,11 +75,7 @@ export async function groupsOfPersonAt(
     .select({ group: members.group })
     .from(members)
     .where(
-      and(
-        eq(members.tenantId, tenantId),
-        eq(members.userId, userId),
-        lte(members.createdAt, atMs),
-      ),
+      and(eq(members.tenantId, tenantId), eq(members.userId, userId), lte(members.createdAt, atMs)),
     )
   const then = await queries
     .select({ group: past.group })
@@ -129,11 +125,7 @@ export async function peopleSeenSince(
     .selectDistinct({ userId, ip })
     .from(sessions)
     .where(
-      and(
-        eq(sessions.tenantId, tenantId),
-        gte(createdAt, begunSinceMs),
-        gte(lastSeenAt, sinceMs),
-      ),
+      and(eq(sessions.tenantId, tenantId), gte(createdAt, begunSinceMs), gte(lastSeenAt, sinceMs)),
     )
     .orderBy(asc(userId), asc(ip))
     .limit(limit)

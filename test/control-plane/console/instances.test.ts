@@ -26,7 +26,11 @@ void t.test('an instance shows its version, its last poll, its lag and its state
   await tenants.publish('acme', ACTOR)
   const features = new Set<never>()
   const poll = async (name: string, version = '0.1.0', clockOffsetMs: number | null = 20) => {
-    await feed.poll(await tenants.get('acme'), { name, version, features, clockOffsetMs }, undefined)
+    await feed.poll(
+      await tenants.get('acme'),
+      { name, version, features, clockOffsetMs },
+      undefined,
+    )
   }
   await poll('web-1')
   await poll('<img src=x onerror=alert(1)>', '<b>9', -90_000)

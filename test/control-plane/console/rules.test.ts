@@ -114,7 +114,11 @@ void t.test('what is wrong stands beside its field, and nothing is lost', async 
   t.match(group, { status: 422, text: /about groups of this tenant; create nobody first/ })
   const escaped = await sent({ path: '/a%20b', allow_1_signed_in: 'on' })
   t.match(escaped, { status: 422, text: /Rule 1 must be a plain path/ })
-  const mixed = await sent({ path: '/r', allow_1_mfa: 'on', allow_1_service: 'svc_0000000000000000' })
+  const mixed = await sent({
+    path: '/r',
+    allow_1_mfa: 'on',
+    allow_1_service: 'svc_0000000000000000',
+  })
   t.match(mixed, { status: 422, text: /a machine has nothing else/ })
   t.same(await rules(), [])
 })
@@ -173,7 +177,10 @@ void t.test('networks, the contact and all rules as JSON', async (t) => {
     status: 422,
     text: /The network b must be addresses/,
   })
-  t.match((await ada.post(`${PAGE}/networks`, { name: '__proto__', entries: '192.0.2.1' })).status, 422)
+  t.match(
+    (await ada.post(`${PAGE}/networks`, { name: '__proto__', entries: '192.0.2.1' })).status,
+    422,
+  )
 
   const contact = hiddenIn(await ada.get(PAGE), `${PAGE}/contact`)
   await ada.post(`${PAGE}/contact`, { ...contact, contact: 'help@example.test' })
@@ -196,10 +203,13 @@ void t.test('networks, the contact and all rules as JSON', async (t) => {
     status: 422,
     text: /valid JSON/,
   })
-  t.match(await ada.post(`${PAGE}/json`, { ...again, rules: '{"rules":[{"path":"/a","allow":[]}]}' }), {
-    status: 422,
-    text: /rules\.0\.allow must be a list of 1 to/,
-  })
+  t.match(
+    await ada.post(`${PAGE}/json`, { ...again, rules: '{"rules":[{"path":"/a","allow":[]}]}' }),
+    {
+      status: 422,
+      text: /rules\.0\.allow must be a list of 1 to/,
+    },
+  )
   t.same(await rules(), [REPORTS])
 })
 
@@ -230,16 +240,25 @@ void t.test('who can open a path is answered by the rule that decides', async (t
   t.match(await who({ path: '/x', person: 'nobody' }), { status: 422, text: /No user has the/ })
   t.match(await who({ path: '/x' }), { status: 422, text: /Enter a person/ })
   t.match(await who({ path: 'x', person: 'bob' }), { status: 422, text: /Must be a path as/ })
-  t.match(await who({ path: '/x', person: 'bob', ip: 'here' }), { status: 422, text: /an IP address/ })
+  t.match(await who({ path: '/x', person: 'bob', ip: 'here' }), {
+    status: 422,
+    text: /an IP address/,
+  })
   t.match(await who({ path: '/x', person: 'bob', at: 'once' }), { status: 422, text: /in UTC/ })
-  t.match(await who({ path: '/x', person: 'bob', ago: 'x' }), { status: 422, text: /length of time/ })
+  t.match(await who({ path: '/x', person: 'bob', ago: 'x' }), {
+    status: 422,
+    text: /length of time/,
+  })
 })
 
 void t.test('groups are made, filled and deleted', async (t) => {
   const { ada, services, bob, put } = await startPage(t)
   const groups = '/console/tenants/acme/groups'
   t.match((await ada.get(groups)).text, /finance/)
-  t.match((await ada.post(groups, { name: 'admins', description: '' })).location, `${groups}/admins`)
+  t.match(
+    (await ada.post(groups, { name: 'admins', description: '' })).location,
+    `${groups}/admins`,
+  )
   t.match(await ada.post(groups, { name: 'Admins' }), { status: 409, text: /already has a group/ })
   t.match((await ada.get(`${groups}/admins`)).text, /No members yet/)
   await ada.post(`${groups}/admins/add`, { person: 'bob' })
@@ -253,12 +272,18 @@ void t.test('groups are made, filled and deleted', async (t) => {
   t.match((await ada.get(`${groups}/admins`)).text, /Provisioning/)
   await ada.post(`${groups}/admins/remove`, { user_id: bob.userId })
   const { items } = await services.groups.members('acme', 'admins', { limit: 5 })
-  t.same(items.map(({ source }) => source), ['scim'])
+  t.same(
+    items.map(({ source }) => source),
+    ['scim'],
+  )
   await put(REPORTS)
   t.match((await ada.post(`${groups}/finance/delete`)).text, /Access rules use this group/)
   t.match((await ada.get(`${groups}/admins/delete`)).text, /Delete admins\?/)
   await ada.post(`${groups}/admins/delete`)
-  t.same((await services.groups.list('acme')).map(({ name }) => name), ['finance'])
+  t.same(
+    (await services.groups.list('acme')).map(({ name }) => name),
+    ['finance'],
+  )
 })
 
 void t.test('who may only look sees rules and groups, and nothing to press', async (t) => {

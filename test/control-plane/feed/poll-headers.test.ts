@@ -31,7 +31,11 @@ void t.test('what is odd is left out, and the rest is still taken', (t) => {
   const names = ['', ' ', '<script>', 'a b', 'ä', 'a\u0000', 'a,b', '-x', '.', 'a'.repeat(101)]
   for (const name of names) {
     const said = read({ 'x-service-instance': name, 'x-service-sdk-version': '1' })
-    t.strictSame(said, { name: '', version: '1', features: new Set(), clockOffsetMs: null }, JSON.stringify(name))
+    t.strictSame(
+      said,
+      { name: '', version: '1', features: new Set(), clockOffsetMs: null },
+      JSON.stringify(name),
+    )
   }
   for (const version of ['', 'v 1', '<b>', 'a'.repeat(51), '1\n'])
     t.equal(read({ 'x-service-sdk-version': version }).version, '', JSON.stringify(version))

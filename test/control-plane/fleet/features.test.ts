@@ -36,7 +36,8 @@ t.test('a first rule closes the tenant there at once, and its last one opens it'
   control.put('ada')
   const old = await connectRaw(t, control.port, OLD)
   await old.wait('synced')
-  const statuses = () => old.of('tenant').map(({ snapshot }) => (snapshot as { status: string }).status)
+  const statuses = () =>
+    old.of('tenant').map(({ snapshot }) => (snapshot as { status: string }).status)
   t.same(statuses(), ['published'])
   control.put('ada', ACCESS)
   await until(() => statuses().length === 2)

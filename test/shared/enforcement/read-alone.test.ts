@@ -24,7 +24,19 @@ const PARTS = [
   ...['é', ' ', ';', '\\', '%20.', '.%20'],
   ...['%e2%84%aa', '%c4%b0', '%cd%ba', '%c0%ae', '%u0061', '%d7%a9', '%e4%b8%ad', '%ef%b7%ba'],
 ]
-const PREFIXES = ['/a', '/ab', '/a/b', '/abc/1', '/x/a', '/a.pdf', '/1', '/cafe', '/a/b/c', '/e', '/i']
+const PREFIXES = [
+  '/a',
+  '/ab',
+  '/a/b',
+  '/abc/1',
+  '/x/a',
+  '/a.pdf',
+  '/1',
+  '/cafe',
+  '/a/b/c',
+  '/e',
+  '/i',
+]
 
 /** As every reading of a path is held against prefixes: its segments, where it begins, what it leaves out. */
 function readingsOf(path: string) {

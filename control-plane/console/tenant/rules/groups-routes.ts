@@ -39,7 +39,8 @@ export function groupsRoutes({ groups, users }: GroupsWorld): readonly ConsoleRo
     return {
       title: 'Groups',
       here: 'groups',
-      intro: 'Access rules open paths to groups. Provisioning can fill them, or you add people here.',
+      intro:
+        'Access rules open paths to groups. Provisioning can fill them, or you add people here.',
       content: html`${freshSignInNotice(visit)}
         ${table({
           caption: 'Groups',
@@ -160,7 +161,10 @@ export function groupsRoutes({ groups, users }: GroupsWorld): readonly ConsoleRo
         }`,
       calls: [
         { method: 'GET', path: `${apiOf(tenantId)}/${encodeURIComponent(group)}/members` },
-        { method: 'PUT', path: `${apiOf(tenantId)}/${encodeURIComponent(group)}/members/{user_id}` },
+        {
+          method: 'PUT',
+          path: `${apiOf(tenantId)}/${encodeURIComponent(group)}/members/{user_id}`,
+        },
       ],
     }
   }
@@ -185,7 +189,12 @@ export function groupsRoutes({ groups, users }: GroupsWorld): readonly ConsoleRo
     ),
     page({ path: ONE, role: 'tenant', query: PAGE_QUERY }, (visit) => oneView(visit)),
     action(
-      { path: `${ONE}/add`, ...FORM_OF_ONE, form: { person: 'text' }, body: v.strictObject({ person: v.string() }) },
+      {
+        path: `${ONE}/add`,
+        ...FORM_OF_ONE,
+        form: { person: 'text' },
+        body: v.strictObject({ person: v.string() }),
+      },
       async (visit, { person }) => {
         const { tenantId } = visit.tenant
         const { group } = visit.path

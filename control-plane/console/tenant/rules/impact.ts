@@ -93,7 +93,9 @@ export function impactTables({ tenantId, replayed, people, machines }: ImpactVie
               label: 'Path',
               isName: true,
               cell: ({ path }) =>
-                path === null ? html`<span class="hint">Other paths</span>` : html`<code>${path}</code>`,
+                path === null
+                  ? html`<span class="hint">Other paths</span>`
+                  : html`<code>${path}</code>`,
             },
             { label: 'Requests', isNumber: true, cell: ({ count }) => count.toLocaleString('en') },
             { label: 'Last requested', cell: ({ at }) => logMoment(at) },

@@ -41,7 +41,9 @@ export function jsonRoutes(world: RulesWorld): readonly ConsoleRoute[] {
   }
 
   return [
-    page({ path, role: 'tenant', needsFreshSignIn: true, isForForm: false }, (visit) => show(visit)),
+    page({ path, role: 'tenant', needsFreshSignIn: true, isForForm: false }, (visit) =>
+      show(visit),
+    ),
     action(
       {
         path,

@@ -194,7 +194,6 @@ const folded = (list: List, content: Html): Html =>
     ${content}
   </details>`
 
-
 function choice(view: {
   readonly name: string
   readonly label: string

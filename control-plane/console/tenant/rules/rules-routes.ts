@@ -115,8 +115,9 @@ export function rulesRoutes(world: RulesWorld): readonly ConsoleRoute[] {
 
   return [
     page({ path: RULES, role: 'tenant' }, (visit) => listView(visit)),
-    page({ path: `${RULES}/new`, role: 'tenant', needsFreshSignIn: true, isForForm: true }, (visit) =>
-      oneView(visit),
+    page(
+      { path: `${RULES}/new`, role: 'tenant', needsFreshSignIn: true, isForForm: true },
+      (visit) => oneView(visit),
     ),
     action(
       { path: `${RULES}/new`, role: 'tenant', form: shape, body: RULE_BODY },
@@ -281,11 +282,7 @@ function networksPart(
     }`
 }
 
-function contactPart(
-  visit: TenantVisit,
-  content: AccessRules,
-  attempt: Attempt | undefined,
-): Html {
+function contactPart(visit: TenantVisit, content: AccessRules, attempt: Attempt | undefined): Html {
   return form(visit, {
     action: `${base(visit)}/contact`,
     submit: 'Save contact',

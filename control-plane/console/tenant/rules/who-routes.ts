@@ -143,7 +143,9 @@ function attemptOf(asked: Asked, { fields, detail }: Refusal): Attempt {
   const { field } = fields
   const isOfForm = typeof field === 'string' && Object.hasOwn(QUERY, field)
   return {
-    values: new Map(Object.entries(asked).filter(([name, value]) => name !== 'factor' || value !== '')),
+    values: new Map(
+      Object.entries(asked).filter(([name, value]) => name !== 'factor' || value !== ''),
+    ),
     choices: NONE,
     problems: new Map(isOfForm ? [[field, detail]] : []),
     problem: isOfForm ? undefined : detail,
@@ -257,7 +259,11 @@ function verdictOf(
   if (outcome.reason === 'sealed')
     return ['No', 'bad', `Nobody can open ${path}: it is sealed, and returns 404.`]
   if (outcome.reason === 'path_unreadable')
-    return ['No', 'bad', `Nobody can open ${path}: servers read it in different ways, so it is refused.`]
+    return [
+      'No',
+      'bad',
+      `Nobody can open ${path}: servers read it in different ways, so it is refused.`,
+    ]
   return ['No', 'bad', `${who} ${cannot} open ${path}.`]
 }
 

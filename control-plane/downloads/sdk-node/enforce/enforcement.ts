@@ -150,7 +150,9 @@ function enforcing(settings: EnforceSettings): Guard {
         if (decision.reason === 'sealed' && !isOwnProbe(enforced))
           events.add({ outcome: 'sealed', ...placeOf(enforced), path: shownPath(enforced.path) })
         if (decision.reason === 'client_unreadable') tellOfMissingAddress(enforced.peer)
-        return answered(refusal(enforced, decision.reason, decision.status, deniedBy(enforced, decision.ways)))
+        return answered(
+          refusal(enforced, decision.reason, decision.status, deniedBy(enforced, decision.ways)),
+        )
     }
   }
 
