@@ -38,7 +38,7 @@ export interface Answered {
   readonly explanation: Explanation | undefined
 }
 
-export interface AccessQuestions {
+interface AccessQuestions {
   /** As a request would be answered. */
   ask(asked: AccessAsked, asker: Asker): Answered
   /** The rules alone: does it open, would it with a second factor, or not at all? */

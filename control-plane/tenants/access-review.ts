@@ -24,7 +24,7 @@ import { askAccess, type Answered, type Asker } from './access-questions.ts'
 import { createAccessReplay, type ChangedPath, type Visitor } from './access-replay.ts'
 import type { TenantAccessRules } from './access-rules.ts'
 
-export interface AccessQuestion extends Omit<Asker, 'groups'> {
+interface AccessQuestion extends Omit<Asker, 'groups'> {
   /** Left out: the first of the tenant's. */
   readonly host?: string | undefined
   readonly path: string

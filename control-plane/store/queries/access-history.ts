@@ -5,12 +5,10 @@ import { deleteBefore, deleteBy, firstBy, insertRows, upsertInto } from '../stat
 
 const { accessRuleVersions: versions, groupMembers: members, pastMembers: past, sessions } = schema
 
-export type RuleVersionRow = typeof versions.$inferSelect
 type MemberRow = typeof members.$inferSelect
 
 /** Two within one millisecond are one: the last. */
 export const upsertRuleVersion = upsertInto(versions, ['tenantId', 'at'], 'actor', 'content')
-export const deleteRuleVersionsBefore = deleteBefore(versions.at)
 /** Newest first. */
 const newestVersions = firstBy(versions, ['tenantId'], desc(versions.at))
 

@@ -59,6 +59,7 @@ void t.test('each rule is a sentence, and an empty list says how to get the firs
     '/admin and everything below it: open to members of finance with a second factor who signed in within the last 15 min, and never to anyone who is signed in from outside the network office. This also holds for people whom a rule above this path would refuse.',
   )
   t.match(text, /192\.0\.2\.0\/24.*\/admin and everything below it/s, 'the network and its rule')
+  t.match(text, /Last saved <time.*by operator\./s)
 })
 
 void t.test('a rule is shown with its effect, and saved by a button', async (t) => {

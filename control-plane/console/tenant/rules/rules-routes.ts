@@ -15,7 +15,7 @@ import type { RuleEdit } from '../../../tenants/rule-edits.ts'
 import { freshSignInNotice } from '../../access/fresh-sign-in.ts'
 import { form } from '../../blocks/form.ts'
 import { emptyState, table } from '../../blocks/table.ts'
-import { card } from '../../blocks/text.ts'
+import { card, moment } from '../../blocks/text.ts'
 import { tenantPath } from '../../navigation.ts'
 import { action, page, type ConsoleRoute, type TenantVisit, type View } from '../../route.ts'
 import { jsonRoutes } from './json-routes.ts'
@@ -45,6 +45,7 @@ export function rulesRoutes(world: RulesWorld): readonly ConsoleRoute[] {
     const { tenantId, name } = visit.tenant
     const content = await accessRules.of(tenantId)
     const machines = await machineNames(world, tenantId)
+    const [saved] = await world.accessReview.saved(tenantId, 1)
     const { isReadOnly } = visit.proofs
     return {
       title: 'Access rules',
@@ -57,7 +58,7 @@ export function rulesRoutes(world: RulesWorld): readonly ConsoleRoute[] {
       content: html`${freshSignInNotice(visit)} ${problemOf(attempt)} ${ruleTable(visit, content, machines)}
         ${card('Networks', networksPart(visit, content, attempt), 'networks')}
         ${card('Contact', contactPart(visit, content, attempt), 'ask')}
-        <p class="hint"><a href="${base(visit)}/json">${isReadOnly ? 'View' : 'Edit'} as JSON</a></p>`,
+        <p class="hint"><a href="${base(visit)}/json">${isReadOnly ? 'View' : 'Edit'} as JSON</a>${saved === undefined ? '' : html`. Last saved ${moment(saved.at)}${saved.actor === '' ? '' : ` by ${saved.actor}`}.`}</p>`,
       calls: [
         { method: 'GET', path: apiOf(tenantId) },
         { method: 'PUT', path: apiOf(tenantId), body: content },

@@ -30,7 +30,7 @@ export const machineNames = async ({ machines }: Pick<RulesWorld, 'machines'>, t
   new Map((await machines.list(tenantId)).map(({ serviceId, name }) => [serviceId, name]))
 
 /** The rules that a page was made of, or a refusal where they are others by now. */
-export async function rulesOfVersion(
+async function rulesOfVersion(
   { accessRules }: Pick<RulesWorld, 'accessRules'>,
   tenantId: string,
   version: string,
@@ -41,7 +41,7 @@ export async function rulesOfVersion(
 }
 
 /** «"rules.2.path" must be …» is what programs read. */
-export function inWords(error: unknown): unknown {
+function inWords(error: unknown): unknown {
   if (!(error instanceof Refusal) || error.code !== 'field_invalid') return error
   const detail = error.detail
     .replace(/^"rules\.(\d+)(?:\.\w+)?"/, (_, at: string) => `Rule ${Number(at) + 1}`)
