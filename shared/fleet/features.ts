@@ -23,9 +23,9 @@ export const needsOf = ({ access }: { readonly access?: unknown }): readonly Fea
 
 /** 503 for everybody, in words that every version reads. */
 export function closed({
-  access,
-  access_contact,
-  services,
+  access: _access,
+  access_contact: _contact,
+  services: _services,
   ...snapshot
 }: TenantSnapshot): TenantSnapshot {
   return { ...snapshot, status: 'suspended' }

@@ -5,8 +5,6 @@ import { deleteBefore, deleteBy, firstBy, insertRows, upsertInto } from '../stat
 
 const { accessRuleVersions: versions, groupMembers: members, pastMembers: past, sessions } = schema
 
-type MemberRow = typeof members.$inferSelect
-
 /** Two within one millisecond are one: the last. */
 export const upsertRuleVersion = upsertInto(versions, ['tenantId', 'at'], 'actor', 'content')
 /** Newest first. */
@@ -47,8 +45,8 @@ export async function endMemberships(
   queries: Queries,
   areMeant: SQL | undefined,
   endedAt: number,
-): Promise<readonly MemberRow[]> {
-  const gone = (await queries.delete(members).where(areMeant).returning()) as MemberRow[]
+): Promise<void> {
+  const gone = await queries.delete(members).where(areMeant).returning()
   // one that began and ended within the millisecond has never been
   const been = gone.filter(({ createdAt }) => createdAt < endedAt)
   await insertRows(
@@ -56,7 +54,6 @@ export async function endMemberships(
     past,
     been.map((row) => ({ ...row, endedAt })),
   )
-  return gone
 }
 
 export const deletePastMembershipsOf = deleteBy(past, 'tenantId', 'userId')

@@ -131,7 +131,8 @@ const FIELDS: Readonly<Record<string, keyof Asked>> = {
 }
 
 function problemOf(issue: v.BaseIssue<unknown>): Refusal {
-  const key = String(issue.path?.[0]?.key ?? 'path')
+  const named = issue.path?.[0]?.key
+  const key = typeof named === 'string' ? named : 'path'
   if (key === 'at') return wrong('at', 'Must be a time like 2027-01-31 14:00, in UTC.')
   if (key === 'signed_in_seconds_ago')
     return wrong('ago', 'Must be a length of time, like 5 min or 8 h.')
