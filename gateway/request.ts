@@ -11,7 +11,7 @@ import type { AllowClause } from '../shared/fleet/access-rules.ts'
 import { LIMITS } from '../shared/limits.ts'
 import { carriedProof, checkPass } from '../shared/probe.ts'
 import type { RefuseReason } from '../shared/reasons.ts'
-import { refusal } from '../shared/sign-in/refusals.ts'
+import { refusal, type Denied } from '../shared/sign-in/refusals.ts'
 import type { CompiledTenant } from './tenants/compiled.ts'
 import type { HostLookup } from './tenants/registry.ts'
 import { RequestContext, UnservedContext, type Edge } from './request/context.ts'
@@ -115,9 +115,19 @@ function carryOut(context: RequestContext, outcome: Outcome<ProvenSession>): voi
       return respond(context.exchange, context.signIn(outcome.reason, outcome.maxAge))
     case 'refuse':
       if (outcome.reason === 'sealed' && keyOfOwnProbe(context) !== undefined) markAsProbe(context)
-      return refuse(context.exchange, outcome.reason, outcome.status, outcome.ways)
+      return refuse(
+        context.exchange,
+        outcome.reason,
+        outcome.status,
+        deniedBy(context, outcome.ways),
+      )
   }
 }
+
+const deniedBy = (
+  { tenant, edgeUrl, path }: RequestContext,
+  ways: readonly AllowClause[] | undefined,
+): Denied | undefined => ways && { ways, contact: tenant.accessContact, url: edgeUrl + path }
 
 function forward(context: RequestContext, outcome: Forward<ProvenSession>): void {
   const { exchange, tenant } = context
@@ -200,11 +210,11 @@ function refuse(
   exchange: Exchange,
   reason: RefuseReason,
   status: RefusedStatus,
-  ways?: readonly AllowClause[],
+  denied?: Denied,
 ): void {
   const { head } = exchange
   const header = (name: string) => valuesOf(head.keptLines, name)
-  respond(exchange, refusal({ head, header }, reason, status, ways))
+  respond(exchange, refusal({ head, header }, reason, status, denied))
 }
 
 /**

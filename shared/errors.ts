@@ -104,6 +104,8 @@ const DETAILS = {
       'This hostname was checked a moment ago. Wait ten seconds, then try again.',
     group_taken: 'This tenant already has a group with this name.',
     group_used: 'Access rules use this group. Change the rules first.',
+    access_rules_changed:
+      'Somebody else changed these rules meanwhile. Nothing was saved. Look at the rules as they are now, then make your change again.',
     service_used: 'Access rules name this machine. Change the rules first, or disable it.',
     services_full: 'This tenant has the maximum number of machines. Delete one first.',
     service_secrets_full: 'This machine has two secrets already. Revoke one first.',

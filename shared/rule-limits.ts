@@ -10,6 +10,14 @@ export const RULE_LIMITS = {
   groupsPerTenantMax: 5000,
   ruleAgeSecondsMin: 60,
   ruleAgeSecondsMax: 30 * 24 * 3600,
+  /** Of what was saved: who could open a path then is told by these. */
+  ruleVersionsKeptMax: 100,
+  accessContactCharactersMax: 200,
+  accessPathAskedMax: 2000,
+  /** People at the addresses that they came from, and how many of them are named for each path. */
+  replayedVisitorsMax: 20_000,
+  replayedPeopleListedMax: 20,
+  accessReplayDays: 7,
   /** A token that is younger says what there is to say, and no other is asked for. */
   freshClaimsSecondsMax: 60,
 } as const

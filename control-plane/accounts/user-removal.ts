@@ -1,5 +1,6 @@
 /** The end of an account, with everything that hangs on it. */
 import { Refusal } from '../../shared/errors.ts'
+import { deletePastMembershipsOf } from '../store/queries/access-history.ts'
 import { deleteMembershipsOf } from '../store/queries/access.ts'
 import { deleteIdentitiesOf } from '../store/queries/connections.ts'
 import { deleteRolesOf } from '../store/queries/console.ts'
@@ -32,6 +33,7 @@ export async function removeUserIn(
   await deleteIdentitiesOf(queries, tenantId, userId)
   await deleteRolesOf(queries, userId)
   await deleteMembershipsOf(queries, tenantId, userId)
+  await deletePastMembershipsOf(queries, tenantId, userId)
   await deleteScimPerson(queries, tenantId, userId)
   await deleteInteractionsOf(queries, tenantId, userId)
   const ended = await revokeIn(change, tenantId, { subject: userId }, 'user_removed')

@@ -2,7 +2,7 @@
 import * as v from 'valibot'
 import { Refusal } from '../../shared/errors.ts'
 import { LIMITS } from '../../shared/limits.ts'
-import { EnforcedRulesSchema } from '../../shared/fleet/access-rules.ts'
+import { ContactSchema, EnforcedRulesSchema } from '../../shared/fleet/access-rules.ts'
 import { EnforcedServicesSchema } from '../../shared/fleet/services.ts'
 import {
   LICENCES,
@@ -39,6 +39,9 @@ const FeedState = v.strictObject({
     session_binding: v.picklist(SESSION_BINDINGS),
     access: v.optional(
       described(EnforcedRulesSchema, 'Who may open which paths; left out: whoever is signed in.'),
+    ),
+    access_contact: v.optional(
+      described(ContactSchema, 'Whom to ask for access, where a rule refuses it.'),
     ),
     services: v.optional(
       described(EnforcedServicesSchema, 'Machines, and what rules say of them; left out: none.'),

@@ -12,6 +12,8 @@ const TENANT_ENTRIES = {
   machines: { label: 'Machines', path: '/machines' },
   administrators: { label: 'Administrators', path: '/administrators' },
   policies: { label: 'Policies', path: '/policies' },
+  rules: { label: 'Access rules', path: '/rules' },
+  groups: { label: 'Groups', path: '/groups' },
   connections: { label: 'Connections', path: '/connections' },
   provisioning: { label: 'Provisioning', path: '/provisioning' },
   branding: { label: 'Branding', path: '/branding' },

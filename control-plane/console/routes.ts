@@ -45,6 +45,9 @@ import { eventsRoutes } from './tenant/events-routes.ts'
 import { sealedRoutes } from './tenant/sealed-routes.ts'
 import { overviewRoutes } from './tenant/overview-routes.ts'
 import { brandingRoutes } from './tenant/branding/branding-routes.ts'
+import { groupsRoutes } from './tenant/rules/groups-routes.ts'
+import { rulesRoutes } from './tenant/rules/rules-routes.ts'
+import { whoRoutes } from './tenant/rules/who-routes.ts'
 import { policiesRoutes } from './tenant/policies/policies-routes.ts'
 import { alertEmailsRoutes } from './alert-emails-routes.ts'
 import { directoryRoutes } from './tenant/directory/directory-routes.ts'
@@ -110,6 +113,9 @@ export function consoleRoutes(world: ConsoleWorld): readonly ConsoleRoute[] {
     ...administratorsRoutes(world),
     ...directoryRoutes(world),
     ...policiesRoutes(world),
+    ...whoRoutes(world), // before those of one rule: `who` is no number
+    ...rulesRoutes(world),
+    ...groupsRoutes(world),
     ...brandingRoutes(world),
     ...auditRoutes(world),
     ...webhookListRoutes(world), // before those of one webhook: `new` is no id

@@ -131,6 +131,12 @@ input[type='checkbox'] { flex: none; width: 1.125rem; height: 1.125rem; min-heig
 .check label { flex: 1; margin: 0; font-weight: 400 }
 .check > .hint, .check > .error { flex-basis: 100%; margin-left: 1.75rem }
 .check label .hint { display: inline-block; margin-left: .25rem }
+fieldset.box { padding: .75rem 1rem 0; border: 1px solid var(--field-line); border-radius: .75rem }
+fieldset.box legend { padding: 0 .375rem }
+.said { font-weight: 400 }
+.folded { margin-bottom: 1rem }
+.folded summary { padding: .375rem 0; color: var(--accent); cursor: pointer }
+.field + h2, .box + h2, .folded + h2 { margin-top: 1.5rem }
 .filters { display: flex; flex-wrap: wrap; gap: .75rem; align-items: flex-end; margin-bottom: 1.25rem }
 .filters .field { flex: 1 1 8rem; max-width: 22rem; margin: 0 }
 .filters .field:has([type=search]) { flex-basis: max-content }

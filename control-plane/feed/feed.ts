@@ -1,6 +1,7 @@
 /** The enforcement feed: what an instance of an application in sdk mode asks for, and is told. */
 import type { Clock } from '../../shared/clock.ts'
 import { Refusal } from '../../shared/errors.ts'
+import { isKnownTo } from '../../shared/fleet/features.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import { createRateLimits } from '../../shared/rate-limits.ts'
 import type { Tenant } from '../store/queries/tenants.ts'
@@ -38,10 +39,11 @@ export function createFeed(world: {
       const state = await states.current(tenantId)
       if (state === undefined) throw new Refusal('tenant_not_found')
       requireFeed(state.tenant)
-      instances.polled(tenantId, poll, state.hash)
+      const told = isKnownTo(poll.features, state.needs) ? state : state.closed()
+      instances.polled(tenantId, poll, told.hash)
       const seconds = instances.pollSeconds(tenantId)
-      const etag = state.etag(seconds)
-      return { etag, body: isNoneMatch(ifNoneMatch, etag) ? undefined : state.body(seconds) }
+      const etag = told.etag(seconds)
+      return { etag, body: isNoneMatch(ifNoneMatch, etag) ? undefined : told.body(seconds) }
     },
   }
 }

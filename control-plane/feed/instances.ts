@@ -33,7 +33,7 @@ export interface FeedInstance {
 
 export type Instances = Awaited<ReturnType<typeof openInstances>>
 
-interface Known extends Poll {
+interface Known extends Omit<Poll, 'features'> {
   readonly tenantId: string
   version: string
   clockOffsetMs: number | null
@@ -150,7 +150,11 @@ export async function openInstances(world: {
 
   await load()
   return {
-    polled(tenantId: string, { name, version, clockOffsetMs }: Poll, stateHash: string) {
+    polled(
+      tenantId: string,
+      { name, version, clockOffsetMs }: Omit<Poll, 'features'>,
+      stateHash: string,
+    ) {
       const nowMs = clock.nowMs()
       const before = byTenant.get(tenantId)?.get(name)
       const known = before ?? { tenantId, name, isWritten: false, ...UNSEEN }

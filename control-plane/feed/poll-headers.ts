@@ -3,10 +3,14 @@
  * is short and plain or it is left out; it never makes a poll fail.
  */
 
+import { featuresIn, type Feature } from '../../shared/fleet/features.ts'
+
 export interface Poll {
   /** Empty: it does not say, or nothing that could be shown. */
   readonly name: string
   readonly version: string
+  /** What it knows of. */
+  readonly features: ReadonlySet<Feature>
   /** Its clock minus ours. */
   readonly clockOffsetMs: number | null
 }
@@ -21,6 +25,8 @@ export const POLL_HEADERS = {
   'If-None-Match': 'The ETag of the state that the instance has.',
   'X-Service-Instance': 'Its name, which the console shows.',
   'X-Service-Sdk-Version': 'The version of the middleware.',
+  'X-Service-Features':
+    'What it knows of, like `access_rules`. A tenant that needs more is told as suspended.',
   'X-Service-Clock-Offset': 'Its clock minus ours in whole milliseconds, as it measured.',
 } as const
 
@@ -29,6 +35,7 @@ export function readPoll(header: (name: string) => string | undefined): Poll {
   return {
     name: matching(header('x-service-instance'), NAME),
     version: matching(header('x-service-sdk-version'), VERSION),
+    features: featuresIn((header('x-service-features') ?? '').slice(0, 200).split(' ')),
     clockOffsetMs: OFFSET.test(offset) ? Number(offset) || 0 : null, // 0 rather than -0
   }
 }

@@ -9,6 +9,7 @@ import { nowSeconds, type Clock } from '../../shared/clock.ts'
 import { RevokedState } from '../../shared/enforcement/revoked-state.ts'
 import { Refusal } from '../../shared/errors.ts'
 import { LIMITS } from '../../shared/limits.ts'
+import { needsOf, type Feature } from '../../shared/fleet/features.ts'
 import type { EnforcedRules } from '../../shared/fleet/access-rules.ts'
 import type { EnforcedServices } from '../../shared/fleet/services.ts'
 import type { Revoked } from '../../shared/fleet/snapshot.ts'
@@ -18,16 +19,25 @@ import { servicesOf, serviceSecretsOf } from '../store/queries/services.ts'
 import { signingKeysOf } from '../store/queries/signing-keys.ts'
 import { findTenant, findTenantSecrets, type Tenant } from '../store/queries/tenants.ts'
 import type { Store } from '../store/store.ts'
-import { enforcedRulesOf } from '../tenants/access-rules.ts'
+import { contactOf, enforcedRulesOf } from '../tenants/access-rules.ts'
 import type { ServiceIdentities } from '../tenants/service-identities.ts'
 import { secretHashesOf, type SecretHashes } from '../tenants/client-secrets.ts'
 
-interface FeedState {
+interface FeedState extends WrittenState {
   readonly tenant: Tenant
   readonly access: EnforcedRules | undefined
+  readonly contact: string | undefined
   readonly services: EnforcedServices | undefined
   readonly secrets: SecretHashes
   readonly revoked: Revoked
+  /** What an instance has to know of to be told it. */
+  readonly needs: readonly Feature[]
+  /** For one that does not: suspended. */
+  closed(): WrittenState
+}
+
+/** As an instance gets it. */
+interface WrittenState {
   /** Of everything but the poll interval. */
   readonly hash: string
   etag(pollSeconds: number): string
@@ -87,7 +97,7 @@ export function createFeedStates(world: {
     })
     const revoked = new RevokedState()
     revoked.merge(await revocations.revokedState(tenantId), nowSeconds(clock))
-    const parts = { tenant, access, services }
+    const parts = { tenant, access, contact: contactOf(rules), services }
     return { found: stateOf(parts, secretHashesOf(secrets), revoked.whole()), revoked }
   }
 
@@ -157,19 +167,35 @@ interface Written {
 const BYTES_AT_FIRST = 4096
 
 function stateOf(
-  { tenant, access, services }: Pick<FeedState, 'tenant' | 'access' | 'services'>,
+  {
+    tenant,
+    access,
+    contact,
+    services,
+  }: Pick<FeedState, 'tenant' | 'access' | 'contact' | 'services'>,
   secrets: SecretHashes,
   revoked: Revoked,
 ): FeedState {
-  const text = JSON.stringify({ tenant: { ...tenantView(tenant), access, services }, revoked })
-  const hash = createHash('sha256').update(text).digest('base64url').slice(0, 22)
-  const rest = text.slice(1)
+  const view = tenantView(tenant)
+  const whole = { ...view, access, access_contact: contact, services }
   return {
     tenant,
     access,
+    contact,
     services,
     secrets,
     revoked,
+    needs: needsOf(whole),
+    closed: () => written({ tenant: { ...view, status: 'suspended' }, revoked }),
+    ...written({ tenant: whole, revoked }),
+  }
+}
+
+function written(state: { readonly tenant: object; readonly revoked: Revoked }): WrittenState {
+  const text = JSON.stringify(state)
+  const hash = createHash('sha256').update(text).digest('base64url').slice(0, 22)
+  const rest = text.slice(1)
+  return {
     hash,
     etag: (pollSeconds) => `"${hash}.${pollSeconds}"`,
     body: (pollSeconds) => `{"poll_after":${pollSeconds},${rest}`,

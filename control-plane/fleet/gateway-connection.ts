@@ -5,6 +5,7 @@
 import type { Logger } from 'pino'
 import type { RawData, WebSocket } from 'ws'
 import type { Clock } from '../../shared/clock.ts'
+import { featuresIn, type Feature } from '../../shared/fleet/features.ts'
 import { parseFleetMessage } from '../../shared/fleet/parse.ts'
 import {
   FLEET_FORMAT,
@@ -25,6 +26,7 @@ export interface Hello {
   readonly revision: number
   /** It compares versions, and asks for the tenants that it needs. */
   readonly byNeed: boolean
+  readonly features: ReadonlySet<Feature>
   readonly connect: GatewayDoor | undefined
 }
 
@@ -95,13 +97,15 @@ export function serveConnection(options: ConnectionOptions): void {
     if (hello.format !== FLEET_FORMAT)
       return refuse(`format ${hello.format} is not spoken here, only ${FLEET_FORMAT}`)
     const { id, version, epoch, revision, by_need: byNeed = false, connect } = hello
+    const features = featuresIn(hello.features ?? [])
     gatewayId = id
     const refusal = await refusalOf(id)
     if (refusal !== undefined) return refuse(refusal)
     log = log.child({ gateway_id: id, version })
     log.info({ epoch, revision }, 'gateway connected')
     ping()
-    link = await welcome({ socket, log, id, version, epoch, revision, byNeed, connect })
+    const said = { id, version, epoch, revision, byNeed, features, connect }
+    link = await welcome({ socket, log, ...said })
   }
 
   function refuse(reason: string) {

@@ -5,9 +5,23 @@
 import type { Logger } from 'pino'
 import { WebSocket } from 'ws'
 import { LIMITS } from '../../shared/limits.ts'
-import { FLEET_FORMAT, type DownMessage, type FleetSettings } from '../../shared/fleet/snapshot.ts'
+import { FEATURES, isKnownTo, type Feature } from '../../shared/fleet/features.ts'
+import {
+  FLEET_FORMAT,
+  type DownMessage,
+  type FleetSettings,
+  type IndexEntry,
+} from '../../shared/fleet/snapshot.ts'
 import { pageAfter } from './change-tail.ts'
-import { versionOf, write, writeEntries, writeRevoked, type Outgoing } from './outgoing.ts'
+import {
+  closedOf,
+  entryOfOld,
+  versionOf,
+  write,
+  writeEntries,
+  writeRevoked,
+  type Outgoing,
+} from './outgoing.ts'
 import { createSendWindow } from './send-window.ts'
 import type { FleetPosition, FleetSource, TenantChange } from './source.ts'
 
@@ -25,6 +39,8 @@ export interface LinkContext {
   position(): FleetPosition
   /** The newest message about a tenant; undefined if there never was such a tenant. */
   newest(tenantId: string): Promise<Outgoing | undefined>
+  /** This gateway does not know what the tenant needs, and serves nobody there. */
+  tooOld(tenantId: string, revision: number): void
   /** Written, and its problems noted. */
   prepare(change: TenantChange): Outgoing
   nextRevokedSequence(): number
@@ -61,7 +77,7 @@ export interface GatewayLink {
 
 export function openGatewayLink(
   socket: WebSocket,
-  hello: FleetPosition & { readonly byNeed: boolean },
+  hello: FleetPosition & { readonly byNeed: boolean; readonly features: ReadonlySet<Feature> },
   context: LinkContext & { readonly isByNeed: boolean },
 ): GatewayLink {
   const { source, log, isByNeed } = context
@@ -132,7 +148,8 @@ export function openGatewayLink(
       const text = writeEntries(
         entries.map(({ tenant_id, revision, hostnames }) => {
           const version = versionOf(revision, source.fingerprint)
-          return [tenant_id, revision, version, [...hostnames]]
+          const entry: IndexEntry = [tenant_id, revision, version, [...hostnames]]
+          return isOld(hello) ? entryOfOld(entry) : entry
         }),
       )
       await window.room(text.length)
@@ -188,8 +205,11 @@ export function openGatewayLink(
     await push(outgoing)
   }
 
-  async function push(outgoing: Outgoing) {
+  async function push(written: Outgoing) {
+    const isKnown = isKnownTo(hello.features, written.needs)
+    const outgoing = isKnown ? written : closedOf(written)
     const { tenantId, revision, version, entry } = outgoing
+    if (!isKnown) context.tooOld(tenantId, revision)
     // A gateway forgets a removed tenant's revocations: they come back ahead of the tenant.
     if (version === null) removed.add(tenantId)
     else if (removed.delete(tenantId))
@@ -206,7 +226,8 @@ export function openGatewayLink(
     const { epoch, revision } = context.position()
     const oldest = dirty.values().next().value
     const sentRevision = oldest === undefined ? revision : oldest - 1
-    const state = isCompareDue && hello.byNeed ? context.stateHash() : undefined
+    const canCompare = hello.byNeed && !isOld(hello)
+    const state = isCompareDue && canCompare ? context.stateHash() : undefined
     const isComparable =
       state !== undefined &&
       dirty.size === 0 &&
@@ -278,9 +299,17 @@ export function openGatewayLink(
   }
 }
 
+/** It does not know all that tenants may need; what it has kept it may have misread. */
+const isOld = ({ features }: { readonly features: ReadonlySet<Feature> }) =>
+  !isKnownTo(features, FEATURES)
+
 /** A gateway that is ahead of us has seen a database that was then restored from a backup. */
-export function needsEverything(has: FleetPosition, ours: FleetPosition): boolean {
+export function needsEverything(
+  has: FleetPosition & { readonly features: ReadonlySet<Feature> },
+  ours: FleetPosition,
+): boolean {
   return (
+    isOld(has) ||
     has.revision === 0 ||
     has.epoch !== ours.epoch ||
     has.revision > ours.revision ||

@@ -44,6 +44,8 @@ import { createStateIndex } from './state-index.ts'
 import { acknowledgeEverywhere } from './everywhere.ts'
 import { acceptGateways } from './accept-gateways.ts'
 
+const TOO_OLD =
+  'this gateway is too old for access rules; it answers 503 for the tenant until it is replaced'
 const RECENT_BYTES_MAX = 32 * 1024 * 1024
 
 export interface FleetHubOptions {
@@ -131,7 +133,7 @@ export function createFleetHub(options: FleetHubOptions) {
     for (const link of links.values()) link.close(code, reason)
   }
 
-  const context: LinkContext = {
+  const contextFor = (gatewayId: string): LinkContext => ({
     source,
     log,
     settings: () => settings,
@@ -150,7 +152,14 @@ export function createFleetHub(options: FleetHubOptions) {
       const change = await source.snapshot(tenantId)
       return change && remember(prepare(change))
     },
-  }
+    tooOld(tenantId, revision) {
+      log.error(
+        { gateway_id: gatewayId, tenant_id: tenantId, revision },
+        'a gateway is too old for access rules: the tenant is suspended there until it is replaced',
+      )
+      registry.rejected(gatewayId, tenantId, revision, TOO_OLD)
+    },
+  })
 
   /** A snapshot that cannot be sent is the control plane's own rejection, and shown as one. */
   function prepare(change: TenantChange): Outgoing {
@@ -254,7 +263,11 @@ export function createFleetHub(options: FleetHubOptions) {
     if (isBehind) hello.log.info('the gateway is sent everything')
     const keyId = credential.kind === 'own' ? credential.keyId : null
     registry.connected(id, version, isBehind ? 0 : hello.revision, keyId)
-    const link = openGatewayLink(socket, hello, { ...context, isByNeed, log: hello.log })
+    const link = openGatewayLink(socket, hello, {
+      ...contextFor(id),
+      isByNeed,
+      log: hello.log,
+    })
     links.set(id, link)
     socket.once('close', () => {
       if (links.get(id) !== link) return

@@ -1,9 +1,15 @@
 /** Messages about one tenant, written once and sent to every gateway. The size limit is here. */
 import { LIMITS } from '../../shared/limits.ts'
 import { canonicalJson, snapshotHash } from '../../shared/fleet/digest.ts'
+import { closed, needsOf, type Feature } from '../../shared/fleet/features.ts'
 import type { Holders } from '../../shared/fleet/holders.ts'
 import { partsOfRevoked } from '../../shared/fleet/revoked-parts.ts'
-import type { DownMessage, IndexEntry, Revoked } from '../../shared/fleet/snapshot.ts'
+import type {
+  DownMessage,
+  IndexEntry,
+  Revoked,
+  TenantSnapshot,
+} from '../../shared/fleet/snapshot.ts'
 import type { TenantChange } from './source.ts'
 
 export interface Outgoing {
@@ -15,6 +21,8 @@ export interface Outgoing {
   readonly bytes: number
   /** For a gateway that does not serve it; null: it is told the same as all. */
   readonly entry: IndexEntry | null
+  /** What a gateway has to know of to be told it. */
+  readonly needs: readonly Feature[]
   /** Why the gateways are told to keep what they have. */
   readonly problem: string | null
 }
@@ -48,7 +56,8 @@ export function writeChange(change: TenantChange, fingerprint: string): Outgoing
     )
   const hash = snapshotHash(content)
   const head = JSON.stringify({ type: 'tenant', tenant_id, revision, hash, version })
-  const whole = outgoing(change, version, `${head.slice(0, -1)},"snapshot":${content}}`)
+  const text = `${head.slice(0, -1)},"snapshot":${content}}`
+  const whole = { ...outgoing(change, version, text), needs: needsOf(snapshot) }
   // its connectors come by themselves, and are let in by what the snapshot says
   if (snapshot.mode === 'connector') return whole
   return { ...whole, entry: [tenant_id, revision, version, Object.keys(snapshot.edge_urls)] }
@@ -65,8 +74,36 @@ function writeKeep(change: TenantChange, version: string, problem: string): Outg
 function outgoing(change: TenantChange, version: string | null, text: string): Outgoing {
   const { tenant_id: tenantId, revision } = change
   const bytes = Buffer.byteLength(text)
-  return { tenantId, revision, version, text, bytes, entry: null, problem: null }
+  return { tenantId, revision, version, text, bytes, entry: null, needs: [], problem: null }
 }
+
+/** Behind the version of what a gateway is told that does not know what the tenant needs. */
+const OF_OLD = '.closed'
+
+/**
+ * The same tenant, suspended. Its version is another one: a gateway that has learned meanwhile finds
+ * out by it that there is more.
+ */
+export function closedOf(outgoing: Outgoing): Outgoing {
+  const { tenantId, revision, version, entry } = outgoing
+  if (version === null || outgoing.problem !== null) return outgoing
+  const { snapshot } = JSON.parse(outgoing.text) as { readonly snapshot: TenantSnapshot }
+  const content = canonicalJson(closed(snapshot))
+  const hash = snapshotHash(content)
+  const old = version + OF_OLD
+  const head = JSON.stringify({ type: 'tenant', tenant_id: tenantId, revision, hash, version: old })
+  const text = `${head.slice(0, -1)},"snapshot":${content}}`
+  const told = { ...outgoing, version: old, text, bytes: Buffer.byteLength(text) }
+  return { ...told, entry: entry && entryOfOld(entry) }
+}
+
+/** Whatever it has of the tenant, it asks for it again: it may have kept what it does not understand. */
+export const entryOfOld = ([tenantId, revision, version, hosts]: IndexEntry): IndexEntry => [
+  tenantId,
+  revision,
+  version + OF_OLD,
+  hosts,
+]
 
 /** `isFirst`: these are all. */
 export function writeHolders(holders: readonly Holders[], isFirst: boolean): string[] {

@@ -16,6 +16,7 @@ import { createReceiverAddresses } from '../outbound/public-address.ts'
 import { createRevocations } from '../sessions/revocations.ts'
 import { createSessions } from '../sessions/sessions.ts'
 import { openStore } from '../store/store.ts'
+import { createAccessReview } from '../tenants/access-review.ts'
 import { createAccessRules } from '../tenants/access-rules.ts'
 import { createCertificates } from '../tenants/certificates.ts'
 import { createGroups } from '../tenants/groups.ts'
@@ -82,6 +83,10 @@ export async function openTenants(world: ServicesWorld, jobs: Jobs) {
   const machines = createMachines({ store, clock })
   jobs.tidies('serviceIdentities', (limit) => machines.renewIdentities(limit))
   const accessRules = createAccessRules({ store })
+  const accessReview = jobs.tidied(
+    'accessReview',
+    createAccessReview({ store, accessRules, clock }),
+  )
   const revocations = jobs.tidied('revocations', createRevocations({ store }))
   const failure = 'ending all sessions of a tenant is not finished, trying again later'
   jobs.follows(revocations.finishEndings, failure)
@@ -93,6 +98,7 @@ export async function openTenants(world: ServicesWorld, jobs: Jobs) {
     tenants,
     policies,
     accessRules,
+    accessReview,
     groups: createGroups({ store }),
     machines,
     certificates,

@@ -45,3 +45,37 @@ export const groupMembers = table(
   },
   (table) => [primaryKey({ columns: [table.tenantId, table.group, table.userId, table.source] })],
 )
+
+/** Every set of rules that was saved, from then on in force. */
+export const accessRuleVersions = table(
+  'access_rule_versions',
+  {
+    tenantId: text('tenant_id').notNull(),
+    at: whole('at').notNull(),
+    actor: text('actor').notNull(),
+    content: json('content').$type<AccessRules>().notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.tenantId, table.at] }),
+    index('access_rule_versions_at').on(table.at),
+  ],
+)
+
+/** Memberships that have ended. */
+export const pastMembers = table(
+  'past_members',
+  {
+    tenantId: text('tenant_id').notNull(),
+    group: text('group_name').notNull(),
+    userId: text('user_id').notNull(),
+    source: text('source', { enum: MEMBERSHIP_SOURCES }).notNull(),
+    createdAt: whole('created_at').notNull(),
+    endedAt: whole('ended_at').notNull(),
+  },
+  (table) => [
+    primaryKey({
+      columns: [table.tenantId, table.userId, table.group, table.source, table.endedAt],
+    }),
+    index('past_members_ended').on(table.endedAt),
+  ],
+)

@@ -1,4 +1,5 @@
 /** A tenant's rules on paths: checked, kept whole, and what gateways and tokens are made of them. */
+import { isDeepStrictEqual } from 'node:util'
 import { SECOND_MS } from '../../shared/clock.ts'
 import { normalPrefix } from '../../shared/enforcement/path.ts'
 import { SESSION_SECONDS_FLOOR } from '../../shared/enforcement/revoked-state.ts'
@@ -14,6 +15,7 @@ import {
   upsertAccessRules,
   type AccessRulesRow,
 } from '../store/queries/access.ts'
+import { keepNewestVersions, upsertRuleVersion } from '../store/queries/access-history.ts'
 import { servicesOf } from '../store/queries/services.ts'
 import type { Tenant } from '../store/queries/tenants.ts'
 import type { Actor, Store } from '../store/store.ts'
@@ -34,13 +36,24 @@ export function createAccessRules({ store }: { store: Store }) {
       return (await findAccessRules(store.read, tenantId))?.content ?? NO_RULES
     },
 
-    async put(tenantId: string, content: AccessRules, actor: Actor): Promise<AccessRules> {
+    /** Refuses what could not be put. */
+    async check(tenantId: string, content: AccessRules): Promise<void> {
+      const tenant = found(await findTenant(store.read, tenantId))
+      checkRules(content, tenant, await namesOf(store.read, tenantId))
+    },
+
+    /** `expected`: what it is made of; refused where somebody else has changed that meanwhile. */
+    async put(
+      tenantId: string,
+      content: AccessRules,
+      actor: Actor,
+      expected?: AccessRules,
+    ): Promise<AccessRules> {
       await alter(tenantId, actor, 'access_rules.changed', async (change, tenant) => {
         const known = await findAccessRules(change.queries, tenantId)
-        const groups = new Set((await groupsOf(change.queries, tenantId)).map(({ name }) => name))
-        const services = await servicesOf(change.queries, tenantId)
-        const names = { groups, services: new Set(services.map(({ serviceId }) => serviceId)) }
-        checkRules(content, tenant, names)
+        if (expected !== undefined && !isDeepStrictEqual(known?.content ?? NO_RULES, expected))
+          throw new Refusal('access_rules_changed')
+        checkRules(content, tenant, await namesOf(change.queries, tenantId))
         if (JSON.stringify(known?.content ?? NO_RULES) === JSON.stringify(content)) return undefined
         const longest = Math.max(tenant.maxSessionSeconds, SESSION_SECONDS_FLOOR)
         const table = nextSlots(
@@ -61,6 +74,9 @@ export function createAccessRules({ store }: { store: Store }) {
           slotsVersion: table.version,
           updatedAt: change.nowMs,
         })
+        const version = { tenantId, at: change.nowMs, actor: actor.name, content }
+        await upsertRuleVersion(change.queries, version)
+        await keepNewestVersions(change.queries, tenantId, LIMITS.ruleVersionsKeptMax)
         return {
           rules: content.rules.length,
           paths: content.rules.slice(0, TOLD_PATHS).map(({ path }) => path),
@@ -73,12 +89,23 @@ export function createAccessRules({ store }: { store: Store }) {
 
 const TOLD_PATHS = 20
 
+async function namesOf(queries: Queries, tenantId: string) {
+  const groups = new Set((await groupsOf(queries, tenantId)).map(({ name }) => name))
+  const services = new Set((await servicesOf(queries, tenantId)).map(({ serviceId }) => serviceId))
+  return { groups, services }
+}
+
+/** Whom those are told to ask whom a rule refuses. */
+export const contactOf = (row: AccessRulesRow | undefined): string | undefined =>
+  row === undefined || row.content.rules.length === 0 ? undefined : row.content.contact
+
 /** undefined: gateways are told nothing, since whoever is signed in may open everything. */
 export function enforcedRulesOf(row: AccessRulesRow | undefined): EnforcedRules | undefined {
   if (row === undefined || row.content.rules.length === 0) return undefined
   const slots = row.slots.filter(({ freeFrom }) => freeFrom === null)
+  const { networks } = row.content
   return {
-    ...row.content,
+    ...(networks && { networks }),
     rules: rulesApart(row.content.rules).rules,
     slots: slots.map(({ slot, since, group }) => ({ slot, since, group })),
   }
@@ -103,7 +130,7 @@ export async function isSpokenOf(queries: Queries, tenantId: string, group: stri
   return row?.slots.some((one) => one.group === group && one.freeFrom === null) ?? false
 }
 
-function groupsIn(rules: readonly AccessRule[]): ReadonlySet<string> {
+export function groupsIn(rules: readonly AccessRule[]): ReadonlySet<string> {
   return new Set(
     rules.flatMap(({ allow, deny = [] }) =>
       [...allow, ...deny].flatMap(({ group, not_group }) => [

@@ -24,7 +24,7 @@ import { signingKeysOfAll } from '../store/queries/signing-keys.ts'
 import { findTenant, findTenants, tenantsAfter, type Tenant } from '../store/queries/tenants.ts'
 import { isReserved } from '../store/reserved.ts'
 import type { Store } from '../store/store.ts'
-import { enforcedRulesOf } from './access-rules.ts'
+import { contactOf, enforcedRulesOf } from './access-rules.ts'
 import { openCertificate } from './certificates.ts'
 import { openClientSecrets } from './client-secrets.ts'
 import { orderedHostnames } from './ordered-hostnames.ts'
@@ -83,6 +83,7 @@ export function createFleetSource(world: FleetSourceWorld): FleetSource {
           clientSecrets: openClientSecrets(version, tenantId, vault, 0),
           connectorKeys: connectorKeys.get(tenantId) ?? [],
           access: enforcedRulesOf(accessByTenant.get(tenantId)),
+          accessContact: contactOf(accessByTenant.get(tenantId)),
           services: identities.of({
             services: services.get(tenantId) ?? [],
             secrets: secrets.get(tenantId) ?? [],

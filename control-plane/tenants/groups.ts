@@ -8,7 +8,7 @@ import type { Queries } from '../store/engine.ts'
 import type { Page } from '../store/page.ts'
 import {
   deleteGroup,
-  deleteMember,
+  deleteMembers,
   deleteMembersOf,
   findGroup,
   findMember,
@@ -59,7 +59,7 @@ export function createGroups({ store }: { store: Store }) {
       if (((await findMember(queries, ...named)) !== undefined) === isIn) return { enforced }
       const before = await isMember(queries, tenantId, group, userId)
       if (isIn) await insertMember(queries, { ...membership, createdAt: nowMs })
-      else await deleteMember(queries, ...named)
+      else await deleteMembers(queries, membership, [userId], nowMs)
       const after = await isMember(queries, tenantId, group, userId)
       if (before !== after && (await isSpokenOf(queries, tenantId, group)))
         await outdateClaimsIn(change, tenantId, userId, maxSessionSeconds)
@@ -102,7 +102,7 @@ export function createGroups({ store }: { store: Store }) {
       await store.change(async (change) => {
         await requireGroup(change.queries, tenantId, group)
         if (await isSpokenOf(change.queries, tenantId, group)) throw new Refusal('group_used')
-        await deleteMembersOf(change.queries, tenantId, group)
+        await deleteMembersOf(change.queries, tenantId, group, change.nowMs)
         await deleteGroup(change.queries, tenantId, group)
         await deleteScimGroupCalled(change.queries, tenantId, group) // a provider may push it anew
         await change.audit(actor, { action: 'group.deleted', tenantId, content: { group } })

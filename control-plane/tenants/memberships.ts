@@ -34,7 +34,7 @@ export async function alterMembershipsIn(
     queries,
     added.map((userId) => ({ tenantId, group, userId, source, createdAt: nowMs })),
   )
-  await deleteMembers(queries, { tenantId, group, source }, taken)
+  await deleteMembers(queries, { tenantId, group, source }, taken, nowMs)
   const outdated = [...added, ...taken].filter((userId) => !others.has(userId))
   if (outdated.length > 0 && (await isSpokenOf(queries, tenantId, group))) {
     const { maxSessionSeconds } = found(await findTenant(queries, tenantId))

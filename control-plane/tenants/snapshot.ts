@@ -26,6 +26,7 @@ interface SnapshotParts {
   readonly acmeHostnames: readonly string[]
   /** Undefined: no rules. */
   readonly access?: EnforcedRules | undefined
+  readonly accessContact?: string | undefined
   /** Undefined: no machines. */
   readonly services?: EnforcedServices | undefined
   readonly baseUrl: string
@@ -40,7 +41,13 @@ export function isServed({ mode, status }: Pick<Tenant, 'mode' | 'status'>): boo
 /** null: gateways have nothing to do with this tenant. */
 export function buildSnapshot(parts: SnapshotParts): TenantSnapshot | null {
   const { tenant, keys, certificates, clientSecrets, baseUrl, edgeUrlFor } = parts
-  const { acmeThumbprint: thumbprint, acmeHostnames: orderedFor, access, services } = parts
+  const {
+    acmeThumbprint: thumbprint,
+    acmeHostnames: orderedFor,
+    access,
+    accessContact,
+    services,
+  } = parts
   const { current, previous } = clientSecrets
   const { mode, status } = tenant
   if (mode === 'sdk' || status === 'draft') return null
@@ -75,6 +82,7 @@ export function buildSnapshot(parts: SnapshotParts): TenantSnapshot | null {
       orderedFor.length > 0 && { acme: { thumbprint, hostnames: [...orderedFor] } }),
     // left out elsewhere, so that what was told of others before there were any is the same still
     ...(access && { access }),
+    ...(accessContact !== undefined && { access_contact: accessContact }),
     ...(services && { services }),
     ...(mode === 'connector' && { connectors: connectorsOf(parts.connectorKeys) }),
   }

@@ -8,6 +8,7 @@ import { WebSocket, type RawData } from 'ws'
 import { SECOND_MS } from '../../shared/clock.ts'
 import { parseFleetMessage } from '../../shared/fleet/parse.ts'
 import { LIMITS } from '../../shared/limits.ts'
+import { FEATURES } from '../../shared/fleet/features.ts'
 import {
   DownMessageSchema,
   FLEET_FORMAT,
@@ -98,6 +99,7 @@ export function openFeed(options: FeedOptions) {
         version,
         format: FLEET_FORMAT,
         by_need: true,
+        features: [...FEATURES],
         ...options.hello(),
         ...(door && { connect: door }),
       })

@@ -148,6 +148,7 @@ class Compiled implements CompiledTenant {
   readonly sealed: CompiledTenant['sealed']
   readonly excluded: CompiledTenant['excluded']
   readonly access: CompiledTenant['access']
+  readonly accessContact: string | undefined
   readonly services: CompiledTenant['services']
   readonly connectors: ConnectorKeys
   readonly trust: TokenTrust
@@ -182,6 +183,7 @@ class Compiled implements CompiledTenant {
     this.sealed = made.sealed
     this.excluded = made.excluded
     this.access = made.access
+    this.accessContact = snapshot.access_contact
     this.services = made.services
     this.connectors = made.connectors
     this.trust = made.trust

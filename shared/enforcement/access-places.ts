@@ -5,6 +5,7 @@
  */
 import { LIMITS } from '../limits.ts'
 import { isReadAlike, isUnder, judgeReadings } from './path.ts'
+import { isReadInOrder, readAlone } from './read-alone.ts'
 import {
   compareReading,
   isNamed,
@@ -33,6 +34,7 @@ interface Places<Content> {
 export type PlaceFinder<Content> = (path: string) => Places<Content> | 'unreadable'
 
 const NONE: ReadonlySet<never> = new Set()
+const NONE_PASSED: ReadonlySet<number> = new Set()
 
 /** Of prefixes that differ by more than case. */
 export function compilePlaces<Content>(placed: readonly Placed<Content>[]): PlaceFinder<Content> {
@@ -40,18 +42,27 @@ export function compilePlaces<Content>(placed: readonly Placed<Content>[]): Plac
   for (const one of placed) Node.add(root, one)
   return (path) => {
     const deepest = Node.deepest(root, path)
-    if (isSimple(path)) {
+    if (isSimple(path) || (Node.endsAlike(root, path) && isReadInOrder(path))) {
       if (deepest === undefined) return { place: undefined, others: NONE }
-      if (path.startsWith(deepest.path)) return { place: deepest.content, others: NONE }
+      if (isUnder(path, deepest.path)) return { place: deepest.content, others: NONE }
     }
     const found = new Set<Node<Content>>()
     if (root.here !== undefined) found.add(root)
+    const alone = readAlone(path)
     const judge = (reading: string) =>
       compareReading(reading, (named, passed) => new Collecting(root, found, named, passed))
-    if (judgeReadings(path, judge) === 'unreadable') return 'unreadable'
+    if (alone !== undefined) {
+      for (const named of alone) {
+        const collecting = new Collecting(root, found, named, NONE_PASSED)
+        collecting.isUnderAny(0)
+        if (collecting.isGivenUp) return 'unreadable'
+      }
+    } else if (judgeReadings(path, judge) === 'unreadable') return 'unreadable'
     // what is written exactly so, and read alike by all, needs nobody above it to be asked as well
     const isExact =
-      deepest !== undefined && isUnder(path, deepest.path) && isReadAlike(path, deepest.path)
+      deepest !== undefined &&
+      isUnder(path, deepest.path) &&
+      (alone !== undefined || isReadAlike(path, deepest.path))
     const others = new Set<Content>()
     for (const { here } of found)
       if (here !== undefined && !(isExact && isAbove(here.path, deepest.path)))
@@ -105,6 +116,24 @@ class Node<Content> {
       from = to + 1
     }
     return here
+  }
+
+  /** Whatever its odd segments are read as: no place has such a name, as none has one further down. */
+  static endsAlike<Content>(root: Node<Content>, path: string): boolean {
+    const lowered = path.toLowerCase()
+    let node = root
+    for (let from = 1; node.#children.size > 0 && from < lowered.length;) {
+      const slash = lowered.indexOf('/', from)
+      const to = slash === -1 ? lowered.length : slash
+      const segment = lowered.slice(from, to)
+      const child = node.#children.get(segment)
+      if (segment.includes('%')) return false
+      if (segment.includes('.') && node.#byStem.has(stemOf(segment))) return false
+      if (child === undefined) return true
+      node = child
+      from = to + 1
+    }
+    return true
   }
 
   /** Which of the next segments of prefixes `segment` may stand for. */

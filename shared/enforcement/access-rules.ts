@@ -3,26 +3,23 @@
  * path count, and whom a path above refuses stays out unless the rule says `widen`. Unknown is false
  * in an allow and true in a deny.
  */
-import type { AccessRule, AllowClause, EnforcedRules, GroupSlot } from '../fleet/access-rules.ts'
-import { isAddress, networkList, type NetworkList } from '../networks.ts'
+import type { AccessRule, AllowClause, EnforcedRules } from '../fleet/access-rules.ts'
+import { networkList } from '../networks.ts'
+import {
+  ASSUME_GROUPS,
+  ASSUME_NOTHING,
+  ASSUME_STRENGTH,
+  compileClause,
+  holds,
+  isMember,
+  mayHold,
+  type AccessFacts,
+  type Clause,
+  type GroupClaims,
+  type KnownNames,
+} from './access-clauses.ts'
 import { compilePlaces, type PlaceFinder } from './access-places.ts'
 import { normalPrefix } from './path.ts'
-import type { TokenClaims } from './token.ts'
-
-/** What is known of who asks. */
-export interface AccessFacts {
-  readonly clientAddress: string
-  readonly nowSeconds: number
-  readonly authTime: number
-  readonly isStrong: boolean
-  /** The token's bitset of groups, and the version of the table that it was made by. */
-  readonly groupBits: Uint8Array | undefined
-  readonly groupsVersion: number
-  /** Of a machine: which service it is, which is all that is known of it beside its network. */
-  readonly serviceId?: string | undefined
-}
-
-type GroupClaims = Pick<TokenClaims, 'groupBits' | 'groupsVersion'>
 
 export interface AccessAsked {
   readonly host: string
@@ -33,11 +30,6 @@ export interface AccessAsked {
 /** As the realm says it (control-plane/policy/verdict.ts). */
 const SECOND_FACTOR = 'aal2'
 export const isStrong = ({ acr }: { readonly acr: string }): boolean => acr === SECOND_FACTOR
-
-/** What if it were so? Tells whether another proof, or a newer token, could help. */
-const ASSUME_NOTHING = 0
-const ASSUME_STRENGTH = 1
-const ASSUME_GROUPS = 2
 
 export type AccessVerdict =
   | { readonly kind: 'allowed' }
@@ -54,10 +46,22 @@ export type AccessVerdict =
       readonly ways: readonly AllowClause[]
     }
 
+/** Which rules have decided, by their place in the list. */
+export interface Explanation {
+  /**
+   * unruled: no rule speaks of it. opened: by these, from the most specific up. denied: by the deny of
+   * this one. closed: what any of these would ask for is not there.
+   */
+  readonly kind: 'unruled' | 'unreadable' | 'opened' | 'denied' | 'closed'
+  readonly rules: readonly number[]
+}
+
 export interface AccessJudge {
   /** Undefined: no rule speaks of it, or only ones outside of what is open without a sign-in. */
   isRuled(asked: AccessAsked, isExcluded: boolean): boolean
   judge(asked: AccessAsked, facts: AccessFacts): AccessVerdict
+  /** Why `judge` answers as it does; for people who write rules, and for no request. */
+  explain(asked: AccessAsked, facts: AccessFacts): Explanation
   /** The names of those groups that rules speak of and that the token says its person is in. */
   groupsOf(claims: GroupClaims): readonly string[]
 }
@@ -74,6 +78,8 @@ const NOWHERE_NAMED: AccessVerdict = {
 }
 
 interface CompiledRule {
+  /** Its place in the list. */
+  readonly at: number
   readonly methods: ReadonlySet<string> | undefined
   readonly isWidening: boolean
   readonly allow: readonly Clause[]
@@ -87,13 +93,6 @@ interface Place {
   above: Place | undefined
 }
 
-/** true, false, or undefined where nobody knows. */
-type Condition = (facts: AccessFacts, assumed: number) => boolean | undefined
-interface Clause {
-  readonly conditions: readonly Condition[]
-  readonly source: AllowClause
-}
-
 /** Throws for rules that cannot be enforced as they are written. */
 export function compileAccess(
   { rules, networks = {}, slots }: EnforcedRules,
@@ -104,9 +103,10 @@ export function compileAccess(
     slots: new Map(slots.map((slot) => [slot.group, slot])),
   }
   const hosts = new Set(rules.flatMap(({ host }) => host ?? []))
+  const listed = rules.map((rule, at): ListedRule => ({ rule, at }))
   const finderFor = (host: string | undefined) =>
     placesOf(
-      rules.filter((rule) => rule.host === undefined || rule.host === host),
+      listed.filter(({ rule }) => rule.host === undefined || rule.host === host),
       known,
       isExcluded,
     )
@@ -149,6 +149,18 @@ export function compileAccess(
         ways,
       }
     },
+    explain(asked, facts) {
+      const found = find(asked)
+      if (found === 'unreadable') return { kind: 'unreadable', rules: [] }
+      const { place, others } = found
+      const asking = [...(place === undefined ? [] : [place]), ...others]
+      if (place === undefined && facts.serviceId !== undefined) return { kind: 'closed', rules: [] }
+      if (asking.length === 0) return { kind: 'unruled', rules: [] }
+      const each = asking.map((one) => explainPlace(one, asked.method, facts))
+      const against = each.find(({ kind }) => kind !== 'opened')
+      const opening = each.flatMap(({ rules: those }) => those)
+      return against ?? { kind: 'opened', rules: [...new Set(opening)] }
+    },
     groupsOf: (claims) =>
       slots.filter((slot) => isMember(slot, claims) === true).map(({ group }) => group),
   }
@@ -172,6 +184,45 @@ function allows(place: Place, method: string, facts: AccessFacts, assumed: numbe
   return false
 }
 
+/** As `opens`, with names. */
+function explainPlace(place: Place, method: string, facts: AccessFacts): Explanation {
+  for (let at: Place | undefined = place; at !== undefined; at = at.above)
+    for (const rule of at.rules)
+      if (isOf(rule, method) && rule.deny.some((clause) => mayHold(clause, facts, ASSUME_NOTHING)))
+        return { kind: 'denied', rules: [rule.at] }
+  const opening = openersOf(place, method, facts)
+  return opening === undefined
+    ? { kind: 'closed', rules: closersOf(place, method, facts).map(({ at }) => at) }
+    : { kind: 'opened', rules: opening }
+}
+
+/** As `allows`. */
+function openersOf(
+  place: Place,
+  method: string,
+  facts: AccessFacts,
+): readonly number[] | undefined {
+  for (const rule of place.rules) {
+    if (!isOf(rule, method)) continue
+    if (!rule.allow.some((clause) => holds(clause, facts, ASSUME_NOTHING))) continue
+    if (rule.isWidening || place.above === undefined) return [rule.at]
+    const above = openersOf(place.above, method, facts)
+    if (above !== undefined) return [rule.at, ...above]
+  }
+  return undefined
+}
+
+/** Where none of the rules there holds: from the most specific path up. */
+function closersOf(place: Place, method: string, facts: AccessFacts): readonly CompiledRule[] {
+  for (let at: Place | undefined = place; at !== undefined; at = at.above) {
+    const ofMethod = at.rules.filter((rule) => isOf(rule, method))
+    const isAllowing = ({ allow }: CompiledRule) =>
+      allow.some((clause) => holds(clause, facts, ASSUME_NOTHING))
+    if (!ofMethod.some(isAllowing)) return ofMethod.length === 0 ? at.rules : ofMethod
+  }
+  return place.rules
+}
+
 /** Clauses that do not hold, where one of them would have to: from the most specific path up. */
 function waysInto(place: Place, method: string, facts: AccessFacts): readonly AllowClause[] {
   for (let at: Place | undefined = place; at !== undefined; at = at.above) {
@@ -187,41 +238,22 @@ function waysInto(place: Place, method: string, facts: AccessFacts): readonly Al
 const isOf = ({ methods }: CompiledRule, method: string) =>
   methods === undefined || methods.has(method) || (method === 'HEAD' && methods.has('GET'))
 
-/** A clause that names a service is for machines, any other for people. */
-const isMeantFor = ({ source }: Clause, facts: AccessFacts) =>
-  (source.service === undefined) === (facts.serviceId === undefined)
-
-function holds(clause: Clause, facts: AccessFacts, assumed: number): boolean {
-  if (!isMeantFor(clause, facts)) return false
-  const { conditions } = clause
-  for (const condition of conditions) if (condition(facts, assumed) !== true) return false
-  return true
-}
-
-function mayHold(clause: Clause, facts: AccessFacts, assumed: number): boolean {
-  if (!isMeantFor(clause, facts)) return false
-  const { conditions } = clause
-  for (const condition of conditions) if (condition(facts, assumed) === false) return false
-  // a newer token could say that it does not
-  return (assumed & ASSUME_GROUPS) === 0 || !conditions.some((condition) => GROUPED.has(condition))
-}
-
-interface KnownNames {
-  readonly networks: ReadonlyMap<string, NetworkList>
-  readonly slots: ReadonlyMap<string, GroupSlot>
+interface ListedRule {
+  readonly rule: AccessRule
+  readonly at: number
 }
 
 function placesOf(
-  rules: readonly AccessRule[],
+  rules: readonly ListedRule[],
   known: KnownNames,
   isExcluded: (path: string) => boolean,
 ): PlaceFinder<Place> {
-  const byPath = Map.groupBy(rules, ({ path }) => normalPath(path).toLowerCase())
+  const byPath = Map.groupBy(rules, ({ rule }) => normalPath(rule.path).toLowerCase())
   const placed = [...byPath.values()].map((there) => {
-    const [{ path: first }] = there as [AccessRule, ...AccessRule[]]
-    const path = normalPath(first)
+    const [{ rule: first }] = there as [ListedRule, ...ListedRule[]]
+    const path = normalPath(first.path)
     const content: Place = {
-      rules: there.map((rule) => compileRule(rule, known)),
+      rules: there.map((one) => compileRule(one, known)),
       isInExcluded: isExcluded(path === '' ? '/' : path),
       above: undefined,
     }
@@ -248,68 +280,12 @@ function normalPath(path: string): string {
   return normal === '/' ? '' : normal
 }
 
-function compileRule(rule: AccessRule, known: KnownNames): CompiledRule {
+function compileRule({ rule, at }: ListedRule, known: KnownNames): CompiledRule {
   return {
+    at,
     methods: rule.methods && new Set(rule.methods),
     isWidening: rule.widen === true,
     allow: rule.allow.map((clause) => compileClause(clause, known)),
     deny: (rule.deny ?? []).map((clause) => compileClause(clause, known)),
   }
-}
-
-/** Conditions that hang on what a token says of groups. */
-const GROUPED = new WeakSet<Condition>()
-
-function compileClause(source: AllowClause, known: KnownNames): Clause {
-  const { group, not_group, network, not_network, strength, max_age, service } = source
-  const conditions: Condition[] = []
-  if (service !== undefined) {
-    conditions.push(({ serviceId }) => serviceId === service)
-    if (network !== undefined) conditions.push(inNetwork(network, true, known))
-    if (not_network !== undefined) conditions.push(inNetwork(not_network, false, known))
-    // a machine has no group, no factor and no sign-in: what asks for one does not hold
-    const isOfPeople = [group, not_group, strength, max_age].some((one) => one !== undefined)
-    if (isOfPeople) conditions.push(() => false)
-    return { conditions, source }
-  }
-  if (group !== undefined) conditions.push(inGroup(group, true, known))
-  if (not_group !== undefined) conditions.push(inGroup(not_group, false, known))
-  if (network !== undefined) conditions.push(inNetwork(network, true, known))
-  if (not_network !== undefined) conditions.push(inNetwork(not_network, false, known))
-  if (strength !== undefined)
-    conditions.push(({ isStrong }, assumed) => isStrong || (assumed & ASSUME_STRENGTH) !== 0)
-  if (max_age !== undefined)
-    conditions.push(
-      ({ authTime, nowSeconds }, assumed) =>
-        nowSeconds - authTime <= max_age || (assumed & ASSUME_STRENGTH) !== 0,
-    )
-  return { conditions, source }
-}
-
-function inGroup(name: string, wanted: boolean, { slots }: KnownNames): Condition {
-  const slot = slots.get(name)
-  const condition: Condition = (facts, assumed) => {
-    if ((assumed & ASSUME_GROUPS) !== 0) return true
-    const is = slot === undefined ? undefined : isMember(slot, facts)
-    return is === undefined ? undefined : is === wanted
-  }
-  GROUPED.add(condition)
-  return condition
-}
-
-function inNetwork(name: string, wanted: boolean, { networks }: KnownNames): Condition {
-  const has = networks.get(name)
-  if (has === undefined) throw new Error(`there is no network ${name}`)
-  return ({ clientAddress }) =>
-    !isAddress(clientAddress) ? undefined : has(clientAddress) === wanted
-}
-
-/** Unknown where the token is older than the group's place in it, or its bitset ends before. */
-function isMember(
-  { slot, since }: GroupSlot,
-  { groupBits, groupsVersion = 0 }: GroupClaims,
-): boolean | undefined {
-  if (groupBits === undefined || groupsVersion < since) return undefined
-  const byte = groupBits[slot >> 3]
-  return byte === undefined ? undefined : (byte & (1 << (slot & 7))) !== 0
 }

@@ -48,7 +48,7 @@ const FOLDABLE = /[æðøþđħłœŧ]/g
 const COOKIELESS = /\/\((?:[a-z]\([^()/]*\))+\)/g
 /** Programs whose rest of the path is what they route by, by how their names end. */
 export const PROGRAM_ENDS = 'php\\d?|phtml|f?cgi|pl|py|rb|aspx?|ashx|jspx?|cfm|dll|exe'
-const PROGRAM = new RegExp(`^index\\.|\\.(?:${PROGRAM_ENDS})$`)
+export const PROGRAM = new RegExp(`^index\\.|\\.(?:${PROGRAM_ENDS})$`)
 /**
  * What may stand between `_next/data/<build>` and the page: a language, `default` where the guide of
  * Next.js calls the one without a prefix so, and `index`, which its older versions take away.
@@ -114,7 +114,7 @@ export function namesAnother(level: string): boolean {
   return [...passedOver(named)].some((at) => at !== last || !PROGRAM.test(named[at]!))
 }
 
-function fold(level: string): string {
+export function fold(level: string): string {
   if (ASCII.test(level)) return level.toLowerCase()
   const lowered = level
     .normalize('NFKD')
@@ -247,7 +247,7 @@ export function stemOf(segment: string): string {
 }
 
 /** `admin;x=1`, `admin#`, `admin. ` → `admin`; `.` and `;x` → nothing; `..;x` → `..`. */
-function bareSegment(part: string): string {
+export function bareSegment(part: string): string {
   if (!/[;?#.\s]/.test(part)) return part
   const cut = part.search(/[;?#]/)
   const bare = (cut === -1 ? part : part.slice(0, cut)).trim()

@@ -91,7 +91,7 @@ export const clauses = <Clause extends v.GenericSchema>(
 ) =>
   v.pipe(v.array(clause, wish), v.minLength(least, wish), v.maxLength(LIMITS.ruleClausesMax, wish))
 
-const AccessRuleSchema = v.strictObject(
+export const AccessRuleSchema = v.strictObject(
   {
     /** Left out: every hostname of the tenant. */
     host: v.optional(v.pipe(v.string(HOST_WISH), v.regex(HOSTNAME, HOST_WISH))),
@@ -117,8 +117,7 @@ const AccessRuleSchema = v.strictObject(
 )
 export type AccessRule = v.InferOutput<typeof AccessRuleSchema>
 
-/** What an administrator writes. */
-export const AccessRulesSchema = v.strictObject({
+const rulesAndNetworks = {
   networks: v.optional(
     v.pipe(
       v.record(
@@ -136,6 +135,21 @@ export const AccessRulesSchema = v.strictObject({
     v.array(AccessRuleSchema, RULES_WISH),
     v.maxLength(LIMITS.rulesPerTenantMax, RULES_WISH),
   ),
+}
+
+const CONTACT_WISH = `an email address, or an https:// address, of at most ${LIMITS.accessContactCharactersMax} characters`
+const CONTACT = /^(?:https:\/\/[!-~]+|[A-Za-z0-9._+-]+@[A-Za-z0-9.-]+\.[A-Za-z0-9-]+)$/
+export const ContactSchema = v.pipe(
+  v.string(CONTACT_WISH),
+  v.maxLength(LIMITS.accessContactCharactersMax, CONTACT_WISH),
+  v.regex(CONTACT, CONTACT_WISH),
+)
+
+/** What an administrator writes. */
+export const AccessRulesSchema = v.strictObject({
+  ...rulesAndNetworks,
+  /** Whom to ask for access; told to whoever is refused. */
+  contact: v.optional(ContactSchema),
 })
 export type AccessRules = v.InferOutput<typeof AccessRulesSchema>
 
@@ -149,7 +163,7 @@ export type GroupSlot = v.InferOutput<typeof GroupSlotSchema>
 
 /** What gateways are told. */
 export const EnforcedRulesSchema = v.strictObject({
-  ...AccessRulesSchema.entries,
+  ...rulesAndNetworks,
   slots: v.pipe(v.array(GroupSlotSchema), v.maxLength(LIMITS.ruleSlotsMax)),
 })
 export type EnforcedRules = v.InferOutput<typeof EnforcedRulesSchema>

@@ -5,7 +5,7 @@
 import * as v from 'valibot'
 import { HOSTNAME } from '../hosts.ts'
 import { LIMITS } from '../limits.ts'
-import { EnforcedRulesSchema } from './access-rules.ts'
+import { ContactSchema, EnforcedRulesSchema } from './access-rules.ts'
 import { ConnectorsMessageSchema } from './connector-presence.ts'
 import { HoldersMessageSchema } from './holders.ts'
 import { EnforcedServicesSchema } from './services.ts'
@@ -103,6 +103,8 @@ export const TenantSnapshotSchema = v.object({
   ),
   /** Who may open which paths; left out: whoever is signed in. */
   access: v.optional(EnforcedRulesSchema),
+  /** Whom to ask for access, where a rule refuses it. */
+  access_contact: v.optional(ContactSchema),
   /** Machines, and what rules say of them; left out: it has none. */
   services: v.optional(EnforcedServicesSchema),
 })
@@ -289,6 +291,8 @@ export const UpMessageSchema = v.variant('type', [
     revision,
     /** It compares versions, and asks for tenants where it is told of them only. */
     by_need: v.optional(v.boolean()),
+    /** What it knows of (features.ts); left out by those from before there was anything to say. */
+    features: v.optional(v.pipe(v.array(text(50)), v.maxLength(50))),
     /** Where connectors dial it, and the certificate that they know it by; left out: nowhere. */
     connect: v.optional(GatewayDoorSchema),
   }),

@@ -87,6 +87,16 @@ const MACHINE_LINES: Readonly<Partial<Record<RefusedStatus, readonly string[]>>>
   429: ['Retry-After: 5'],
 }
 
+/** By access rules. */
+export interface Denied {
+  /** The clauses of which one would have opened the path. */
+  readonly ways: readonly AllowClause[]
+  /** Whom to ask for access. */
+  readonly contact: string | undefined
+  /** Of what was asked for, without its query. */
+  readonly url: string
+}
+
 export const COME_BACK: readonly string[] = ['Retry-After: 5']
 const NO_LINES: readonly string[] = []
 
@@ -94,9 +104,9 @@ export function refusal(
   asker: Speaker & { readonly head: NavigationFacts },
   reason: RefuseReason,
   status: RefusedStatus,
-  ways?: readonly AllowClause[],
+  denied?: Denied,
 ): Answer {
-  if (ways !== undefined) return accessDenied(asker, ways)
+  if (denied !== undefined) return accessDenied(asker, denied)
   const ofMachine = OF_MACHINES[reason]
   if (ofMachine !== undefined) return jsonAnswer(status, ofMachine, MACHINE_LINES[status] ?? [])
   const lines = status === 503 ? COME_BACK : NO_LINES
@@ -108,15 +118,34 @@ export function refusal(
 /** Whoever is signed in and may not open this is told what it takes, and whom to ask. */
 function accessDenied(
   asker: Speaker & { readonly head: NavigationFacts },
-  ways: readonly AllowClause[],
+  { ways, contact, url }: Denied,
 ): Answer {
   const language = spokenBy(asker)
   const { title, text } = TEXTS[language].refusals.rule_denied
   if (!isNavigation(asker.head))
-    return jsonAnswer(403, { ...DETAILS.rule_denied, missing: ways }, NO_LINES)
+    return jsonAnswer(
+      403,
+      { ...DETAILS.rule_denied, missing: ways, ...(contact !== undefined && { contact }) },
+      NO_LINES,
+    )
+  const { askForAccess, accessTo } = TEXTS[language]
+  const action =
+    contact === undefined
+      ? {}
+      : { action: { href: hrefOf(contact, accessTo(url)), label: askForAccess } }
   const needed = [...new Set(ways.map((way) => TEXTS[language].accessNeeded(way)))]
-  return htmlAnswer(403, pageHtml({ title, text, language, code: 'rule_denied', needed }), NO_LINES)
+  return htmlAnswer(
+    403,
+    pageHtml({ title, text, language, code: 'rule_denied', needed, ...action }),
+    NO_LINES,
+  )
 }
+
+/** A mail that says already what it is about; an address of the web is gone to as it is. */
+const hrefOf = (contact: string, subject: string): string =>
+  contact.startsWith('https:')
+    ? contact
+    : `mailto:${contact}?subject=${encodeURIComponent(subject)}`
 
 const UNAVAILABLE = inEveryLanguage(({ signInUnavailable: said, tryAgain }, language) =>
   pageHtml({

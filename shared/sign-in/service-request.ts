@@ -18,6 +18,8 @@ export interface SignInTenant extends SessionTenant {
   readonly flowKeys: SealingKeys
   /** The licence lets nobody sign in anew; who is signed in stays so. */
   readonly isSignInBlocked: boolean
+  /** Whom to ask for access, where a rule refuses it: an email address, or one of the web. */
+  readonly accessContact?: string | undefined
 }
 
 /** In the address of `/service/login`: a fresh proof is wanted, with a second factor. Anybody can ask. */

@@ -28,8 +28,10 @@ export interface Received {
   readonly user: string
   readonly claims: string
   readonly verified: string
+  /** Of the person, of those that rules speak of; required to be '' where a case does not name it. */
+  readonly groups: string
   readonly cookies: string
-  /** Names that claim an identity or another path, beside the three that are ours. */
+  /** Names that claim an identity or another path, beside those that are ours. */
   readonly foreign: readonly string[]
   /** Every other line. */
   readonly lines: readonly string[]

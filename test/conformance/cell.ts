@@ -76,11 +76,12 @@ function withoutChance(text: string): string {
     .replace(/([?&](?:state|nonce|code_challenge)=)[A-Za-z0-9_.-]+/g, '$1<random>')
 }
 
-const OURS = ['x-service-user', 'x-service-claims', 'x-service-verified'] as const
-
-/** As whoever is named gets it where there are rules, and none of them is about their groups. */
-const isOfNoGroups = (name: string, value: unknown) =>
-  name.toLowerCase() === 'x-service-groups' && value === ''
+const OURS = [
+  'x-service-user',
+  'x-service-claims',
+  'x-service-verified',
+  'x-service-groups',
+] as const
 
 function receivedBy(arrived: readonly Arrival[]): Received {
   const [first, second] = arrived
@@ -90,6 +91,7 @@ function receivedBy(arrived: readonly Arrival[]): Received {
     'x-service-user': [],
     'x-service-claims': [],
     'x-service-verified': [],
+    'x-service-groups': [],
   }
   const cookies: string[] = []
   const foreign: string[] = []
@@ -99,16 +101,15 @@ function receivedBy(arrived: readonly Arrival[]): Received {
     const name = spelling.toLowerCase()
     const own = OURS.find((known) => known === name)
     if (own !== undefined) named[own].push(value)
-    else if (isForeign(name) && !isOfNoGroups(name, value)) foreign.push(spelling)
+    else if (isForeign(name)) foreign.push(spelling)
     else if (name === 'cookie') cookies.push(value)
-    else if (!isForeign(name) && !isOfTheWire(name, 'request')) lines.push(`${name}: ${value}`)
+    else if (!isOfTheWire(name, 'request')) lines.push(`${name}: ${value}`)
   }
-  const [user = '', claims = '', verified = ''] = OURS.map((name) =>
+  const [user = '', claims = '', verified = '', groups = ''] = OURS.map((name) =>
     agreed(named[name], first.shown[name]),
   )
-  for (const [name, value] of Object.entries(first.shown))
-    if (isForeign(name) && !isOfNoGroups(name, value) && !OURS.some((own) => own === name))
-      foreign.push(`${name} (shown)`)
+  for (const name of Object.keys(first.shown))
+    if (isForeign(name) && !OURS.some((own) => own === name)) foreign.push(`${name} (shown)`)
   const isAgreed = first.user === undefined || (first.user ?? '') === user
   return {
     method: first.method,
@@ -116,6 +117,7 @@ function receivedBy(arrived: readonly Arrival[]): Received {
     user: isAgreed ? user : `${user} in the header, ${first.user} of the middleware`,
     claims,
     verified,
+    groups,
     cookies: agreed([cookies.join('; ')], first.shown['cookie'] ?? ''),
     foreign,
     lines: lines.sort(),

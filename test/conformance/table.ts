@@ -100,7 +100,8 @@ export function violations(required: Required, cell: Cell): string[] {
         : [`outcome: required ${wanted.join(' or ')}, came ${cell.outcome}`]
     if (field !== 'application' || wanted === null) return compared(field, 'required', wanted, came)
     if (came === null) return [] // nothing was forwarded, and whether that is right says `outcome`
-    return Object.entries(wanted as Partial<Received>).flatMap(([part, value]) =>
+    const told = { groups: '', ...(wanted as Partial<Received>) }
+    return Object.entries(told).flatMap(([part, value]) =>
       compared(
         `application.${part}`,
         'required',

@@ -39,6 +39,7 @@ export interface TenantState {
   readonly session_binding: 'off' | 'step_up' | 'terminate'
   readonly licence_blocks_signin: boolean
   readonly access?: EnforcedRules
+  readonly access_contact?: string
   readonly services?: EnforcedServices
 }
 

@@ -1,5 +1,6 @@
 /** Rules, people, and a second judge that is as plain as can be, to hold the real one against. */
-import type { AccessAsked, AccessFacts } from '../../shared/enforcement/access-rules.ts'
+import type { AccessFacts } from '../../shared/enforcement/access-clauses.ts'
+import type { AccessAsked } from '../../shared/enforcement/access-rules.ts'
 import type { AccessRule, AllowClause, EnforcedRules } from '../../shared/fleet/access-rules.ts'
 import { networkList } from '../../shared/networks.ts'
 

@@ -1,5 +1,6 @@
 /** A gateway that says and does exactly what a test wants, on a real WebSocket. */
 import { WebSocket, type ClientOptions } from 'ws'
+import { FEATURES } from '../../shared/fleet/features.ts'
 import type { DownMessage, GatewayDoor, UpMessage } from '../../shared/fleet/snapshot.ts'
 import { FLEET_KEY, until } from './fleet.ts'
 
@@ -29,6 +30,8 @@ export interface RawGatewayOptions {
   /** Answers every tenant message, as a gateway that keeps up does. */
   readonly isConsuming?: boolean
   readonly isSilent?: boolean
+  /** What it says that it knows of; nothing: it is one from before. */
+  readonly features?: readonly string[]
   /** Where connectors dial it. */
   readonly connect?: GatewayDoor
   readonly fleetKey?: string
@@ -63,9 +66,10 @@ export async function connectRaw(
   t.teardown(() => socket.terminate())
   await new Promise((resolve, reject) => socket.once('open', resolve).once('error', reject))
   const { id = 'raw-1', epoch = '', revision = 0, format = 1, by_need = true } = options
+  const features = [...(options.features ?? FEATURES)]
   const door = options.connect && { connect: options.connect }
   if (!isSilent)
-    send({ type: 'hello', id, version: '0', format, epoch, revision, by_need, ...door })
+    send({ type: 'hello', id, version: '0', format, epoch, revision, by_need, features, ...door })
   const of = <Type extends DownMessage['type']>(type: Type) =>
     received.filter((message): message is DownMessage & { type: Type } => message.type === type)
   return {

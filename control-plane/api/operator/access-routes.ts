@@ -1,10 +1,23 @@
 /** Who may open which paths: groups, their members, and the rules. */
 import * as v from 'valibot'
-import { AccessRulesSchema, type AccessRules } from '../../../shared/fleet/access-rules.ts'
+import { pathOf } from '../../../shared/enforcement/path.ts'
+import {
+  AccessRuleSchema,
+  AccessRulesSchema,
+  type AccessRules,
+} from '../../../shared/fleet/access-rules.ts'
+import { LIMITS } from '../../../shared/limits.ts'
+import { CHANGES } from '../../tenants/access-replay.ts'
+import type { AccessReview } from '../../tenants/access-review.ts'
 import type { Groups } from '../../tenants/groups.ts'
 import type { TenantAccessRules } from '../../tenants/access-rules.ts'
-import { GroupAnswer, MemberAnswer, NewGroupBody } from '../../requests/access-fields.ts'
-import { described } from '../../requests/described.ts'
+import {
+  AccessQuestionBody,
+  GroupAnswer,
+  MemberAnswer,
+  NewGroupBody,
+} from '../../requests/access-fields.ts'
+import { count, described, time } from '../../requests/described.ts'
 import { viewOf } from '../../requests/field-names.ts'
 import { mapPage, PAGE_QUERY, pageOf } from '../../requests/paging.ts'
 import { Enforced } from '../answer-fields.ts'
@@ -14,6 +27,7 @@ import { enforcedAnswers, WAITS, type EnforcedAnswersWorld } from './enforced-an
 interface AccessEndpointsWorld extends EnforcedAnswersWorld {
   readonly groups: Groups
   readonly accessRules: TenantAccessRules
+  readonly accessReview: AccessReview
 }
 
 const operator = endpointsOf('access', 'operator')
@@ -43,11 +57,54 @@ const MembershipAnswer = v.strictObject({
   enforced: Enforced,
 })
 
+const ReplayAnswer = v.strictObject({
+  days: count,
+  people: described(count, 'Who was signed in during these days.'),
+  machines: described(count, 'Which machines were used.'),
+  changes: v.array(
+    v.strictObject({
+      host: described(v.nullable(v.string()), 'null: every hostname that no rule names.'),
+      path: v.string(),
+      methods: v.array(v.string()),
+      change: described(
+        v.picklist(CHANGES),
+        '`refused`: could open it and no longer could. `asked`: only after a second factor or a new sign-in. `opened`: could not, and could.',
+      ),
+      count: described(count, 'How many people and machines.'),
+      ids: described(v.array(v.string()), `The first ${LIMITS.replayedPeopleListedMax} of them.`),
+    }),
+  ),
+  refused: described(
+    v.array(v.strictObject({ path: v.nullable(v.string()), count, addresses: count, at: time })),
+    'Requests that the rules in force have refused, as gateways reported them.',
+  ),
+  truncated: described(v.boolean(), 'Not everybody was looked at.'),
+})
+const ofRefused = viewOf(
+  v.strictObject({ path: v.nullable(v.string()), count, addresses: count, at: time }),
+)
+const DecisionAnswer = v.strictObject({
+  known: described(v.boolean(), 'false: which rules were in force then is not known.'),
+  decision: v.nullable(v.picklist(['forward', 'sign_in', 'refuse', 'service'])),
+  reason: v.nullable(v.string()),
+  by: described(
+    v.nullable(v.picklist(['unruled', 'unreadable', 'opened', 'denied', 'closed'])),
+    'What the rules said; null: it did not come to them.',
+  ),
+  rules: v.array(
+    v.strictObject({
+      number: described(count, 'Its place in the list, from 0.'),
+      rule: AccessRuleSchema,
+    }),
+  ),
+  groups: described(v.array(v.string()), 'Groups the person was in.'),
+})
+
 const ofGroup = viewOf(GroupAnswer)
 const ofMember = viewOf(MemberAnswer)
 
 export function accessEndpoints(world: AccessEndpointsWorld): readonly Endpoint[] {
-  const { groups, accessRules } = world
+  const { groups, accessRules, accessReview } = world
   const enforcement = enforcedAnswers(world)
   const member = (group: string, userId: string) => ({ group, user_id: userId })
   return [
@@ -68,6 +125,64 @@ export function accessEndpoints(world: AccessEndpointsWorld): readonly Endpoint[
       handle: async (c, { path: { tenant_id: tenantId }, body }) => {
         const rules = await accessRules.put(tenantId, body, c.var.actor)
         return c.json({ ...rules, enforced: await enforcement.change(tenantId) })
+      },
+    }),
+    operator.post(`${RULES}/replay`, {
+      summary: 'Previews what other rules would change for whoever was here; changes nothing.',
+      description:
+        `Holds everyone who was signed in during the last ${LIMITS.accessReplayDays} days, from the addresses they signed in from and with the groups they are in now, ` +
+        'against each path that the rules name. Which paths people opened is not recorded.',
+      body: AccessRulesSchema,
+      example: EXAMPLE,
+      answers: { 200: json(ReplayAnswer, 'Who could open less, and who more.') },
+      handle: async (c, { path, body }) => {
+        const { changes, refused, isCut, ...counts } = await accessReview.replay(
+          path.tenant_id,
+          body,
+        )
+        return c.json({
+          days: LIMITS.accessReplayDays,
+          ...counts,
+          changes: changes.map(({ host = null, methods, ids, ...one }) => {
+            return { ...one, host, methods: [...methods], ids: [...ids] }
+          }),
+          refused: refused.map((one) => ofRefused(one)),
+          truncated: isCut,
+        })
+      },
+    }),
+    operator.post(`${RULES}/decision`, {
+      summary: 'Shows who can open a path, now or at an earlier time, and which rules decide.',
+      description:
+        'The decision is made by the code that gateways run. Sealed and excluded paths count as they are now; rules and groups as they were at that time.',
+      body: AccessQuestionBody,
+      example: { path: '/admin', user_id: 'usr_example', second_factor: true },
+      answers: { 200: json(DecisionAnswer, 'The decision.') },
+      refusals: ['user_not_found', 'service_not_found'],
+      handle: async (c, { path, body }) => {
+        const { outcome, explanation, rules, groups } = await accessReview.ask(path.tenant_id, {
+          host: body.host,
+          path: pathOf(body.path),
+          method: body.method,
+          userId: body.user_id,
+          serviceId: body.service_id,
+          address: body.ip ?? '',
+          isStrong: body.second_factor,
+          signedInSecondsAgo: body.signed_in_seconds_ago,
+          ...(body.at != null && { atMs: Date.parse(body.at) }),
+        })
+        const isKnown = rules !== undefined
+        return c.json({
+          known: isKnown,
+          decision: isKnown ? outcome.kind : null,
+          reason: isKnown && outcome.kind !== 'service' ? outcome.reason : null,
+          by: isKnown ? (explanation?.kind ?? null) : null,
+          rules: (explanation?.rules ?? []).flatMap((number) => {
+            const rule = rules?.rules[number]
+            return rule === undefined ? [] : [{ number, rule }]
+          }),
+          groups: [...groups],
+        })
       },
     }),
     operator.get(GROUPS, {

@@ -33,6 +33,7 @@ import { hostnameClaims } from './0065-hostname-claims.ts'
 import { scim } from './0067-scim.ts'
 import { services } from './0068-services.ts'
 import { madeInSession } from './0070-made-in-session.ts'
+import { accessHistory } from './0073-access-history.ts'
 
 export interface Migration {
   readonly name: string
@@ -79,4 +80,5 @@ export const migrations: readonly Migration[] = [
   scim,
   services,
   madeInSession,
+  accessHistory,
 ]

@@ -1,6 +1,7 @@
 import { and, asc, eq, gt, inArray, sql } from '../drizzle.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../engine.ts'
+import { endMemberships } from './access-history.ts'
 import { allBy, deleteBy, findBy, insertInto, insertRows, upsertInto } from '../statements.ts'
 
 const { accessRules: rules, groups, groupMembers: members } = schema
@@ -38,8 +39,6 @@ export const deleteGroup = deleteBy(groups, 'tenantId', 'name')
 
 export const insertMember = insertInto(members)
 export const findMember = findBy(members, 'tenantId', 'group', 'userId', 'source')
-export const deleteMember = deleteBy(members, 'tenantId', 'group', 'userId', 'source')
-export const deleteMembersOf = deleteBy(members, 'tenantId', 'group')
 export const deleteMembershipsOf = deleteBy(members, 'tenantId', 'userId')
 export const membershipsOf = allBy(members, ['tenantId', 'userId'])
 
@@ -97,10 +96,12 @@ export async function membersAmong(
   return rows
 }
 
+/** They end, and are written down as having been. */
 export async function deleteMembers(
   queries: Queries,
   { tenantId, group, source }: OfGroup,
   userIds: readonly string[],
+  nowMs: number,
 ): Promise<void> {
   const isOf = and(
     eq(members.tenantId, tenantId),
@@ -109,8 +110,18 @@ export async function deleteMembers(
   )
   for (let from = 0; from < userIds.length; from += TOGETHER) {
     const some = userIds.slice(from, from + TOGETHER)
-    await queries.delete(members).where(and(isOf, inArray(members.userId, some)))
+    await endMemberships(queries, and(isOf, inArray(members.userId, some)), nowMs)
   }
+}
+
+export async function deleteMembersOf(
+  queries: Queries,
+  tenantId: string,
+  group: string,
+  nowMs: number,
+): Promise<void> {
+  const areMeant = and(eq(members.tenantId, tenantId), eq(members.group, group))
+  await endMemberships(queries, areMeant, nowMs)
 }
 
 /** Of one source, in the order of their ids. */

@@ -95,14 +95,37 @@ export interface TriedPath {
   readonly at: number
 }
 
+const TRIED = { path: table.path, ip: table.ip, at: table.at, count: table.count }
+type TriedRow = Pick<EnforcementEventRow, 'path' | 'ip' | 'at' | 'count'>
+
 /** Of the newest so many, along the index; those that were asked for most first. */
 export async function sealedPathsOf(queries: Queries, tenantId: string, most: number) {
   const rows = await queries
-    .select({ path: table.path, ip: table.ip, at: table.at, count: table.count })
+    .select(TRIED)
     .from(table)
     .where(and(eq(table.tenantId, tenantId), eq(table.outcome, 'sealed')))
     .orderBy(desc(table.sequence))
     .limit(most)
+  return { rows: rows.length, tried: triedIn(rows) }
+}
+
+/** Paths that access rules have refused since then, of the newest so many reports of refusals. */
+export async function ruledPathsSince(
+  queries: Queries,
+  tenantId: string,
+  sinceMs: number,
+  most: number,
+): Promise<readonly TriedPath[]> {
+  const rows = await queries
+    .select({ ...TRIED, reason: table.reason })
+    .from(table)
+    .where(and(eq(table.tenantId, tenantId), eq(table.outcome, 'refused')))
+    .orderBy(desc(table.sequence))
+    .limit(most)
+  return triedIn(rows.filter(({ reason, at }) => reason === 'rule_denied' && at >= sinceMs))
+}
+
+function triedIn(rows: readonly TriedRow[]): TriedPath[] {
   const tried = [...Map.groupBy(rows, ({ path }) => path)].map(([path, alike]): TriedPath => {
     const ips = new Set(alike.flatMap(({ ip }) => (ip === null ? [] : [ip])))
     return {
@@ -113,5 +136,5 @@ export async function sealedPathsOf(queries: Queries, tenantId: string, most: nu
       at: alike.reduce((newest, { at }) => Math.max(newest, at), 0),
     }
   })
-  return { rows: rows.length, tried: tried.sort((a, b) => b.count - a.count || b.at - a.at) }
+  return tried.sort((a, b) => b.count - a.count || b.at - a.at)
 }

@@ -57,6 +57,8 @@ const LEFT_BEHIND = [
   schema.passwordHistory,
   schema.knownDevices,
   schema.groupMembers,
+  schema.pastMembers,
+  schema.accessRuleVersions,
   schema.enrolledDevices,
   schema.devicePostures,
   schema.connectionIdentities,

@@ -120,6 +120,8 @@ export const english = {
       ...(way.strength === undefined ? [] : ['a second factor (set one up in your account)']),
       ...(way.max_age === undefined ? [] : ['a recent sign-in']),
     ].join(', ') || 'a sign-in',
+  askForAccess: 'Ask for access',
+  accessTo: (url: string): string => `Access to ${url}`,
   upstreamFailed: {
     title: 'The application is not responding',
     text: 'Try again in a moment.',

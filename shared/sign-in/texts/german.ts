@@ -106,6 +106,8 @@ export const german: Texts = {
       ...(way.strength === undefined ? [] : ['ein zweiter Faktor (in Ihrem Konto einrichten)']),
       ...(way.max_age === undefined ? [] : ['eine kürzliche Anmeldung']),
     ].join(', ') || 'eine Anmeldung',
+  askForAccess: 'Zugriff anfragen',
+  accessTo: (url: string): string => `Zugriff auf ${url}`,
   upstreamFailed: {
     title: 'Die Anwendung antwortet nicht',
     text: 'Versuchen Sie es gleich noch einmal.',

@@ -51,6 +51,9 @@ const SPECIAL: Readonly<Record<string, (prepared: Prepared) => Special>> = {
   }),
   'DELETE /api/v1/operator/tenants/{tenant_id}/groups/{group}': () => SUPPORT,
   [`GET ${MEMBERS}`]: () => SUPPORT,
+  'POST /api/v1/operator/tenants/{tenant_id}/access-rules/decision': ({ userId }) => ({
+    body: { path: '/admin', user_id: userId },
+  }),
   [`PUT ${MEMBERS}/{user_id}`]: () => SUPPORT,
   [`DELETE ${MEMBERS}/{user_id}`]: () => SUPPORT,
 }

@@ -36,7 +36,12 @@ export async function fillStore({ services, person }: World): Promise<Record<str
   const expiresAtMs = issuedAtMs + 3600_000
   await sessions.record({ ...session, userAgent: 'Firefox', issuedAtMs, expiresAtMs })
   await tenants.patch('acme', { mode: 'sdk' }, ACTOR)
-  const instance = { name: 'web-1', version: '0.1.0', clockOffsetMs: 20 }
+  const instance = {
+    name: 'web-1',
+    version: '0.1.0',
+    features: new Set<never>(),
+    clockOffsetMs: 20,
+  }
   await feed.poll(await tenants.get('acme'), instance, undefined)
   await store.change(({ queries, nowMs }) =>
     upsertChecks(queries, [

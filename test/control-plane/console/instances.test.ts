@@ -24,8 +24,13 @@ void t.test('an instance shows its version, its last poll, its lag and its state
   const { tenants, feed } = services
   await tenants.patch('acme', SDK, ACTOR)
   await tenants.publish('acme', ACTOR)
+  const features = new Set<never>()
   const poll = async (name: string, version = '0.1.0', clockOffsetMs: number | null = 20) => {
-    await feed.poll(await tenants.get('acme'), { name, version, clockOffsetMs }, undefined)
+    await feed.poll(
+      await tenants.get('acme'),
+      { name, version, features, clockOffsetMs },
+      undefined,
+    )
   }
   await poll('web-1')
   await poll('<img src=x onerror=alert(1)>', '<b>9', -90_000)
@@ -54,7 +59,7 @@ void t.test('instances come by pages, and an unnamed one has a name for it', asy
   for (const name of ['', 'a', 'b', 'c'])
     await feed.poll(
       await tenants.get('acme'),
-      { name, version: '', clockOffsetMs: null },
+      { name, version: '', features: new Set<never>(), clockOffsetMs: null },
       undefined,
     )
   const ada = await person('acme')

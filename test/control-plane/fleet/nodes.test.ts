@@ -122,7 +122,7 @@ t.test(
     await here.services.tenants.create(tenantNamed('shop', { mode: 'sdk' }), ACTOR)
     await here.services.tenants.publish('shop', ACTOR)
     const tenant = await there.services.tenants.find('shop')
-    const poll = { name: 'one', version: '1', clockOffsetMs: null }
+    const poll = { name: 'one', version: '1', features: new Set<never>(), clockOffsetMs: null }
     /** Nothing while it may be behind, on a machine that is slow. */
     const told = async () => {
       await setImmediate()

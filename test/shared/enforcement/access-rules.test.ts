@@ -1,11 +1,8 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
 import * as v from 'valibot'
-import {
-  compileAccess,
-  type AccessAsked,
-  type AccessFacts,
-} from '../../../shared/enforcement/access-rules.ts'
+import type { AccessFacts } from '../../../shared/enforcement/access-clauses.ts'
+import { compileAccess, type AccessAsked } from '../../../shared/enforcement/access-rules.ts'
 import { compileSealed, pathOf } from '../../../shared/enforcement/path.ts'
 import { EnforcedRulesSchema, type AccessRule } from '../../../shared/fleet/access-rules.ts'
 import { LIMITS } from '../../../shared/limits.ts'

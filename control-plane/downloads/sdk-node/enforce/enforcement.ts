@@ -11,6 +11,7 @@ import {
 import { pathOf } from '../../../../shared/enforcement/path.ts'
 import { createMachineReader } from '../../../../shared/enforcement/read-machine.ts'
 import { createSessionReader } from '../../../../shared/enforcement/read-session.ts'
+import type { AllowClause } from '../../../../shared/fleet/access-rules.ts'
 import { LIMITS } from '../../../../shared/limits.ts'
 import type { SignInReason } from '../../../../shared/reasons.ts'
 import type { Answer } from '../../../../shared/sign-in/answer.ts'
@@ -149,7 +150,9 @@ function enforcing(settings: EnforceSettings): Guard {
         if (decision.reason === 'sealed' && !isOwnProbe(enforced))
           events.add({ outcome: 'sealed', ...placeOf(enforced), path: shownPath(enforced.path) })
         if (decision.reason === 'client_unreadable') tellOfMissingAddress(enforced.peer)
-        return answered(refusal(enforced, decision.reason, decision.status, decision.ways))
+        return answered(
+          refusal(enforced, decision.reason, decision.status, deniedBy(enforced, decision.ways)),
+        )
     }
   }
 
@@ -229,6 +232,9 @@ function enforcing(settings: EnforceSettings): Guard {
     },
   }
 }
+
+const deniedBy = ({ tenant, path }: EnforcedRequest, ways: readonly AllowClause[] | undefined) =>
+  ways && { ways, contact: tenant.accessContact, url: tenant.origin + path }
 
 /** Of a request that nobody can tell anything of: no network is known to have it. */
 const UNTOLD = { method: 'GET', clientAddress: '', machine: undefined }

@@ -5,6 +5,7 @@
 import * as v from 'valibot'
 import { readBounded } from '../../../../shared/bounded-text.ts'
 import { SECOND_MS } from '../../../../shared/clock.ts'
+import { FEATURES_TEXT } from '../../../../shared/fleet/features.ts'
 import { LIMITS } from '../../../../shared/limits.ts'
 import { VERSION } from '../../../../shared/version.ts'
 import type { EnforceSettings } from './options.ts'
@@ -48,6 +49,7 @@ export function createFeed(world: FeedWorld) {
       headers: {
         accept: 'application/json',
         'x-service-sdk-version': VERSION,
+        'x-service-features': FEATURES_TEXT,
         'x-service-clock-offset': String(clock.offsetMs()),
         ...(etag === undefined ? {} : { 'if-none-match': etag }),
       },

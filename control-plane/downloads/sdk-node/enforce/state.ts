@@ -11,7 +11,7 @@ import { compileExcluded, compileSealed } from '../../../../shared/enforcement/p
 import { deriveKey, type SealingKeys } from '../../../../shared/enforcement/seen.ts'
 import type { TokenTrust } from '../../../../shared/enforcement/token.ts'
 import type { SignInTenant } from '../../../../shared/sign-in/service-request.ts'
-import { EnforcedRulesSchema } from '../../../../shared/fleet/access-rules.ts'
+import { ContactSchema, EnforcedRulesSchema } from '../../../../shared/fleet/access-rules.ts'
 import { EnforcedServicesSchema, withServiceClauses } from '../../../../shared/fleet/services.ts'
 import { RevokedSchema, SESSION_BINDINGS } from '../../../../shared/fleet/snapshot.ts'
 
@@ -40,6 +40,7 @@ export const StateSchema = v.object({
     origin: v.optional(v.pipe(v.string(), v.url())),
     /** What is not known in it makes the state be refused: it would let more people in. */
     access: v.optional(EnforcedRulesSchema),
+    access_contact: v.optional(ContactSchema),
     services: v.optional(EnforcedServicesSchema),
   }),
 })
@@ -95,6 +96,7 @@ export function compileTenant({ state, trust, keys, issuer, secret }: TenantPart
     sealed: compileSealed(tenant.sealed),
     excluded,
     access: access && compileAccess(access, excluded),
+    accessContact: tenant.access_contact,
     services: compileServices(tenant.services),
     isSignInBlocked: tenant.licence_blocks_signin,
     health: tenant.health,

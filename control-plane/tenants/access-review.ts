@@ -1,0 +1,181 @@
+/** Who can open this path, who could then, and what other rules would have meant for the last days. */
+import { setImmediate as breathe } from 'node:timers/promises'
+import { DAY_MS, SECOND_MS, type Clock } from '../../shared/clock.ts'
+import { Refusal } from '../../shared/errors.ts'
+import type { AccessRules } from '../../shared/fleet/access-rules.ts'
+import { LIMITS } from '../../shared/limits.ts'
+import { findAccessRules } from '../store/queries/access.ts'
+import {
+  deletePastMembersBefore,
+  groupsOfPeople,
+  groupsOfPersonAt,
+  peopleSeenSince,
+  ruleVersionAt,
+  ruleVersionsBefore,
+} from '../store/queries/access-history.ts'
+import { ruledPathsSince, type TriedPath } from '../store/queries/enforcement-events.ts'
+import { servicesOf, serviceSecretsOf } from '../store/queries/services.ts'
+import { findTenant, type Tenant } from '../store/queries/tenants.ts'
+import { findUser, isTrialId } from '../store/queries/users.ts'
+import { pruneWith } from '../store/statements.ts'
+import type { Store } from '../store/store.ts'
+import { found } from './alter.ts'
+import { askAccess, type Answered, type Asker } from './access-questions.ts'
+import { createAccessReplay, type ChangedPath, type Visitor } from './access-replay.ts'
+import type { TenantAccessRules } from './access-rules.ts'
+
+interface AccessQuestion extends Omit<Asker, 'groups'> {
+  /** Left out: the first of the tenant's. */
+  readonly host?: string | undefined
+  readonly path: string
+  readonly method: string
+  /** Of the person; left out where a machine is asked about. */
+  readonly userId?: string | undefined
+  /** Left out: now. */
+  readonly atMs?: number | undefined
+}
+
+export interface ReviewedAccess extends Answered {
+  /** By which rules; undefined: what was in force then is not known any more. */
+  readonly rules: AccessRules | undefined
+  readonly groups: readonly string[]
+}
+
+export interface ReplayedAccess {
+  readonly people: number
+  readonly machines: number
+  readonly changes: readonly ChangedPath[]
+  /** Paths that rules have refused, as gateways told; whose requests it were they do not. */
+  readonly refused: readonly TriedPath[]
+  /** Not all who were here were looked at: there are many, or it took long. */
+  readonly isCut: boolean
+}
+
+export type AccessReview = ReturnType<typeof createAccessReview>
+
+/** Others have their turn so often. */
+const BREATHE_MS = 10
+const NOTHING: AccessRules = { rules: [] }
+
+export function createAccessReview(world: {
+  readonly store: Store
+  readonly accessRules: Pick<TenantAccessRules, 'of' | 'check'>
+  readonly clock: Clock
+}) {
+  const { store, accessRules, clock } = world
+  /** Of each tenant one at a time: however often somebody presses the button. */
+  const running = new Set<string>()
+
+  /** undefined: nobody knows. */
+  async function rulesAt(tenantId: string, atMs: number): Promise<AccessRules | undefined> {
+    const current = await findAccessRules(store.read, tenantId)
+    if (current !== undefined && current.updatedAt <= atMs) return current.content
+    const version = await ruleVersionAt(store.read, tenantId, atMs)
+    if (version !== undefined) return version.content
+    const versions = await ruleVersionsBefore(store.read, tenantId, LIMITS.ruleVersionsKeptMax)
+    const oldest = versions.at(-1)
+    // the first that was ever saved, if it was not there before versions were kept
+    const isFirst = oldest?.actor !== '' && versions.length < LIMITS.ruleVersionsKeptMax
+    return isFirst && atMs >= clock.nowMs() - LIMITS.auditKeptMs ? NOTHING : undefined
+  }
+
+  async function visitorsSince(tenantId: string, sinceMs: number, maxSessionSeconds: number) {
+    const begunSinceMs = sinceMs - maxSessionSeconds * SECOND_MS
+    const most = LIMITS.replayedVisitorsMax
+    const seen = await peopleSeenSince(store.read, tenantId, { sinceMs, begunSinceMs }, most + 1)
+    const people = seen.slice(0, most).filter(({ userId }) => !isTrialId(userId))
+    const ids = [...new Set(people.map(({ userId }) => userId))]
+    const groups = await groupsOfPeople(store.read, tenantId, ids)
+    const used = (await serviceSecretsOf(store.read, tenantId)).filter(
+      ({ usedAt }) => (usedAt ?? 0) >= sinceMs,
+    )
+    const machines = [...new Set(used.map(({ serviceId }) => serviceId))]
+    const visitors: Visitor[] = [
+      ...people.map(({ userId, ip }) => ({
+        id: userId,
+        groups: groups.get(userId) ?? new Set<string>(),
+        address: ip,
+      })),
+      ...machines.map((id) => ({ id, serviceId: id, groups: new Set<string>(), address: '' })),
+    ]
+    return { visitors, people: ids.length, machines: machines.length, isCut: seen.length > most }
+  }
+
+  async function replayed(tenantId: string, proposed: AccessRules): Promise<ReplayedAccess> {
+    const tenant = found(await findTenant(store.read, tenantId))
+    const sinceMs = clock.nowMs() - LIMITS.accessReplayDays * DAY_MS
+    const current = await accessRules.of(tenantId)
+    const was = await visitorsSince(tenantId, sinceMs, tenant.maxSessionSeconds)
+    const { visitors, people, machines } = was
+    let { isCut } = was
+    const replay = createAccessReplay(current, proposed, tenant)
+    const endMs = performance.now() + LIMITS.replayMsMax
+    let breathedMs = performance.now()
+    for (const visitor of visitors) {
+      const nowMs = performance.now()
+      if (nowMs > endMs) {
+        isCut = true
+        break
+      }
+      if (nowMs - breathedMs > BREATHE_MS) {
+        await breathe()
+        breathedMs = performance.now()
+      }
+      replay.add(visitor)
+    }
+    const told = await ruledPathsSince(store.read, tenantId, sinceMs, LIMITS.sealedEventsGroupedMax)
+    const refused = told.slice(0, REFUSED_SHOWN_MAX)
+    return { people, machines, changes: replay.result(), refused, isCut }
+  }
+
+  return {
+    /** Which rules decided is told by their place in `rules`. */
+    async ask(tenantId: string, question: AccessQuestion): Promise<ReviewedAccess> {
+      const { path, method, userId, atMs = clock.nowMs() } = question
+      const tenant = found(await findTenant(store.read, tenantId))
+      const { host = hostOf(tenant) } = question
+      if (userId !== undefined && (await findUser(store.read, tenantId, userId)) === undefined)
+        throw new Refusal('user_not_found')
+      const services = await servicesOf(store.read, tenantId)
+      const { serviceId } = question
+      if (serviceId !== undefined && !services.some((one) => one.serviceId === serviceId))
+        throw new Refusal('service_not_found')
+      const groups =
+        userId === undefined
+          ? new Set<string>()
+          : await groupsOfPersonAt(store.read, tenantId, userId, atMs)
+      const rules = await rulesAt(tenantId, atMs)
+      const asked = { host, path, method }
+      const answered = askAccess(rules ?? NOTHING, tenant).ask(asked, { ...question, groups })
+      return { ...answered, rules, groups: [...groups].sort() }
+    },
+
+    /** What these rules would have meant, by who was here and what they are by now. */
+    async replay(tenantId: string, proposed: AccessRules): Promise<ReplayedAccess> {
+      await accessRules.check(tenantId, proposed)
+      if (running.has(tenantId))
+        throw new Refusal(
+          'rate_limited',
+          { retry_after: LIMITS.replayMsMax / SECOND_MS },
+          'Another effect of this tenant is being worked out; try again in a few seconds.',
+        )
+      running.add(tenantId)
+      try {
+        return await replayed(tenantId, proposed)
+      } finally {
+        running.delete(tenantId)
+      }
+    },
+
+    /** When rules were saved and by whom, newest first. */
+    saved: (tenantId: string, limit: number) => ruleVersionsBefore(store.read, tenantId, limit),
+
+    prune: pruneWith(store, deletePastMembersBefore, LIMITS.auditKeptMs),
+  }
+}
+
+const REFUSED_SHOWN_MAX = 20
+
+/** In sdk mode rules go by the application's own address. */
+const hostOf = ({ mode, origin, hostnames }: Tenant): string =>
+  mode === 'sdk' ? new URL(origin).hostname : (hostnames[0] ?? '')
