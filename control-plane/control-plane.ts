@@ -66,7 +66,9 @@ export async function startControlPlane(
     proxyProtocol: settings.proxyProtocol,
     operatorKey: settings.operatorKey,
   })
-  const fleetServer = createServer(answerMetrics(createMetrics(services), settings.fleetKey))
+  const { operatorKey, fleetKey } = settings
+  const metrics = createMetrics(services, { operator: operatorKey, fleet: fleetKey })
+  const fleetServer = createServer(answerMetrics(metrics, fleetKey))
   services.fleet.attach(fleetServer)
   try {
     await services.consoleAccess.ensureRealm()

@@ -14,7 +14,7 @@ import { Refusal } from '../shared/errors.ts'
 import { hasTooManyFields } from '../shared/form-fields.ts'
 import { LIMITS } from '../shared/limits.ts'
 import type { createApp } from './app.ts'
-import { isSameSecret } from './keys/vault.ts'
+import type { LiveKey } from './keys/live-key.ts'
 import { createAdmission, type Priority } from './listener/admission.ts'
 import { addressOf, nameClient } from './listener/client-address.ts'
 import { guardConnections, type ConnectionLimits } from './listener/connections.ts'
@@ -37,7 +37,7 @@ export interface ServerWorld {
   readonly proxyProtocol?: boolean | undefined
   readonly connectionLimits?: Partial<ConnectionLimits> | undefined
   /** Whose requests go before all others. */
-  readonly operatorKey?: string | undefined
+  readonly operatorKey?: LiveKey | undefined
 }
 
 const INVALID = new Refusal('request_invalid')
@@ -108,8 +108,7 @@ export function createPublicServer(world: ServerWorld): Server {
   function rankOf(request: IncomingMessage): Priority {
     const { authorization, cookie } = request.headers
     const [, key] = BEARER.exec(authorization ?? '') ?? []
-    const isOperator = key !== undefined && operatorKey !== undefined
-    if (isOperator && isSameSecret(key, operatorKey)) return 'operator'
+    if (key !== undefined && operatorKey?.opens(key)) return 'operator'
     if (credentials.isKnown(request)) return 'known'
     return authorization === undefined && cookie === undefined ? 'stranger' : 'keyed'
   }

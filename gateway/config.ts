@@ -5,10 +5,11 @@ import { readSettings } from '../shared/config/settings.ts'
 
 export type GatewaySettings = ReturnType<typeof loadGatewaySettings>
 
-export function loadGatewaySettings(args: readonly string[]) {
-  const { config, secrets, environment } = readSettings(
+/** `isFirst`: what is nowhere is made; of a program that runs, a key that is gone is no new key. */
+export function loadGatewaySettings(args: readonly string[], isFirst = true) {
+  const { config, secrets, previous, keyFiles } = readSettings(
     { args, environment: process.env, files },
-    { secrets: ['SERVICE_FLEET_KEY'], areMade: true },
+    { secrets: ['SERVICE_FLEET_KEY'], areMade: isFirst },
   )
   const { gateway } = config
   const id = gateway.id ?? defaultId()
@@ -26,8 +27,10 @@ export function loadGatewaySettings(args: readonly string[]) {
     fleetUrls: gateway.control_plane,
     /** Of this gateway alone. */
     fleetKey: secrets.SERVICE_FLEET_KEY,
-    /** What it was until this start: opens what is on the disk. */
-    previousFleetKey: environment['SERVICE_FLEET_KEY_PREVIOUS'] || null,
+    /** What it was before: opens what is on the disk. */
+    previousFleetKey: previous.SERVICE_FLEET_KEY ?? null,
+    keyFiles,
+    logLevel: gateway.log_level,
     trustedProxies: gateway.trusted_proxies as readonly string[],
     proxyProtocol: gateway.proxy_protocol,
     /** The share of forwarded requests that get a line, from 0 to 1. */
@@ -36,8 +39,8 @@ export function loadGatewaySettings(args: readonly string[]) {
   }
 }
 
-/** A key whose file has changed is a key from the next start on, for all workers at once. */
-export const workerEnvironment = ({ fleetKey }: GatewaySettings, worker: number) => ({
+/** A key whose file has changed is one once the primary goes by it, for all workers that it starts from then on. */
+export const workerEnvironment = (fleetKey: string, worker: number) => ({
   SERVICE_GATEWAY_WORKER: String(worker),
   SERVICE_FLEET_KEY: fleetKey,
   SERVICE_FLEET_KEY_FILE: '',

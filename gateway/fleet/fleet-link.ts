@@ -117,6 +117,7 @@ export function startFleetLink(options: FleetLinkOptions) {
   const feed = openFeed({
     controlPlaneUrls,
     fleetKey,
+    previousKey,
     gatewayId,
     version,
     connect: options.connect,
@@ -162,6 +163,11 @@ export function startFleetLink(options: FleetLinkOptions) {
   })
 
   return {
+    /** Another key, while all goes on: what is on the disk is sealed anew, and the link opened anew. */
+    turnTo(key: string, door: GatewayDoor | undefined) {
+      void disk.turnTo(key)
+      feed.turnTo(key, door)
+    },
     attachWorker: (port: WorkerPort) => relay.attach(port),
     /** What workers have decided since the last time, for the control plane's figures. */
     countDecisions: (counts: readonly DecisionCount[]) => figures.add(counts),

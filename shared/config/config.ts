@@ -5,6 +5,7 @@
 import * as v from 'valibot'
 import { parseDocument } from 'yaml'
 import { nearest } from '../nearest.ts'
+import { LOG_LEVELS } from '../log.ts'
 import { parseNetwork } from '../networks.ts'
 
 export interface Listen {
@@ -143,6 +144,8 @@ const modelName = read('the name of a model', (value) =>
 )
 const fileName = v.pipe(v.string('a file name'), v.minLength(1, 'a file name'))
 
+const logLevel = v.picklist(LOG_LEVELS, LOG_LEVELS.join(', ').replace(/, (?=\w+$)/, ' or '))
+
 /** A section that is left out, or whose lines are all commented out (`gateway:`), has its defaults. */
 const section = <T extends v.ObjectEntries>(entries: T) =>
   v.nullish(v.strictObject(entries, 'settings'), {} as never)
@@ -161,6 +164,7 @@ const ConfigSchema = v.strictObject(
       database: v.optional(database, 'sqlite'),
       trusted_proxies: v.optional(cidrs, []),
       proxy_protocol: v.optional(v.boolean('true or false'), false),
+      log_level: v.optional(logLevel, 'info'),
       acme: section({
         directory: v.optional(v.nullable(directories), null),
         email: v.optional(v.nullable(mailAddress), null),
@@ -177,6 +181,7 @@ const ConfigSchema = v.strictObject(
       control_plane: v.optional(v.nullable(fleetAddresses), null),
       trusted_proxies: v.optional(cidrs, []),
       proxy_protocol: v.optional(v.boolean('true or false'), false),
+      log_level: v.optional(logLevel, 'info'),
       access_log: section({ sample: v.optional(share, 1) }),
       timeouts: section({
         head: v.optional(duration, '10s'),

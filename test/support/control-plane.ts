@@ -21,6 +21,7 @@ import type { NewTenant } from '../../control-plane/tenants/tenants.ts'
 import type { ReceiverWorld } from '../../control-plane/webhooks/receiver-client.ts'
 import { existsDatabase, newDatabase, openDatabase } from './databases.ts'
 import { afterRoom } from './room.ts'
+import { createLiveKey } from '../../control-plane/keys/live-key.ts'
 
 interface Teardown {
   teardown(work: () => unknown): void
@@ -123,7 +124,7 @@ export async function startServices(t: Teardown, options: ServicesOptions = {}) 
     masterKey: options.masterKey ?? randomBytes(32),
     previousMasterKey: options.previousMasterKey,
     nextMasterKey: options.nextMasterKey,
-    fleetKey: FLEET_KEY,
+    fleetKey: createLiveKey(FLEET_KEY),
     baseUrl: options.baseUrl ?? 'http://localhost:8080',
     edgeUrlFor: options.edgeUrlFor ?? ((hostname) => `http://${hostname}:8000`),
     trustedProxies: options.trustedProxies ?? [],
