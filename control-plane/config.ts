@@ -15,6 +15,10 @@ export interface ControlPlaneSettings extends MasterKeys {
   readonly baseUrl: string
   readonly dataDir: string
   readonly listen: Listen
+  /** Over TLS, for browsers that come without a proxy; null: off. */
+  readonly tlsListen?: Listen | null
+  /** Shown there, instead of one that is ordered. */
+  readonly tlsCertificateFile?: string | null
   readonly fleetListen: Listen
   readonly database: string
   /** Balancers in front, as CIDRs: they say who the client is. */
@@ -87,6 +91,8 @@ export function controlPlaneSettings({
     baseUrl: config.base_url,
     dataDir: config.data_dir,
     listen: config.control_plane.listen,
+    tlsListen: config.control_plane.tls_listen,
+    tlsCertificateFile: config.control_plane.tls_certificate,
     fleetListen: config.control_plane.fleet_listen,
     database: config.control_plane.database,
     trustedProxies: config.control_plane.trusted_proxies,

@@ -67,9 +67,9 @@ async function serve(given: Settings, args: readonly string[]): Promise<void> {
   }
 
   const controlPlane = await startControlPlane(settings, { log, clock: systemClock })
-  const { address, fleetAddress } = controlPlane
+  const { address, fleetAddress, tlsAddress } = controlPlane
   log.info({ address: address.address, port: address.port }, 'control plane listens')
-  process.send?.({ ready: true, address, fleetAddress })
+  process.send?.({ ready: true, address, fleetAddress, ...(tlsAddress && { tlsAddress }) })
   const problem = await Promise.race([isStopped, controlPlane.lost])
   if (problem !== undefined) log.fatal(problem)
   watch.close()

@@ -20,6 +20,7 @@ import { addressOf, nameClient } from './listener/client-address.ts'
 import { guardConnections, type ConnectionLimits } from './listener/connections.ts'
 import { continueWhenRead, drainAfterAnswer } from './listener/early-answers.ts'
 import { isHangUp } from './listener/hang-up.ts'
+import type { SendToTls } from './listener/without-tls.ts'
 import { createKnownCredentials } from './listener/known-credentials.ts'
 import { stopParsing } from './listener/parsed-in-slices.ts'
 import { refuse, refuseBrokenRequest, refuseTunnel } from './listener-refusals.ts'
@@ -38,6 +39,8 @@ export interface ServerWorld {
   readonly connectionLimits?: Partial<ConnectionLimits> | undefined
   /** Whose requests go before all others. */
   readonly operatorKey?: LiveKey | undefined
+  /** With TLS of our own: answers what came without it, or leaves it to us. */
+  readonly sendToTls?: SendToTls | undefined
 }
 
 const INVALID = new Refusal('request_invalid')
@@ -81,7 +84,10 @@ export function createPublicServer(world: ServerWorld): Server {
     })
     nameClient(request, connections.peerOf(request.socket), readAddress)
     drainAfterAnswer(request, response)
-    const isBegun = connections.begin(request.socket, response, () => work(path))
+    const begin = () => {
+      if (world.sendToTls?.(request, response, connections.peerOf(request.socket)) !== true) work(path)
+    }
+    const isBegun = connections.begin(request.socket, response, begin)
     if (!isBegun) refuse(response, UNREAD)
   }
 

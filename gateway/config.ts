@@ -25,6 +25,8 @@ export function loadGatewaySettings(args: readonly string[], isFirst = true) {
     /** How connectors reach `tlsListen`; null: not at all. */
     connectAddress: gateway.connect_address,
     fleetUrls: gateway.control_plane,
+    /** Where something else keeps the link from others. */
+    plainFleetLink: gateway.plain_fleet_link,
     /** Of this gateway alone. */
     fleetKey: secrets.SERVICE_FLEET_KEY,
     /** What it was before: opens what is on the disk. */

@@ -39,6 +39,8 @@ export function createLiveKey(first: string, before: string | null = null) {
     /** Whether the key of this number still opens. */
     isLive: (number: number) => held.some((one) => one.number === number),
     current: () => held[0]!.text,
+    /** The key of now first. */
+    all: () => held.map(({ text }) => text),
     hasPrevious: () => held.length > 1,
     /** How often the one before was used since the start. */
     previousUses: () => previousUses,

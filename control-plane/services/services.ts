@@ -53,7 +53,7 @@ export async function createServices(world: ServicesWorld) {
     realms,
     consoleAccess: jobs.tidied('consoleAccess', createConsoleAccess(below)),
     /** TLS ends in front of us at somebody who is not named: all clients have one address. */
-    clientsHidden: baseUrl.startsWith('https:') && trustedProxies.length === 0,
+    clientsHidden: baseUrl.startsWith('https:') && trustedProxies.length === 0 && !hasOwnTls,
 
     /** In the reverse order of what stands on what. */
     async close(): Promise<void> {

@@ -57,6 +57,7 @@ export async function openTenants(world: ServicesWorld, jobs: Jobs) {
       }),
       ...world.acmeWorld,
       settings: world.acme,
+      ownHostnames: world.ownHostnames ?? [],
       account: await openAccountKey(store, vault),
       alone: (work) => leases.alone('acme', work),
       store,

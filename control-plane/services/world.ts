@@ -40,6 +40,10 @@ export interface ServicesWorld extends MasterKeys {
   /** Who certificates are ordered from; null: nobody. */
   readonly acme?: AcmeSettings | null
   readonly acmeWorld?: AcmeWorld
+  /** Browsers come to us without a proxy. */
+  readonly hasOwnTls?: boolean
+  /** Our own, for which a certificate is ordered, too. */
+  readonly ownHostnames?: readonly string[]
   /** Where it is looked whether a hostname is a tenant's, for tests. */
   readonly proofs?: Partial<ProofWorld>
   /** What a new password's hash and a new signing key cost; as much as they should, if nothing is said. */

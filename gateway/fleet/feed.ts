@@ -8,6 +8,8 @@ import { WebSocket, type RawData } from 'ws'
 import { SECOND_MS } from '../../shared/clock.ts'
 import { parseFleetMessage } from '../../shared/fleet/parse.ts'
 import { LIMITS } from '../../shared/limits.ts'
+import { ownAddresses } from './fleet-address.ts'
+import { transportTo, type FleetTransport } from './fleet-transport.ts'
 import {
   DownMessageSchema,
   FLEET_FORMAT,
@@ -34,6 +36,9 @@ interface FeedOptions {
   readonly fleetKey: string
   /** What it was before: it is tried where the first is refused. */
   readonly previousKey?: string | null
+  /** Whether the link may go to another machine in the clear. */
+  readonly mayBePlain?: boolean
+  readonly transport?: (base: string, key: string) => FleetTransport
   readonly gatewayId: string
   readonly version: string
   readonly log: Logger
@@ -58,10 +63,14 @@ export function openFeed(options: FeedOptions) {
   /** Of `keys`, the one of the next try. */
   let keyAt = 0
   const timing = { ...FEED_TIMING, ...options.timing }
-  const urls = options.controlPlaneUrls.map(
-    (base) => `${base.replace(/^http/, 'ws').replace(/\/+$/, '')}/fleet`,
-  )
-  let at = Math.floor(options.random() * urls.length)
+  const bases = options.controlPlaneUrls
+  const { mayBePlain = false } = options
+  const { connectMsMax } = timing
+  const {
+    transport = (base, key) =>
+      transportTo({ base, key, own: ownAddresses(), mayBePlain, connectMsMax }),
+  } = options
+  let at = Math.floor(options.random() * bases.length)
   requireSendable(options.fleetKey)
   let lastProblem = ''
   let socket: WebSocket | undefined
@@ -79,10 +88,12 @@ export function openFeed(options: FeedOptions) {
   }
 
   function connect() {
-    const url = urls[at % urls.length] as string
     const triedKeyAt = keyAt
+    const key = keys[triedKeyAt]!
+    const { url, createConnection } = transport(bases[at % bases.length]!, key)
     const opened = new WebSocket(url, {
-      headers: { authorization: `Bearer ${keys[triedKeyAt]}` },
+      headers: { authorization: `Bearer ${key}` },
+      ...(createConnection && { createConnection: createConnection as never }),
       handshakeTimeout: timing.connectMsMax,
       maxPayload: LIMITS.fleetMessageBytesMax,
       perMessageDeflate: false,

@@ -26,6 +26,9 @@ interface FleetLinkOptions {
   readonly fleetKey: string
   /** What it was until this start; null: the same. */
   readonly previousKey?: string | null
+  /** Whether the link may go to another machine in the clear. */
+  readonly mayBePlain?: boolean
+  readonly transport?: Parameters<typeof openFeed>[0]['transport']
   readonly gatewayId: string
   readonly version: string
   /** Where connectors dial it; undefined: nowhere. */
@@ -121,6 +124,8 @@ export function startFleetLink(options: FleetLinkOptions) {
     gatewayId,
     version,
     connect: options.connect,
+    mayBePlain: options.mayBePlain ?? false,
+    ...(options.transport && { transport: options.transport }),
     log,
     random,
     hello: () => replica.hello(),

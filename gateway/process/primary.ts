@@ -4,6 +4,7 @@ import { setFlagsFromString } from 'node:v8'
 import type { Logger } from 'pino'
 import { systemClock } from '../../shared/clock.ts'
 import { listenText } from '../../shared/config/config.ts'
+import { trustOf } from '../../shared/fleet/trust.ts'
 import type { LogThreshold } from '../../shared/log.ts'
 import { VERSION } from '../../shared/version.ts'
 import { workerEnvironment, type GatewaySettings } from '../config.ts'
@@ -18,7 +19,7 @@ import { checkSnapshot } from '../tenants/compiled.ts'
 import { FIGURES_EVERY_MS } from '../fleet/figures-outbox.ts'
 import { isPlainToElsewhere, ownAddresses, PLAIN_ADVICE } from '../fleet/fleet-address.ts'
 import { startFleetLink } from '../fleet/fleet-link.ts'
-import { deriveCertificate } from '../connectors/own-certificate.ts'
+import { deriveCertificate } from '../../shared/self-signed.ts'
 import { passBetween } from '../connectors/passing.ts'
 import { clusterWorkerPort } from '../fleet/ports.ts'
 
@@ -73,7 +74,7 @@ export function runPrimary(settings: GatewaySettings, world: PrimaryWorld): Prom
   let { fleetKey } = settings
   const unlock = lockInstance(settings.dataDir, id)
   const own = ownAddresses()
-  for (const url of settings.fleetUrls)
+  for (const url of settings.plainFleetLink || trustOf(fleetKey) ? [] : settings.fleetUrls)
     if (isPlainToElsewhere(url, own)) log.warn({ control_plane: url }, PLAIN_ADVICE)
   const metrics = createMetrics({ id, version: VERSION, nowMs: () => systemClock.nowMs() })
   const gatherer = createGatherer({
@@ -123,6 +124,7 @@ export function runPrimary(settings: GatewaySettings, world: PrimaryWorld): Prom
     gatewayId: id,
     version: VERSION,
     connect: doorOf(settings, fleetKey),
+    mayBePlain: settings.plainFleetLink,
     directory: settings.dataDir,
     validate: checkSnapshot,
     clock: systemClock,

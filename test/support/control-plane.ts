@@ -65,6 +65,7 @@ export interface ServicesOptions extends Partial<MasterKeys> {
   /** Who certificates are ordered from; nobody, if nothing is said. */
   readonly acme?: AcmeSettings
   readonly acmeWorld?: AcmeWorld
+  readonly ownHostnames?: readonly string[]
   /** Where hostnames are looked for proofs; nobody is asked, if nothing is said. */
   readonly proofs?: Partial<ProofWorld>
   readonly log?: Logger
@@ -135,6 +136,7 @@ export async function startServices(t: Teardown, options: ServicesOptions = {}) 
     ...(options.dataDir !== undefined && { dataDir: options.dataDir }),
     ...(options.enforceMsMax !== undefined && { enforceMsMax: options.enforceMsMax }),
     acme: options.acme ?? null,
+    ownHostnames: options.ownHostnames ?? [],
     ...(options.acmeWorld && { acmeWorld: options.acmeWorld }),
     proofs: options.proofs ?? { resolveTxt: async () => [], timeoutMs: 1 },
     ...(options.aiWorld && { aiWorld: options.aiWorld }),

@@ -164,6 +164,7 @@ export interface TestGatewayOptions {
   readonly fleetKey?: string
   readonly askedMs?: number
   readonly keptBytesMax?: number
+  readonly transport?: Parameters<typeof startFleetLink>[0]['transport']
   readonly timing?: Parameters<typeof startFleetLink>[0]['timing']
 }
 
@@ -183,6 +184,7 @@ export function startGateway(t: Teardown, options: TestGatewayOptions): TestGate
     log,
     random: Math.random,
     ...(options.keptBytesMax !== undefined && { keptBytesMax: options.keptBytesMax }),
+    ...(options.transport && { transport: options.transport }),
     timing: { backoffMsMin: 5, backoffMsMax: 50, gatherMs: 5, ...options.timing },
   })
   const workers: TestWorker[] = []

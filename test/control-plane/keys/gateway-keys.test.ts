@@ -45,7 +45,7 @@ async function startWorld(t: Test, clock: Clock = systemClock) {
 void t.test('a gateway with a key of its own is served, and its key is told', async (t) => {
   const { services, gatewayKeys, connect } = await startWorld(t)
   const { key, keyId } = await gatewayKeys.make('edge-1', ACTOR)
-  t.match(key, /^gwk_[\w-]{43}$/)
+  t.match(key, /^gwk_[\w-]{43}\.[\w-]{43}$/)
   const raw = await connect('edge-1', key)
   await raw.wait('synced')
   t.match(services.gateways(), [{ gateway_id: 'edge-1', connected: true, key_id: keyId }])
