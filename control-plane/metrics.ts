@@ -11,6 +11,7 @@ import type { Budgets } from './analysis/budgets.ts'
 import type { FleetHub } from './fleet/hub.ts'
 import type { LiveKey } from './keys/live-key.ts'
 import { countAcmeOrders } from './store/queries/acme-orders.ts'
+import { countMissingProofs } from './store/queries/hostname-proofs.ts'
 import { newestEvent, outboxPosition } from './store/queries/outbox.ts'
 import type { Jobs } from './services/jobs.ts'
 import type { Sessions } from './sessions/sessions.ts'
@@ -68,6 +69,11 @@ export function createMetrics(world: MetricsWorld, keys?: ReplacedKeys) {
     name: 'control_plane_certificate_hostnames',
     help: 'Hostnames whose certificates are ordered; failing: the last attempt was in vain.',
     labelNames: ['state'],
+    registers,
+  })
+  const unproven = new Gauge({
+    name: 'control_plane_hostnames_unproven',
+    help: 'Hostnames whose proof is gone; they are served for two weeks.',
     registers,
   })
 
@@ -166,6 +172,7 @@ export function createMetrics(world: MetricsWorld, keys?: ReplacedKeys) {
         orders.failing += Number(failing)
       }
       for (const [state, count] of Object.entries(orders)) hostnames.set({ state }, count)
+      unproven.set(await countMissingProofs(store.read))
       await setGeneral()
       return registry.metrics()
     },

@@ -49,7 +49,7 @@ interface AcmeOptions extends AcmeWorld {
   readonly vault: Vault
   readonly certificates: Pick<Certificates, 'putOrdered'>
   /** Those of the control planes. */
-  readonly ownHostnames: readonly string[]
+  readonly ownHostnames?: readonly string[]
   readonly clock: Clock
   readonly log: Pick<Logger, 'info' | 'warn' | 'error'>
 }
@@ -61,7 +61,7 @@ const ROUND_MS = 10 * SECOND_MS
 const LOOK_MS = SECOND_MS / 2
 
 export function createAcme(options: AcmeOptions) {
-  const { settings, account, store, clock, log, ownHostnames, random = Math.random } = options
+  const { settings, account, store, clock, log, ownHostnames = [], random = Math.random } = options
   const { roundMs = ROUND_MS } = options
   const ending = new AbortController()
   const { signal } = ending

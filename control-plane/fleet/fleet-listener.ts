@@ -56,9 +56,10 @@ export function speakTls({ server, certificate, fleetKey }: FleetListenerOptions
       socket.off('error', fail)
       socket.pause()
       socket.unshift(first)
-      if (first[0] === TLS_HANDSHAKE) secure.emit('connection', socket)
-      else serve?.call(server, socket)
-      socket.resume()
+      // TLS takes what was put back by itself
+      if (first[0] === TLS_HANDSHAKE) return secure.emit('connection', socket)
+      serve?.call(server, socket)
+      return socket.resume()
     })
   })
 }

@@ -19,7 +19,7 @@ import type { ServicesWorld } from './world.ts'
 export type Services = Awaited<ReturnType<typeof createServices>>
 
 export async function createServices(world: ServicesWorld) {
-  const { baseUrl, edgeUrlFor, clock, log, trustedProxies = [] } = world
+  const { baseUrl, edgeUrlFor, clock, log, trustedProxies = [], hasOwnTls = false } = world
   const jobs = createJobs(log, clock)
   const ofTenants = await openTenants(world, jobs)
   const people = createPeople(world, ofTenants, jobs)

@@ -18,6 +18,7 @@ import { operatorDeviceEndpoints, type OperatorDeviceEndpointsWorld } from './de
 import { directoryEndpoints, type DirectoryEndpointsWorld } from './directory-routes.ts'
 import { operatorFeedEndpoints, type OperatorFeedEndpointsWorld } from './feed-routes.ts'
 import { gatewayEndpoints, type GatewayEndpointsWorld } from './gateway-routes.ts'
+import { hostnameEndpoints, type HostnameEndpointsWorld } from './hostname-routes.ts'
 import { machineEndpoints, type MachineEndpointsWorld } from './machine-routes.ts'
 import { keyEndpoints, type KeyEndpointsWorld } from './key-routes.ts'
 import { monitoringEndpoints, type MonitoringEndpointsWorld } from './monitoring-routes.ts'
@@ -33,6 +34,7 @@ const operator = endpointsOf('fleet', 'operator')
 
 export type OperatorEndpointsWorld = TenantEndpointsWorld &
   KeyEndpointsWorld &
+  HostnameEndpointsWorld &
   AccountEndpointsWorld &
   PolicyEndpointsWorld &
   AccessEndpointsWorld &
@@ -54,6 +56,7 @@ export function operatorEndpoints(world: OperatorEndpointsWorld): readonly Endpo
   return [
     ...tenantEndpoints(world),
     ...keyEndpoints(world),
+    ...hostnameEndpoints(world),
     ...accountEndpoints(world),
     ...policyEndpoints(world),
     ...accessEndpoints(world),
