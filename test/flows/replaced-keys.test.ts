@@ -108,7 +108,7 @@ void t.test('both keys are replaced, with overlap and without a restart', async 
     await eventually(async () => (await connected()).length === 2)
     await until(() => gateways[1].output.includes('SERVICE_FLEET_KEY_PREVIOUS can go'))
     const path = '/operator/tenants/acme/revocations'
-    const revoked = await fleet.api(NEXT.operator, 'POST', path, { subject: 'nobody' })
+    const revoked = await fleet.api(NEXT.operator, 'POST', path, { sid: 'no-session-at-all' })
     t.match(revoked.body, { enforced: { gateways: 2, of: 2 } })
     await serves()
   })
