@@ -4,7 +4,7 @@ import { pino } from 'pino'
 import { systemClock } from '../shared/clock.ts'
 import { keepCompiledCode } from '../shared/compile-cache.ts'
 import { ConfigError } from '../shared/config/config.ts'
-import { watchKeyFiles } from '../shared/config/key-watch.ts'
+import { fileState, watchKeyFiles } from '../shared/config/key-watch.ts'
 import type { Settings } from '../shared/config/settings.ts'
 import { describeError, logOptions } from '../shared/log.ts'
 import {
@@ -50,7 +50,11 @@ async function serve(given: Settings, args: readonly string[]): Promise<void> {
   const settings = controlPlaneSettings(given)
   const isStopped = stopSignal()
   const paths = given.keyFiles
-  const watch = watchKeyFiles({ paths, files: { statSync }, onChange: () => reread(false) })
+  const stateOf = (path: string) => {
+    const facts = statSync(path, { throwIfNoEntry: false, bigint: true })
+    return facts && fileState(facts)
+  }
+  const watch = watchKeyFiles({ paths, stateOf, onChange: () => reread(false) })
   if (!process.stdout.isTTY) process.on('SIGHUP', () => reread(true))
 
   function reread(isAsked: boolean) {

@@ -35,7 +35,7 @@ interface MetricsWorld {
 type Metrics = ReturnType<typeof createMetrics>
 
 /** Those that are replaced while the program runs. */
-export type ReplacedKeys = Readonly<Record<'operator' | 'fleet', LiveKey>>
+type ReplacedKeys = Readonly<Record<'operator' | 'fleet', LiveKey>>
 
 export function createMetrics(world: MetricsWorld, keys?: ReplacedKeys) {
   const { store, dispatcher, budgets, analysis, sessions, fleet, jobs } = world

@@ -30,7 +30,7 @@ export interface ProofWorld {
 
 type Way = 'dns' | 'http'
 /** `unknown`: nobody could say. */
-export type RecordState = 'there' | 'gone' | 'unknown'
+type RecordState = 'there' | 'gone' | 'unknown'
 export type LookForRecord = (hostname: string, token: string) => Promise<RecordState>
 export type LookForProof = (hostname: string, token: string) => Promise<Way | undefined>
 

@@ -25,8 +25,6 @@ interface OwnCertificateWorld {
   readonly log: Pick<Logger, 'info' | 'error'>
 }
 
-export type OwnCertificate = ReturnType<typeof createOwnCertificate>
-
 export function createOwnCertificate(world: OwnCertificateWorld) {
   const { hostname, readFile, store, vault, clock, log } = world
   let shown: { readonly text: string; readonly context: SecureContext } | undefined

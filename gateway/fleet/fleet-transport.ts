@@ -3,8 +3,8 @@
  * leaves it. The key is not sent before the other end has shown to be who it is for.
  */
 import type { Duplex } from 'node:stream'
-import { isIP } from 'node:net'
 import { connect, type TLSSocket } from 'node:tls'
+import { PINNED_TLS } from '../../shared/connector/pinned-tls.ts'
 import { fingerprintOf, trustOf, type Trust } from '../../shared/fleet/trust.ts'
 import { isPlainToElsewhere } from './fleet-address.ts'
 
@@ -35,15 +35,14 @@ export function transportTo(wish: TransportWish): FleetTransport {
   const { base, key, own, mayBePlain, connectMsMax } = wish
   const { protocol, host } = new URL(base)
   const trust = trustOf(key)
-  const isSecure = protocol === 'https:'
-  const isPinned = trust !== undefined && !isSecure && isPlainToElsewhere(base, own) && !mayBePlain
-  const url = `${isSecure || isPinned ? 'wss' : 'ws'}://${host}/fleet`
-  // of a key that names no certificate, an authority vouches for the other end, or nobody does
-  if (trust === undefined || (!isSecure && !isPinned)) return { url }
+  const isToElsewhere = isPlainToElsewhere(base, own) && !mayBePlain
+  // of a key that names no certificate nobody vouches for the other end
+  if (trust === undefined || !isToElsewhere)
+    return { url: `${protocol === 'https:' ? 'wss' : 'ws'}://${host}/fleet` }
   return {
-    url,
+    url: `wss://${host}/fleet`,
     createConnection(options, connected) {
-      connectTrusted(options, { trust, isSecure, connectMsMax }, connected)
+      connectTrusted(options, { trust, connectMsMax }, connected)
       return undefined
     },
   }
@@ -51,24 +50,19 @@ export function transportTo(wish: TransportWish): FleetTransport {
 
 interface Trusted {
   readonly trust: Trust
-  /** An authority's word counts, too: a proxy in front shows a certificate of its own. */
-  readonly isSecure: boolean
   readonly connectMsMax: number
 }
 
 function connectTrusted(
   { host, port }: ConnectOptions,
-  { trust, isSecure, connectMsMax }: Trusted,
+  { trust, connectMsMax }: Trusted,
   connected: Connected,
 ): void {
-  const name = String(host ?? '')
   const socket = connect({
-    host: name,
+    ...PINNED_TLS,
+    host: host ?? '',
     port: Number(port),
-    // a proxy in front goes by its own name
-    ...(isSecure ? isIP(name) === 0 && { servername: name } : { servername: trust.name }),
-    rejectUnauthorized: false,
-    ALPNProtocols: ['http/1.1'],
+    servername: trust.name,
   })
   const end = (error: Error) => {
     socket.destroy()
@@ -80,14 +74,12 @@ function connectTrusted(
     socket.setTimeout(0)
     socket.removeAllListeners('timeout')
     socket.off('error', end)
-    if (isTrusted(socket, trust, isSecure)) return connected(null, socket)
-    const reason = isSecure && socket.authorizationError ? ` (${String(socket.authorizationError)})` : ''
-    end(new Error(`another certificate than the key of this gateway is for${reason}`))
+    if (isTrusted(socket, trust)) return connected(null, socket)
+    end(new Error('the control plane has another certificate than the key of this gateway is for'))
   })
 }
 
-function isTrusted(socket: TLSSocket, { fingerprint }: Trust, isSecure: boolean): boolean {
-  if (isSecure && socket.authorized) return true
+function isTrusted(socket: TLSSocket, { fingerprint }: Trust): boolean {
   const shown = socket.getPeerX509Certificate()?.raw
   return shown !== undefined && fingerprintOf(shown) === fingerprint
 }

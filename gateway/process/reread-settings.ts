@@ -1,7 +1,7 @@
 /** What changes while the gateway runs: its key, when the file of that does, and with SIGHUP its log level. */
 import { statSync } from 'node:fs'
 import type { Logger } from 'pino'
-import { watchKeyFiles } from '../../shared/config/key-watch.ts'
+import { fileState, watchKeyFiles } from '../../shared/config/key-watch.ts'
 import type { LogThreshold } from '../../shared/log.ts'
 import type { GatewaySettings } from '../config.ts'
 
@@ -31,6 +31,10 @@ export function rereadSettings({ settings, reread, threshold, log, onKey }: Rere
     }
   }
 
-  const watch = watchKeyFiles({ paths, files: { statSync }, onChange: () => read(false) })
+  const stateOf = (path: string) => {
+    const facts = statSync(path, { throwIfNoEntry: false, bigint: true })
+    return facts && fileState(facts)
+  }
+  const watch = watchKeyFiles({ paths, stateOf, onChange: () => read(false) })
   return { now: () => read(true), close: watch.close }
 }

@@ -2,22 +2,18 @@
  * Files with keys that are replaced while a program runs. They are looked at by time: a platform that
  * swaps links to them, or mounts them from elsewhere, tells no one.
  */
-import type * as FileSystem from 'node:fs'
 import { SECOND_MS } from '../clock.ts'
 
-export const KEY_FILES_LOOK_MS = 10 * SECOND_MS
+const KEY_FILES_LOOK_MS = 10 * SECOND_MS
 
 interface KeyWatchOptions {
   readonly paths: readonly string[]
-  readonly files: Pick<typeof FileSystem, 'statSync'>
+  /** Anything that is another one when the file has changed; undefined: it is not there. */
+  readonly stateOf: (path: string) => string | undefined
   readonly onChange: () => void
 }
 
-export function watchKeyFiles({ paths, files, onChange }: KeyWatchOptions) {
-  const stateOf = (path: string) => {
-    const found = files.statSync(path, { throwIfNoEntry: false, bigint: true })
-    return found && `${found.ino} ${found.size} ${found.mtimeNs} ${found.ctimeNs}`
-  }
+export function watchKeyFiles({ paths, stateOf, onChange }: KeyWatchOptions) {
   const state = () => {
     try {
       return JSON.stringify(paths.map((path) => stateOf(path) ?? null))
@@ -38,3 +34,14 @@ export function watchKeyFiles({ paths, files, onChange }: KeyWatchOptions) {
   looking.unref()
   return { look, close: () => clearInterval(looking) }
 }
+
+interface FileFacts {
+  readonly ino: bigint
+  readonly size: bigint
+  readonly mtimeNs: bigint
+  readonly ctimeNs: bigint
+}
+
+/** Of what `stat` says. */
+export const fileState = ({ ino, size, mtimeNs, ctimeNs }: FileFacts) =>
+  `${ino} ${size} ${mtimeNs} ${ctimeNs}`

@@ -10,7 +10,7 @@ const OWN_KEY = /^gwk_[\w-]+(?:\.([\w-]{43}))?$/
 const SHARED = 'certificate of the fleet listener'
 
 /** What a TLS client asks for by name, so that the listener knows which to show. */
-export const FLEET_NAME = 'key.fleet.invalid'
+const FLEET_NAME = 'key.fleet.invalid'
 
 export interface Trust {
   readonly name: string

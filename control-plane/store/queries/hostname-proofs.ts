@@ -1,7 +1,7 @@
 import { and, asc, eq, lte, notInArray, sql } from '../drizzle.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../engine.ts'
-import { allBy, deleteBy, findBy, upsertInto } from '../statements.ts'
+import { allBy, findBy, upsertInto } from '../statements.ts'
 
 const { hostnameProofs: proofs } = schema
 
@@ -9,7 +9,6 @@ export type HostnameProof = typeof proofs.$inferSelect
 
 export const findHostnameProof = findBy(proofs, 'hostname')
 export const hostnameProofsOf = allBy(proofs, ['tenantId'], asc(proofs.hostname))
-export const deleteHostnameProof = deleteBy(proofs, 'hostname', 'tenantId')
 export const putHostnameProof = upsertInto(
   proofs,
   ['hostname'],

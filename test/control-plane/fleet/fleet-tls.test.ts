@@ -41,7 +41,8 @@ async function startListener(t: Test, fleetKey: LiveKey = createLiveKey(FLEET_KE
 }
 
 /** As from another machine. */
-function transport(port: number, key: string, base = `http://fleet.example.test:${port}`) {
+function transport(port: number, key: string) {
+  const base = `http://fleet.example.test:${port}`
   const found = transportTo({ base, key, own: [], mayBePlain: false, connectMsMax: 5000 })
   const { url, createConnection } = found
   return {
@@ -54,8 +55,8 @@ function transport(port: number, key: string, base = `http://fleet.example.test:
 }
 
 /** What came of a try to say the key. */
-function knock(port: number, key: string, base?: string): Promise<string> {
-  const { url, createConnection } = transport(port, key, base)
+function knock(port: number, key: string): Promise<string> {
+  const { url, createConnection } = transport(port, key)
   const headers = { authorization: `Bearer ${key}` }
   const options = { headers, createConnection: createConnection as never, handshakeTimeout: 5000 }
   return new Promise((resolve) => {
@@ -79,7 +80,7 @@ t.test('how the link goes hangs on where it goes, and on the key', async (t) => 
     ['http://192.0.2.8:1', OWN_KEY, true, 'ws://192.0.2.8:1/fleet', false],
     ['http://192.0.2.8:1', plainKey, false, 'ws://192.0.2.8:1/fleet', false],
     ['https://cp.example.test', plainKey, false, 'wss://cp.example.test/fleet', false],
-    ['https://cp.example.test', OWN_KEY, true, 'wss://cp.example.test/fleet', true],
+    ['https://cp.example.test', OWN_KEY, false, 'wss://cp.example.test/fleet', false],
   ] as const) {
     const found = transportTo({ base, key, own, mayBePlain, connectMsMax: 1 })
     t.same([found.url, found.createConnection !== undefined], [url, isPinned], `${base} ${key}`)
@@ -91,7 +92,6 @@ t.test('a key is shown to the listener that it is for, whichever kind it is', as
   t.equal(await knock(port, OWN_KEY), '200')
   t.equal(await knock(port, FLEET_KEY), '200')
   t.same(heard, [`Bearer ${OWN_KEY}`, `Bearer ${FLEET_KEY}`])
-  t.equal(await knock(port, OWN_KEY, `https://fleet.example.test:${port}`), '200')
 })
 
 t.test('and to nobody else, who may listen in its place', async (t) => {
@@ -110,11 +110,7 @@ t.test('and to nobody else, who may listen in its place', async (t) => {
     })
     const port = await listening(t, stranger)
     for (const key of [OWN_KEY, FLEET_KEY])
-      for (const scheme of ['http', 'https'])
-        t.match(
-          await knock(port, key, `${scheme}://fleet.example.test:${port}`),
-          /another certificate than the key of this gateway is for/,
-        )
+      t.match(await knock(port, key), /another certificate than the key of this gateway is for/)
     t.equal(bytes, 0, 'not a byte')
   }
   const plain = createPlainServer((socket) => socket.end('HTTP/1.1 101 Welcome\r\n\r\n'))

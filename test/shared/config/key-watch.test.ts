@@ -2,7 +2,7 @@
 import * as files from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { watchKeyFiles } from '../../../shared/config/key-watch.ts'
+import { fileState, watchKeyFiles } from '../../../shared/config/key-watch.ts'
 import { temporaryFolder } from '../../support/control-plane.ts'
 
 t.test('written over, renamed into place, linked anew, gone and back: each is told once', async (t) => {
@@ -13,7 +13,11 @@ t.test('written over, renamed into place, linked anew, gone and back: each is to
   files.symlinkSync(at('first'), at('link'))
   let told = 0
   const paths = [at('key'), at('link'), at('missing')]
-  const watch = watchKeyFiles({ paths, files, onChange: () => void told++ })
+  const stateOf = (path: string) => {
+    const facts = files.statSync(path, { throwIfNoEntry: false, bigint: true })
+    return facts && fileState(facts)
+  }
+  const watch = watchKeyFiles({ paths, stateOf, onChange: () => void told++ })
   t.teardown(watch.close)
   const isTold = (what: string, change: () => void) => {
     const before = told
