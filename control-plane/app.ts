@@ -50,7 +50,11 @@ export function createApp(
   app.notFound(answerUnknown(app))
 
   app.route('/', signpostRoutes(services.baseUrl))
-  if (mailbox !== undefined) app.route('/', mailboxRoutes(mailbox, () => mailboxKey(operatorKey.current())))
+  if (mailbox !== undefined)
+    app.route(
+      '/',
+      mailboxRoutes(mailbox, () => mailboxKey(operatorKey.current())),
+    )
 
   /** Who changes something and looks at once should see it: the answer waits for the gateways. */
   app.use('/api/v1/operator/tenants/*', async (c, next) => {

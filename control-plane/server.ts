@@ -85,7 +85,8 @@ export function createPublicServer(world: ServerWorld): Server {
     nameClient(request, connections.peerOf(request.socket), readAddress)
     drainAfterAnswer(request, response)
     const begin = () => {
-      if (world.sendToTls?.(request, response, connections.peerOf(request.socket)) !== true) work(path)
+      if (world.sendToTls?.(request, response, connections.peerOf(request.socket)) !== true)
+        work(path)
     }
     const isBegun = connections.begin(request.socket, response, begin)
     if (!isBegun) refuse(response, UNREAD)

@@ -53,7 +53,10 @@ export function acceptGateways(
     const { socket: connection } = request
     const isHere = isLoopback(address) || address === connection.localAddress || isForwarded
     if (credential !== undefined && !isHere && !(connection instanceof TLSSocket))
-      log.warn({ address }, 'a gateway of another machine came in without TLS: make a new key for it')
+      log.warn(
+        { address },
+        'a gateway of another machine came in without TLS: make a new key for it',
+      )
     if (isClosed) return void socket.destroy()
     if (credential === undefined)
       return turnAway(socket, '401 Unauthorized', 'WWW-Authenticate: Bearer\r\n')

@@ -65,4 +65,5 @@ export function speakTls({ server, certificate, fleetKey }: FleetListenerOptions
 }
 
 const pair = ({ certificatePem: cert, privateKeyPem: key }: OwnCertificate) => ({ cert, key })
-const contextOf = (one: OwnCertificate) => createSecureContext({ minVersion: 'TLSv1.3', ...pair(one) })
+const contextOf = (one: OwnCertificate) =>
+  createSecureContext({ minVersion: 'TLSv1.3', ...pair(one) })

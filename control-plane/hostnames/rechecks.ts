@@ -101,7 +101,10 @@ export function createRechecks({ store, tenants, record, clock, log }: RechecksW
           if (!isClosed()) await lookAt(proof)
         } catch (error) {
           if (!(error instanceof Refusal))
-            log.error({ error, hostname: proof.hostname }, 'a hostname could not be looked at again')
+            log.error(
+              { error, hostname: proof.hostname },
+              'a hostname could not be looked at again',
+            )
         }
       })
     },

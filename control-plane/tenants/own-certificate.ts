@@ -3,7 +3,7 @@
  * file that the operator keeps. Looked at by time, so that the next one is shown without a restart,
  * by every control plane, whoever of them has ordered it.
  */
-import { createPrivateKey, X509Certificate } from 'node:crypto'
+import { createPrivateKey, type X509Certificate } from 'node:crypto'
 import { createSecureContext, type SecureContext } from 'node:tls'
 import type { Logger } from 'pino'
 import { SECOND_MS, type Clock } from '../../shared/clock.ts'
@@ -51,7 +51,10 @@ export function createOwnCertificate(world: OwnCertificateWorld) {
       if (problem !== undefined) throw new Error(problem)
       shown = { text: found.cert, context: createSecureContext(found) }
       lastProblem = ''
-      log.info({ hostname, not_after: leaf.validToDate.toISOString() }, 'the control plane has a certificate')
+      log.info(
+        { hostname, not_after: leaf.validToDate.toISOString() },
+        'the control plane has a certificate',
+      )
     } catch (error) {
       // the text of a failed reading may hold some of what was read
       const reason = error instanceof Error ? error.message.split('\n')[0]?.slice(0, 200) : ''

@@ -13,7 +13,7 @@ const NEXT = {
 const OLD = { operator: SECRETS.SERVICE_OPERATOR_KEY, fleet: SECRETS.SERVICE_FLEET_KEY } as const
 
 async function eventually(isTrue: () => Promise<boolean>): Promise<void> {
-  for (const deadlineMs = Date.now() + 60_000; !(await isTrue()); )
+  for (const deadlineMs = Date.now() + 60_000; !(await isTrue());)
     if (Date.now() > deadlineMs) throw new Error(`not within a minute: ${isTrue.toString()}`)
 }
 

@@ -28,7 +28,11 @@ const PEOPLE = 40
 const SETTLED_MS = 4000
 
 const git = (...args: readonly string[]) =>
-  execFileSync('git', args, { cwd: ROOT, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim()
+  execFileSync('git', args, {
+    cwd: ROOT,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+  }).trim()
 
 /** undefined: this is no clone, or one without its history. */
 function releaseBefore(): string | undefined {

@@ -73,25 +73,28 @@ t.test('what was logged before is logged still', (t) => {
   t.end()
 })
 
-t.test('a level counts from the moment it is set, for children that are there already', async (t) => {
-  const lines: string[] = []
-  const threshold: LogThreshold = { level: 'info' }
-  const log = pino(logOptions('test', false, threshold), {
-    write: (line: string) => void lines.push((JSON.parse(line) as { msg: string }).msg),
-  })
-  const child = log.child({ gateway_id: 'edge-1' })
-  const LEVELS = ['fatal', 'error', 'warn', 'info', 'debug'] as const
-  const written = (level: LogLevel) => {
-    lines.length = 0
-    threshold.level = level
-    for (const one of LEVELS) child[one]({ at: 1 }, one)
-    return [...lines]
-  }
-  t.same(written('info'), ['fatal', 'error', 'warn', 'info'])
-  t.same(written('debug'), ['fatal', 'error', 'warn', 'info', 'debug'])
-  t.same(written('warn'), ['fatal', 'error', 'warn'])
-  t.same(written('error'), ['fatal', 'error'])
-})
+t.test(
+  'a level counts from the moment it is set, for children that are there already',
+  async (t) => {
+    const lines: string[] = []
+    const threshold: LogThreshold = { level: 'info' }
+    const log = pino(logOptions('test', false, threshold), {
+      write: (line: string) => void lines.push((JSON.parse(line) as { msg: string }).msg),
+    })
+    const child = log.child({ gateway_id: 'edge-1' })
+    const LEVELS = ['fatal', 'error', 'warn', 'info', 'debug'] as const
+    const written = (level: LogLevel) => {
+      lines.length = 0
+      threshold.level = level
+      for (const one of LEVELS) child[one]({ at: 1 }, one)
+      return [...lines]
+    }
+    t.same(written('info'), ['fatal', 'error', 'warn', 'info'])
+    t.same(written('debug'), ['fatal', 'error', 'warn', 'info', 'debug'])
+    t.same(written('warn'), ['fatal', 'error', 'warn'])
+    t.same(written('error'), ['fatal', 'error'])
+  },
+)
 
 t.test('what carries the name of a secret is blanked at every level', async (t) => {
   const lines: string[] = []

@@ -53,14 +53,17 @@ void t.test('claimed, checked, proven: and then served', async (t) => {
   })
 })
 
-void t.test('what is withdrawn is not waited for, and another tenant’s is not touched', async (t) => {
-  const { operator, tenant } = await startApi(t)
-  await tenant('acme')
-  await tenant('other')
-  await operator('POST', '/tenants/acme/hostname-claims', { hostname: APP })
-  const of = (id: string) => `/tenants/${id}/hostname-claims/${APP}`
-  t.match(await operator('DELETE', of('other')), { status: 404 })
-  t.match(await operator('DELETE', of('acme')), { status: 204 })
-  t.match(await operator('DELETE', of('acme')), { status: 404 })
-  t.match(await operator('GET', '/tenants/none/hostname-claims'), { status: 404 })
-})
+void t.test(
+  'what is withdrawn is not waited for, and another tenant’s is not touched',
+  async (t) => {
+    const { operator, tenant } = await startApi(t)
+    await tenant('acme')
+    await tenant('other')
+    await operator('POST', '/tenants/acme/hostname-claims', { hostname: APP })
+    const of = (id: string) => `/tenants/${id}/hostname-claims/${APP}`
+    t.match(await operator('DELETE', of('other')), { status: 404 })
+    t.match(await operator('DELETE', of('acme')), { status: 204 })
+    t.match(await operator('DELETE', of('acme')), { status: 404 })
+    t.match(await operator('GET', '/tenants/none/hostname-claims'), { status: 404 })
+  },
+)

@@ -108,7 +108,11 @@ t.test('what comes without TLS from elsewhere signs in nobody', async (t) => {
   const ask = (
     peer: string,
     given: { url: string; method?: string; host?: string },
-    sendToTls = createSendToTls({ baseUrl: BASE, thumbprint: 'thumb', trustedProxies: ['10.0.0.1'] }),
+    sendToTls = createSendToTls({
+      baseUrl: BASE,
+      thumbprint: 'thumb',
+      trustedProxies: ['10.0.0.1'],
+    }),
   ) => {
     const said: { status?: number; headers?: Record<string, unknown>; body?: string } = {}
     const response = {
