@@ -37,6 +37,11 @@ export function loadGatewaySettings(args: readonly string[], isFirst = true) {
     proxyProtocol: gateway.proxy_protocol,
     /** The share of forwarded requests that get a line, from 0 to 1. */
     accessLogSample: gateway.access_log.sample,
+    /** Where spans go; null: nowhere. */
+    traces:
+      gateway.traces.endpoint === null
+        ? null
+        : { endpoint: gateway.traces.endpoint, sample: gateway.traces.sample },
     timeouts: gateway.timeouts,
   }
 }

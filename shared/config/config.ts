@@ -186,6 +186,10 @@ const ConfigSchema = v.strictObject(
       proxy_protocol: v.optional(v.boolean('true or false'), false),
       log_level: v.optional(logLevel, 'info'),
       access_log: section({ sample: v.optional(share, 1) }),
+      traces: section({
+        endpoint: v.optional(v.nullable(httpBase), null),
+        sample: v.optional(share, 0.01),
+      }),
       timeouts: section({
         head: v.optional(duration, '10s'),
         idle: v.optional(duration, '60s'),

@@ -24,8 +24,8 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const MIGRATIONS = 'control-plane/store/migrations/migrations.ts'
 const REQUESTS_PER_SECOND = 200
 const SIGN_INS_PER_SECOND = 5
-const PEOPLE = 40
-const SETTLED_MS = 4000
+const PEOPLE = 20
+const SETTLED_MS = 2000
 
 const git = (...args: readonly string[]) =>
   execFileSync('git', args, {
