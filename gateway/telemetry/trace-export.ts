@@ -21,7 +21,7 @@ const TEXT_CHARACTERS_MAX = 1024
 const SERVER = 2
 const ERROR = 2
 
-export interface TraceSettings {
+interface TraceSettings {
   /** Of the collector, like `http://127.0.0.1:4318`. */
   readonly endpoint: string
   /** The share of requests that get a span, from 0 to 1. */

@@ -106,24 +106,27 @@ t.test('a span says what a request was, and never its query', async (t) => {
   t.notMatch(JSON.stringify(bodies), 'secret')
 })
 
-t.test('how many there are is chance and a rate, whatever requests say of themselves', async (t) => {
-  const { endpoint, spans } = await startCollector(t)
-  let turn = 0
-  const { traces, add } = start(t, endpoint, 0.25, () => (turn++ % 4) / 4)
-  for (let count = 0; count < 40; count++) add(FROM_OUTSIDE, FROM_OUTSIDE)
-  await traces.flush()
-  t.equal(spans().length, 10)
+t.test(
+  'how many there are is chance and a rate, whatever requests say of themselves',
+  async (t) => {
+    const { endpoint, spans } = await startCollector(t)
+    let turn = 0
+    const { traces, add } = start(t, endpoint, 0.25, () => (turn++ % 4) / 4)
+    for (let count = 0; count < 40; count++) add(FROM_OUTSIDE, FROM_OUTSIDE)
+    await traces.flush()
+    t.equal(spans().length, 10)
 
-  const all = start(t, endpoint)
-  for (let count = 0; count < 5000; count++) all.add(FROM_OUTSIDE, FROM_OUTSIDE)
-  await all.traces.flush()
-  t.equal(spans().length, 10 + LIMITS.traceSpansPerSecondMax)
-  t.equal(all.traces.dropped(), 5000 - LIMITS.traceSpansPerSecondMax)
-  all.pass(1000)
-  all.add()
-  await all.traces.flush()
-  t.equal(spans().length, 11 + LIMITS.traceSpansPerSecondMax, 'the next second has its own')
-})
+    const all = start(t, endpoint)
+    for (let count = 0; count < 5000; count++) all.add(FROM_OUTSIDE, FROM_OUTSIDE)
+    await all.traces.flush()
+    t.equal(spans().length, 10 + LIMITS.traceSpansPerSecondMax)
+    t.equal(all.traces.dropped(), 5000 - LIMITS.traceSpansPerSecondMax)
+    all.pass(1000)
+    all.add()
+    await all.traces.flush()
+    t.equal(spans().length, 11 + LIMITS.traceSpansPerSecondMax, 'the next second has its own')
+  },
+)
 
 t.test('a collector that is away costs nothing but its spans', async (t) => {
   let status = 503
