@@ -157,10 +157,11 @@ gateway:
   t.ok(session && seen)
   const cookie = `service_session=${session}; service_seen=${seen}`
   const ask = { port: edge, path: '/work', cookie, userAgent: first.userAgent }
-  const requests = startPacedLoad({ perSecond: REQUESTS_PER_SECOND, work: ask })
+  const requests = startPacedLoad({ perSecond: REQUESTS_PER_SECOND, atOnceMax: 64, work: ask })
   let turn = 0
   const signIns = startPacedLoad({
     perSecond: SIGN_INS_PER_SECOND,
+    atOnceMax: 10,
     async work() {
       const browser = new Browser()
       try {
