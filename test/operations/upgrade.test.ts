@@ -192,5 +192,5 @@ gateway:
     t.ok(done > 0)
   }
   const { body } = await operator('GET', '/tenants/acme')
-  t.match(body, { status: 'active' })
+  t.match(body, { status: 'published' })
 })

@@ -57,7 +57,7 @@ function start(t: Test, endpoint: string, sample = 1, random = Math.random) {
         decision: 'forward',
         reason: '',
       } as never,
-      { status: 200, bytes: 1, isCut: false, failure: null, ...more } as never,
+      { status: 200, bytes: 1, isCut: false, failure: null, ...more },
       12.5,
     )
   return { traces, add, lines, pass: (ms: number) => void (nowMs += ms) }
