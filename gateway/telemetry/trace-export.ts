@@ -50,7 +50,7 @@ export function createTraceExport(world: TraceExportWorld) {
       text('service.instance.id', gatewayId),
     ],
   }
-  let waiting: unknown[] = []
+  const waiting: unknown[] = []
   let [dropped, second, inSecond] = [0, 0, 0]
   let isFailing = false
   let sending: Promise<void> | undefined
