@@ -107,9 +107,14 @@ void t.test('both keys are replaced, with overlap and without a restart', async 
     gateways[1].child.kill('SIGHUP')
     await eventually(async () => (await connected()).length === 2)
     await until(() => gateways[1].output.includes('SERVICE_FLEET_KEY_PREVIOUS can go'))
-    const path = '/operator/tenants/acme/revocations'
-    const revoked = await fleet.api(NEXT.operator, 'POST', path, { sid: 'no-session-at-all' })
-    t.match(revoked.body, { enforced: { gateways: 2, of: 2 } })
+    const change = { name: 'Acme, of the next key' }
+    const changed = await fleet.api(NEXT.operator, 'PATCH', '/operator/tenants/acme', change)
+    t.equal(changed.status, 200)
+    await eventually(async () => {
+      const { body } = await fleet.api(NEXT.operator, 'GET', '/operator/gateways')
+      const items = body['items'] as unknown as { connected: boolean; lag: number }[]
+      return items.filter((one) => one.connected && one.lag === 0).length === 2
+    })
     await serves()
   })
 
