@@ -3,7 +3,7 @@ import { fork } from 'node:child_process'
 import { generateKeyPairSync } from 'node:crypto'
 import { constants, setPriority } from 'node:os'
 import { fileURLToPath } from 'node:url'
-import { deriveCertificate } from '../gateway/connectors/own-certificate.ts'
+import { deriveCertificate } from '../shared/self-signed.ts'
 import type { TenantSnapshot } from '../shared/fleet/snapshot.ts'
 import type { ConnectorsOrder } from './programs/connector.ts'
 

@@ -1,5 +1,5 @@
 /** What a request costs that comes to a gateway without its tenant's connector, beside one that comes to the other. */
-import { deriveCertificate } from '../gateway/connectors/own-certificate.ts'
+import { deriveCertificate } from '../shared/self-signed.ts'
 import { newTenant } from '../test/support/api.ts'
 import { dialIn, newConnectorKeys } from '../test/support/dialled-in.ts'
 import { until } from '../test/support/fleet.ts'

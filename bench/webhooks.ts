@@ -19,6 +19,7 @@ import { SECOND_MS, systemClock as clock } from '../shared/clock.ts'
 import { tenantNamed } from '../test/support/control-plane.ts'
 import { createTestAuthority } from '../test/support/test-certificates.ts'
 import { folder, writeText } from './processes.ts'
+import { createLiveKey } from '../control-plane/keys/live-key.ts'
 
 const [events = 5000, receivers = 200, dead = 10] = process.argv.slice(2).map(Number)
 const healthy = receivers - dead
@@ -45,7 +46,7 @@ const [ports] = (await once(program, 'message')) as [number[]]
 const services = await createServices({
   engine: openSqlite(join(folder, 'webhooks.db')),
   masterKey: Buffer.alloc(32, 1),
-  fleetKey: 'bench',
+  fleetKey: createLiveKey('bench'),
   baseUrl: 'http://localhost:8080',
   edgeUrlFor: (hostname) => `http://${hostname}`,
   mailTransport: { send: () => Promise.resolve(), close: () => undefined },

@@ -14,13 +14,14 @@ import { consoleRoutes } from './console/routes.ts'
 import { signpostRoutes } from './console/signpost.ts'
 import { createConsolePages, type ConsolePages } from './console/world.ts'
 import { mailboxKey } from './config.ts'
+import type { LiveKey } from './keys/live-key.ts'
 import type { Mailbox } from './mail/mailbox.ts'
 import { mailboxRoutes } from './mail/mailbox-page.ts'
 import { answerScim, SCIM_PATH } from './scim/answer-request.ts'
 import type { Services } from './services/services.ts'
 
 interface AppSettings {
-  readonly operatorKey: string
+  readonly operatorKey: LiveKey
   /** How the console reaches its own realm; over the network, if nothing is said. */
   readonly realmFetch?: CustomFetch
   /** Of an installation without a mail server. */
@@ -49,7 +50,11 @@ export function createApp(
   app.notFound(answerUnknown(app))
 
   app.route('/', signpostRoutes(services.baseUrl))
-  if (mailbox !== undefined) app.route('/', mailboxRoutes(mailbox, mailboxKey(operatorKey)))
+  if (mailbox !== undefined)
+    app.route(
+      '/',
+      mailboxRoutes(mailbox, () => mailboxKey(operatorKey.current())),
+    )
 
   /** Who changes something and looks at once should see it: the answer waits for the gateways. */
   app.use('/api/v1/operator/tenants/*', async (c, next) => {

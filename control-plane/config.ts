@@ -7,6 +7,7 @@ import { readSettings, type Settings } from '../shared/config/settings.ts'
 import type { AcmeSettings } from './acme/authorities.ts'
 import type { ExternalAccount } from './acme/client.ts'
 import type { AiSettings } from './analysis/provider.ts'
+import { createLiveKey, type LiveKey } from './keys/live-key.ts'
 import type { MasterKeys } from './keys/master-key.ts'
 import type { ReceiverWorld } from './webhooks/receiver-client.ts'
 
@@ -14,14 +15,18 @@ export interface ControlPlaneSettings extends MasterKeys {
   readonly baseUrl: string
   readonly dataDir: string
   readonly listen: Listen
+  /** Over TLS, for browsers that come without a proxy; null: off. */
+  readonly tlsListen?: Listen | null
+  /** Shown there, instead of one that is ordered. */
+  readonly tlsCertificateFile?: string | null
   readonly fleetListen: Listen
   readonly database: string
   /** Balancers in front, as CIDRs: they say who the client is. */
   readonly trustedProxies?: readonly string[]
   /** They say so with a PROXY header. */
   readonly proxyProtocol?: boolean
-  readonly operatorKey: string
-  readonly fleetKey: string
+  readonly operatorKey: LiveKey
+  readonly fleetKey: LiveKey
   readonly sharedFleetKey?: 'local' | 'anywhere' | 'nowhere'
   /** CIDRs where a tenant's database may be although such addresses are refused. */
   readonly directoryAddresses?: readonly string[]
@@ -60,21 +65,40 @@ function handedOn<Read extends Pick<Settings, 'environment'>>(settings: Read): R
 
 const worldOf = (args: readonly string[]) => ({ args, environment: process.env, files })
 
+/** Once more, while the program runs: nothing is made, so a file that is gone is no new key. */
+export const rereadSettings = (args: readonly string[]): Settings =>
+  readSettings(worldOf(args), { secrets: SECRET_NAMES, areMade: false })
+
+/** Answers which keys are others than before. */
+export function replaceKeys(
+  { operatorKey, fleetKey }: Pick<ControlPlaneSettings, 'operatorKey' | 'fleetKey'>,
+  { secrets, previous }: Settings,
+): readonly SecretName[] {
+  const live = { SERVICE_OPERATOR_KEY: operatorKey, SERVICE_FLEET_KEY: fleetKey }
+  return (['SERVICE_OPERATOR_KEY', 'SERVICE_FLEET_KEY'] as const).filter((name) =>
+    live[name].replace(secrets[name], previous[name] ?? null),
+  )
+}
+
 export function controlPlaneSettings({
   config,
   secrets,
+  previous,
   environment,
 }: Settings): ControlPlaneSettings {
+  const live = (name: SecretName) => createLiveKey(secrets[name], previous[name] ?? null)
   return {
     baseUrl: config.base_url,
     dataDir: config.data_dir,
     listen: config.control_plane.listen,
+    tlsListen: config.control_plane.tls_listen,
+    tlsCertificateFile: config.control_plane.tls_certificate,
     fleetListen: config.control_plane.fleet_listen,
     database: config.control_plane.database,
     trustedProxies: config.control_plane.trusted_proxies,
     proxyProtocol: config.control_plane.proxy_protocol,
-    operatorKey: secrets.SERVICE_OPERATOR_KEY,
-    fleetKey: secrets.SERVICE_FLEET_KEY,
+    operatorKey: live('SERVICE_OPERATOR_KEY'),
+    fleetKey: live('SERVICE_FLEET_KEY'),
     sharedFleetKey: config.control_plane.shared_fleet_key,
     directoryAddresses: config.user_directory.allow,
     receivers: {

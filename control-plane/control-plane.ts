@@ -1,7 +1,7 @@
 /** The running control plane: services, the public listener, the fleet listener and the jobs. */
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Server as NetServer } from 'node:net'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
 import type { Clock } from '../shared/clock.ts'
@@ -12,6 +12,7 @@ import { createApp } from './app.ts'
 import { localFetch } from './console-access/local-fetch.ts'
 import { createConsolePages } from './console/world.ts'
 import type { ControlPlaneSettings } from './config.ts'
+import { speakTls } from './fleet/fleet-listener.ts'
 import { openMailbox, type Mailbox } from './mail/mailbox.ts'
 import type { MailTransport } from './mail/mails.ts'
 import { createSmtp } from './mail/smtp.ts'
@@ -19,13 +20,18 @@ import { WrongMasterKey } from './keys/master-key.ts'
 import { answerMetrics, createMetrics } from './metrics.ts'
 import { loadRealm } from './realm/realms.ts'
 import { createPublicServer } from './server.ts'
-import { createServices } from './services/services.ts'
+import { createSecureListener } from './listener/secure-listener.ts'
+import { createSendToTls } from './listener/without-tls.ts'
+import { createServices, type Services } from './services/services.ts'
+import { createOwnCertificate } from './tenants/own-certificate.ts'
 import { openServer, type Opened } from './store/engines/server.ts'
 import { openSqlite } from './store/engines/sqlite.ts'
 
 interface ControlPlane {
   readonly address: AddressInfo
   readonly fleetAddress: AddressInfo
+  /** Of `tls_listen`, if there is one. */
+  readonly tlsAddress: AddressInfo | undefined
   /** Settles if another control plane has its database now: what to say. */
   readonly lost: Promise<string>
   /** Answers what has been asked, takes nothing new, and leaves nothing behind. */
@@ -65,14 +71,20 @@ export async function startControlPlane(
     trustedProxies: settings.trustedProxies,
     proxyProtocol: settings.proxyProtocol,
     operatorKey: settings.operatorKey,
+    sendToTls: sendToTlsOf(settings, services),
   })
-  const fleetServer = createServer(answerMetrics(createMetrics(services), settings.fleetKey))
+  const own = ownTls(settings, services, server)
+  const { operatorKey, fleetKey } = settings
+  const metrics = createMetrics(services, { operator: operatorKey, fleet: fleetKey })
+  const fleetServer = createServer(answerMetrics(metrics, fleetKey))
   services.fleet.attach(fleetServer)
+  speakTls({ server: fleetServer, certificate: services.fleetCertificate, fleetKey })
   try {
     await services.consoleAccess.ensureRealm()
     void pages.assets.urls()
     await loadRealm() // before anybody waits to sign in
     const address = await listen(server, settings.listen, 'control_plane.listen')
+    const tlsAddress = await own?.listen()
     const fleetAddress = await listen(
       fleetServer,
       settings.fleetListen,
@@ -85,10 +97,12 @@ export async function startControlPlane(
     return {
       address,
       fleetAddress,
+      tlsAddress,
       lost,
       async close() {
         await services.acme?.close()
         await services.jobs.close()
+        own?.close()
         await stop(server)
         fleetServer.close()
         await services.close()
@@ -96,10 +110,45 @@ export async function startControlPlane(
       },
     }
   } catch (error) {
+    own?.close()
     server.close()
     await services.close()
     throw error
   }
+}
+
+function sendToTlsOf(settings: ControlPlaneSettings, { acme }: Services) {
+  const { baseUrl, tlsListen = null, trustedProxies = [] } = settings
+  if (tlsListen === null) return undefined
+  return createSendToTls({ baseUrl, thumbprint: acme?.thumbprint, trustedProxies })
+}
+
+/** TLS of our own, in front of the public listener; undefined: a proxy has it. */
+function ownTls(settings: ControlPlaneSettings, services: Services, server: Server) {
+  const { tlsListen = null, tlsCertificateFile: file = null } = settings
+  if (tlsListen === null) return undefined
+  const hostname = ownHostnameOf(settings)
+  const readFile = file === null ? undefined : () => readFileSync(file, 'utf8')
+  const certificate = createOwnCertificate({ ...services, hostname, readFile })
+  const secure = createSecureListener({ server, hostname, context: certificate.context })
+  return {
+    async listen() {
+      await certificate.start()
+      return listen(secure, tlsListen, 'control_plane.tls_listen')
+    },
+    close() {
+      certificate.close()
+      secure.close()
+    },
+  }
+}
+
+const ownHostnameOf = ({ baseUrl }: ControlPlaneSettings) => new URL(baseUrl).hostname
+
+/** Ours is ordered for where nobody has brought one along. */
+function ownHostnames(settings: ControlPlaneSettings): readonly string[] {
+  const { tlsListen = null, tlsCertificateFile = null } = settings
+  return tlsListen === null || tlsCertificateFile !== null ? [] : [ownHostnameOf(settings)]
 }
 
 const mailboxFile = ({ dataDir }: ControlPlaneSettings) => join(dataDir, 'mailbox.jsonl')
@@ -120,7 +169,9 @@ async function openServices(
   const breaches = await openBreaches(settings)
   const { engine, lost, clock } = await openEngine(settings, world.clock)
   try {
-    const parts = { ...settings, ...world, engine, clock, breaches, mailTransport }
+    const hasOwnTls = (settings.tlsListen ?? null) !== null
+    const own = { hasOwnTls, ownHostnames: ownHostnames(settings) }
+    const parts = { ...settings, ...own, ...world, engine, clock, breaches, mailTransport }
     return { services: await createServices(parts), lost, clock }
   } catch (error) {
     await engine.close()
@@ -162,7 +213,7 @@ function keepPrivate(file: string) {
     if (existsSync(written)) chmodSync(written, 0o600) // by an earlier version, or from a backup
 }
 
-function listen(server: Server, at: Listen, setting: string): Promise<AddressInfo> {
+function listen(server: NetServer, at: Listen, setting: string): Promise<AddressInfo> {
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => reject(explain(error, at, setting)))
     server.listen(at.port, at.host, () => resolve(server.address() as AddressInfo))

@@ -1,14 +1,18 @@
 /** `npm run control-plane -- --config FILE`; `backup`, `restore`, `restored` and `copy` of its database. */
+import { statSync } from 'node:fs'
 import { pino } from 'pino'
 import { systemClock } from '../shared/clock.ts'
 import { keepCompiledCode, writeCompiledCode } from '../shared/compile-cache.ts'
 import { ConfigError } from '../shared/config/config.ts'
+import { fileState, watchKeyFiles } from '../shared/config/key-watch.ts'
+import type { Settings } from '../shared/config/settings.ts'
 import { describeError, logOptions } from '../shared/log.ts'
 import {
   controlPlaneSettings,
   loadSettings,
   recoverySettings,
-  type ControlPlaneSettings,
+  replaceKeys,
+  rereadSettings,
 } from './config.ts'
 
 // an error that nobody caught may carry what a query was run with, and would be printed whole
@@ -21,7 +25,7 @@ try {
   const args = process.argv.slice(2)
   if (isCommand(args)) await runCommand(args)
   // before the program is loaded: what is wrong with a setting is said at once
-  else await serve(controlPlaneSettings(loadSettings(args)))
+  else await serve(loadSettings(args), args)
 } catch (error) {
   const isOfSettings = error instanceof ConfigError
   if (!isOfSettings && !(await isExplained(error))) throw error
@@ -46,22 +50,46 @@ async function runCommand(args: readonly string[]): Promise<void> {
   keepCompiledCode()
   const { recoveryCommand } = await import('./recovery/commands.ts')
   const command = recoveryCommand(args)
-  if (command === undefined) return serve(controlPlaneSettings(loadSettings(args)))
+  if (command === undefined) return serve(loadSettings(args), args)
   return command.run(recoverySettings(command.rest), (line) => process.stdout.write(`${line}\n`))
 }
 
-async function serve(settings: ControlPlaneSettings): Promise<void> {
+async function serve(given: Settings, args: readonly string[]): Promise<void> {
+  const threshold = { level: given.config.control_plane.log_level }
+  const settings = controlPlaneSettings(given)
   keepCompiledCode()
   const { startControlPlane } = await import('./control-plane.ts')
   writeCompiledCode()
-  const log = pino(logOptions('control-plane', process.stdout.isTTY))
+  const log = pino(logOptions('control-plane', process.stdout.isTTY, threshold))
   const isStopped = stopSignal()
+  const paths = given.keyFiles
+  const stateOf = (path: string) => {
+    const facts = statSync(path, { throwIfNoEntry: false, bigint: true })
+    return facts && fileState(facts)
+  }
+  const watch = watchKeyFiles({ paths, stateOf, onChange: () => reread(false) })
+  if (!process.stdout.isTTY) process.on('SIGHUP', () => reread(true))
+
+  function reread(isAsked: boolean) {
+    try {
+      const now = rereadSettings(args)
+      const replaced = replaceKeys(settings, now)
+      if (isAsked) threshold.level = now.config.control_plane.log_level
+      if (isAsked || replaced.length > 0)
+        log.info({ replaced, level: threshold.level }, 'keys and log level were read again')
+    } catch (error) {
+      const reason = (error as Error).message
+      log.error({ reason }, 'keys and log level could not be read again, all stays as it is')
+    }
+  }
+
   const controlPlane = await startControlPlane(settings, { log, clock: systemClock })
-  const { address, fleetAddress } = controlPlane
+  const { address, fleetAddress, tlsAddress } = controlPlane
   log.info({ address: address.address, port: address.port }, 'control plane listens')
-  process.send?.({ ready: true, address, fleetAddress })
+  process.send?.({ ready: true, address, fleetAddress, ...(tlsAddress && { tlsAddress }) })
   const problem = await Promise.race([isStopped, controlPlane.lost])
   if (problem !== undefined) log.fatal(problem)
+  watch.close()
   await controlPlane.close()
   if (problem !== undefined) process.exitCode = 1
   log.info('control plane stopped')
@@ -70,7 +98,9 @@ async function serve(settings: ControlPlaneSettings): Promise<void> {
 
 function stopSignal(): Promise<void> {
   return new Promise((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => resolve())
+    // a terminal that closes says SIGHUP
+    const signals = ['SIGINT', 'SIGTERM', ...(process.stdout.isTTY ? ['SIGHUP'] : [])]
+    for (const signal of signals) process.on(signal, () => resolve())
     process.on('disconnect', resolve) // never outlives who started it
   })
 }

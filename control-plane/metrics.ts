@@ -9,8 +9,9 @@ import { VERSION } from '../shared/version.ts'
 import type { Analysis } from './analysis/analysis.ts'
 import type { Budgets } from './analysis/budgets.ts'
 import type { FleetHub } from './fleet/hub.ts'
-import { isSameSecret } from './keys/vault.ts'
+import type { LiveKey } from './keys/live-key.ts'
 import { countAcmeOrders } from './store/queries/acme-orders.ts'
+import { countMissingProofs } from './store/queries/hostname-proofs.ts'
 import { newestEvent, outboxPosition } from './store/queries/outbox.ts'
 import type { Jobs } from './services/jobs.ts'
 import type { Sessions } from './sessions/sessions.ts'
@@ -33,7 +34,10 @@ interface MetricsWorld {
 
 type Metrics = ReturnType<typeof createMetrics>
 
-export function createMetrics(world: MetricsWorld) {
+/** Those that are replaced while the program runs. */
+type ReplacedKeys = Readonly<Record<'operator' | 'fleet', LiveKey>>
+
+export function createMetrics(world: MetricsWorld, keys?: ReplacedKeys) {
   const { store, dispatcher, budgets, analysis, sessions, fleet, jobs } = world
   const registry = new Registry()
   const registers = [registry]
@@ -67,6 +71,11 @@ export function createMetrics(world: MetricsWorld) {
     labelNames: ['state'],
     registers,
   })
+  const unproven = new Gauge({
+    name: 'control_plane_hostnames_unproven',
+    help: 'Hostnames whose proof is gone; they are served for two weeks.',
+    registers,
+  })
 
   const general = (name: string, help: string, labelNames: string[] = []) =>
     new Gauge({ name: `control_plane_${name}`, help, labelNames, registers })
@@ -84,6 +93,17 @@ export function createMetrics(world: MetricsWorld) {
     'certificate_expiry_timestamp_seconds',
     'When the next certificate of a hostname ends; NaN without any.',
   )
+  const previousKeys = general(
+    'previous_key',
+    '1 while the key before still opens: take it out once nobody uses it.',
+    ['key'],
+  )
+  const previousUses = new Counter({
+    name: 'control_plane_previous_key_uses_total',
+    help: 'How often the key before was used since the start.',
+    labelNames: ['key'],
+    registers,
+  })
   const begun = new Counter({
     name: 'control_plane_sessions_begun_total',
     help: 'Sign-ins that came to their end since the start.',
@@ -120,6 +140,11 @@ export function createMetrics(world: MetricsWorld) {
     gateways.set({ state: 'away' }, known.length - connected)
     jobsDone.set((jobs.doneAtMs ?? NaN) / SECOND_MS)
     certificateEnd.set(((await firstCertificateEnd(store.read)) ?? NaN) / SECOND_MS)
+    previousUses.reset()
+    for (const [key, live] of Object.entries(keys ?? {})) {
+      previousKeys.set({ key }, Number(live.hasPrevious()))
+      previousUses.inc({ key }, live.previousUses())
+    }
     begun.reset()
     begun.inc(sessions.recorded())
   }
@@ -147,6 +172,7 @@ export function createMetrics(world: MetricsWorld) {
         orders.failing += Number(failing)
       }
       for (const [state, count] of Object.entries(orders)) hostnames.set({ state }, count)
+      unproven.set(await countMissingProofs(store.read))
       await setGeneral()
       return registry.metrics()
     },
@@ -154,12 +180,12 @@ export function createMetrics(world: MetricsWorld) {
 }
 
 /** Whatever else is asked of the fleet listener, there is nothing. */
-export function answerMetrics(metrics: Metrics, fleetKey: string) {
+export function answerMetrics(metrics: Metrics, fleetKey: LiveKey) {
   return (request: IncomingMessage, response: ServerResponse): void => {
     const key = /^Bearer ([\x21-\x7e]+)$/i.exec(request.headers.authorization ?? '')?.[1]
     if (request.method !== 'GET' || request.url !== '/metrics')
       return void response.writeHead(404).end()
-    if (key === undefined || !isSameSecret(key, fleetKey))
+    if (key === undefined || fleetKey.find(key) === undefined)
       return void response.writeHead(401, { 'WWW-Authenticate': 'Bearer' }).end()
     metrics.text().then(
       (text) => response.writeHead(200, { 'Content-Type': metrics.contentType }).end(text),

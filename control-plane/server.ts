@@ -14,12 +14,13 @@ import { Refusal } from '../shared/errors.ts'
 import { hasTooManyFields } from '../shared/form-fields.ts'
 import { LIMITS } from '../shared/limits.ts'
 import type { createApp } from './app.ts'
-import { isSameSecret } from './keys/vault.ts'
+import type { LiveKey } from './keys/live-key.ts'
 import { createAdmission, type Priority } from './listener/admission.ts'
 import { addressOf, nameClient } from './listener/client-address.ts'
 import { guardConnections, type ConnectionLimits } from './listener/connections.ts'
 import { continueWhenRead, drainAfterAnswer } from './listener/early-answers.ts'
 import { isHangUp } from './listener/hang-up.ts'
+import type { SendToTls } from './listener/without-tls.ts'
 import { createKnownCredentials } from './listener/known-credentials.ts'
 import { stopParsing } from './listener/parsed-in-slices.ts'
 import { refuse, refuseBrokenRequest, refuseTunnel } from './listener-refusals.ts'
@@ -37,7 +38,9 @@ export interface ServerWorld {
   readonly proxyProtocol?: boolean | undefined
   readonly connectionLimits?: Partial<ConnectionLimits> | undefined
   /** Whose requests go before all others. */
-  readonly operatorKey?: string | undefined
+  readonly operatorKey?: LiveKey | undefined
+  /** With TLS of our own: answers what came without it, or leaves it to us. */
+  readonly sendToTls?: SendToTls | undefined
 }
 
 const INVALID = new Refusal('request_invalid')
@@ -81,7 +84,11 @@ export function createPublicServer(world: ServerWorld): Server {
     })
     nameClient(request, connections.peerOf(request.socket), readAddress)
     drainAfterAnswer(request, response)
-    const isBegun = connections.begin(request.socket, response, () => work(path))
+    const begin = () => {
+      if (world.sendToTls?.(request, response, connections.peerOf(request.socket)) !== true)
+        work(path)
+    }
+    const isBegun = connections.begin(request.socket, response, begin)
     if (!isBegun) refuse(response, UNREAD)
   }
 
@@ -108,8 +115,7 @@ export function createPublicServer(world: ServerWorld): Server {
   function rankOf(request: IncomingMessage): Priority {
     const { authorization, cookie } = request.headers
     const [, key] = BEARER.exec(authorization ?? '') ?? []
-    const isOperator = key !== undefined && operatorKey !== undefined
-    if (isOperator && isSameSecret(key, operatorKey)) return 'operator'
+    if (key !== undefined && operatorKey?.opens(key)) return 'operator'
     if (credentials.isKnown(request)) return 'known'
     return authorization === undefined && cookie === undefined ? 'stranger' : 'keyed'
   }

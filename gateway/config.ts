@@ -5,10 +5,11 @@ import { readSettings } from '../shared/config/settings.ts'
 
 export type GatewaySettings = ReturnType<typeof loadGatewaySettings>
 
-export function loadGatewaySettings(args: readonly string[]) {
-  const { config, secrets, environment } = readSettings(
+/** `isFirst`: what is nowhere is made; of a program that runs, a key that is gone is no new key. */
+export function loadGatewaySettings(args: readonly string[], isFirst = true) {
+  const { config, secrets, previous, keyFiles } = readSettings(
     { args, environment: process.env, files },
-    { secrets: ['SERVICE_FLEET_KEY'], areMade: true },
+    { secrets: ['SERVICE_FLEET_KEY'], areMade: isFirst },
   )
   const { gateway } = config
   const id = gateway.id ?? defaultId()
@@ -24,20 +25,29 @@ export function loadGatewaySettings(args: readonly string[]) {
     /** How connectors reach `tlsListen`; null: not at all. */
     connectAddress: gateway.connect_address,
     fleetUrls: gateway.control_plane,
+    /** Where something else keeps the link from others. */
+    plainFleetLink: gateway.plain_fleet_link,
     /** Of this gateway alone. */
     fleetKey: secrets.SERVICE_FLEET_KEY,
-    /** What it was until this start: opens what is on the disk. */
-    previousFleetKey: environment['SERVICE_FLEET_KEY_PREVIOUS'] || null,
+    /** What it was before: opens what is on the disk. */
+    previousFleetKey: previous.SERVICE_FLEET_KEY ?? null,
+    keyFiles,
+    logLevel: gateway.log_level,
     trustedProxies: gateway.trusted_proxies as readonly string[],
     proxyProtocol: gateway.proxy_protocol,
     /** The share of forwarded requests that get a line, from 0 to 1. */
     accessLogSample: gateway.access_log.sample,
+    /** Where spans go; null: nowhere. */
+    traces:
+      gateway.traces.endpoint === null
+        ? null
+        : { endpoint: gateway.traces.endpoint, sample: gateway.traces.sample },
     timeouts: gateway.timeouts,
   }
 }
 
-/** A key whose file has changed is a key from the next start on, for all workers at once. */
-export const workerEnvironment = ({ fleetKey }: GatewaySettings, worker: number) => ({
+/** A key whose file has changed is one once the primary goes by it, for all workers that it starts from then on. */
+export const workerEnvironment = (fleetKey: string, worker: number) => ({
   SERVICE_GATEWAY_WORKER: String(worker),
   SERVICE_FLEET_KEY: fleetKey,
   SERVICE_FLEET_KEY_FILE: '',

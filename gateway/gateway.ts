@@ -24,6 +24,7 @@ import {
 } from './request/sessions.ts'
 import { createLogSink, type LineSink } from './telemetry/line-writer.ts'
 import { createRefusalSample } from './telemetry/refusal-sample.ts'
+import { createTraceExport } from './telemetry/trace-export.ts'
 import { createWorkerTelemetry } from './telemetry/worker-telemetry.ts'
 import { createTenantCompiler, type CompiledTenant } from './tenants/compiled.ts'
 import { createTenantLoading } from './tenants/loading.ts'
@@ -44,7 +45,7 @@ interface GatewayWorld {
   /** Where the access log goes; without it into `log`. */
   readonly lines?: LineSink
   readonly settings: Pick<GatewaySettings, 'timeouts' | 'trustedProxies' | 'fleetKey'> &
-    Partial<Pick<GatewaySettings, 'accessLogSample'>>
+    Partial<Pick<GatewaySettings, 'accessLogSample' | 'traces' | 'id'>>
   readonly port: PrimaryPort
   readonly log: Logger
   readonly clock: Clock
@@ -110,7 +111,10 @@ export function createGateway(world: GatewayWorld) {
     clock,
     report: (event) => follower.reportEvent(event),
   })
+  const { traces: traceSettings = null, id: gatewayId = '' } = settings
+  const traces = traceSettings && createTraceExport({ ...traceSettings, gatewayId, clock, log })
   const telemetry = createWorkerTelemetry({
+    traces: traces ?? undefined,
     clock,
     refusals,
     lines: lines ?? createLogSink((entry) => log.info(entry)),
@@ -299,6 +303,7 @@ export function createGateway(world: GatewayWorld) {
       await compiler.close()
       runtime.close()
       await dispatcher.close()
+      await traces?.close()
     },
   }
 }

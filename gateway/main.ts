@@ -5,7 +5,7 @@ import { pino, type Logger } from 'pino'
 import { keepCompiledCode, writeCompiledCode } from '../shared/compile-cache.ts'
 import { ConfigError } from '../shared/config/config.ts'
 import { LIMITS } from '../shared/limits.ts'
-import { logOptions } from '../shared/log.ts'
+import { logOptions, type LogThreshold } from '../shared/log.ts'
 import { loadGatewaySettings } from './config.ts'
 import { createLineWriter, createLogSink, FILE_BATCH_CHARACTERS } from './telemetry/line-writer.ts'
 
@@ -13,14 +13,17 @@ import { createLineWriter, createLogSink, FILE_BATCH_CHARACTERS } from './teleme
 const LOG_BATCH = { minLength: 4096, maxLength: LIMITS.logCharactersHeldMax } as const
 
 try {
-  const settings = loadGatewaySettings(process.argv.slice(2))
-  const log = openLog()
+  const args = process.argv.slice(2)
+  const settings = loadGatewaySettings(args)
+  const threshold = { level: settings.logLevel }
+  const log = openLog(threshold)
   keepCompiledCode()
   // each kind loads only what it runs: half the time to the first request
   if (cluster.isPrimary) {
     const { runPrimary } = await import('./process/primary.ts')
     writeCompiledCode()
-    process.exitCode = await runPrimary(settings, log)
+    const reread = () => loadGatewaySettings(args, false)
+    process.exitCode = await runPrimary(settings, { log, threshold, reread })
     process.disconnect?.()
   } else {
     const { runWorker } = await import('./process/worker.ts')
@@ -34,9 +37,9 @@ try {
   process.disconnect?.() // or a worker would wait for its primary for ever
 }
 
-function openLog() {
+function openLog(threshold: LogThreshold) {
   const isTerminal = process.stdout.isTTY
-  const options = logOptions('gateway', isTerminal)
+  const options = logOptions('gateway', isTerminal, threshold)
   return isTerminal
     ? pino(options)
     : pino(options, pino.destination({ sync: false, periodicFlush: 200, ...LOG_BATCH }))

@@ -171,6 +171,10 @@ export const EDGE_LIMITS = {
   attemptCookiesMax: 10,
   /** Accounts of one realm that a browser is known for. */
   deviceTokensMax: 5,
+  // traces, of one worker
+  traceSpansPerSecondMax: 100,
+  traceSpansHeldMax: 2048,
+  traceSpansPerRequestMax: 256,
 } as const
 
 type Widened<Limit> = Limit extends number

@@ -1,5 +1,5 @@
 /** One JSON line per event, or a readable one at a terminal. Secrets stay out by rule and by net. */
-import type { LogFn, Logger, LoggerOptions } from 'pino'
+import { levels, type LogFn, type Logger, type LoggerOptions } from 'pino'
 
 /** A net under the rule that nobody logs these: whatever carries such a name is blanked. */
 const SECRET_NAMES = [
@@ -23,10 +23,23 @@ export const TERMINAL_LINES = {
   messageFormat: '{program} · {msg}',
 }
 
-export function logOptions(program: string, isTerminal: boolean): LoggerOptions {
+/** From the fewest lines to the most (docs/logs.md). */
+export const LOG_LEVELS = ['error', 'warn', 'info', 'debug'] as const
+export type LogLevel = (typeof LOG_LEVELS)[number]
+
+/** Which lines are written. It may change at any time: children of a logger keep a level of their own. */
+export interface LogThreshold {
+  level: LogLevel
+}
+
+export function logOptions(
+  program: string,
+  isTerminal: boolean,
+  threshold: LogThreshold = { level: 'info' },
+): LoggerOptions {
   return {
     base: { program },
-    level: 'info',
+    level: 'debug',
     formatters: { log: withoutSecrets },
     ...(isTerminal
       ? {
@@ -39,7 +52,11 @@ export function logOptions(program: string, isTerminal: boolean): LoggerOptions 
     errorKey: 'error',
     // libraries say `err`; none of our lines does (test/tidy/log-fields.test.ts)
     serializers: { ...HIDING, error: describeError, err: describeError },
-    hooks: { logMethod: withoutOwnWords },
+    hooks: {
+      logMethod(given, method, level) {
+        if (level >= levels.values[threshold.level]!) withoutOwnWords.call(this, given, method)
+      },
+    },
   }
 }
 

@@ -9,7 +9,7 @@ import { fork } from 'node:child_process'
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net'
 import { connect as connectTls, createServer as createTlsServer } from 'node:tls'
 import { fileURLToPath } from 'node:url'
-import { deriveCertificate } from '../../gateway/connectors/own-certificate.ts'
+import { deriveCertificate } from '../../shared/self-signed.ts'
 import { readInto } from '../../gateway/wire/borrowed-reads.ts'
 import { median } from '../measured.ts'
 

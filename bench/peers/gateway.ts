@@ -8,6 +8,7 @@ import { freePort } from '../../test/support/ports.ts'
 import { CONNECTED, startConnectors } from '../connector-programs.ts'
 import { folder, freePorts, start, writeText } from '../processes.ts'
 import { NODE_FLAGS, programPath, type Peer } from './peer.ts'
+import { createLiveKey } from '../../control-plane/keys/live-key.ts'
 
 const FLEET_KEY = 'fleet-key-for-benches-0123456789-abc'
 const START_MS_MAX = 120_000
@@ -30,7 +31,7 @@ export function gatewayPeer(
     async start({ originPort, sessions }) {
       const closing: (() => unknown)[] = []
       const scope = { teardown: (close: () => unknown) => void closing.push(close) }
-      const control = await startControlPlane(scope, { fleetKey: FLEET_KEY })
+      const control = await startControlPlane(scope, { fleetKey: createLiveKey(FLEET_KEY) })
       let revision = 0
       for (const snapshot of sessions.snapshotsFor(`http://127.0.0.1:${originPort}`, tenants))
         revision = control.source.put(snapshot.tenant_id!, {

@@ -18,6 +18,7 @@ import { createRateLimits } from '../../shared/rate-limits.ts'
 import { createRelyingParty } from '../../shared/sign-in/relying-party.ts'
 import { tenantNamed } from '../../test/support/control-plane.ts'
 import { fill } from './console-rows.ts'
+import { createLiveKey } from '../../control-plane/keys/live-key.ts'
 
 export interface ServedConsole {
   readonly port: number
@@ -37,7 +38,7 @@ const file = join(folder, 'service.db')
 const services = await createServices({
   engine: openSqlite(file),
   masterKey: Buffer.alloc(32, 1),
-  fleetKey: 'bench',
+  fleetKey: createLiveKey('bench'),
   baseUrl: 'http://127.0.0.1:8080',
   edgeUrlFor: (hostname) => `http://${hostname}`,
   mailTransport: { send: () => Promise.resolve(), close: () => undefined },
@@ -116,7 +117,7 @@ const pages = routes
     address: path.replaceAll(/\{([^}]+)\}/g, (_, name: string) => known[name] ?? 'nobody'),
   }))
 
-const app = createApp(services, { operatorKey: 'bench', pages: consolePages })
+const app = createApp(services, { operatorKey: createLiveKey('bench'), pages: consolePages })
 const log = pino({ level: 'silent' })
 const server = createPublicServer({ app, realms: services.realms, log, clock })
 server.listen(0, '127.0.0.1', () => {

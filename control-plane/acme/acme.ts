@@ -18,7 +18,7 @@ import {
 import { certificatesOfAll, uploadedCertificatesOf } from '../store/queries/certificates.ts'
 import { changedTenantsAfter } from '../store/queries/fleet.ts'
 import { findTenants, type Tenant } from '../store/queries/tenants.ts'
-import { isReserved } from '../store/reserved.ts'
+import { CONSOLE_REALM, isReserved } from '../store/reserved.ts'
 import type { Store } from '../store/store.ts'
 import type { Certificates } from '../tenants/certificates.ts'
 import { orderedHostnames } from '../tenants/ordered-hostnames.ts'
@@ -48,6 +48,8 @@ interface AcmeOptions extends AcmeWorld {
   readonly store: Store
   readonly vault: Vault
   readonly certificates: Pick<Certificates, 'putOrdered'>
+  /** Those of the control planes. */
+  readonly ownHostnames?: readonly string[]
   readonly clock: Clock
   readonly log: Pick<Logger, 'info' | 'warn' | 'error'>
 }
@@ -59,14 +61,14 @@ const ROUND_MS = 10 * SECOND_MS
 const LOOK_MS = SECOND_MS / 2
 
 export function createAcme(options: AcmeOptions) {
-  const { settings, account, store, clock, log, random = Math.random } = options
+  const { settings, account, store, clock, log, ownHostnames = [], random = Math.random } = options
   const { roundMs = ROUND_MS } = options
   const ending = new AbortController()
   const { signal } = ending
   const authorities = createAuthorities({ ...settings, ...options, signal })
   const { thumbprint } = account
   const { httpPort: port, addresses } = options
-  const preflight = createPreflight({ thumbprint, signal, port, addresses })
+  const preflight = createPreflight({ thumbprint, signal, port, addresses, ownHostnames })
   const orders = createOrders({
     ...options,
     authorities,
@@ -104,10 +106,25 @@ export function createAcme(options: AcmeOptions) {
       })
   }
 
-  async function followTenant(tenantId: string): Promise<void> {
-    await store.changeOf(tenantId, async ({ queries, nowMs }) => {
+  /** Those of our own hang on the realm that is our own. */
+  async function followOwn(): Promise<void> {
+    const ordered = (await acmeOrdersOf(store.read, [CONSOLE_REALM])).map((row) => row.hostname)
+    if (!isDeepStrictEqual(new Set(ordered), new Set(ownHostnames)))
+      await orderOnly(CONSOLE_REALM, async () => ownHostnames)
+  }
+
+  const followTenant = (tenantId: string) =>
+    orderOnly(tenantId, async (queries) => {
       const tenants = await findTenants(queries, [tenantId])
-      const wanted = (await wantedOf(queries, tenants)).get(tenantId) ?? []
+      return (await wantedOf(queries, tenants)).get(tenantId) ?? []
+    })
+
+  async function orderOnly(
+    tenantId: string,
+    find: (queries: Queries) => Promise<readonly string[]>,
+  ): Promise<void> {
+    await store.changeOf(tenantId, async ({ queries, nowMs }) => {
+      const wanted = await find(queries)
       await keepAcmeOrdersOf(queries, tenantId, wanted)
       const known = (await acmeOrdersOf(queries, [tenantId])).map(({ hostname }) => hostname)
       // one that it had before is watched on, and not ordered anew
@@ -140,6 +157,7 @@ export function createAcme(options: AcmeOptions) {
   async function work(isClosed: () => boolean): Promise<void> {
     const isOver = () => isClosed() || signal.aborted
     const endMs = performance.now() + roundMs
+    await followOwn()
     while (!isOver()) {
       await followTenants(isOver)
       if ((await advanceDue(isOver)) > 0) continue

@@ -16,9 +16,12 @@ interface PreflightWorld {
   readonly port?: number | undefined
   /** A tenant names the hostname, and must not look around in our network with it. */
   readonly addresses: Pick<ReceiverAddresses, 'find'>
+  /** They lead to the control planes, and all others to gateways. */
+  readonly ownHostnames?: readonly string[]
 }
 
-export function createPreflight({ thumbprint, signal, port = 80, addresses }: PreflightWorld) {
+export function createPreflight(world: PreflightWorld) {
+  const { thumbprint, signal, port = 80, addresses, ownHostnames = [] } = world
   const timeout = LIMITS.acmePreflightMsMax
   const lookup: LookupFunction = (hostname, { all }, callback) => {
     const answer = (found: readonly string[]) => {
@@ -40,6 +43,7 @@ export function createPreflight({ thumbprint, signal, port = 80, addresses }: Pr
   /** undefined: it does; else what to change. */
   async function find(hostname: string): Promise<string | undefined> {
     const path = CHALLENGE_PATH + randomBytes(32).toString('base64url')
+    const whom = ownHostnames.includes(hostname) ? 'the control planes' : 'the gateways'
     const origin = port === 80 ? `http://${hostname}` : `http://${hostname}:${port}`
     try {
       const { statusCode, body } = await request(origin + path, {
@@ -49,11 +53,11 @@ export function createPreflight({ thumbprint, signal, port = 80, addresses }: Pr
       })
       const text = await body.text()
       if (statusCode === 200 && text.trim() === challengeAnswer(path, thumbprint)) return undefined
-      return `http://${hostname}${CHALLENGE_PATH} is not answered by the gateways (status ${statusCode}). Point the DNS records of ${hostname} to them, and let whatever is in front of them pass this path on.`
+      return `http://${hostname}${CHALLENGE_PATH} is not answered by ${whom} (status ${statusCode}). Point the DNS records of ${hostname} to them, and let whatever is in front of them pass this path on.`
     } catch (error) {
       if (error instanceof AddressRefused)
-        return `${hostname} cannot be asked: ${error.message}. Add an A or AAAA record that points to the gateways. Networks of a company's own are opened in webhooks.allow_private.`
-      return `http://${hostname}/ does not answer on port 80. Point its DNS records to the gateways, and open port 80 for everyone.`
+        return `${hostname} cannot be asked: ${error.message}. Add an A or AAAA record that points to ${whom}. Networks of a company's own are opened in webhooks.allow_private.`
+      return `http://${hostname}/ does not answer on port 80. Point its DNS records to ${whom}, and open port 80 for everyone.`
     }
   }
 

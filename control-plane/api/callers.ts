@@ -4,7 +4,7 @@ import { Refusal, type ErrorCode } from '../../shared/errors.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import type { RateLimits } from '../../shared/rate-limits.ts'
 import type { Clients } from '../feed/clients.ts'
-import { isSameSecret } from '../keys/vault.ts'
+import type { LiveKey } from '../keys/live-key.ts'
 import { noteGood } from '../listener/known-credentials.ts'
 import type { Tenant, Tenants } from '../tenants/tenants.ts'
 import { addressRates } from '../http/address-rates.ts'
@@ -16,7 +16,7 @@ import type { Caller } from './endpoint.ts'
 export type Callers = Readonly<Record<Caller, (isUnlimited: boolean) => MiddlewareHandler<ApiEnv>>>
 
 interface CallersWorld {
-  readonly operatorKey: string
+  readonly operatorKey: LiveKey
   readonly tenants: Pick<Tenants, 'byAnalyzerKey'>
   readonly clients: Pick<Clients, 'byClientSecret'>
   readonly rates: RateLimits
@@ -53,7 +53,11 @@ export function createCallers({ operatorKey, tenants, clients, rates }: CallersW
   return {
     operator: (isUnlimited) => async (c, next) => {
       const key = bearerOf(c)
-      if (key === undefined || !isSameSecret(key, operatorKey)) refuse(c, 'operator_key_invalid')
+      const number = key === undefined ? undefined : operatorKey.find(key)
+      if (number === undefined) return refuse(c, 'operator_key_invalid')
+      c.set('admitAgain', async () => {
+        if (!operatorKey.isLive(number)) refuse(c, 'operator_key_invalid')
+      })
       if (!isUnlimited) rates.take('operator', countedAddressOf(c), LIMITS.rateOperator)
       c.set('actor', { name: 'operator', requestId: c.get('requestId') })
       await next()

@@ -1,8 +1,10 @@
 /** Who gets to the fleet listener: one path, who has a key, everything else is turned away. */
 import type { IncomingMessage, Server } from 'node:http'
 import type { Duplex } from 'node:stream'
+import { TLSSocket } from 'node:tls'
 import type { Logger } from 'pino'
 import { WebSocketServer, type WebSocket } from 'ws'
+import { isLoopback } from '../../shared/networks.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import { answerAndEnd } from '../listener/early-answers.ts'
 import type { Admission, Credential } from './admission.ts'
@@ -48,6 +50,13 @@ export function acceptGateways(
     const isForwarded = FORWARDED.some((name) => request.headers[name] !== undefined)
     const credential =
       key === undefined ? undefined : await authenticate(key, { address, isForwarded })
+    const { socket: connection } = request
+    const isHere = isLoopback(address) || address === connection.localAddress || isForwarded
+    if (credential !== undefined && !isHere && !(connection instanceof TLSSocket))
+      log.warn(
+        { address },
+        'a gateway of another machine came in without TLS: make a new key for it',
+      )
     if (isClosed) return void socket.destroy()
     if (credential === undefined)
       return turnAway(socket, '401 Unauthorized', 'WWW-Authenticate: Bearer\r\n')

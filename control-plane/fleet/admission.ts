@@ -5,7 +5,7 @@
  */
 import type { Logger } from 'pino'
 import { isLoopback } from '../../shared/networks.ts'
-import { isSameSecret } from '../keys/vault.ts'
+import type { LiveKey } from '../keys/live-key.ts'
 
 export interface GatewayKeyRegistry {
   find(key: string): Promise<{ readonly keyId: string; readonly gatewayId: string } | undefined>
@@ -31,10 +31,11 @@ export type SharedKeyUse = 'local' | 'anywhere' | 'nowhere'
 
 export type Credential =
   | { readonly kind: 'own'; readonly keyId: string; readonly gatewayId: string }
-  | { readonly kind: 'shared' }
+  /** Which of them, while one replaces the other. */
+  | { readonly kind: 'shared'; readonly number: number }
 
 interface AdmissionOptions {
-  readonly fleetKey: string
+  readonly fleetKey: LiveKey
   readonly sharedKey: SharedKeyUse
   readonly keys: GatewayKeyRegistry
   readonly log: Logger
@@ -49,12 +50,13 @@ export function createAdmission({ fleetKey, sharedKey, keys, log }: AdmissionOpt
       key: string,
       { address, isForwarded }: { readonly address: string; readonly isForwarded: boolean },
     ): Promise<Credential | undefined> {
-      if (!isSameSecret(key, fleetKey)) {
+      const number = fleetKey.find(key)
+      if (number === undefined) {
         const own = await keys.find(key)
         return own && { kind: 'own', keyId: own.keyId, gatewayId: own.gatewayId }
       }
       const isLocal = isLoopback(address) && !isForwarded
-      if (isLocal && sharedKey !== 'nowhere') return { kind: 'shared' }
+      if (isLocal && sharedKey !== 'nowhere') return { kind: 'shared', number }
       const advice = 'make a key for it: Fleet in the console, or POST /api/v1/operator/gateways'
       if (sharedKey === 'nowhere')
         log.error({ address, advice }, 'the fleet key of this machine opens nothing here: refused')
@@ -64,12 +66,13 @@ export function createAdmission({ fleetKey, sharedKey, keys, log }: AdmissionOpt
           'the fleet key of this machine came from another one: refused',
         )
       else log.warn({ address, advice }, 'a gateway of another machine uses the shared fleet key')
-      return sharedKey === 'anywhere' ? { kind: 'shared' } : undefined
+      return sharedKey === 'anywhere' ? { kind: 'shared', number } : undefined
     },
 
     /** Why the gateway may not be who it says; undefined: it is. */
     async refusalOf(credential: Credential, gatewayId: string): Promise<string | undefined> {
       if (credential.kind === 'shared') {
+        if (!fleetKey.isLive(credential.number)) return 'this key has been replaced'
         if (await keys.hasOwn(gatewayId))
           return `gateway "${gatewayId}" has a key of its own: set SERVICE_FLEET_KEY to it`
         await keys.areHereKeyless([gatewayId])

@@ -87,6 +87,7 @@ export function serveConnection(options: ConnectionOptions): void {
       return
     }
     const { message } = parsed
+    log.debug({ type: message.type }, 'heard from the gateway')
     if (message.type === 'hello') return greet(message)
     if (gatewayId !== null && link !== null) await onMessage(gatewayId, link, message)
   }

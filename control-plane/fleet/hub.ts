@@ -40,6 +40,7 @@ import { serveConnection, type Hello } from './gateway-connection.ts'
 import type { FleetSource, TenantChange } from './source.ts'
 import { watchForLostCommits } from './lost-commits.ts'
 import type { Nodes } from '../store/engine.ts'
+import type { LiveKey } from '../keys/live-key.ts'
 import { createStateIndex } from './state-index.ts'
 import { acknowledgeEverywhere } from './everywhere.ts'
 import { acceptGateways } from './accept-gateways.ts'
@@ -51,7 +52,7 @@ const RECENT_BYTES_MAX = 32 * 1024 * 1024
 export interface FleetHubOptions {
   readonly source: FleetSource
   /** Of this machine: for gateways beside the control plane. */
-  readonly fleetKey: string
+  readonly fleetKey: LiveKey
   readonly sharedKey?: SharedKeyUse
   /** Of each gateway. */
   readonly keys?: GatewayKeyRegistry
@@ -181,8 +182,14 @@ export function createFleetHub(options: FleetHubOptions) {
     return outgoing
   }
 
-  const admission = createAdmission({ fleetKey: options.fleetKey, sharedKey, keys, log })
+  const { fleetKey } = options
+  const admission = createAdmission({ fleetKey, sharedKey, keys, log })
   const accepting = acceptGateways(admission.authenticate, enter, log)
+
+  fleetKey.onReplaced(() => {
+    for (const [socket, credential] of credentials)
+      if (credential.kind === 'shared' && !fleetKey.isLive(credential.number)) socket.terminate()
+  })
 
   function enter(socket: WebSocket, address: string, credential: Credential) {
     credentials.set(socket, credential)

@@ -29,6 +29,9 @@ export interface ProofWorld {
 }
 
 type Way = 'dns' | 'http'
+/** `unknown`: nobody could say. */
+type RecordState = 'there' | 'gone' | 'unknown'
+export type LookForRecord = (hostname: string, token: string) => Promise<RecordState>
 export type LookForProof = (hostname: string, token: string) => Promise<Way | undefined>
 
 export function createProofs(world: ProofWorld) {
@@ -93,8 +96,19 @@ export function createProofs(world: ProofWorld) {
     }
   }
 
+  /** Whether the record is still there; a name server that does not answer says nothing. */
+  const record: LookForRecord = async (hostname, token) => {
+    try {
+      return (await isInRecord(hostname, proofOf(token))) ? 'there' : 'gone'
+    } catch (error) {
+      const { code = '' } = error as NodeJS.ErrnoException
+      return ['ENOTFOUND', 'ENODATA'].includes(code) ? 'gone' : 'unknown'
+    }
+  }
+
   return {
     look,
+    record,
     close(): void {
       ending.abort()
       resolver.cancel()

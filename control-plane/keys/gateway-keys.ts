@@ -36,6 +36,8 @@ interface GatewayKeysWorld {
   readonly clock: Clock
   readonly vault: Pick<Vault, 'hash'>
   readonly tickets: Pick<TicketSecret, 'replace'>
+  /** Of the fleet listener's certificate: a key says whom it may be shown to. */
+  readonly fingerprint: string
   /** Called after the commit: whoever has come in with them goes out, and the others share anew. */
   readonly onRevoked: (
     keyIds: readonly string[],
@@ -53,7 +55,7 @@ const PREFIX = 'gwk_'
 export type GatewayKeys = ReturnType<typeof createGatewayKeys>
 
 export function createGatewayKeys(world: GatewayKeysWorld) {
-  const { store, clock, vault, tickets, onRevoked, onRemoved, enforced } = world
+  const { store, clock, vault, tickets, fingerprint, onRevoked, onRemoved, enforced } = world
   const hashOf = (key: string) => vault.hash(`gateway_keys/${key}`)
 
   async function revoke(gatewayId: string, actor: Actor, keyId?: string) {
@@ -75,7 +77,7 @@ export function createGatewayKeys(world: GatewayKeysWorld) {
 
   return {
     async make(gatewayId: string, actor: Actor): Promise<MadeGatewayKey> {
-      const key = PREFIX + randomBytes(32).toString('base64url')
+      const key = `${PREFIX}${randomBytes(32).toString('base64url')}.${fingerprint}`
       const keyId = randomBytes(6).toString('hex')
       return store.change(async (change) => {
         const { queries, nowMs } = change

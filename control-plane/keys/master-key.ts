@@ -38,10 +38,12 @@ export async function openVault(store: Store, keys: MasterKeys): Promise<Vault> 
   const others = [previousMasterKey, nextMasterKey].filter((key) => key !== undefined)
   const vault = createVault(masterKey, { others })
   const lookupKey = await store.change(async ({ queries }) => {
-    const check = await kept(queries, MASTER_KEY_CHECK, () => vault.seal('right', CHECK_PURPOSE))
+    const check = await factOnce(queries, MASTER_KEY_CHECK, () =>
+      vault.seal('right', CHECK_PURPOSE),
+    )
     const first = [masterKey, ...others].find((key) => check.startsWith(prefixOf(key)))
     if (first === undefined || !isRight(vault, check)) throw new WrongMasterKey()
-    const sealed = await kept(queries, LOOKUP_KEY, () =>
+    const sealed = await factOnce(queries, LOOKUP_KEY, () =>
       vault.seal(lookupKeyOf(first).toString('base64url'), factPurpose(LOOKUP_KEY)),
     )
     return Buffer.from(vault.open(sealed, factPurpose(LOOKUP_KEY)), 'base64url')
@@ -60,7 +62,11 @@ function isRight(vault: Vault, check: string): boolean {
 }
 
 /** What is there already, also if another node is the first at this moment. */
-async function kept(queries: Queries, name: string, make: () => string): Promise<string> {
+export async function factOnce(
+  queries: Queries,
+  name: string,
+  make: () => string,
+): Promise<string> {
   const named = eq(facts.name, name)
   const [before] = await queries.select().from(facts).where(named)
   if (before !== undefined) return before.value

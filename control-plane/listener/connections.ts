@@ -8,6 +8,7 @@
  */
 import type { Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { TLSSocket } from 'node:tls'
 import type { Logger } from 'pino'
 import { countedAs, withoutMapping } from '../../shared/client-address.ts'
 import { MINUTE_MS, type Clock } from '../../shared/clock.ts'
@@ -279,5 +280,7 @@ export function guardConnections(server: Server, options: ConnectionsOptions): C
 
 /** With a reset: else the system would go on offering what nobody takes, long after us. */
 function cut(socket: Socket) {
-  socket.resetAndDestroy()
+  // a TLS socket has no handle of its own that could be reset
+  if (socket instanceof TLSSocket) socket.destroy()
+  else socket.resetAndDestroy()
 }

@@ -23,14 +23,15 @@ type Html = ReturnType<typeof html>
 const PAGE_MAILS = 20
 const LINK = /https?:\/\/\S+/
 
-export function mailboxRoutes(mailbox: Mailbox, key: string) {
+/** The key follows from the operator's, which may be replaced. */
+export function mailboxRoutes(mailbox: Mailbox, key: () => string) {
   return new Hono().get('/mailbox', async (c) => {
     // not in the address, which browsers and proxies write down
     const sent = /^Basic ([A-Za-z0-9+/=]+)$/.exec(c.req.header('authorization') ?? '')?.[1] ?? ''
     const password = Buffer.from(sent, 'base64')
       .toString('utf8')
       .replace(/^[^:]*:/, '')
-    if (!isSameSecret(password, key)) {
+    if (!isSameSecret(password, key())) {
       c.header('WWW-Authenticate', 'Basic realm="mailbox", charset="UTF-8"')
       return c.html(
         document(html`<h1>Sign in to the mailbox</h1>

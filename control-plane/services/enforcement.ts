@@ -17,6 +17,7 @@ import { createFeed } from '../feed/feed.ts'
 import { openInstances } from '../feed/instances.ts'
 import { createFeedStates } from '../feed/states.ts'
 import { createFleetHub } from '../fleet/hub.ts'
+import { openFleetCertificate } from '../keys/fleet-certificate.ts'
 import { createGatewayKeys } from '../keys/gateway-keys.ts'
 import { createTicketSecret } from '../keys/ticket-secret.ts'
 import { createFigures } from '../monitoring/figures.ts'
@@ -59,7 +60,9 @@ export async function openEnforcement(world: ServicesWorld, below: TenantService
     return pruned
   })
   const connectorPresence = createConnectorPresence({ clock })
+  const fleetCertificate = await openFleetCertificate(store, vault)
   const gatewayKeys = createGatewayKeys({
+    fingerprint: fleetCertificate.fingerprint,
     store,
     clock,
     vault,
@@ -224,6 +227,7 @@ export async function openEnforcement(world: ServicesWorld, below: TenantService
     gatewayDoors,
     connectorPresence,
     gatewayKeys,
+    fleetCertificate,
     fleetSource,
     fleet,
     followFleet,

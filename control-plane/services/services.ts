@@ -19,7 +19,7 @@ import type { ServicesWorld } from './world.ts'
 export type Services = Awaited<ReturnType<typeof createServices>>
 
 export async function createServices(world: ServicesWorld) {
-  const { baseUrl, edgeUrlFor, clock, log, trustedProxies = [] } = world
+  const { baseUrl, edgeUrlFor, clock, log, trustedProxies = [], hasOwnTls = false } = world
   const jobs = createJobs(log, clock)
   const ofTenants = await openTenants(world, jobs)
   const people = createPeople(world, ofTenants, jobs)
@@ -53,7 +53,7 @@ export async function createServices(world: ServicesWorld) {
     realms,
     consoleAccess: jobs.tidied('consoleAccess', createConsoleAccess(below)),
     /** TLS ends in front of us at somebody who is not named: all clients have one address. */
-    clientsHidden: baseUrl.startsWith('https:') && trustedProxies.length === 0,
+    clientsHidden: baseUrl.startsWith('https:') && trustedProxies.length === 0 && !hasOwnTls,
 
     /** In the reverse order of what stands on what. */
     async close(): Promise<void> {

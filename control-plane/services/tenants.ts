@@ -5,6 +5,7 @@ import { createPolicyReplay } from '../accounts/policy-replay.ts'
 import { openAccountKey } from '../acme/account-key.ts'
 import { createAcme } from '../acme/acme.ts'
 import { createAuditTrail } from '../accounts/audit-trail.ts'
+import { createRechecks } from '../hostnames/rechecks.ts'
 import { createHostnames } from '../hostnames/hostnames.ts'
 import { createProofs } from '../hostnames/proof.ts'
 import { openVault } from '../keys/master-key.ts'
@@ -58,6 +59,7 @@ export async function openTenants(world: ServicesWorld, jobs: Jobs) {
       }),
       ...world.acmeWorld,
       settings: world.acme,
+      ownHostnames: world.ownHostnames ?? [],
       account: await openAccountKey(store, vault),
       alone: (work) => leases.alone('acme', work),
       store,
@@ -68,7 +70,7 @@ export async function openTenants(world: ServicesWorld, jobs: Jobs) {
     })
   if (acme) jobs.tidied('acme', acme)
   const proofs = createProofs({ allowPrivate, egressProxy, resolve, ...world.proofs })
-  const { look } = proofs
+  const { look, record } = proofs
   const hostnames = createHostnames({ store, tenants, look, clock, log: world.log })
   jobs.tidied('hostnames', hostnames)
   const lookAlone = leases.alone('hostnames', hostnames.lookAtDue)
@@ -77,6 +79,15 @@ export async function openTenants(world: ServicesWorld, jobs: Jobs) {
       if (await hostnames.isDue()) await lookAlone(isClosed)
     },
     'hostnames could not be checked, trying again later',
+    HOSTNAMES_EVERY_MS,
+  )
+  const rechecks = createRechecks({ store, tenants, record, clock, log: world.log })
+  const recheckAlone = leases.alone('hostnameRechecks', rechecks.lookAtDue)
+  jobs.follows(
+    async (isClosed) => {
+      if (await rechecks.isDue()) await recheckAlone(isClosed)
+    },
+    'hostnames could not be looked at again, trying again later',
     HOSTNAMES_EVERY_MS,
   )
   const policies = createPolicies({ store, clock })
@@ -104,6 +115,7 @@ export async function openTenants(world: ServicesWorld, jobs: Jobs) {
     certificates,
     acme,
     hostnames,
+    rechecks,
     proofs,
     protectionStatements: createProtectionStatements({ tenants, keys, clock, baseUrl }),
     replayPolicy: createPolicyReplay({ store, policies, clock }),

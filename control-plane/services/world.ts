@@ -9,6 +9,7 @@ import type { AiSettings } from '../analysis/provider.ts'
 import type { ProviderWorld } from '../analysis/provider-client.ts'
 import type { PasswordCost } from '../accounts/passwords/hasher.ts'
 import type { Strength } from '../accounts/passwords/strength.ts'
+import type { LiveKey } from '../keys/live-key.ts'
 import type { MasterKeys } from '../keys/master-key.ts'
 import type { RsaKey } from '../keys/rsa-keys.ts'
 import type { SharedKeyUse } from '../fleet/admission.ts'
@@ -18,7 +19,7 @@ import type { ReceiverWorld } from '../webhooks/receiver-client.ts'
 
 export interface ServicesWorld extends MasterKeys {
   readonly engine: Engine
-  readonly fleetKey: string
+  readonly fleetKey: LiveKey
   /** Whether gateways of other machines may still come with it. */
   readonly sharedFleetKey?: SharedKeyUse
   readonly baseUrl: string
@@ -39,6 +40,10 @@ export interface ServicesWorld extends MasterKeys {
   /** Who certificates are ordered from; null: nobody. */
   readonly acme?: AcmeSettings | null
   readonly acmeWorld?: AcmeWorld
+  /** Browsers come to us without a proxy. */
+  readonly hasOwnTls?: boolean
+  /** Our own, for which a certificate is ordered, too. */
+  readonly ownHostnames?: readonly string[]
   /** Where it is looked whether a hostname is a tenant's, for tests. */
   readonly proofs?: Partial<ProofWorld>
   /** What a new password's hash and a new signing key cost; as much as they should, if nothing is said. */

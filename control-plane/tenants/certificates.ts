@@ -20,6 +20,7 @@ import {
   type CertificateRow,
 } from '../store/queries/certificates.ts'
 import { findTenant } from '../store/queries/tenants.ts'
+import { isReserved } from '../store/reserved.ts'
 import type { Actor, Change, Store } from '../store/store.ts'
 import { found } from './alter.ts'
 
@@ -153,7 +154,9 @@ export function createCertificates({ store, vault, isOrdering = false }: Certifi
     const { queries, nowMs } = change
     const tenant = await findTenant(queries, tenantId)
     if (tenant === undefined) throw new Refusal('tenant_not_found')
-    if (!tenant.hostnames.includes(hostname)) throw new Refusal('hostname_not_found')
+    // our own names are of no tenant, and ordered for the realm that is our own
+    if (!isReserved(tenantId) && !tenant.hostnames.includes(hostname))
+      throw new Refusal('hostname_not_found')
     const leaf = check(given, nowMs)
     await upsertCertificate(queries, {
       hostname,

@@ -1,5 +1,5 @@
 /** The tenants: their settings, their secrets and what state they are in. */
-import type { Clock } from '../../shared/clock.ts'
+import { DAY_MS, HOUR_MS, type Clock } from '../../shared/clock.ts'
 import { Refusal } from '../../shared/errors.ts'
 import type { Mode, Plan, SessionBinding } from '../../shared/fleet/snapshot.ts'
 import type { SigningKeys } from '../keys/signing-keys.ts'
@@ -7,7 +7,17 @@ import type { Vault } from '../keys/vault.ts'
 import { decodeCursor, toPage, type Page, type PageRequest } from '../store/page.ts'
 import { keepAcmeOrdersOf } from '../store/queries/acme-orders.ts'
 import { keepCertificatesOf } from '../store/queries/certificates.ts'
-import { deleteHostnameClaim, type HostnameClaim } from '../store/queries/hostname-claims.ts'
+import {
+  deleteHostnameClaim,
+  insertHostnameClaim,
+  type HostnameClaim,
+} from '../store/queries/hostname-claims.ts'
+import {
+  findHostnameProof,
+  keepHostnameProofsOf,
+  putHostnameProof,
+  type HostnameProof,
+} from '../store/queries/hostname-proofs.ts'
 import {
   findTenant,
   findTenantLogo,
@@ -191,7 +201,23 @@ export function createTenants({ store, vault, keys, clock, edgeUrlFor }: Tenants
           return undefined
         const hostnames = [...before.hostnames, hostname]
         await applyPatch(change, before, { hostnames })
+        if (how === 'dns') await beginRechecks(change, { hostname, tenantId, token })
         return { hostname, how }
+      })
+    },
+
+    /** Its record is gone for too long: it waits for a proof as it did at first. */
+    async stopUnprovenHostname(proof: HostnameProof, actor: Actor): Promise<Tenant> {
+      const { tenantId, hostname, token } = proof
+      return alter(tenantId, actor, 'hostname.stopped', async (change, before) => {
+        const { queries, nowMs } = change
+        const now = await findHostnameProof(queries, hostname)
+        if (now?.tenantId !== tenantId || now.turn !== proof.turn) return undefined
+        const hostnames = before.hostnames.filter((name) => name !== hostname)
+        await applyPatch(change, before, { hostnames })
+        const times = { createdAt: nowMs, dueAt: nowMs + HOUR_MS, lookedAt: null }
+        await insertHostnameClaim(queries, { tenantId, hostname, token, looks: 0, ...times })
+        return { hostname }
       })
     },
 
@@ -204,6 +230,14 @@ export function createTenants({ store, vault, keys, clock, edgeUrlFor }: Tenants
       })
     },
   }
+}
+
+function beginRechecks(
+  { queries, nowMs }: Change,
+  proof: Pick<HostnameProof, 'hostname' | 'tenantId' | 'token'>,
+) {
+  const fresh = { turn: 0, lookedAt: nowMs, missingSince: null, misses: 0 }
+  return putHostnameProof(queries, { ...proof, ...fresh, dueAt: nowMs + DAY_MS })
 }
 
 async function applyPatch(change: Change, before: Tenant, patch: TenantPatch) {
@@ -227,6 +261,7 @@ async function applyPatch(change: Change, before: Tenant, patch: TenantPatch) {
     await replaceHostnames(queries, tenantId, hostnames)
     await keepCertificatesOf(queries, tenantId, hostnames)
     await keepAcmeOrdersOf(queries, tenantId, hostnames)
+    await keepHostnameProofsOf(queries, tenantId, hostnames)
   }
   if (VERIFIED_SETTINGS.some((name) => isOther(before[name], patch[name]))) {
     await forgetPlatformChecks(queries, tenantId)

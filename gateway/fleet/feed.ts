@@ -9,6 +9,8 @@ import { SECOND_MS } from '../../shared/clock.ts'
 import { parseFleetMessage } from '../../shared/fleet/parse.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import { FEATURES } from '../../shared/fleet/features.ts'
+import { ownAddresses } from './fleet-address.ts'
+import { transportTo, type FleetTransport } from './fleet-transport.ts'
 import {
   DownMessageSchema,
   FLEET_FORMAT,
@@ -33,6 +35,11 @@ interface FeedOptions {
   /** Each like `http://127.0.0.1:8081`; which is asked first is chance. */
   readonly controlPlaneUrls: readonly string[]
   readonly fleetKey: string
+  /** What it was before: it is tried where the first is refused. */
+  readonly previousKey?: string | null
+  /** Whether the link may go to another machine in the clear. */
+  readonly mayBePlain?: boolean
+  readonly transport?: (base: string, key: string) => FleetTransport
   readonly gatewayId: string
   readonly version: string
   readonly log: Logger
@@ -53,14 +60,21 @@ interface FeedOptions {
 }
 
 export function openFeed(options: FeedOptions) {
-  const { log, fleetKey, gatewayId, version, connect: door } = options
+  const { log, gatewayId, version } = options
+  let { connect: door } = options
+  let keys = [options.fleetKey, options.previousKey ?? null].filter((key) => key !== null)
+  /** Of `keys`, the one of the next try. */
+  let keyAt = 0
   const timing = { ...FEED_TIMING, ...options.timing }
-  const urls = options.controlPlaneUrls.map(
-    (base) => `${base.replace(/^http/, 'ws').replace(/\/+$/, '')}/fleet`,
-  )
-  let at = Math.floor(options.random() * urls.length)
-  if (!/^[\x20-\x7e]+$/.test(fleetKey))
-    throw new Error('the fleet key must consist of printable ASCII characters')
+  const bases = options.controlPlaneUrls
+  const { mayBePlain = false } = options
+  const { connectMsMax } = timing
+  const {
+    transport = (base, key) =>
+      transportTo({ base, key, own: ownAddresses(), mayBePlain, connectMsMax }),
+  } = options
+  let at = Math.floor(options.random() * bases.length)
+  requireSendable(options.fleetKey)
   let lastProblem = ''
   let socket: WebSocket | undefined
   let failures = 0
@@ -77,9 +91,12 @@ export function openFeed(options: FeedOptions) {
   }
 
   function connect() {
-    const url = urls[at % urls.length] as string
+    const triedKeyAt = keyAt
+    const key = keys[triedKeyAt]!
+    const { url, createConnection } = transport(bases[at % bases.length]!, key)
     const opened = new WebSocket(url, {
-      headers: { authorization: `Bearer ${fleetKey}` },
+      headers: { authorization: `Bearer ${key}` },
+      ...(createConnection && { createConnection: createConnection as never }),
       handshakeTimeout: timing.connectMsMax,
       maxPayload: LIMITS.fleetMessageBytesMax,
       perMessageDeflate: false,
@@ -92,6 +109,12 @@ export function openFeed(options: FeedOptions) {
 
     opened.on('open', () => {
       log.info({ url }, 'connected to the control plane')
+      if (triedKeyAt > 0)
+        log.error(
+          { gateway_id: gatewayId },
+          'the control plane refuses the key of this gateway, so it came in with the one before: check SERVICE_FLEET_KEY',
+        )
+      keyAt = 0
       lastProblem = ''
       send({
         type: 'hello',
@@ -155,8 +178,9 @@ export function openFeed(options: FeedOptions) {
       case 'malformed':
         return options.onMalformed(parsed.type, parsed.reason, JSON.parse(text))
       case 'message':
+        log.debug({ type: parsed.message.type }, 'heard from the control plane')
         if (parsed.message.type === 'synced') failures = 0
-        if (parsed.message.type === 'refused') failures = FAILURES_MAX
+        if (parsed.message.type === 'refused') keyRefused()
         return options.onMessage(parsed.message)
     }
   }
@@ -164,7 +188,7 @@ export function openFeed(options: FeedOptions) {
   /** Once per problem, not once per try. */
   function explain({ message: reason }: Error, url: string) {
     const isKeyRefused = / 401$/.test(reason)
-    if (isKeyRefused) failures = FAILURES_MAX
+    if (isKeyRefused) keyRefused()
     if (isClosed || reason === lastProblem) return
     lastProblem = reason
     if (isKeyRefused)
@@ -173,6 +197,12 @@ export function openFeed(options: FeedOptions) {
         'the control plane refuses the key of this gateway: make one for it (Fleet in the console, or POST /api/v1/operator/gateways) and set SERVICE_FLEET_KEY',
       )
     else log.warn({ url, reason }, 'cannot reach the control plane, trying again')
+  }
+
+  /** The other one is tried at once; where none opens, nothing is gained by haste. */
+  function keyRefused() {
+    keyAt = (keyAt + 1) % keys.length
+    failures = keyAt === 0 ? FAILURES_MAX : 0
   }
 
   function connectLater() {
@@ -185,6 +215,17 @@ export function openFeed(options: FeedOptions) {
   connect()
   return {
     send,
+    /** From now on it comes in with this key, and as this door: at once, with the one before in reserve. */
+    turnTo(key: string, nextDoor: GatewayDoor | undefined) {
+      requireSendable(key)
+      keys = [key, ...keys.filter((one) => one !== key).slice(0, 1)]
+      keyAt = 0
+      door = nextDoor
+      failures = 0
+      if (socket !== undefined) return socket.terminate()
+      clearTimeout(retryTimer)
+      if (!isClosed) connect()
+    },
     isConnected: () => socket?.readyState === WebSocket.OPEN,
     async close() {
       isClosed = true
@@ -197,6 +238,11 @@ export function openFeed(options: FeedOptions) {
       clearTimeout(impatience)
     },
   }
+}
+
+function requireSendable(fleetKey: string) {
+  if (!/^[\x20-\x7e]+$/.test(fleetKey))
+    throw new Error('the fleet key must consist of printable ASCII characters')
 }
 
 /** Doubling with full jitter, but never nothing. */

@@ -5,7 +5,8 @@ import { isLoopback } from '../../shared/networks.ts'
 
 export const PLAIN_ADVICE =
   'gateway.control_plane is plain http to another machine: the key of this gateway and the secrets of ' +
-  'every tenant can be read on the way; put TLS in front of control_plane.fleet_listen and write https://'
+  'every tenant can be read on the way; make a new key for this gateway (Fleet in the console, or ' +
+  'POST /api/v1/operator/gateways), which brings TLS along, or set gateway.plain_fleet_link if a tunnel does'
 
 export function isPlainToElsewhere(url: string, own: readonly string[]): boolean {
   const { protocol, hostname } = new URL(url)

@@ -27,6 +27,9 @@ interface FleetLinkOptions {
   readonly fleetKey: string
   /** What it was until this start; null: the same. */
   readonly previousKey?: string | null
+  /** Whether the link may go to another machine in the clear. */
+  readonly mayBePlain?: boolean
+  readonly transport?: Parameters<typeof openFeed>[0]['transport']
   readonly gatewayId: string
   readonly version: string
   /** Where connectors dial it; undefined: nowhere. */
@@ -131,9 +134,12 @@ export function startFleetLink(options: FleetLinkOptions) {
   const feed = openFeed({
     controlPlaneUrls,
     fleetKey,
+    previousKey,
     gatewayId,
     version,
     connect: options.connect,
+    mayBePlain: options.mayBePlain ?? false,
+    ...(options.transport && { transport: options.transport }),
     log,
     random,
     hello: () => replica.hello(),
@@ -177,6 +183,11 @@ export function startFleetLink(options: FleetLinkOptions) {
   })
 
   return {
+    /** Another key, while all goes on: what is on the disk is sealed anew, and the link opened anew. */
+    turnTo(key: string, door: GatewayDoor | undefined) {
+      void disk.turnTo(key)
+      feed.turnTo(key, door)
+    },
     attachWorker: (port: WorkerPort) => relay.attach(port),
     /** What workers have decided since the last time, for the control plane's figures. */
     countDecisions: (counts: readonly DecisionCount[]) => figures.add(counts),

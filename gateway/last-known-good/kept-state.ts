@@ -11,7 +11,7 @@ import { BUCKET } from './index-buckets.ts'
 import { isNewer } from '../tenants/synced-revision.ts'
 import { recover, recoverUnread, type Generation, type Recovered } from './recovery.ts'
 import { Roster } from './roster.ts'
-import type { FileKind, SealedFiles, SealedRead } from './sealed-file.ts'
+import type { FileKind, FileName, SealedFiles, SealedRead } from './sealed-file.ts'
 import {
   readEndings,
   readGuard,
@@ -258,11 +258,39 @@ function list(directory: string, log: Logger): Listing {
   return { guard: namesIn('guard'), tenants: namesIn('tenants'), revoked: namesIn('revoked') }
 }
 
+const KIND_IN = { guard: 'guard', tenants: 'tenant', revoked: 'revoked' } as const
+const OF_ALL = ['position', 'settings', 'endings'] as const
+
+/** All files that are there; what cannot be listed cannot be sealed anew either, and is left out. */
+export function listKept(directory: string): FileName[] {
+  const namesIn = (folder: string) => {
+    try {
+      return readdirSync(join(directory, folder))
+    } catch {
+      return []
+    }
+  }
+  const ofTenants = FOLDERS.flatMap((folder) =>
+    namesIn(folder).map((name) => ({
+      path: join(directory, folder, name),
+      kind: KIND_IN[folder],
+      owner: ownerOf(name),
+    })),
+  ).filter(({ owner }) => TENANT_ID.test(owner))
+  const ofIndex = namesIn(INDEX)
+    .filter((name) => BUCKET.test(name))
+    .map((name) => ({ path: join(directory, INDEX, name), kind: 'index' as const, owner: name }))
+  const ofAll = OF_ALL.map((kind) => ({ path: join(directory, kind), kind, owner: '' }))
+  return [...ofTenants, ...ofIndex, ...ofAll]
+}
+
+const ownerOf = (name: string) => name.replace(/\.(?:current|next|previous)$/, '')
+
 function tenantIdsOf(listing: Listing): string[] {
   const tenantIds = new Set<string>()
   for (const folder of FOLDERS)
     for (const name of listing[folder] ?? []) {
-      const tenantId = name.replace(/\.(?:current|next|previous)$/, '')
+      const tenantId = ownerOf(name)
       if (TENANT_ID.test(tenantId)) tenantIds.add(tenantId)
     }
   return [...tenantIds].sort()

@@ -14,7 +14,7 @@ import { join } from 'node:path'
 import type { Logger } from 'pino'
 import type { EnforcementEvent, FleetSettings } from '../../shared/fleet/snapshot.ts'
 import type { SyncedRevision } from '../tenants/synced-revision.ts'
-import { COPIES, FOLDERS, INDEX, readKeptState, type Folder } from './kept-state.ts'
+import { COPIES, FOLDERS, INDEX, listKept, readKeptState, type Folder } from './kept-state.ts'
 import { GENERATIONS } from './recovery.ts'
 import type { RevokedState } from '../../shared/enforcement/revoked-state.ts'
 import {
@@ -216,11 +216,11 @@ export function openLastKnownGood(options: LastKnownGoodOptions) {
   }
 
   /** Beside everything else: whoever starts with a new key serves at once. */
-  async function renewAll() {
-    const old = Map.groupBy(files.old(), ({ kind, owner }) =>
+  async function renewAll(names: readonly FileName[]): Promise<boolean> {
+    const old = Map.groupBy(names, ({ kind, owner }) =>
       kind === 'index' ? OF_BUCKET + owner : owner,
     )
-    if (old.size === 0) return
+    if (old.size === 0) return true
     const asked = [...old].map(([owner, names]) => {
       if (owner === '') return Promise.all(names.map(({ kind }) => queue.push(kind, false)))
       if (owner.startsWith(OF_BUCKET)) return queue.push(owner, false)
@@ -229,6 +229,7 @@ export function openLastKnownGood(options: LastKnownGoodOptions) {
     const isDone = (await Promise.all(asked)).flat().every((isWritten) => isWritten)
     if (isDone)
       log.info('what is kept is sealed under the new key: SERVICE_FLEET_KEY_PREVIOUS can go')
+    return isDone
   }
 
   function makeFolders() {
@@ -257,8 +258,13 @@ export function openLastKnownGood(options: LastKnownGoodOptions) {
         if (found.isUnread) unread.add(tenantId)
         if (found.untold !== null) void ask(tenantId, { told: found.untold }, false)
       }
-      void renewAll()
+      void renewAll(files.old())
       return state
+    },
+    /** Another key, from now on: what is there is sealed anew beside everything else. */
+    async turnTo(fleetKey: string): Promise<void> {
+      const key = files.turnTo(fleetKey)
+      if (await renewAll(listKept(directory))) files.forgetOthers(key)
     },
     /** These settle with true once the disk has it, with false if that failed (and is retried). */
     saveTenant: (tenant: StoredTenant) => ask(tenant.tenantId, { tenant }, false),

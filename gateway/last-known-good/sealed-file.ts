@@ -36,14 +36,13 @@ export type SealedFiles = ReturnType<typeof createSealedFiles>
 
 /** What is written is under the first key; what the key before it has sealed is read as well. */
 export function createSealedFiles(fleetKey: string, previousKey: string | null) {
-  const key = fileKey(fleetKey)
-  const keys = [key, ...(previousKey === null ? [] : [fileKey(previousKey)])]
+  let keys = [fleetKey, ...(previousKey === null ? [] : [previousKey])].map(fileKey)
 
   /** Durable once settled, except for the directory entry: see `syncDirectory`. */
   async function write(path: string, kind: FileKind, owner: string, content: unknown) {
     const file = await open(path, 'w', 0o600)
     try {
-      await file.writeFile(seal(key, label(kind, owner), JSON.stringify(content)))
+      await file.writeFile(seal(keys[0]!, label(kind, owner), JSON.stringify(content)))
       await file.datasync()
     } finally {
       await file.close()
@@ -96,6 +95,16 @@ export function createSealedFiles(fleetKey: string, previousKey: string | null) 
     },
     /** Read so far, and sealed by the key before. */
     old: () => old,
+    /** From now on all is written under this one; what others have sealed is read as before. */
+    turnTo(next: string) {
+      const key = fileKey(next)
+      keys = [key, ...keys.filter((one) => !one.equals(key))]
+      return key
+    },
+    /** Nothing is sealed by any other, unless there is another one meanwhile. */
+    forgetOthers(key: Buffer) {
+      if (keys[0]?.equals(key)) keys = [key]
+    },
   }
 }
 

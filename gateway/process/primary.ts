@@ -4,8 +4,11 @@ import { setFlagsFromString } from 'node:v8'
 import type { Logger } from 'pino'
 import { systemClock } from '../../shared/clock.ts'
 import { listenText } from '../../shared/config/config.ts'
+import { trustOf } from '../../shared/fleet/trust.ts'
+import type { LogThreshold } from '../../shared/log.ts'
 import { VERSION } from '../../shared/version.ts'
 import { workerEnvironment, type GatewaySettings } from '../config.ts'
+import { rereadSettings } from './reread-settings.ts'
 import { superviseWorkers } from './worker-supervisor.ts'
 import { FleetClock } from './fleet-clock.ts'
 import { lockInstance } from './instance-lock.ts'
@@ -17,7 +20,7 @@ import { checkSnapshot } from '../tenants/compiled.ts'
 import { FIGURES_EVERY_MS } from '../fleet/figures-outbox.ts'
 import { isPlainToElsewhere, ownAddresses, PLAIN_ADVICE } from '../fleet/fleet-address.ts'
 import { startFleetLink } from '../fleet/fleet-link.ts'
-import { deriveCertificate } from '../connectors/own-certificate.ts'
+import { deriveCertificate } from '../../shared/self-signed.ts'
 import { passBetween } from '../connectors/passing.ts'
 import { clusterWorkerPort } from '../fleet/ports.ts'
 
@@ -51,20 +54,28 @@ const WORKER_FLAGS = [
  */
 const keepYoungSmall = () => setFlagsFromString('--semi-space-growth-factor=1')
 
-function doorOf({ connectAddress: address, fleetKey }: GatewaySettings) {
+function doorOf({ connectAddress: address }: GatewaySettings, fleetKey: string) {
   return address === null
     ? undefined
     : { address, certificate: deriveCertificate(fleetKey).certificate }
 }
 
+interface PrimaryWorld {
+  readonly log: Logger
+  readonly threshold: LogThreshold
+  readonly reread: () => GatewaySettings
+}
+
 /** Settles with the exit code when the gateway has stopped. */
-export function runPrimary(settings: GatewaySettings, log: Logger): Promise<number> {
+export function runPrimary(settings: GatewaySettings, world: PrimaryWorld): Promise<number> {
+  const { log } = world
   keepYoungSmall()
   const stopped = Promise.withResolvers<number>()
   const { id, workers } = settings
+  let { fleetKey } = settings
   const unlock = lockInstance(settings.dataDir, id)
   const own = ownAddresses()
-  for (const url of settings.fleetUrls)
+  for (const url of settings.plainFleetLink || trustOf(fleetKey) ? [] : settings.fleetUrls)
     if (isPlainToElsewhere(url, own)) log.warn({ control_plane: url }, PLAIN_ADVICE)
   const clock = new FleetClock()
   const metrics = createMetrics({ id, version: VERSION, nowMs: () => clock.nowMs() })
@@ -87,7 +98,7 @@ export function runPrimary(settings: GatewaySettings, log: Logger): Promise<numb
   let attach: (worker: Worker) => void = (worker) => void early.push(worker)
   const supervisor = superviseWorkers({
     size: workers,
-    fork: (slot) => cluster.fork(workerEnvironment(settings, slot)),
+    fork: (slot) => cluster.fork(workerEnvironment(fleetKey, slot)),
     onSpawn(slot, worker) {
       pass(worker)
       attach(worker)
@@ -110,11 +121,12 @@ export function runPrimary(settings: GatewaySettings, log: Logger): Promise<numb
   // reads the disk, for as long as workers load their programs
   const link = startFleetLink({
     controlPlaneUrls: settings.fleetUrls,
-    fleetKey: settings.fleetKey,
+    fleetKey,
     previousKey: settings.previousFleetKey,
     gatewayId: id,
     version: VERSION,
-    connect: doorOf(settings),
+    connect: doorOf(settings, fleetKey),
+    mayBePlain: settings.plainFleetLink,
     directory: settings.dataDir,
     validate: checkSnapshot,
     clock,
@@ -124,6 +136,17 @@ export function runPrimary(settings: GatewaySettings, log: Logger): Promise<numb
   })
   attach = (worker) => link.attachWorker(clusterWorkerPort(worker))
   for (const worker of early) attach(worker)
+
+  const rereading = rereadSettings({
+    ...world,
+    settings,
+    /** The certificate that connectors know this gateway by follows from its key. */
+    onKey(key) {
+      fleetKey = key
+      link.turnTo(key, doorOf(settings, key))
+      if (settings.connectAddress !== null) supervisor.roll()
+    },
+  })
 
   function readiness(): Readiness {
     const workersServing = supervisor.serving()
@@ -165,6 +188,7 @@ export function runPrimary(settings: GatewaySettings, log: Logger): Promise<numb
     isStopping = true
     if (line !== undefined) process.stderr.write(`${line}\n`)
     clearInterval(gathering)
+    rereading.close()
     await supervisor.stop()
     gatherer.close()
     await status?.close()
@@ -175,8 +199,12 @@ export function runPrimary(settings: GatewaySettings, log: Logger): Promise<numb
   }
 
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => void stop(0))
-  // A terminal that closes says the same word as an operator who wants new workers.
-  process.on('SIGHUP', () => (process.stdout.isTTY ? void stop(0) : supervisor.roll()))
+  process.on('SIGHUP', () => {
+    // a terminal that closes says the same word as an operator who wants new workers
+    if (process.stdout.isTTY) return void stop(0)
+    rereading.now()
+    supervisor.roll() // they read their settings by themselves
+  })
   process.on('disconnect', () => void stop(0)) // never outlives who started it
   void openStatus()
   return stopped.promise

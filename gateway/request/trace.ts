@@ -24,6 +24,9 @@ export function isTraceparent(text: string): boolean {
 /** The 32 hexadecimal digits by which a trace is found in other systems. */
 export const traceIdOf = (traceparent: string): string => traceparent.slice(3, 35)
 
+/** And the 16 of the span that it was handed on by. */
+export const spanIdOf = (traceparent: string): string => traceparent.slice(36, 52)
+
 /** Goes on only beside its parent; a list that is too long would have to be cut member by member. */
 export function keptTracestate(tracestate: string): string {
   const isKept = tracestate.length <= TRACESTATE_CHARACTERS_MAX && TRACESTATE.test(tracestate)

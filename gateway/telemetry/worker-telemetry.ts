@@ -7,6 +7,7 @@ import { RequestContext, UnservedContext } from '../request/context.ts'
 import { createAccessLog } from './access-log.ts'
 import type { LineSink } from './line-writer.ts'
 import { createTraceStarter } from '../request/trace.ts'
+import type { TraceExport } from './trace-export.ts'
 import type { RefusalSample } from './refusal-sample.ts'
 import { createWorkerCounter, type HopCounts } from './worker-counts.ts'
 
@@ -17,6 +18,8 @@ interface WorkerTelemetryWorld {
   readonly sample: number
   readonly random: () => number
   readonly refusals: Pick<RefusalSample, 'add'>
+  /** Where spans go; undefined: nowhere. */
+  readonly traces?: Pick<TraceExport, 'add'> | undefined
   /** Of the session reader, since the start. */
   /** Of connections between gateways, since the start. */
   readonly hops: () => HopCounts
@@ -24,7 +27,7 @@ interface WorkerTelemetryWorld {
 }
 
 export function createWorkerTelemetry(world: WorkerTelemetryWorld) {
-  const { clock, lines, sample, random, verifyStats, refusals, hops } = world
+  const { clock, lines, sample, random, verifyStats, refusals, hops, traces } = world
   const nowMs = () => clock.nowMs()
   const accessLog = createAccessLog({ lines, nowMs })
   const counter = createWorkerCounter(() => ({
@@ -55,6 +58,7 @@ export function createWorkerTelemetry(world: WorkerTelemetryWorld) {
         upstreamMs: outcome.upstreamMs ?? -1,
       })
       if (isServed && context.decision === 'refuse') refusals.add(refusedRequest(context))
+      if (isServed) traces?.add(context, outcome, ms)
       accessLog(exchange, outcome, ms)
     },
     onRefusal: (refusal: Refusal): void => counter.countRefusedHead(refusal.code),

@@ -5,6 +5,7 @@
 import * as v from 'valibot'
 import { parseDocument } from 'yaml'
 import { nearest } from '../nearest.ts'
+import { LOG_LEVELS } from '../log.ts'
 import { parseNetwork } from '../networks.ts'
 
 export interface Listen {
@@ -143,6 +144,8 @@ const modelName = read('the name of a model', (value) =>
 )
 const fileName = v.pipe(v.string('a file name'), v.minLength(1, 'a file name'))
 
+const logLevel = v.picklist(LOG_LEVELS, LOG_LEVELS.join(', ').replace(/, (?=\w+$)/, ' or '))
+
 /** A section that is left out, or whose lines are all commented out (`gateway:`), has its defaults. */
 const section = <T extends v.ObjectEntries>(entries: T) =>
   v.nullish(v.strictObject(entries, 'settings'), {} as never)
@@ -153,6 +156,8 @@ const ConfigSchema = v.strictObject(
     data_dir: v.optional(v.pipe(v.string('a folder'), v.minLength(1, 'a folder')), './data'),
     control_plane: section({
       listen: v.optional(listen, '127.0.0.1:8080'),
+      tls_listen: v.optional(v.nullable(listen), null),
+      tls_certificate: v.optional(v.nullable(fileName), null),
       fleet_listen: v.optional(listen, '127.0.0.1:8081'),
       shared_fleet_key: v.optional(
         v.picklist(['local', 'anywhere', 'nowhere'], 'local, anywhere or nowhere'),
@@ -161,6 +166,7 @@ const ConfigSchema = v.strictObject(
       database: v.optional(database, 'sqlite'),
       trusted_proxies: v.optional(cidrs, []),
       proxy_protocol: v.optional(v.boolean('true or false'), false),
+      log_level: v.optional(logLevel, 'info'),
       acme: section({
         directory: v.optional(v.nullable(directories), null),
         email: v.optional(v.nullable(mailAddress), null),
@@ -175,9 +181,15 @@ const ConfigSchema = v.strictObject(
       workers: v.optional(whole(1, 256), 1),
       id: v.optional(v.nullable(gatewayId), null),
       control_plane: v.optional(v.nullable(fleetAddresses), null),
+      plain_fleet_link: v.optional(v.boolean('true or false'), false),
       trusted_proxies: v.optional(cidrs, []),
       proxy_protocol: v.optional(v.boolean('true or false'), false),
+      log_level: v.optional(logLevel, 'info'),
       access_log: section({ sample: v.optional(share, 1) }),
+      traces: section({
+        endpoint: v.optional(v.nullable(httpBase), null),
+        sample: v.optional(share, 0.01),
+      }),
       timeouts: section({
         head: v.optional(duration, '10s'),
         idle: v.optional(duration, '60s'),
@@ -244,12 +256,28 @@ export function parseConfig(yamlText: string, fileName: string): Config {
 
 /** What no line is wrong by itself. */
 function checked(written: Written, fileName: string): Written {
+  const mistake = mistakeOfOwnTls(written)
+  if (mistake !== undefined) throw new ConfigError(`${fileName}: ${mistake}`)
   const { connect_address: address, tls_listen: tls } = written.gateway
   if (address !== null && tls === null)
     throw new ConfigError(
       `${fileName}: gateway.connect_address: connectors arrive over TLS, so set gateway.tls_listen too`,
     )
   return written
+}
+
+function mistakeOfOwnTls({ base_url: base, control_plane: own }: Written): string | undefined {
+  if (own.tls_listen === null) {
+    if (own.tls_certificate === null) return undefined
+    return 'control_plane.tls_certificate: it is shown by control_plane.tls_listen, so set that too'
+  }
+  if (base?.startsWith('https:') !== true)
+    return 'control_plane.tls_listen: browsers come over TLS, so set base_url to https://…'
+  if (own.proxy_protocol)
+    return 'control_plane.tls_listen: it takes no PROXY header; end TLS in the balancer, or take proxy_protocol out'
+  if (own.tls_certificate === null && own.acme.directory === null)
+    return 'control_plane.tls_listen: there is no certificate to show; set control_plane.acme.directory or control_plane.tls_certificate'
+  return undefined
 }
 
 /** Who moves a listener moves what points to it: a key is never sent to whoever took the old port. */

@@ -14,6 +14,13 @@ export const SECRET_NAMES = [
 export type SecretName = (typeof SECRET_NAMES)[number]
 export type Secrets<Name extends SecretName = SecretName> = Readonly<Record<Name, string>>
 
+/** These are replaced while programs run: the one before opens for as long as it is there, too. */
+const REPLACED_NAMES = ['SERVICE_OPERATOR_KEY', 'SERVICE_FLEET_KEY'] as const
+export const PREVIOUS_NAMES = [
+  'SERVICE_OPERATOR_KEY_PREVIOUS',
+  'SERVICE_FLEET_KEY_PREVIOUS',
+] as const
+
 const SECRET_CHARACTERS_MIN = 16
 /** What an Authorization header carries as it stands. */
 const SENDABLE = /^[\x21-\x7e]+$/
@@ -21,6 +28,8 @@ const FileSchema = v.record(v.string(), v.string())
 
 interface ResolvedSecrets<Name extends SecretName> {
   readonly secrets: Secrets<Name>
+  /** Those that still open beside them. */
+  readonly previous: Partial<Secrets<Name>>
   /** The file's new text when something had to be generated, else undefined. */
   readonly fileText: string | undefined
 }
@@ -32,7 +41,7 @@ export function resolveSecrets<Name extends SecretName>(
   fileText: string | undefined,
   fileName: string,
 ): ResolvedSecrets<Name> {
-  const stored = fileText === undefined ? {} : readFile(fileText, fileName)
+  const stored: Record<string, string> = fileText === undefined ? {} : readFile(fileText, fileName)
   const next = { ...stored }
   let hasGenerated = false
   const entries = names.map((name) => {
@@ -43,8 +52,16 @@ export function resolveSecrets<Name extends SecretName>(
     hasGenerated = true
     return [name, generated] as const
   })
+  const secrets = Object.fromEntries(entries) as Secrets<Name>
+  const replaced = REPLACED_NAMES.filter((name) => name in secrets).flatMap((name) => {
+    const given = environment[`${name}_PREVIOUS`] || stored[`${name}_PREVIOUS`]
+    // the same: its place is made ready, and the next key has not come yet
+    if (!given || given === secrets[name as Name]) return []
+    return [[name, checkedSecret(`${name}_PREVIOUS`, given)] as const]
+  })
   return {
-    secrets: Object.fromEntries(entries) as Secrets<Name>,
+    secrets,
+    previous: Object.fromEntries(replaced) as Partial<Secrets<Name>>,
     fileText: hasGenerated ? `${JSON.stringify(next, null, 2)}\n` : undefined,
   }
 }

@@ -6,7 +6,7 @@ import type * as FileSystem from 'node:fs'
 import { randomUUID } from 'node:crypto'
 import { ConfigError, parseConfig, type Config } from './config.ts'
 import { withSecretFiles, type Environment } from './secret-files.ts'
-import { resolveSecrets, type SecretName, type Secrets } from './secrets.ts'
+import { PREVIOUS_NAMES, resolveSecrets, type SecretName, type Secrets } from './secrets.ts'
 
 interface SettingsWorld {
   /** Command-line arguments behind the program's name. */
@@ -35,6 +35,10 @@ interface Wanted<Name extends SecretName> {
 export interface Settings<Name extends SecretName = SecretName> {
   readonly config: Config
   readonly secrets: Secrets<Name>
+  /** Keys before these that still open. */
+  readonly previous: Partial<Secrets<Name>>
+  /** Where keys come from that may change while the program runs. */
+  readonly keyFiles: readonly string[]
   /** With the secrets that came as files. */
   readonly environment: Environment
   readonly configFile: string | undefined
@@ -57,11 +61,23 @@ export function readSettings<Name extends SecretName>(
   )
   return {
     config,
-    secrets: readSecrets({ ...world, environment }, wanted, config),
+    ...readSecrets({ ...world, environment }, wanted, config),
+    keyFiles: keyFilesOf(world.environment, wanted.secrets, config),
     environment,
     configFile: text === undefined ? undefined : (file ?? DEFAULT_FILE),
     flags,
   }
+}
+
+const secretsFileOf = ({ data_dir: folder }: Config) => `${folder}/secrets.json`
+
+function keyFilesOf(
+  environment: Environment,
+  names: readonly SecretName[],
+  config: Config,
+): readonly string[] {
+  const named = [...names, ...PREVIOUS_NAMES].map((name) => environment[`${name}_FILE`] ?? '')
+  return [secretsFileOf(config), ...named.filter((path) => path !== '')]
 }
 
 /** Two programs that start together on a fresh folder must not make two sets of secrets. */
@@ -69,18 +85,18 @@ function readSecrets<Name extends SecretName>(
   world: SettingsWorld,
   { secrets: names, areMade }: Wanted<Name>,
   config: Config,
-): Secrets<Name> {
-  const path = `${config.data_dir}/secrets.json`
+): Pick<Settings<Name>, 'secrets' | 'previous'> {
+  const path = secretsFileOf(config)
   for (;;) {
     const text = readText(world, path)
     if (text !== undefined) requirePrivate(world, path)
-    const { secrets, fileText } = resolveSecrets(names, world.environment, text, path)
-    if (fileText === undefined) return secrets
+    const { fileText, ...read } = resolveSecrets(names, world.environment, text, path)
+    if (fileText === undefined) return read
     if (!areMade)
       throw new ConfigError(
         `${path}: ${names.join(' and ')} expected in it, or in the environment, as the control plane has it; name its config file with --config`,
       )
-    if (writePrivate(world, path, fileText, text === undefined)) return secrets
+    if (writePrivate(world, path, fileText, text === undefined)) return read
   }
 }
 

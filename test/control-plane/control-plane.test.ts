@@ -8,6 +8,7 @@ import { systemClock } from '../../shared/clock.ts'
 import { OPERATOR_KEY } from '../support/api.ts'
 import { FLEET_KEY, temporaryFolder } from '../support/control-plane.ts'
 import { rawRequest } from '../support/raw-request.ts'
+import { createLiveKey } from '../../control-plane/keys/live-key.ts'
 
 const TENANT = { tenant_id: 'acme', hostnames: ['acme.localhost'], origin: 'http://127.0.0.1:9000' }
 
@@ -21,8 +22,8 @@ function settingsIn(folder: string, changes: Partial<Settings> = {}): Settings {
     listen: { host: '127.0.0.1', port: 0 },
     fleetListen: { host: '127.0.0.1', port: 0 },
     database: 'sqlite',
-    operatorKey: OPERATOR_KEY,
-    fleetKey: FLEET_KEY,
+    operatorKey: createLiveKey(OPERATOR_KEY),
+    fleetKey: createLiveKey(FLEET_KEY),
     masterKey: Buffer.alloc(32, 1),
     breachListFile: null,
     mailFrom: 'no-reply@localhost',

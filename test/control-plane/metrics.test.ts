@@ -10,6 +10,7 @@ import { ACTOR, FLEET_KEY, startServices, tenantNamed } from '../support/control
 import { startFakeAuthority } from '../support/fake-authority.ts'
 import { startAnalysis } from './analysis/analysis-world.ts'
 import { startWebhooks } from './webhooks/webhook-world.ts'
+import { createLiveKey } from '../../control-plane/keys/live-key.ts'
 
 const receivers = createReceivers(t)
 
@@ -104,7 +105,7 @@ void t.test('sign-ins, changes, gateways, jobs and what ends next can be read', 
 
 void t.test('only whoever has the fleet key gets figures', async (t) => {
   const world = await startWebhooks(t, receivers)
-  const server = createServer(answerMetrics(createMetrics(world), FLEET_KEY))
+  const server = createServer(answerMetrics(createMetrics(world), createLiveKey(FLEET_KEY)))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   t.teardown(() => server.close())
   const { port } = server.address() as AddressInfo

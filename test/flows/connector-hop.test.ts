@@ -2,7 +2,7 @@
 /** Two real gateways of two workers each: a connector dials one of them, and both serve its tenant. */
 import t from 'tap'
 import { request } from 'undici'
-import { deriveCertificate } from '../../gateway/connectors/own-certificate.ts'
+import { deriveCertificate } from '../../shared/self-signed.ts'
 import { newTenant } from '../support/api.ts'
 import { dialIn, newConnectorKeys } from '../support/dialled-in.ts'
 import { until } from '../support/fleet.ts'

@@ -1,7 +1,7 @@
 // long: ten thousand requests at two hundred a second
 /** Two gateways and two connectors are replaced one after the other, and no request fails. */
 import t from 'tap'
-import { deriveCertificate } from '../../gateway/connectors/own-certificate.ts'
+import { deriveCertificate } from '../../shared/self-signed.ts'
 import { dialIn, newConnectorKeys, type DialledIn } from '../support/dialled-in.ts'
 import { until } from '../support/fleet.ts'
 import { startLiveGateway } from '../support/live-gateway.ts'

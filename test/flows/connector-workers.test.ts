@@ -1,7 +1,7 @@
 // long: gateways and connectors are replaced, one after the other, under load
 /** A connector and the real gateway with several workers: each has connections of its own. */
 import t, { type Test } from 'tap'
-import { deriveCertificate } from '../../gateway/connectors/own-certificate.ts'
+import { deriveCertificate } from '../../shared/self-signed.ts'
 import { dialIn, newConnectorKeys, type DialledIn } from '../support/dialled-in.ts'
 import { until } from '../support/fleet.ts'
 import { startLiveGateway } from '../support/live-gateway.ts'

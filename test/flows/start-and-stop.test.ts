@@ -8,11 +8,14 @@ import { LIVE_HOST, startLiveGateway } from '../support/live-gateway.ts'
 import { freePort } from '../support/ports.ts'
 import { Program, SECRETS } from '../support/programs.ts'
 import { listening, RawClient } from '../support/wire.ts'
+import { createLiveKey } from '../../control-plane/keys/live-key.ts'
 
 t.test(
   'a gateway that has never been configured is alive, not ready, and serves nobody',
   async (t) => {
-    const control = await startControlPlane(t, { fleetKey: SECRETS.SERVICE_FLEET_KEY })
+    const control = await startControlPlane(t, {
+      fleetKey: createLiveKey(SECRETS.SERVICE_FLEET_KEY),
+    })
     control.put('app', { edge_urls: { [LIVE_HOST]: `http://${LIVE_HOST}` } })
     await control.kill()
     const folder = temporaryFolder(t)

@@ -2,7 +2,7 @@
 import * as files from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { workerEnvironment, type GatewaySettings } from '../../gateway/config.ts'
+import { workerEnvironment } from '../../gateway/config.ts'
 import { withSecretFiles } from '../../shared/config/secret-files.ts'
 import { temporaryFolder } from '../support/control-plane.ts'
 
@@ -15,7 +15,7 @@ t.test(
     const given = { SERVICE_FLEET_KEY_FILE: file, SERVICE_FLEET_KEY: '' }
     const fleetKey = withSecretFiles(given, readFile)['SERVICE_FLEET_KEY']!
     files.writeFileSync(file, 'the-key-of-the-next-start\n')
-    const later = { ...given, ...workerEnvironment({ fleetKey } as GatewaySettings, 2) }
+    const later = { ...given, ...workerEnvironment(fleetKey, 2) }
     t.match(withSecretFiles(later, readFile), {
       SERVICE_FLEET_KEY: 'the-key-of-this-start',
       SERVICE_GATEWAY_WORKER: '2',

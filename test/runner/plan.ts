@@ -15,7 +15,8 @@ export interface Unit {
   readonly files: readonly string[]
 }
 
-export type Part = 'first' | 'long'
+/** `all`: of what is asked for, whether it takes long or not. */
+export type Part = 'first' | 'long' | 'all'
 
 /**
  * So many files share a process: a leak or a crash is looked for among these. Whoever comes behind
@@ -54,8 +55,9 @@ export function planned(root: string, part: Part, asked: readonly string[] = [])
   for (const file of testFiles(root)) {
     if (asked.length > 0 && !asked.some((place) => isAt(file, place))) continue
     const text = readFileSync(`${root}/${file}`, 'utf8')
-    if (part !== (LONG.test(text) ? 'long' : 'first')) continue
-    if (APART.test(text) || part === 'long') alone.push({ name: file, files: [file] })
+    const isLong = LONG.test(text)
+    if (part !== 'all' && part !== (isLong ? 'long' : 'first')) continue
+    if (APART.test(text) || isLong) alone.push({ name: file, files: [file] })
     else rooms.set(roomOf(file), [...(rooms.get(roomOf(file)) ?? []), file])
   }
   const shared = [...rooms].flatMap(([name, files]) =>

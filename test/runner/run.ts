@@ -2,7 +2,7 @@
  * `npm test`: every test file, neighbours in one process, and beside them what reads the code. Prints one
  * line for each file and, of what failed or was skipped, all that it said; the last lines count assertions, as tap does.
  *
- *     node test/runner/run.ts [--long] [--verbose] [file or folder …]
+ *     node test/runner/run.ts [--long | --all] [--verbose] [file or folder …]
  */
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
@@ -16,10 +16,10 @@ import { runUnit, stopUnits } from './unit.ts'
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 
 const { values, positionals } = parseArgs({
-  options: { long: { type: 'boolean' }, verbose: { type: 'boolean' } },
+  options: { long: { type: 'boolean' }, all: { type: 'boolean' }, verbose: { type: 'boolean' } },
   allowPositionals: true,
 })
-const part = values.long === true ? 'long' : 'first'
+const part = values.all === true ? 'all' : values.long === true ? 'long' : 'first'
 const units = planned(ROOT, part, positionals)
 const isWhole = part === 'first' && positionals.length === 0
 const temporary = memoryFolder()

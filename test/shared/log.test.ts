@@ -1,7 +1,7 @@
 /** What an error looks like in the log: where and why, and nothing of what it was made of. */
 import { pino } from 'pino'
 import t from 'tap'
-import { describeError, logOptions } from '../../shared/log.ts'
+import { describeError, logOptions, type LogLevel, type LogThreshold } from '../../shared/log.ts'
 
 const HASH = '$argon2id$v=19$m=65536$c2FsdA$aGFzaA'
 
@@ -71,4 +71,38 @@ t.test('what was logged before is logged still', (t) => {
   const long = describeError(new Error('x'.repeat(10_000))) as { message: string }
   t.equal(long.message.length, 500)
   t.end()
+})
+
+t.test(
+  'a level counts from the moment it is set, for children that are there already',
+  async (t) => {
+    const lines: string[] = []
+    const threshold: LogThreshold = { level: 'info' }
+    const log = pino(logOptions('test', false, threshold), {
+      write: (line: string) => void lines.push((JSON.parse(line) as { msg: string }).msg),
+    })
+    const child = log.child({ gateway_id: 'edge-1' })
+    const LEVELS = ['fatal', 'error', 'warn', 'info', 'debug'] as const
+    const written = (level: LogLevel) => {
+      lines.length = 0
+      threshold.level = level
+      for (const one of LEVELS) child[one]({ at: 1 }, one)
+      return [...lines]
+    }
+    t.same(written('info'), ['fatal', 'error', 'warn', 'info'])
+    t.same(written('debug'), ['fatal', 'error', 'warn', 'info', 'debug'])
+    t.same(written('warn'), ['fatal', 'error', 'warn'])
+    t.same(written('error'), ['fatal', 'error'])
+  },
+)
+
+t.test('what carries the name of a secret is blanked at every level', async (t) => {
+  const lines: string[] = []
+  const log = pino(logOptions('test', false, { level: 'debug' }), {
+    write: (line: string) => void lines.push(line),
+  })
+  for (const level of ['error', 'warn', 'info', 'debug'] as const)
+    log[level]({ authorization: 'abc1', head: { cookie: 'abc2' } }, level)
+  t.equal(lines.length, 4)
+  t.notMatch(lines.join(''), /abc/)
 })

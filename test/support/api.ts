@@ -2,6 +2,7 @@
 import { createApp } from '../../control-plane/app.ts'
 import type { Services } from '../../control-plane/services/services.ts'
 import { startServices } from './control-plane.ts'
+import { createLiveKey } from '../../control-plane/keys/live-key.ts'
 
 export const OPERATOR_KEY = 'operator-key-of-the-tests'
 
@@ -35,7 +36,7 @@ export async function startApi(...args: Parameters<typeof startServices>) {
 }
 
 export function apiOf(services: Services) {
-  const app = createApp(services, { operatorKey: OPERATOR_KEY })
+  const app = createApp(services, { operatorKey: createLiveKey(OPERATOR_KEY) })
 
   const call: Call = async (method, path, body, options = {}) => {
     const { key = OPERATOR_KEY, type = 'application/json', raw, address = '127.0.0.1' } = options

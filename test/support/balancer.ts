@@ -51,7 +51,8 @@ export async function startBalancer(
       const place = among[turn++ % among.length] as Place
       const { method, url: path, headers } = asked
       const on = askNode(
-        { host: '127.0.0.1', port: place.public, method, path, headers },
+        // of a kept connection nobody knows whether it is still there
+        { host: '127.0.0.1', port: place.public, method, path, headers, agent: false },
         (got) => {
           answer.writeHead(got.statusCode ?? 502, got.rawHeaders)
           got.on('error', () => answer.destroy())

@@ -1,7 +1,7 @@
 /** A tenant in connector mode behind the whole edge, and connectors that dial in to it. */
 import { createServer } from 'node:net'
 import type { Test } from 'tap'
-import { deriveCertificate } from '../../gateway/connectors/own-certificate.ts'
+import { deriveCertificate } from '../../shared/self-signed.ts'
 import { dialIn, newConnectorKeys } from './dialled-in.ts'
 import { startEdge } from './edge-world.ts'
 import { listening } from './wire.ts'

@@ -11,6 +11,7 @@ import { OPERATOR_KEY } from './api.ts'
 import { ACTOR, startServices, tenantNamed } from './control-plane.ts'
 import { give } from '../../control-plane/console-access/roles.ts'
 import { deleteRole } from '../../control-plane/store/queries/console.ts'
+import { createLiveKey } from '../../control-plane/keys/live-key.ts'
 
 export const CONSOLE_PASSWORD = 'a long walk along the harbour wall'
 
@@ -60,7 +61,7 @@ export async function startConsole(...args: Parameters<typeof startServices>) {
   const { tenants, users, sessions, consoleAccess, clock, baseUrl } = services
   for (const tenantId of ['acme', 'other']) await tenants.create(tenantNamed(tenantId), ACTOR)
   const pages = createConsolePages(services)
-  const app = createApp(services, { operatorKey: OPERATOR_KEY, pages })
+  const app = createApp(services, { operatorKey: createLiveKey(OPERATOR_KEY), pages })
   const relyingParty = createRelyingParty({ fetch: nobody, nowMs: () => clock.nowMs() })
   const routes = consoleRoutes({
     ...services,

@@ -21,6 +21,7 @@ import type { NewTenant } from '../../control-plane/tenants/tenants.ts'
 import type { ReceiverWorld } from '../../control-plane/webhooks/receiver-client.ts'
 import { existsDatabase, newDatabase, openDatabase } from './databases.ts'
 import { afterRoom } from './room.ts'
+import { createLiveKey } from '../../control-plane/keys/live-key.ts'
 
 interface Teardown {
   teardown(work: () => unknown): void
@@ -64,6 +65,7 @@ export interface ServicesOptions extends Partial<MasterKeys> {
   /** Who certificates are ordered from; nobody, if nothing is said. */
   readonly acme?: AcmeSettings
   readonly acmeWorld?: AcmeWorld
+  readonly ownHostnames?: readonly string[]
   /** Where hostnames are looked for proofs; nobody is asked, if nothing is said. */
   readonly proofs?: Partial<ProofWorld>
   readonly log?: Logger
@@ -123,7 +125,7 @@ export async function startServices(t: Teardown, options: ServicesOptions = {}) 
     masterKey: options.masterKey ?? randomBytes(32),
     previousMasterKey: options.previousMasterKey,
     nextMasterKey: options.nextMasterKey,
-    fleetKey: FLEET_KEY,
+    fleetKey: createLiveKey(FLEET_KEY),
     baseUrl: options.baseUrl ?? 'http://localhost:8080',
     edgeUrlFor: options.edgeUrlFor ?? ((hostname) => `http://${hostname}:8000`),
     trustedProxies: options.trustedProxies ?? [],
@@ -134,6 +136,7 @@ export async function startServices(t: Teardown, options: ServicesOptions = {}) 
     ...(options.dataDir !== undefined && { dataDir: options.dataDir }),
     ...(options.enforceMsMax !== undefined && { enforceMsMax: options.enforceMsMax }),
     acme: options.acme ?? null,
+    ownHostnames: options.ownHostnames ?? [],
     ...(options.acmeWorld && { acmeWorld: options.acmeWorld }),
     proofs: options.proofs ?? { resolveTxt: async () => [], timeoutMs: 1 },
     ...(options.aiWorld && { aiWorld: options.aiWorld }),

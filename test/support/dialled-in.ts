@@ -10,7 +10,7 @@ import type {
 } from '../../control-plane/downloads/connector/tunnel/worker-link.ts'
 import { applicationAddress } from '../../control-plane/downloads/connector/tunnel/splice.ts'
 import { createConnectors } from '../../gateway/connectors/connectors.ts'
-import { deriveCertificate } from '../../gateway/connectors/own-certificate.ts'
+import { deriveCertificate } from '../../shared/self-signed.ts'
 import { createTicketKeys } from '../../gateway/tls/ticket-keys.ts'
 import { createTlsListener } from '../../gateway/tls/tls-listener.ts'
 import { createUpstreamRuntime } from '../../gateway/upstream/runtime.ts'

@@ -22,6 +22,7 @@ import { followRelay, type RelayFollower } from '../../gateway/fleet/relay-follo
 import { systemClock } from '../../shared/clock.ts'
 import type { Revoked, TenantSnapshot } from '../../shared/fleet/snapshot.ts'
 import { createMemorySource, type MemorySource } from './fleet-source.ts'
+import { createLiveKey } from '../../control-plane/keys/live-key.ts'
 
 export const FLEET_KEY = 'a fleet key for tests only'
 
@@ -113,7 +114,7 @@ export async function startControlPlane(
     async start() {
       server = createServer((_request, response) => response.writeHead(404).end())
       control.hub = createFleetHub({
-        fleetKey: FLEET_KEY,
+        fleetKey: createLiveKey(FLEET_KEY),
         clock: systemClock,
         log,
         settings: { base_url: 'http://localhost:8080' },
@@ -163,6 +164,7 @@ export interface TestGatewayOptions {
   readonly fleetKey?: string
   readonly askedMs?: number
   readonly keptBytesMax?: number
+  readonly transport?: Parameters<typeof startFleetLink>[0]['transport']
   readonly timing?: Parameters<typeof startFleetLink>[0]['timing']
 }
 
@@ -182,6 +184,7 @@ export function startGateway(t: Teardown, options: TestGatewayOptions): TestGate
     log,
     random: Math.random,
     ...(options.keptBytesMax !== undefined && { keptBytesMax: options.keptBytesMax }),
+    ...(options.transport && { transport: options.transport }),
     timing: { backoffMsMin: 5, backoffMsMax: 50, gatherMs: 5, ...options.timing },
   })
   const workers: TestWorker[] = []

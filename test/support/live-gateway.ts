@@ -8,6 +8,7 @@ import { startControlPlane, temporaryFolder, until } from './fleet.ts'
 import { freePort } from './ports.ts'
 import { Program, SECRETS } from './programs.ts'
 import { newSigningKey, signRs256 } from './tokens.ts'
+import { createLiveKey } from '../../control-plane/keys/live-key.ts'
 
 interface Teardown {
   teardown(close: () => unknown): void
@@ -28,7 +29,7 @@ const USER_AGENT = 'Mozilla/5.0 (X11; Linux x86_64) Firefox/140.0'
 const SECRET = 'a client secret of a test tenant'
 
 export async function startLiveGateway(t: Teardown, options: LiveGatewayOptions) {
-  const control = await startControlPlane(t, { fleetKey: SECRETS.SERVICE_FLEET_KEY })
+  const control = await startControlPlane(t, { fleetKey: createLiveKey(SECRETS.SERVICE_FLEET_KEY) })
   const folder = temporaryFolder(t)
   const [port, statusPort] = [await freePort(), await freePort()]
   const key = newSigningKey('k1')

@@ -27,9 +27,15 @@ export class Program {
   readonly exited: Promise<number | null>
   output = ''
 
-  constructor(file: string, args: readonly string[], environment: Record<string, string> = {}) {
-    this.child = fork(join(ROOT, file), args, {
-      cwd: ROOT,
+  /** `root`: where the program is, if not here. */
+  constructor(
+    file: string,
+    args: readonly string[],
+    environment: Record<string, string> = {},
+    root = ROOT,
+  ) {
+    this.child = fork(join(root, file), args, {
+      cwd: root,
       env: { ...process.env, ...environment },
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
       execArgv: [],

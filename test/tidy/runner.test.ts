@@ -1,11 +1,16 @@
 /** What runs the tests loses none of them: neither a file, nor a failure, nor what a file leaves behind. */
 import { execFile } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
-import { planned, testFiles } from '../runner/plan.ts'
+import { planned, testFiles, type Part } from '../runner/plan.ts'
 import type { FileResult, Report } from '../runner/report.ts'
 import { runUnit } from '../runner/unit.ts'
+
+interface Scripts {
+  readonly scripts: Readonly<Record<string, string>>
+}
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 
@@ -22,6 +27,16 @@ t.test('a folder or a file that is asked for is run, and nothing beside it', asy
   t.same(files('test/tid'), [])
 })
 
+t.test('what operators do is tested by one command, of which nothing is missing', async (t) => {
+  const { scripts } = JSON.parse(readFileSync(`${ROOT}package.json`, 'utf8')) as Scripts
+  const [runner, all, ...asked] = scripts['test:operations']!.split(' ').slice(1)
+  t.same([runner, all], ['test/runner/run.ts', '--all'])
+  for (const place of asked) t.ok(existsSync(ROOT + place), place)
+  const files = planned(ROOT, 'all', asked).flatMap((unit) => unit.files)
+  for (const file of testFiles(ROOT).filter((one) => /^test\/(?:operations|deploy)\//.test(one)))
+    t.ok(files.includes(file), file)
+})
+
 t.test('who asks to be alone is; the others of one program share a process', async (t) => {
   const one = `import t from 'tap'\n`
   const large = { 'a.test.ts': one, 'b.test.ts': one, 'c.test.ts': one, 'd.test.ts': one }
@@ -35,13 +50,14 @@ t.test('who asks to be alone is; the others of one program share a process', asy
       },
     },
   })
-  const files = (part: 'first' | 'long') => planned(folder, part).map(({ files }) => files)
+  const files = (part: Part) => planned(folder, part).map(({ files }) => files)
   t.same(files('first').sort(), [
     Object.keys(large).map((name) => `test/one/${name}`),
     ['test/one/e.test.ts'],
     ['test/two/a.test.ts', 'test/two/three/a.test.ts', 'test/two/three/b.test.ts'],
   ])
   t.same(files('long'), [['test/two/b.test.ts']])
+  t.same(files('all').sort(), [...files('first'), ...files('long')].sort())
 })
 
 t.test('no two processes get one port, long before anybody listens there', async (t) => {

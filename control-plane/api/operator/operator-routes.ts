@@ -14,6 +14,7 @@ import { operatorDeviceEndpoints } from './device-routes.ts'
 import { directoryEndpoints } from './directory-routes.ts'
 import { operatorFeedEndpoints } from './feed-routes.ts'
 import { gatewayEndpoints } from './gateway-routes.ts'
+import { hostnameEndpoints } from './hostname-routes.ts'
 import { machineEndpoints } from './machine-routes.ts'
 import { keyEndpoints } from './key-routes.ts'
 import { monitoringEndpoints } from './monitoring-routes.ts'
@@ -32,6 +33,7 @@ export function operatorEndpoints(world: ApiWorld): readonly Endpoint[] {
   return [
     ...tenantEndpoints(world),
     ...keyEndpoints(world),
+    ...hostnameEndpoints(world),
     ...accountEndpoints(world),
     ...policyEndpoints(world),
     ...accessEndpoints(world),

@@ -5,6 +5,7 @@ import { PROOF_PATH, proofOf, proofRecordOf } from '../../hostnames/proof.ts'
 import { textField, type Attempt } from '../../pages/blocks/field.ts'
 import { linkButton } from '../../pages/blocks/form.ts'
 import type { Html } from '../../pages/html.ts'
+import type { UnprovenHostname } from '../../hostnames/rechecks.ts'
 import type { HostnameClaim } from '../../store/queries/hostname-claims.ts'
 import { freshSignInNotice } from '../access/fresh-sign-in.ts'
 import { asking } from '../asking.ts'
@@ -23,15 +24,16 @@ const at = ({ tenant }: TenantVisit, hostname?: string) =>
   tenantPath(tenant.tenantId, 'hostnames') +
   (hostname === undefined ? '' : `/${encodeURIComponent(hostname)}`)
 
-export function hostnamesRoutes({ hostnames }: ConsoleWorld): readonly ConsoleRoute[] {
+export function hostnamesRoutes({ hostnames, rechecks }: ConsoleWorld): readonly ConsoleRoute[] {
   async function show(visit: TenantVisit, attempt?: Attempt): Promise<View> {
     const { tenant } = visit
     const claims = await hostnames.list(tenant.tenantId)
+    const unproven = await rechecks.unproven(tenant.tenantId)
     return {
       title: 'Hostnames',
       here: 'hostnames',
       intro: `Where people reach ${tenant.name}. A hostname you add is served once you have shown that it is yours.`,
-      content: html`${freshSignInNotice(visit)} ${table({
+      content: html`${freshSignInNotice(visit)} ${unproven.map(unprovenCard)} ${table({
         caption: 'Hostnames',
         rows: tenant.hostnames,
         columns: [
@@ -134,8 +136,19 @@ function claimCard(
         text file at <code>http://${hostname}${PROOF_PATH}</code>, with this content:</p>
       ${copyable(proofOf(token), `Proof for ${hostname}`)}
       <p class="hint">The file must be answered on port 80 with status 200, without a redirect. Once
-        the hostname is proven, remove the record or file, and point the hostname to the gateways.</p>
+        the hostname is proven, point it to the gateways. Keep the record: it is checked daily, and a
+        hostname whose record is missing for two weeks is not served any more. The file can go.</p>
       <div class="buttons">${button('check', 'Check now')} ${button('withdraw', 'Withdraw')}</div>`,
+  )
+}
+
+function unprovenCard({ hostname, token, missingSince, stopsAt }: UnprovenHostname): Html {
+  return card(
+    `${hostname}: TXT record missing`,
+    html`<p>${badge('Proof missing', 'warm')} Missing since ${moment(missingSince)}. If it stays away,
+        ${hostname} is not served any more from ${moment(stopsAt)} on. Restore the TXT record
+        <code>${proofRecordOf(hostname)}</code> with this content:</p>
+      ${copyable(proofOf(token), `Proof for ${hostname}`)}`,
   )
 }
 

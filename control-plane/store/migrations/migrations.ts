@@ -34,6 +34,7 @@ import { scim } from './0067-scim.ts'
 import { services } from './0068-services.ts'
 import { madeInSession } from './0070-made-in-session.ts'
 import { accessHistory } from './0073-access-history.ts'
+import { hostnameProofs } from './0075-hostname-proofs.ts'
 
 export interface Migration {
   readonly name: string
@@ -81,4 +82,5 @@ export const migrations: readonly Migration[] = [
   services,
   madeInSession,
   accessHistory,
+  hostnameProofs,
 ]

@@ -12,6 +12,7 @@ const AT_ONCE = [
   schema.tenantCertificates,
   schema.acmeOrders,
   schema.hostnameClaims,
+  schema.hostnameProofs,
   schema.signingKeys,
   schema.verificationChecks,
   schema.signInTrials,

@@ -3,6 +3,7 @@ import { X509Certificate } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../shared/clock.ts'
 import { renewalIdOf } from '../../../control-plane/acme/csr.ts'
+import { createOwnCertificate } from '../../../control-plane/tenants/own-certificate.ts'
 import { hurriedClock, startOrdering } from '../../support/acme.ts'
 import { acme as known } from '../../support/certificates.ts'
 import { certificateFor } from '../../support/certificate.ts'
@@ -319,3 +320,46 @@ void t.test('a number with its first bit set has a byte before it', async (t) =>
   t.equal(hex, `00${new X509Certificate(pem).serialNumber}`)
   t.equal(renewalIdOf(pem)?.split('.')[0], authority.keyId.toString('base64url'))
 })
+
+void t.test(
+  'the control plane’s own name is ordered for once, beside those of tenants',
+  async (t) => {
+    const clock = hurriedClock()
+    const authority = await startFakeAuthority(t, clock)
+    const OWN = 'auth.example.test'
+    const { services, run, orders, certificate, answers } = await startOrdering(t, {
+      clock,
+      directories: [authority.directory],
+      ownHostnames: [OWN],
+    })
+    await services.consoleAccess.ensureRealm()
+    await services.tenants.create(tenantNamed('app', { hostnames: [NAME] }), ACTOR)
+    await services.tenants.publish('app', ACTOR)
+    answers(false)
+    await run()
+    const problems = (await orders()).map(({ problem }) => problem)
+    t.match(problems[1], /^http:\/\/auth\.example\.test.* is not answered by the control planes/)
+    t.match(problems[0], /is not answered by the gateways/)
+    answers(true)
+    clock.advance(10 * MINUTE_MS)
+    await run()
+    t.same(
+      (await orders()).map(({ hostname, tenantId, step }) => [hostname, tenantId, step]),
+      [
+        [NAME, 'app', 'issued'],
+        [OWN, 'console', 'issued'],
+      ],
+    )
+    const pem = await certificate(OWN)
+    t.match(new X509Certificate(pem ?? '').subjectAltName, `DNS:${OWN}`)
+    await run()
+    t.equal(authority.orders.length, 2, 'none twice')
+
+    const own = createOwnCertificate({ ...services, hostname: OWN })
+    await own.look()
+    t.ok(own.context(), 'and is shown')
+    const others = createOwnCertificate({ ...services, hostname: NAME })
+    await others.look()
+    t.equal(others.context(), undefined, 'that of a tenant is not ours to show')
+  },
+)

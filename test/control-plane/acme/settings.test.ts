@@ -12,7 +12,8 @@ function read(acme: string, accounts?: string, edgeUrl = 'https://{hostname}') {
   const secrets = SECRETS as Required<typeof SECRETS>
   const environment = accounts === undefined ? {} : { SERVICE_ACME_EAB: accounts }
   const flags = new Set<string>()
-  return controlPlaneSettings({ config, secrets, environment, configFile: undefined, flags }).acme
+  const read = { config, secrets, previous: {}, keyFiles: [], environment, flags }
+  return controlPlaneSettings({ ...read, configFile: undefined }).acme
 }
 
 void t.test('nothing is ordered unless an authority is named', (t) => {

@@ -3,7 +3,9 @@ import { createApp } from '../../../control-plane/app.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { OPERATOR_KEY, startApi } from '../../support/api.ts'
 import { movableClock } from '../../support/control-plane.ts'
+import { tenantBody } from '../../support/application.ts'
 import { slowBody } from '../../support/slow-body.ts'
+import { createLiveKey } from '../../../control-plane/keys/live-key.ts'
 
 const OPERATOR_CALLS = [
   ['POST', '/tenants'],
@@ -85,7 +87,7 @@ void t.test('an operator key may be of any visible characters', async (t) => {
     String.fromCharCode(0x21 + index),
   ).join('')
   const { services } = await startApi(t)
-  const app = createApp(services, { operatorKey: visible })
+  const app = createApp(services, { operatorKey: createLiveKey(visible) })
   const ask = async (authorization: string) => {
     const init = { headers: { authorization } }
     return (await app.request('/api/v1/operator/tenants', init, { address: '127.0.0.1' })).status
@@ -93,6 +95,35 @@ void t.test('an operator key may be of any visible characters', async (t) => {
   t.equal(await ask(`Bearer ${visible}`), 200)
   t.equal(await ask(`Bearer ${visible} ${visible}`), 401)
 })
+
+void t.test(
+  'a key that is taken out opens nothing, not even for a body that is on its way',
+  async (t) => {
+    const { services } = await startApi(t)
+    const operatorKey = createLiveKey('the-next-key', 'the-key-before')
+    const app = createApp(services, { operatorKey })
+    const ask = async (key: string, body?: ReadableStream) => {
+      const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+      const init = body && { method: 'POST', body, duplex: 'half' }
+      const path = '/api/v1/operator/tenants'
+      return app.request(path, { headers, ...init } as RequestInit, { address: '127.0.0.1' })
+    }
+    for (const key of ['the-next-key', 'the-key-before']) t.equal((await ask(key)).status, 200, key)
+
+    const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>()
+    const writer = writable.getWriter()
+    const text = JSON.stringify(tenantBody('late', 'http://127.0.0.1:9000'))
+    const begun = ask('the-key-before', readable)
+    await writer.write(new TextEncoder().encode(text.slice(0, 10)))
+    operatorKey.replace('the-next-key', null)
+    await writer.write(new TextEncoder().encode(text.slice(10)))
+    await writer.close()
+    t.match(await (await begun).json(), { error: 'operator_key_invalid' })
+    t.equal((await ask('the-key-before')).status, 401)
+    t.equal((await ask('the-next-key')).status, 200)
+    t.equal(await services.tenants.find('late'), undefined)
+  },
+)
 
 void t.test('an unknown tenant is 404 for every call about one', async (t) => {
   const { operator } = await startApi(t)

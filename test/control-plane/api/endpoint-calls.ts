@@ -59,6 +59,7 @@ const SPECIAL: Readonly<Record<string, (prepared: Prepared) => Special>> = {
 }
 
 const OF_CERTIFICATES = 'test/control-plane/acme/states.test.ts'
+const OF_HOSTNAMES = 'test/control-plane/hostnames/claims-api.test.ts'
 const OF_PERSON = 'test/control-plane/console/person.test.ts'
 const OF_CONNECTOR = 'test/control-plane/connectors/joining.test.ts'
 const OF_DEVICE = 'test/control-plane/devices/enrolment.test.ts'
@@ -70,6 +71,8 @@ const OF_INVITATION = 'test/control-plane/console/administrators.test.ts'
 export const ELSEWHERE: Readonly<Record<string, string>> = {
   'DELETE /api/v1/operator/tenants/{tenant_id}/certificates/{hostname}': OF_CERTIFICATES,
   'POST /api/v1/operator/tenants/{tenant_id}/certificates/{hostname}/order': OF_CERTIFICATES,
+  'POST /api/v1/operator/tenants/{tenant_id}/hostname-claims/{hostname}/check': OF_HOSTNAMES,
+  'DELETE /api/v1/operator/tenants/{tenant_id}/hostname-claims/{hostname}': OF_HOSTNAMES,
   'GET /install/linux': OF_INSTALL,
   'GET /install/windows': OF_INSTALL,
   'GET /install/node/{platform}': OF_INSTALL,

@@ -39,7 +39,7 @@ void t.test('in the console the key is on one page and on no other', async (t) =
   const wrong = await grace.post('/console/fleet/keys', { gateway_id: 'a b' })
   t.match(wrong, { status: 422, text: /letters, digits, dots and dashes/ })
   const made = await grace.post('/console/fleet/keys', { gateway_id: 'edge-1' })
-  t.match(made, { status: 200, text: /gwk_[\w-]{43}/ })
+  t.match(made, { status: 200, text: /gwk_[\w-]{43}\.[\w-]{43}/ })
   t.notMatch(made.text, /SERVICE_FLEET_KEY_PREVIOUS/)
   const second = await grace.post('/console/fleet/keys', { gateway_id: 'edge-1' })
   t.match(second.text, /SERVICE_FLEET_KEY_PREVIOUS/, 'how one replaces the other')

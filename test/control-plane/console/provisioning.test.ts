@@ -4,6 +4,7 @@ import { createApp } from '../../../control-plane/app.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { movableClock } from '../../support/control-plane.ts'
 import { startConsole } from '../../support/console.ts'
+import { createLiveKey } from '../../../control-plane/keys/live-key.ts'
 
 const PAGE = '/console/tenants/acme/provisioning'
 const FORM = {
@@ -14,7 +15,7 @@ const FORM = {
 
 async function startPage(t: Test) {
   const world = await startConsole(t, { clock: movableClock() })
-  const app = createApp(world.services, { operatorKey: 'x'.repeat(32) })
+  const app = createApp(world.services, { operatorKey: createLiveKey('x'.repeat(32)) })
   const ada = await world.person('acme')
   async function made(form: Record<string, string> = FORM) {
     const answer = await ada.post(`${PAGE}/tokens`, form)

@@ -11,6 +11,7 @@ import { LIMITS } from '../../../shared/limits.ts'
 import { codeNow } from '../../support/console-browser.ts'
 import { ACTOR, startServices } from '../../support/control-plane.ts'
 import { freePort } from '../../support/ports.ts'
+import { createLiveKey } from '../../../control-plane/keys/live-key.ts'
 
 const GRACE = { email: 'grace@example.test', name: 'Grace', password: 'nanoseconds of copper wire' }
 
@@ -22,7 +23,7 @@ async function startWorld(t: Test) {
   const log = pino({ level: 'silent' })
   const services = await startServices(t, { baseUrl, clock })
   await services.consoleAccess.ensureRealm()
-  const app = createApp(services, { operatorKey: OPERATOR_KEY })
+  const app = createApp(services, { operatorKey: createLiveKey(OPERATOR_KEY) })
   const server = createPublicServer({ app, realms: services.realms, log, clock })
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
   t.after(async () => {

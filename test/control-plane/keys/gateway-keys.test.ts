@@ -8,6 +8,7 @@ import { ACTOR, FLEET_KEY, movableClock, startServices } from '../../support/con
 import { createTestLog, until } from '../../support/fleet.ts'
 import { fleetPortOf } from '../../support/fleet-port.ts'
 import { connectRaw } from '../../support/raw-gateway.ts'
+import { createLiveKey } from '../../../control-plane/keys/live-key.ts'
 
 async function startWorld(t: Test, clock: Clock = systemClock) {
   const services = await startServices(t, { clock })
@@ -44,7 +45,7 @@ async function startWorld(t: Test, clock: Clock = systemClock) {
 void t.test('a gateway with a key of its own is served, and its key is told', async (t) => {
   const { services, gatewayKeys, connect } = await startWorld(t)
   const { key, keyId } = await gatewayKeys.make('edge-1', ACTOR)
-  t.match(key, /^gwk_[\w-]{43}$/)
+  t.match(key, /^gwk_[\w-]{43}\.[\w-]{43}$/)
   const raw = await connect('edge-1', key)
   await raw.wait('synced')
   t.match(services.gateways(), [{ gateway_id: 'edge-1', connected: true, key_id: keyId }])
@@ -159,7 +160,7 @@ void t.test('a key that is revoked while its gateway comes in opens nothing', as
   t.match(await raw.closed, { code: 1006 }, 'before it has said who it is')
   const { log } = createTestLog()
   const admission = createAdmission({
-    fleetKey: FLEET_KEY,
+    fleetKey: createLiveKey(FLEET_KEY),
     sharedKey: 'local',
     keys: gatewayKeys,
     log,
@@ -250,14 +251,14 @@ void t.test('the fleet key of this machine opens the door to this machine alone'
   const local = { address: '::ffff:127.0.0.1', isForwarded: false }
   for (const [sharedKey, may] of [
     ['local', undefined],
-    ['anywhere', { kind: 'shared' }],
+    ['anywhere', { kind: 'shared', number: 1 }],
     ['nowhere', undefined],
   ] as const) {
-    const options = { fleetKey: FLEET_KEY, sharedKey, keys: gatewayKeys, log }
+    const options = { fleetKey: createLiveKey(FLEET_KEY), sharedKey, keys: gatewayKeys, log }
     const admission = createAdmission(options)
     t.same(await admission.authenticate(FLEET_KEY, elsewhere), may, sharedKey)
     t.match(lines.at(-1), { address: '192.0.2.1', advice: /api\/v1\/operator\/gateways/ })
-    const own = sharedKey === 'nowhere' ? undefined : { kind: 'shared' }
+    const own = sharedKey === 'nowhere' ? undefined : { kind: 'shared', number: 1 }
     t.same(await admission.authenticate(FLEET_KEY, local), own)
     t.equal(await admission.authenticate(`${FLEET_KEY}x`, local), undefined)
   }

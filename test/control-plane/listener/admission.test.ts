@@ -6,6 +6,7 @@ import { createAdmission, type Priority } from '../../../control-plane/listener/
 import { LIMITS } from '../../../shared/limits.ts'
 import { SECRETS } from '../../support/programs.ts'
 import { REALM, startListener } from './served.ts'
+import { createLiveKey } from '../../../control-plane/keys/live-key.ts'
 
 const OPERATOR_KEY = SECRETS.SERVICE_OPERATOR_KEY
 
@@ -182,7 +183,7 @@ async function requests(
 
 t.test('on the wire: the operator goes before all that came before', async (t) => {
   const order: string[] = []
-  const world = { operatorKey: OPERATOR_KEY }
+  const world = { operatorKey: createLiveKey(OPERATOR_KEY) }
   const listener = await startListener(
     t,
     (request, response) => {

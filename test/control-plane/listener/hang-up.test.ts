@@ -9,6 +9,7 @@ import { startConsole } from '../../support/console.ts'
 import { ACTOR } from '../../support/control-plane.ts'
 import { until } from '../../support/fleet.ts'
 import { startListener, REALM } from './served.ts'
+import { createLiveKey } from '../../../control-plane/keys/live-key.ts'
 
 t.test('a client that leaves amid its form is no failure of ours, all else is', async (t) => {
   const caught = Promise.withResolvers<readonly boolean[]>()
@@ -56,7 +57,7 @@ for (const [what, path, type] of [
       app: app,
       realms,
       log,
-      operatorKey: OPERATOR_KEY,
+      operatorKey: createLiveKey(OPERATOR_KEY),
     })
     const client = connect(port, '127.0.0.1')
     client.on('error', () => undefined)

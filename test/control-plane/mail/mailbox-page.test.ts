@@ -3,6 +3,7 @@ import { createApp } from '../../../control-plane/app.ts'
 import { mailboxKey } from '../../../control-plane/config.ts'
 import { OPERATOR_KEY } from '../../support/api.ts'
 import { startServices } from '../../support/control-plane.ts'
+import { createLiveKey } from '../../../control-plane/keys/live-key.ts'
 
 void t.test('the mailbox opens with its password only, and shows text as text', async (t) => {
   const services = await startServices(t)
@@ -13,7 +14,7 @@ void t.test('the mailbox opens with its password only, and shows text as text', 
     text: 'https://id.example/?ticket=s3cret',
   }
   const mailbox = { send: async () => {}, close: () => undefined, list: async () => [mail] }
-  const app = createApp(services, { operatorKey: OPERATOR_KEY, mailbox })
+  const app = createApp(services, { operatorKey: createLiveKey(OPERATOR_KEY), mailbox })
   const ask = (password: string) =>
     app.request(
       '/mailbox',
@@ -41,7 +42,7 @@ void t.test('the mailbox opens with its password only, and shows text as text', 
 
 void t.test('with a mail server there is no mailbox', async (t) => {
   const services = await startServices(t)
-  const app = createApp(services, { operatorKey: OPERATOR_KEY })
+  const app = createApp(services, { operatorKey: createLiveKey(OPERATOR_KEY) })
   t.equal((await app.request('/mailbox', {}, { address: '127.0.0.1' })).status, 404)
 })
 
@@ -54,7 +55,7 @@ void t.test('the newest come first, so many on a page, and the pages lead on', a
     text: 'x',
   }))
   const mailbox = { send: async () => {}, close: () => undefined, list: async () => mails }
-  const app = createApp(services, { operatorKey: OPERATOR_KEY, mailbox })
+  const app = createApp(services, { operatorKey: createLiveKey(OPERATOR_KEY), mailbox })
   const credentials = Buffer.from(`mailbox:${mailboxKey(OPERATOR_KEY)}`).toString('base64')
   const read = async (query: string) => {
     const headers = { authorization: `Basic ${credentials}` }

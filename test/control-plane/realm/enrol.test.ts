@@ -13,6 +13,7 @@ import {
   recordedSignIns,
   setPolicy,
 } from './steps.ts'
+import { createLiveKey } from '../../../control-plane/keys/live-key.ts'
 
 /** The key that the page gives to people who type. */
 function keyIn(html: string): string {
@@ -179,7 +180,7 @@ t.test('who has lost everything is helped by the operator, and enrols anew', asy
   const acme = await world.tenant('acme')
   await setPolicy(world, 'mfa', { mode: 'required' })
   await enrolApp(world, acme)
-  const app = createApp(world, { operatorKey: 'operator-key' })
+  const app = createApp(world, { operatorKey: createLiveKey('operator-key') })
   const call = (method: string, id = '') =>
     app.request(`/api/v1/operator/tenants/acme/users/${acme.ada.userId}/factors${id}`, {
       method,

@@ -9,6 +9,7 @@ import { movableClock } from '../../support/control-plane.ts'
 import { ADA, Browser, signIn, startWorld, type TestTenant, type World } from './realm-world.ts'
 import { signIns } from '../../support/sign-ins.ts'
 import { begin, eventsOf, recordedSignIns, setPolicy } from './steps.ts'
+import { createLiveKey } from '../../../control-plane/keys/live-key.ts'
 
 const WRONG = { ...ADA, password: 'wrong' }
 
@@ -271,7 +272,7 @@ t.test('recorded sign-ins and old blocks are tidied up', async (t) => {
 })
 
 function operator(world: World) {
-  const app = createApp(world, { operatorKey: 'operator-key' })
+  const app = createApp(world, { operatorKey: createLiveKey('operator-key') })
   return (method: string, path: string) =>
     app.request(`/api/v1/operator${path}`, {
       method,

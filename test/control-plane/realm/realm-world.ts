@@ -19,6 +19,7 @@ import { systemClock, type Clock } from '../../../shared/clock.ts'
 import { describeError } from '../../../shared/log.ts'
 import { ACTOR, cheapSecrets, temporaryFolder, tenantNamed } from '../../support/control-plane.ts'
 import { newDatabase, openDatabase } from '../../support/databases.ts'
+import { createLiveKey } from '../../../control-plane/keys/live-key.ts'
 
 /** A connection per request, so that none is left over from before a restart. */
 const dispatcher = new Agent({ pipelining: 0 })
@@ -74,7 +75,7 @@ export async function startWorld(t: TestScope, options: WorldOptions = {}) {
     engine: await openDatabase(file),
     masterKey,
     previousMasterKey: options.previousMasterKey,
-    fleetKey: 'fleet-key-of-the-tests',
+    fleetKey: createLiveKey('fleet-key-of-the-tests'),
     baseUrl,
     edgeUrlFor: (hostname) => `http://${hostname}:${edgePort}`,
     mailTransport: options.mailTransport ?? {

@@ -9,6 +9,7 @@ import { enrolJws, makeDeviceKey } from '../../support/devices.ts'
 import { until } from '../../support/fleet.ts'
 import { fleetPortOf } from '../../support/fleet-port.ts'
 import { connectRaw, type RawGateway } from '../../support/raw-gateway.ts'
+import { createLiveKey } from '../../../control-plane/keys/live-key.ts'
 
 const PASSWORD = 'a long walk along the harbour wall'
 
@@ -40,7 +41,7 @@ async function startWorld(t: Test, enforceMsMax = 60_000) {
     await services.sessions.record({ ...issued, issuedAtMs: nowMs, expiresAtMs: nowMs + 60_000 })
     return { userId, sid }
   }
-  const app = createApp(services, { operatorKey: OPERATOR_KEY })
+  const app = createApp(services, { operatorKey: createLiveKey(OPERATOR_KEY) })
   async function operator(method: string, path: string, body?: unknown) {
     const answer = await app.request(
       `${services.baseUrl}/api/v1/operator/tenants/acme${path}`,

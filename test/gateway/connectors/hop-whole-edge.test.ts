@@ -2,7 +2,7 @@
 import { createServer } from 'node:net'
 import t, { type Test } from 'tap'
 import { request } from 'undici'
-import { deriveCertificate } from '../../../gateway/connectors/own-certificate.ts'
+import { deriveCertificate } from '../../../shared/self-signed.ts'
 import { dialIn, newConnectorKeys } from '../../support/dialled-in.ts'
 import { HOST, startEdge, USER_AGENT } from '../../support/edge-world.ts'
 import { connect, startWebSocketApplication } from '../../support/websockets.ts'

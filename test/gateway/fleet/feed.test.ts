@@ -1,6 +1,7 @@
 import { createServer } from 'node:http'
 import t, { type Test } from 'tap'
 import { WebSocketServer, type WebSocket } from 'ws'
+import { createLiveKey } from '../../../control-plane/keys/live-key.ts'
 import { backoffMs } from '../../../gateway/fleet/feed.ts'
 import { canonicalJson, snapshotHash } from '../../../shared/fleet/digest.ts'
 import { LIMITS } from '../../../shared/limits.ts'
@@ -246,6 +247,38 @@ t.test('a wrong fleet key is named as the cause, without the key', async (t) => 
   await until(() => gateway.lines.some(({ msg }) => msg.includes('SERVICE_FLEET_KEY')))
   t.notMatch(JSON.stringify([gateway.lines, control.lines]), 'not to be logged')
 })
+
+t.test(
+  'a key is replaced while the link is open, and where it is refused the one before serves',
+  async (t) => {
+    const key = createLiveKey('the first fleet key')
+    const control = await startControlPlane(t, { fleetKey: key })
+    const gateway = startGateway(t, { port: control.port, fleetKey: 'the first fleet key' })
+    const isHere = () => control.hub.gateways()[0]?.connected === true
+    const isRefused = () =>
+      gateway.lines.some(({ msg }) => msg.includes('so it came in with the one before'))
+    await until(isHere)
+
+    gateway.link.turnTo('the next fleet key', undefined)
+    await until(isRefused)
+    await until(isHere)
+    t.same(key.previousUses(), 0)
+
+    key.replace('the next fleet key', 'the first fleet key')
+    gateway.link.turnTo('the next fleet key', undefined)
+    await until(() => isHere() && key.previousUses() === 0)
+    key.replace('the next fleet key', null)
+    const revision = control.put('ada')
+    await control.settled(revision)
+    t.equal(servedAt(gateway.registry, 'ada.example')?.revision, revision, 'it is not cut off')
+
+    key.replace('a third fleet key', null)
+    await until(() => !isHere())
+    key.replace('a third fleet key', 'the first fleet key')
+    await until(isHere)
+    t.notMatch(JSON.stringify([gateway.lines, control.lines]), /the (?:first|next) fleet key/)
+  },
+)
 
 t.test('a fleet key that no header can carry is refused at the start', async (t) => {
   for (const fleetKey of ['', 'line\nbreak in a fleet key', 'schlüssel of the fleet'])

@@ -106,3 +106,23 @@ void t.test(
     if (own !== '') t.equal(isPlainToElsewhere(`http://${own}:8081`, ownAddresses()), false)
   },
 )
+
+void t.test('a key that is replaced while the gateway runs opens all that is there', async (t) => {
+  const folder = temporaryFolder(t)
+  await fillDisk(folder, KEPT)
+  const first = start(folder, FLEET_KEY, null)
+  const turned = first.disk.turnTo(NEW_KEY)
+  t.equal(await first.disk.removeTenant('bob'), true, 'what changes meanwhile is not undone')
+  await turned
+  t.ok(first.lines.some(({ msg }) => /SERVICE_FLEET_KEY_PREVIOUS can go/.test(msg)))
+  await first.disk.close()
+  const second = start(folder, NEW_KEY, null)
+  t.match(second.state, { isConfigured: true, settings: { base_url: String } })
+  t.same(
+    second.state.tenants.map(({ tenantId, problems }) => [tenantId, problems]),
+    [['ada', []]],
+  )
+  t.match(second.state.tenants[0]?.revoked, { sids: { s: 9 } })
+  await second.disk.close()
+  t.match(start(folder, FLEET_KEY, null).state.isDamaged, true, 'the key before opens nothing')
+})

@@ -40,7 +40,6 @@ t.test('a secret may come as a file that the environment names', async (t) => {
     'SERVICE_OPERATOR_KEY',
     'SERVICE_FLEET_KEY',
     'SERVICE_MASTER_KEY',
-    'SERVICE_FLEET_KEY_PREVIOUS',
     'SERVICE_SMTP_URL',
     'SERVICE_AI_KEY',
     'SERVICE_ACME_EAB',
@@ -62,6 +61,13 @@ t.test('a secret may come as a file that the environment names', async (t) => {
     files.rmSync(path)
     t.throws(() => read(given), { message: `${name}_FILE: cannot read ${path} (ENOENT)` })
     t.equal(read({ [`${name}_FILE`]: '' }).environment[name], undefined, 'an empty name is none')
+  }
+  // named once and for all, and there only while a key is being replaced
+  for (const name of ['SERVICE_OPERATOR_KEY_PREVIOUS', 'SERVICE_FLEET_KEY_PREVIOUS']) {
+    t.equal(read({ [`${name}_FILE`]: path }).environment[name], '')
+    files.writeFileSync(path, '\n')
+    t.equal(read({ [`${name}_FILE`]: path }).environment[name], '')
+    files.rmSync(path)
   }
   files.writeFileSync(path, 'short\n')
   const short = () => read({ SERVICE_MASTER_KEY_FILE: path })
@@ -86,4 +92,34 @@ t.test('a program makes no secret but its own, and a tool none at all', async (t
   const all = readSettings(world, ALL).secrets
   t.match(all, secrets, 'what was made first stands')
   t.same(link().secrets, { SERVICE_OPERATOR_KEY: all.SERVICE_OPERATOR_KEY })
+})
+
+t.test('a key before another one is read beside it, wherever it stands', async (t) => {
+  const folder = temporaryFolder(t)
+  const config = join(folder, 'config.yaml')
+  const file = join(folder, 'previous')
+  files.writeFileSync(config, `data_dir: ${folder}/data\n`)
+  const read = (environment: Record<string, string> = {}) =>
+    readSettings({ args: ['--config', config], environment, files }, ALL)
+  const first = read()
+  t.same(first.previous, {})
+  const path = join(folder, 'data/secrets.json')
+  t.same(first.keyFiles, [path])
+  const old = 'an-old-key-of-enough-characters'
+  files.writeFileSync(
+    path,
+    JSON.stringify({ ...first.secrets, SERVICE_OPERATOR_KEY_PREVIOUS: old }),
+  )
+  t.same(read().previous, { SERVICE_OPERATOR_KEY: old })
+  files.writeFileSync(file, `${old}-of-the-fleet\n`)
+  const named = { SERVICE_FLEET_KEY_PREVIOUS_FILE: file }
+  t.same(read(named).previous, {
+    SERVICE_OPERATOR_KEY: old,
+    SERVICE_FLEET_KEY: `${old}-of-the-fleet`,
+  })
+  t.same(read(named).keyFiles, [path, file])
+  files.writeFileSync(file, first.secrets.SERVICE_FLEET_KEY)
+  t.same(read(named).previous, { SERVICE_OPERATOR_KEY: old }, 'the same key is none before it')
+  files.writeFileSync(file, 'short')
+  t.throws(() => read(named), /^SERVICE_FLEET_KEY_PREVIOUS: expected at least 16 printable/)
 })

@@ -4,7 +4,7 @@ import { createServer } from 'node:tls'
 import t, { type Test } from 'tap'
 import { dial } from '../../../control-plane/downloads/connector/tunnel/dial.ts'
 import { dialGateway } from '../../../gateway/connectors/dial-gateway.ts'
-import { deriveCertificate } from '../../../gateway/connectors/own-certificate.ts'
+import { deriveCertificate } from '../../../shared/self-signed.ts'
 import { CONNECTOR_ALPN } from '../../../shared/connector/handshake.ts'
 
 const own = deriveCertificate('a fleet key that is only good for tests')

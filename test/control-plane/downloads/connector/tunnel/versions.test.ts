@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
 import { dial } from '../../../../../control-plane/downloads/connector/tunnel/dial.ts'
 import { greet } from '../../../../../control-plane/downloads/connector/tunnel/greet.ts'
-import { deriveCertificate } from '../../../../../gateway/connectors/own-certificate.ts'
+import { deriveCertificate } from '../../../../../shared/self-signed.ts'
 import {
   commonVersion,
   CONNECTOR_ALPN,

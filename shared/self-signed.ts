@@ -1,23 +1,27 @@
 /**
- * The certificate that connectors know this gateway by. It follows from the fleet key, so that every
- * worker has the same one after every start and nothing is written down; connectors are told it by
- * the control plane and believe no other, so nobody reads what stands in it.
+ * A certificate that follows from a secret: whoever has the secret has the same one after every start,
+ * and nothing is written down. Who is to believe it knows it beforehand and believes no other, so
+ * nobody reads what stands in it.
  */
 import { createPrivateKey, createPublicKey, hkdfSync, sign } from 'node:crypto'
-import { BIT_STRING, INTEGER, OBJECT_ID, SET, pem, sequence, tagged } from '../../shared/der.ts'
+import { BIT_STRING, INTEGER, OBJECT_ID, SET, pem, sequence, tagged } from './der.ts'
 
-interface OwnCertificate {
+export interface OwnCertificate {
   readonly certificatePem: string
   readonly privateKeyPem: string
-  /** The certificate in base64url: connectors trust this one and no other. */
+  /** The certificate in base64url, for whoever is to believe this one and no other. */
   readonly certificate: string
 }
 
 /** RFC 8410: what stands before the 32 bytes of a private key of Ed25519. */
 const PKCS8_HEAD = Buffer.from('302e020100300506032b657004220420', 'hex')
 
-export function deriveCertificate(fleetKey: string): OwnCertificate {
-  const seed = Buffer.from(hkdfSync('sha256', fleetKey, '', 'certificate for connectors', 32))
+/** Connectors know a gateway by the one that follows from its fleet key. */
+export const deriveCertificate = (fleetKey: string) =>
+  certificateFrom(fleetKey, 'certificate for connectors')
+
+export function certificateFrom(secret: string, purpose: string): OwnCertificate {
+  const seed = Buffer.from(hkdfSync('sha256', secret, '', purpose, 32))
   const key = createPrivateKey({
     key: Buffer.concat([PKCS8_HEAD, seed]),
     format: 'der',
