@@ -1,7 +1,7 @@
 /**
- * From the lines that a machine brings to the service that it is, or the reason why it is none. What
- * people guess is counted by address: a secret has 256 bits, and nobody finds one, but each look is
- * work and each refusal a line of a log.
+ * From the lines that a machine brings to the service that it is, or the reason why it is none: an id
+ * with a secret, or a token that its realm gave it for them. What people guess is counted by address:
+ * a secret has 256 bits, and nobody finds one, but each look is work and each refusal a line of a log.
  */
 import { countedAs } from '../client-address.ts'
 import type { Clock } from '../clock.ts'
@@ -9,13 +9,28 @@ import { LIMITS } from '../limits.ts'
 import { createRateLimits } from '../rate-limits.ts'
 import type { MachineReason } from '../reasons.ts'
 import { readCookie, SESSION_COOKIE } from './cookies.ts'
-import type { MachineVerdict } from './decide.ts'
-import type { MachineCredentials, ServiceJudge } from './machines.ts'
+import type { MachineBrings, MachineVerdict } from './decide.ts'
+import {
+  bearerOf,
+  judgeMachineTimes,
+  namesIssuer,
+  proveMachineToken,
+  type MachineTokenClaims,
+} from './machine-token.ts'
+import type { KnownMachine, MachineCredentials, ServiceJudge } from './machines.ts'
 import type { ProvenSession, SessionReader } from './read-session.ts'
+import { TokenProofs, type TokenProof } from './token-proofs.ts'
 import type { TokenTrust } from './token.ts'
 
-interface MachineRequest {
-  readonly machine: MachineCredentials
+interface MachineLines {
+  /** Null, undefined: neither its id nor its secret came. */
+  readonly machine: MachineCredentials | null | undefined
+  /** All lines of that name, joined with `, `; '' without any. */
+  readonly authorization: string
+  readonly tenant: { readonly trust: TokenTrust }
+}
+
+interface MachineRequest extends MachineLines {
   readonly cookies: string
   readonly clientAddress: string
   readonly nowSeconds: number
@@ -29,8 +44,13 @@ interface MachineRequest {
 export type MachineReader<Carried = unknown> = ReturnType<typeof createMachineReader<Carried>>
 
 const NO_SERVICES = { kind: 'refused', reason: 'machine_unknown' } as const
+const NO_CREDENTIALS = { ids: [], secrets: [] }
 /** Guesses: all else says of its sender that it has had the secret. */
-const COUNTED: ReadonlySet<MachineReason> = new Set(['machine_malformed', 'machine_unknown'])
+const COUNTED: ReadonlySet<MachineReason> = new Set([
+  'machine_malformed',
+  'machine_unknown',
+  'machine_token_invalid',
+])
 
 export function createMachineReader<Carried>(world: {
   readonly sessions: Pick<SessionReader<Carried>, 'prove'>
@@ -38,20 +58,64 @@ export function createMachineReader<Carried>(world: {
 }) {
   const { sessions, clock } = world
   const rates = createRateLimits(clock)
+  const proofs = new TokenProofs<TokenProof<MachineTokenClaims>, MachineTokenClaims>(
+    LIMITS.serviceTokensRememberedMax,
+    proveMachineToken,
+    (proof) => proof,
+  )
+
+  function brings({ machine, authorization, tenant }: MachineLines): MachineBrings {
+    if (authorization !== '' && isOfRealm(authorization, tenant.trust)) return 'token'
+    return machine == null ? undefined : 'secret'
+  }
+
+  function isOfRealm(authorization: string, trust: TokenTrust): boolean {
+    const token = bearerOf(authorization)
+    const isKnown = token !== undefined && proofs.known(token, trust) !== undefined
+    return isKnown || namesIssuer(authorization, trust.issuer)
+  }
+
+  function byToken(
+    { machine, authorization, nowSeconds, tenant: { trust } }: MachineRequest,
+    services: ServiceJudge,
+  ): KnownMachine | MachineReason | 'key_unknown' {
+    if (machine != null || authorization.includes(',')) return 'machine_token_ambiguous'
+    const token = bearerOf(authorization)
+    if (token === undefined) return 'machine_token_invalid'
+    const proof = proofs.prove(token, trust)
+    if (proof === 'key_unknown') return proof
+    if (typeof proof === 'string') return 'machine_token_invalid'
+    const { claims } = proof
+    const reason = judgeMachineTimes(claims, nowSeconds)
+    if (reason !== undefined)
+      return reason === 'expired' ? 'machine_token_expired' : 'machine_token_invalid'
+    const { serviceId, secretId, exp: tokenEndsAt } = claims
+    return services.admit({ serviceId, secretId, tokenEndsAt }, nowSeconds)
+  }
 
   return {
+    brings,
     read(request: MachineRequest): MachineVerdict<ProvenSession<Carried>> {
-      const { machine, tenant, clientAddress, cookies, nowSeconds } = request
+      const { tenant, clientAddress, cookies, nowSeconds } = request
       const { services } = tenant
       if (services === undefined) return NO_SERVICES
       // one tenant's machine that has a stale secret keeps no other tenant's out
       const whose = `${tenant.tenantId} ${countedAs(clientAddress)}`
       if (rates.left('machines', whose, LIMITS.rateServiceFailures) < 1)
         return { kind: 'refused', reason: 'machine_rate_limited' }
+      const isToken = brings(request) === 'token'
       // a person and a machine at once: whose request it is nobody can say
       if (readCookie(cookies, SESSION_COOKIE) !== undefined)
-        return { kind: 'refused', reason: 'machine_with_session' }
-      const known = services.know(machine, nowSeconds)
+        return {
+          kind: 'refused',
+          reason: isToken ? 'machine_token_ambiguous' : 'machine_with_session',
+        }
+      const known = isToken
+        ? byToken(request, services)
+        : services.know(request.machine ?? NO_CREDENTIALS, nowSeconds)
+      // a key may be replaced while its tokens are about: nobody has guessed
+      if (known === 'key_unknown')
+        return { kind: 'refused', reason: 'machine_token_invalid', isKeyUnknown: true }
       if (typeof known === 'string') {
         if (COUNTED.has(known)) rates.waitSeconds('machines', whose, LIMITS.rateServiceFailures)
         return { kind: 'refused', reason: known }

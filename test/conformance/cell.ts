@@ -103,6 +103,9 @@ function receivedBy(arrived: readonly Arrival[]): Received {
     else if (name === 'cookie') cookies.push(value)
     else if (!isForeign(name) && !isOfTheWire(name, 'request')) lines.push(`${name}: ${value}`)
   }
+  // whatever else it shows, this is what came: or a credential that was taken out is still there
+  const authorization = valuesIn(first.rawHeaders, 'authorization')[0]
+  if (first.shown['authorization'] !== authorization) foreign.push('authorization (shown)')
   const [user = '', claims = '', verified = ''] = OURS.map((name) =>
     agreed(named[name], first.shown[name]),
   )
@@ -121,6 +124,9 @@ function receivedBy(arrived: readonly Arrival[]): Received {
     lines: lines.sort(),
   }
 }
+
+const valuesIn = (lines: readonly string[], name: string) =>
+  lines.filter((_, at) => at % 2 === 1 && lines[at - 1]!.toLowerCase() === name)
 
 /** A framework that reads something else than what the lines say is no conforming target. */
 function agreed(lines: readonly string[], shown: unknown): string {
