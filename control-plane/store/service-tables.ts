@@ -1,5 +1,5 @@
 /** Machines: services with credentials of their own, by which they are known to gateways. */
-import { flag, index, table, text, whole } from './columns.ts'
+import { flag, index, primaryKey, table, text, whole } from './columns.ts'
 
 export const services = table(
   'services',
@@ -11,6 +11,9 @@ export const services = table(
     createdAt: whole('created_at').notNull(),
     /** From when the token is that names it to applications; renewed daily. */
     identityAt: whole('identity_at').notNull(),
+    /** As gateways and middlewares say, to within some minutes; null: never. */
+    seenAt: whole('seen_at'),
+    seenIp: text('seen_ip'),
   },
   (table) => [
     index('services_tenant').on(table.tenantId),
@@ -33,4 +36,19 @@ export const serviceSecrets = table(
     usedAt: whole('used_at'),
   },
   (table) => [index('service_secrets_tenant').on(table.tenantId)],
+)
+
+/** How many requests of each were let in, by the hour: of the last two days. */
+export const serviceUses = table(
+  'service_uses',
+  {
+    tenantId: text('tenant_id').notNull(),
+    serviceId: text('service_id').notNull(),
+    hourAt: whole('hour_at').notNull(),
+    count: whole('count').notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.tenantId, table.serviceId, table.hourAt] }),
+    index('service_uses_age').on(table.hourAt),
+  ],
 )

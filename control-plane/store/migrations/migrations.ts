@@ -60,6 +60,7 @@ import { hostnameClaims } from './0065-hostname-claims.ts'
 import { scim } from './0067-scim.ts'
 import { services } from './0068-services.ts'
 import { madeInSession } from './0070-made-in-session.ts'
+import { machineUses } from './0071-machine-uses.ts'
 
 export interface Migration {
   readonly name: string
@@ -133,4 +134,5 @@ export const migrations: readonly Migration[] = [
   scim,
   services,
   madeInSession,
+  machineUses,
 ]

@@ -269,7 +269,10 @@ void t.test(
     const { text } = await ada.get(OVERVIEW)
     t.notMatch(text, /<dt>Requests<|Forwarded|Redirected to sign-in/)
     t.match(text, tile('Refusals', '3'))
-    t.match(text, /Requests that its middleware lets through are not reported\./)
+    t.match(
+      text,
+      /Requests that its middleware lets through are not reported, except those of machines\./,
+    )
     t.match(text, 'Refused requests, per hour')
     await add('acme', 'edge', { 'forwarded:session': 7 })
     t.match((await ada.get(OVERVIEW)).text, tile('Requests', '10'), 'from when it was at a gateway')
