@@ -87,7 +87,10 @@ void t.test('its access ends where that is asked for, and says what it means', a
   t.match(question.text, /Revoke a secret of CI\?.*ends within a second.*the only one/s)
   await ada.post(`${one}/secrets/${secretId}/revoke`)
   t.same((await services.machines.one('acme', serviceId)).secrets, [])
-  t.match((await ada.get(`${one}/disable`)).text, /Disable CI\?.*refuses it at once/s)
+  t.match(
+    (await ada.get(`${one}/disable`)).text,
+    /Disable CI\?.*refuses it and its tokens at once/s,
+  )
   await ada.post(`${one}/disable`)
   t.match((await ada.get(PAGE)).text, /Disabled.*Enable</s)
   await ada.post(`${one}/enable`)
