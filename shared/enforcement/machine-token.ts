@@ -24,6 +24,7 @@ const BEARER = /^bearer +([^\s,]+)$/i
 const SECRET_ID = /^ssk_[0-9a-f]{16}$/
 const BETWEEN = /[\s,;="]+/
 
+export const isBearerScheme = (text: string): boolean => /^bearer +$/i.test(text)
 /** As RFC 6750 2.1 writes it; undefined for any other spelling, and where there are several. */
 export const bearerOf = (authorization: string): string | undefined =>
   BEARER.exec(authorization)?.[1]

@@ -12,6 +12,7 @@ import { readCookie, SESSION_COOKIE } from './cookies.ts'
 import type { MachineBrings, MachineVerdict } from './decide.ts'
 import {
   bearerOf,
+  isBearerScheme,
   judgeMachineTimes,
   namesIssuer,
   proveMachineToken,
@@ -70,9 +71,25 @@ export function createMachineReader<Carried>(world: {
   }
 
   function isOfRealm(authorization: string, trust: TokenTrust): boolean {
+    return (
+      remembered(authorization, trust) !== undefined || namesIssuer(authorization, trust.issuer)
+    )
+  }
+
+  /** The proof of a machine that sends what it sent before: nothing is taken apart again. */
+  function remembered(authorization: string, trust: TokenTrust) {
+    const proof = proofs.endingAt(authorization, authorization.length)
+    if (proof === undefined || proof.trust !== trust) return undefined
+    const at = authorization.length - proof.token.length
+    // a slice is compared as bytes; `endsWith` costs eight times as much as all else here
+    if (at < 0 || authorization.slice(at) !== proof.token) return undefined
+    const scheme = authorization.slice(0, at)
+    return scheme === 'Bearer ' || isBearerScheme(scheme) ? proof : undefined
+  }
+
+  function prove(authorization: string, trust: TokenTrust) {
     const token = bearerOf(authorization)
-    const isKnown = token !== undefined && proofs.known(token, trust) !== undefined
-    return isKnown || namesIssuer(authorization, trust.issuer)
+    return token === undefined ? 'token_malformed' : proofs.prove(token, trust)
   }
 
   function byToken(
@@ -80,9 +97,7 @@ export function createMachineReader<Carried>(world: {
     services: ServiceJudge,
   ): KnownMachine | MachineReason | 'key_unknown' {
     if (machine != null || authorization.includes(',')) return 'machine_token_ambiguous'
-    const token = bearerOf(authorization)
-    if (token === undefined) return 'machine_token_invalid'
-    const proof = proofs.prove(token, trust)
+    const proof = remembered(authorization, trust) ?? prove(authorization, trust)
     if (proof === 'key_unknown') return proof
     if (typeof proof === 'string') return 'machine_token_invalid'
     const { claims } = proof
