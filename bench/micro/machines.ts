@@ -59,7 +59,7 @@ function judged(request: Pick<Parameters<typeof reader.read>[0], 'machine' | 'au
 }
 
 const AUTHORIZATIONS = [bearer, foreign, `${secret}${secret}`].map(
-  (token) => Buffer.from(`Bearer ${token}`, 'latin1').latin1Slice(), // flat, as one that was read
+  (token) => Buffer.from(`Bearer ${token}`).toString('latin1'), // flat, as one that was read
 )
 const [ours = '', theirs = '', opaque = ''] = AUTHORIZATIONS
 

@@ -5,7 +5,7 @@
  */
 import { SERVICE_ID } from '../fleet/access-rules.ts'
 import { LIMITS } from '../limits.ts'
-import type { TimeReason, TokenReason } from '../reasons.ts'
+import type { TokenReason } from '../reasons.ts'
 import { isSecond, proveJws, refusedOrigin, type TokenTrust } from './token.ts'
 
 /** For nothing else: an ID token is none, and what names a machine to an application is none. */
@@ -67,12 +67,6 @@ export function proveMachineToken(
   return { serviceId: sub, secretId, iat, nbf, exp }
 }
 
-/** Asked every time: a proof is kept for longer than a token is good. */
-export function judgeMachineTimes(
-  { iat, nbf, exp }: MachineTokenClaims,
-  nowSeconds: number,
-): TimeReason | undefined {
-  if (iat > nowSeconds + LIMITS.issuedAheadSecondsMax) return 'issued_ahead'
-  if (nbf > nowSeconds) return 'not_yet_valid'
-  return exp <= nowSeconds ? 'expired' : undefined
-}
+/** Asked every time, as its end is (machines.ts): a proof is kept for longer than a token is good. */
+export const isAhead = ({ iat, nbf }: MachineTokenClaims, nowSeconds: number): boolean =>
+  iat > nowSeconds + LIMITS.issuedAheadSecondsMax || nbf > nowSeconds

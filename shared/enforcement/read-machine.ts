@@ -12,8 +12,8 @@ import { readCookie, SESSION_COOKIE } from './cookies.ts'
 import type { MachineBrings, MachineVerdict } from './decide.ts'
 import {
   bearerOf,
+  isAhead,
   isBearerScheme,
-  judgeMachineTimes,
   namesIssuer,
   proveMachineToken,
   type MachineTokenClaims,
@@ -101,9 +101,7 @@ export function createMachineReader<Carried>(world: {
     if (proof === 'key_unknown') return proof
     if (typeof proof === 'string') return 'machine_token_invalid'
     const { claims } = proof
-    const reason = judgeMachineTimes(claims, nowSeconds)
-    if (reason !== undefined)
-      return reason === 'expired' ? 'machine_token_expired' : 'machine_token_invalid'
+    if (isAhead(claims, nowSeconds)) return 'machine_token_invalid'
     const { serviceId, secretId, exp: tokenEndsAt } = claims
     return services.admit({ serviceId, secretId, tokenEndsAt }, nowSeconds)
   }

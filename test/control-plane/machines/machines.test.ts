@@ -92,15 +92,20 @@ void t.test('when it was last seen, from where, and how busy it is', async (t) =
   const shown = { last_seen_at: seen, last_seen_ip: '192.0.2.7', requests_last_day: 13 }
   t.match(await call('GET', one), { body: shown })
   t.match(await call('GET', '/services'), { body: { items: [shown] } })
-  await services.machines.used([{ ...use, atMs: atMs + 1, ip: 'no address', requests: 0 }])
+  const rows = await services.store.read.select().from(schema.serviceUses)
+  t.same([...new Set(rows.map(({ serviceId: whose }) => whose))], [serviceId], 'of nobody else')
+  clock.advance(1000)
+  const later = { ...use, atMs: clock.nowMs(), ip: 'no address', requests: 0 }
+  await services.machines.used([later])
   t.match((await call('GET', one)).body, { last_seen_ip: '192.0.2.7', requests_last_day: 13 })
   clock.advance(26 * 3600_000)
-  t.match((await call('GET', one)).body, { ...shown, requests_last_day: 0 }, 'of a day')
+  t.match((await call('GET', one)).body, { requests_last_day: 0 }, 'of a day')
   t.ok((await services.store.read.select().from(schema.serviceUses)).length > 0)
   clock.advance(LIMITS.serviceUsesKeptMs)
   await services.jobs.run()
   t.same(await services.store.read.select().from(schema.serviceUses), [])
-  t.match((await call('GET', one)).body, shown && { last_seen_at: seen })
+  const still = { last_seen_at: new Date(later.atMs).toISOString(), last_seen_ip: '192.0.2.7' }
+  t.match((await call('GET', one)).body, still, 'for as long as it is there')
   await services.machines.used([{ ...use, atMs: clock.nowMs() }])
   await call('DELETE', one)
   t.same(await services.store.read.select().from(schema.serviceUses), [], 'gone with it')

@@ -143,7 +143,9 @@ t.test('a machine may ask for nothing else, and the application for no such toke
     ...{ client_id: serviceId, response_type: 'code', redirect_uri: 'https://evil.example/' },
     ...{ scope: 'openid', code_challenge: 'x'.repeat(43), code_challenge_method: 'S256' },
   })
-  const page = await fetch(`${acme.issuer}/authorize?${authorize}`, { redirect: 'manual' })
+  const page = await fetch(`${acme.issuer}/authorize?${authorize.toString()}`, {
+    redirect: 'manual',
+  })
   t.equal(page.status, 400)
   t.equal(page.headers.get('location'), null)
   for (const more of [{ scope: 'openid admin' }, { resource: 'https://evil.example' }]) {
