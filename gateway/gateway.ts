@@ -2,6 +2,7 @@
 import type { Logger } from 'pino'
 import { Agent, fetch } from 'undici'
 import type { Clock } from '../shared/clock.ts'
+import { createMachineUses, USES_TOLD_MS } from '../shared/enforcement/machine-uses.ts'
 import { endedFrom } from '../shared/enforcement/session.ts'
 import { createCallbackAdmission } from '../shared/sign-in/callback-admission.ts'
 import { createRelyingParty } from '../shared/sign-in/relying-party.ts'
@@ -19,7 +20,6 @@ import { createOwnSessions } from './session/own-sessions.ts'
 import {
   createGatewayMachines,
   createGatewaySessions,
-  createMachineUses,
   type ProvenSession,
 } from './request/sessions.ts'
 import { createLogSink, type LineSink } from './telemetry/line-writer.ts'
@@ -193,7 +193,18 @@ export function createGateway(world: GatewayWorld) {
   }
 
   const nextRequestId = createRequestIds()
-  const isUseDue = createMachineUses()
+  const machineUses = createMachineUses((use) => {
+    const {
+      tenantId: tenant_id,
+      serviceId: subject,
+      secretId: sid,
+      atSeconds: at,
+      ip,
+      requests,
+    } = use
+    follower.reportActivity({ tenant_id, sid, subject, at, ip, requests })
+  })
+  const usesTimer = setInterval(machineUses.flush, USES_TOLD_MS).unref()
   const endpoints = {
     sessions,
     relyingParty,
@@ -218,11 +229,12 @@ export function createGateway(world: GatewayWorld) {
     startTrace: telemetry.startTrace,
     serve: createServiceEndpoints(endpoints),
     terminate: (context) => terminate(context, endpoints),
-    active({ tenant, nowSeconds, machine }, { claims }) {
-      if (machine !== undefined && !isUseDue(machine.secretId, nowSeconds)) return
-      const sid = machine?.secretId ?? claims.sid
+    active({ tenant, nowSeconds, machine, clientAddress }, { claims }) {
       const { tenantId: tenant_id } = tenant
-      follower.reportActivity({ tenant_id, sid, subject: claims.sub, at: nowSeconds })
+      if (machine !== undefined)
+        return machineUses.note(tenant_id, machine, clientAddress, nowSeconds)
+      const { sid, sub: subject } = claims
+      follower.reportActivity({ tenant_id, sid, subject, at: nowSeconds })
     },
   }
 
@@ -299,6 +311,8 @@ export function createGateway(world: GatewayWorld) {
       upgrades.close()
       server.close()
       refusals.send()
+      clearInterval(usesTimer)
+      machineUses.flush()
       follower.close()
       await compiler.close()
       runtime.close()

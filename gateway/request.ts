@@ -187,11 +187,18 @@ function planOf(
             context,
             context.tenant.access,
           ),
+    keptLines:
+      machine?.tokenEndsAt === undefined
+        ? undefined
+        : withoutAuthorization(context.exchange.head.keptLines),
     responseLines: `X-Request-Id: ${context.requestId}\r\n`,
     isPrivate: session !== undefined,
     privateCookieLine: cookies.length === 0 ? '' : cookies.map(cookieLine).join(''),
   }
 }
+
+/** It was for us: nobody behind us is to be able to come in with it. */
+const withoutAuthorization = (lines: string) => lines.replaceAll(/^authorization:.*\r\n/gim, '')
 
 const cookieLine = (cookie: string) => `Set-Cookie: ${cookie}\r\n`
 

@@ -33,6 +33,15 @@ export const SIGN_IN_REASONS = [
 ] as const
 export type SignInReason = (typeof SIGN_IN_REASONS)[number]
 
+/** Of a machine that brought a token of the realm. */
+export const MACHINE_TOKEN_REASONS = [
+  'machine_token_ambiguous',
+  'machine_token_invalid',
+  'machine_token_expired',
+  'machine_token_revoked',
+] as const
+export type MachineTokenReason = (typeof MACHINE_TOKEN_REASONS)[number]
+
 /** Of a machine that brought credentials. */
 export const MACHINE_REASONS = [
   'machine_malformed',
@@ -42,8 +51,11 @@ export const MACHINE_REASONS = [
   'machine_disabled',
   'machine_not_allowed',
   'machine_rate_limited',
+  ...MACHINE_TOKEN_REASONS,
 ] as const
 export type MachineReason = (typeof MACHINE_REASONS)[number]
+const OF_MACHINES: ReadonlySet<string> = new Set(MACHINE_REASONS)
+export const isMachineReason = (reason: string) => OF_MACHINES.has(reason)
 
 export const REFUSE_REASONS = [
   'host_unknown',

@@ -7,9 +7,17 @@ export const SERVICE_LIMITS = {
   serviceSecretSecondsMin: 3600,
   serviceSecretSecondsMax: 365 * 24 * 3600,
   serviceSecretSecondsDefault: 90 * 24 * 3600,
+  /** A token that a machine gets for its secret, and how often it may ask for one. */
+  serviceTokenSeconds: 600,
+  rateServiceTokens: { burst: 60, perSecond: 1 },
+  /** Of how many a worker knows that their signature holds. */
+  serviceTokensRememberedMax: 10_000,
   /** How exact it is when a secret was last used, and of how many a worker knows when it said so. */
   serviceUseToldSeconds: 300,
   serviceUsesRememberedMax: 10_000,
+  /** What one report may stand for. */
+  eventCountMax: 1_000_000,
+  serviceUsesKeptMs: 2 * 24 * 3600 * 1000,
   /** Wrong credentials of one address or network; right ones come in all the same. */
   rateServiceFailures: { burst: 20, perSecond: 0.2 },
   /**

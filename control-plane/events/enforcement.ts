@@ -5,6 +5,7 @@
  */
 import { SECOND_MS, type Clock } from '../../shared/clock.ts'
 import { Refusal } from '../../shared/errors.ts'
+import { SERVICE_ID } from '../../shared/fleet/access-rules.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import { createRateLimits } from '../../shared/rate-limits.ts'
 import type { EnforcementEvent } from '../../shared/fleet/snapshot.ts'
@@ -22,6 +23,7 @@ import {
 import { addFigures } from '../store/queries/figures.ts'
 import { takeRate } from '../store/queries/rates.ts'
 import { isSidRevoked } from '../store/queries/revocations.ts'
+import { noteMachineUse } from '../store/queries/services.ts'
 import { findSession, usersOfSessions } from '../store/queries/sessions.ts'
 import { findTenant } from '../store/queries/tenants.ts'
 import { isTrialId } from '../store/queries/users.ts'
@@ -103,7 +105,13 @@ export function createEnforcement({ store, clock }: { store: Store; clock: Clock
         throw new Refusal('tenant_not_found')
       await enforce(change, tenantId, heeded)
       const told = taken.filter(isOfPerson)
-      await keep(change, tenantId, instance, told)
+      await keep(
+        change,
+        tenantId,
+        instance,
+        told.filter((event) => !isUseOfMachine(event)),
+      )
+      for (const use of told.filter(isUseOfMachine)) await noteUse(change, tenantId, use)
       // gateways count on their own: fleet/hub.ts
       const figures = tally(told.map(ofApplication))
       await addFigures(change.queries, 'application', change.nowMs, new Map([[tenantId, figures]]))
@@ -218,6 +226,21 @@ async function end(
   if (await isSidRevoked(queries, tenantId, sid, notBefore)) return false
   await revokeIn(change, tenantId, { sid }, reason, null, notBefore)
   return true
+}
+
+type UseOfMachine = OwnEvent & { readonly subject: string; readonly sid: string }
+
+/** A machine was let in: no news, but a figure, and when it was last seen. */
+const isUseOfMachine = (event: OwnEvent): event is UseOfMachine =>
+  event.outcome === 'forwarded' && event.sid !== undefined && SERVICE_ID.test(event.subject ?? '')
+
+function noteUse(
+  { queries, nowMs }: Change,
+  tenantId: string,
+  { subject: serviceId, sid: secretId, ip, count = 1 }: UseOfMachine,
+) {
+  const use = { tenantId, serviceId, secretId, ip, requests: count }
+  return noteMachineUse(queries, { ...use, atMs: nowMs })
 }
 
 async function keep(

@@ -52,6 +52,15 @@ export const EnforcementEventBody = v.object({
       v.description('Which path was refused, without its query.'),
     ),
   ),
+  count: v.optional(
+    v.pipe(
+      v.number(),
+      v.safeInteger(),
+      v.minValue(1),
+      v.maxValue(LIMITS.eventCountMax),
+      v.description('How many requests that were; 1 if left out.'),
+    ),
+  ),
 })
 
 interface EventBatch {

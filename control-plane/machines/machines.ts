@@ -3,10 +3,11 @@
  * the other without a gap. Who has a right one is decided where requests are, by what the snapshot
  * says (.docs/decisions/0079-machines.md); a secret is shown once and kept as its hash.
  */
-import { createHash, randomBytes } from 'node:crypto'
-import { SECOND_MS, type Clock } from '../../shared/clock.ts'
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { DAY_MS, SECOND_MS, type Clock } from '../../shared/clock.ts'
 import { Refusal } from '../../shared/errors.ts'
 import { LIMITS } from '../../shared/limits.ts'
+import { LRUCache } from 'lru-cache'
 import { findAccessRules } from '../store/queries/access.ts'
 import {
   deleteService,
@@ -15,16 +16,21 @@ import {
   findService,
   insertService,
   insertServiceSecret,
-  markSecretUsed,
+  deleteServiceUsesBefore,
+  deleteServiceUsesOf,
+  noteMachineUse,
   servicesIdentifiedBefore,
   serviceSecretsOf,
   servicesOf,
+  serviceUsesSince,
   updateService,
+  type MachineUse,
   type ServiceRow,
   type ServiceSecretRow,
 } from '../store/queries/services.ts'
 import { findTenant } from '../store/queries/tenants.ts'
 import type { Queries } from '../store/engine.ts'
+import { pruneWith } from '../store/statements.ts'
 import type { Actor, Store } from '../store/store.ts'
 import { createAlter, found } from '../tenants/alter.ts'
 import { servicesIn } from '../tenants/service-rules.ts'
@@ -34,15 +40,16 @@ export interface Machine extends ServiceRow {
   readonly secrets: readonly MachineSecret[]
   /** In how many rules it is named. */
   readonly isNamed: boolean
+  /** How many of its requests were let in, within a day or a little more. */
+  readonly requests: number
 }
+
+/** What a secret that somebody shows is worth. */
+export type ShownSecret =
+  | { readonly kind: 'good'; readonly secretId: string; readonly endsAt: number }
+  | { readonly kind: 'unknown' | 'ended' | 'disabled' }
 
 type MachineSecret = Omit<ServiceSecretRow, 'tenantId' | 'serviceId' | 'secretHash'>
-
-interface UsedSecret {
-  readonly tenantId: string
-  readonly secretId: string
-  readonly atMs: number
-}
 
 export type Machines = ReturnType<typeof createMachines>
 
@@ -51,17 +58,21 @@ const ID_BYTES = 8
 
 export function createMachines({ store, clock }: { readonly store: Store; readonly clock: Clock }) {
   const alter = createAlter(store)
+  /** When it was last told that a secret was shown for a token. */
+  const told = new LRUCache<string, number>({ max: LIMITS.serviceUsesRememberedMax })
 
   async function all(queries: Queries, tenantId: string): Promise<Machine[]> {
     const secrets = Map.groupBy(await serviceSecretsOf(queries, tenantId), (row) => row.serviceId)
     const rules = await findAccessRules(queries, tenantId)
     const named = servicesIn(rules?.content.rules ?? [])
+    const requests = await serviceUsesSince(queries, tenantId, clock.nowMs() - DAY_MS)
     return (await servicesOf(queries, tenantId)).map((service) => ({
       ...service,
       secrets: (secrets.get(service.serviceId) ?? []).map(
         ({ secretId, createdAt, endsAt, usedAt }) => ({ secretId, createdAt, endsAt, usedAt }),
       ),
       isNamed: named.has(service.serviceId),
+      requests: requests.get(service.serviceId) ?? 0,
     }))
   }
 
@@ -88,8 +99,9 @@ export function createMachines({ store, clock }: { readonly store: Store; readon
       await alter(tenantId, actor, 'service.created', async ({ queries, nowMs }) => {
         if ((await servicesOf(queries, tenantId)).length >= LIMITS.servicesPerTenantMax)
           throw new Refusal('services_full')
-        const times = { createdAt: nowMs, identityAt: nowMs }
-        await insertService(queries, { serviceId, tenantId, name, isDisabled: false, ...times })
+        const times = { createdAt: nowMs, identityAt: nowMs, seenAt: null }
+        const row = { serviceId, tenantId, name, isDisabled: false, seenIp: null, ...times }
+        await insertService(queries, row)
         return { service_id: serviceId, name }
       })
       return requireOne(store.read, tenantId, serviceId)
@@ -155,20 +167,54 @@ export function createMachines({ store, clock }: { readonly store: Store; readon
         const { name, isNamed } = await requireOne(queries, tenantId, serviceId)
         if (isNamed) throw new Refusal('service_used')
         await deleteServiceSecretsOf(queries, tenantId, serviceId)
+        await deleteServiceUsesOf(queries, tenantId, serviceId)
         await deleteService(queries, tenantId, serviceId)
         return { service_id: serviceId, name }
       })
     },
 
+    async has(tenantId: string, serviceId: string): Promise<boolean> {
+      return (await findService(store.read, tenantId, serviceId)) !== undefined
+    },
+
+    /** One that is not there and one with another secret are the same. */
+    async shown(tenantId: string, serviceId: string, text: string): Promise<ShownSecret> {
+      const given = createHash('sha256').update(text).digest()
+      const service = await findService(store.read, tenantId, serviceId)
+      const secret = (await serviceSecretsOf(store.read, tenantId)).find(
+        (one) =>
+          one.serviceId === serviceId &&
+          timingSafeEqual(Buffer.from(one.secretHash, 'base64url'), given),
+      )
+      if (service === undefined || secret === undefined) return { kind: 'unknown' }
+      const { secretId, endsAt } = secret
+      // a token is good for a second at least
+      if (endsAt - clock.nowMs() < 2 * SECOND_MS) return { kind: 'ended' }
+      return service.isDisabled ? { kind: 'disabled' } : { kind: 'good', secretId, endsAt }
+    },
+
+    /** It comes every ten minutes at most, and is told now and then. */
+    async tokenGiven(use: Omit<MachineUse, 'atMs' | 'requests'>): Promise<void> {
+      const nowMs = clock.nowMs()
+      const toldMs = told.get(use.secretId) ?? -Infinity
+      if (nowMs - toldMs < LIMITS.serviceUseToldSeconds * SECOND_MS) return
+      told.set(use.secretId, nowMs)
+      await store.change(({ queries }) =>
+        noteMachineUse(queries, { ...use, atMs: nowMs, requests: 0 }),
+      )
+    },
+
     /** What gateways report, many at a time; no gateway has to hear of it. */
-    async used(reports: readonly UsedSecret[]): Promise<void> {
+    async used(reports: readonly MachineUse[]): Promise<void> {
       if (reports.length === 0) return
       const latestMs = clock.nowMs() // a gateway's clock may run ahead
       await store.change(async ({ queries }) => {
         for (const report of reports)
-          await markSecretUsed(queries, { ...report, atMs: Math.min(report.atMs, latestMs) })
+          await noteMachineUse(queries, { ...report, atMs: Math.min(report.atMs, latestMs) })
       })
     },
+
+    prune: pruneWith(store, deleteServiceUsesBefore, LIMITS.serviceUsesKeptMs),
 
     /** Applications are to know each for a week from now on; answers for how many that was due. */
     async renewIdentities(limit: number): Promise<number> {

@@ -54,13 +54,16 @@ function edgeOutcome(decision: string, reason: string): FigureOutcome {
 interface Reported {
   readonly outcome: string
   readonly reason?: string | undefined
+  /** How often it happened. */
+  readonly count?: number | undefined
 }
 
-export function ofApplication({ outcome, reason = '' }: Reported): Counted {
+export function ofApplication({ outcome, reason = '', count = 1 }: Reported): Figure {
   const isKnown = Object.hasOwn(FIGURE_OUTCOMES, outcome)
   return {
     outcome: isKnown ? (outcome as FigureOutcome) : 'other',
     reason: reasonOf(reason),
+    count,
   }
 }
 
@@ -85,13 +88,13 @@ function signInOutcome(state: RecordedState, isFailure: boolean, note?: DeviceNo
 }
 
 /** One row for what is alike. */
-export function tally(counted: Iterable<Counted>): readonly Figure[] {
+export function tally(counted: Iterable<Counted & { readonly count?: number }>): readonly Figure[] {
   const figures = new Map<string, { -readonly [K in keyof Figure]: Figure[K] }>()
-  for (const { outcome, reason } of counted) {
+  for (const { outcome, reason, count = 1 } of counted) {
     const key = `${outcome} ${reason}`
     const known = figures.get(key)
-    if (known === undefined) figures.set(key, { outcome, reason, count: 1 })
-    else known.count++
+    if (known === undefined) figures.set(key, { outcome, reason, count })
+    else known.count += count
   }
   return [...figures.values()]
 }

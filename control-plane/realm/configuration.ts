@@ -1,6 +1,6 @@
 /**
- * The provider's settings: what one confidential client needs for the code flow with PKCE, and
- * nothing beside it. Everything that the provider can do and this page does not name is off.
+ * The provider's settings: what one confidential client needs for the code flow with PKCE, what machines
+ * need for their tokens, and nothing beside it. Everything that the provider can do and this page does not name is off.
  */
 import type { Adapter, Configuration, KoaContextWithOIDC } from 'oidc-provider'
 import { MINUTE_MS, SECOND_MS, type Clock, nowSeconds } from '../../shared/clock.ts'
@@ -8,6 +8,7 @@ import { ACR_PASSWORD, ACR_SECOND_FACTOR } from '../policy/verdict.ts'
 import type { PrivateSigningJwk } from '../keys/signing-keys.ts'
 import type { Tenant } from '../store/queries/tenants.ts'
 import { errors, interactionPolicy } from './oidc.ts'
+import { LIMITS } from '../../shared/limits.ts'
 import { pathCookieName, realmCookieName, sessionCookiePath } from './realm-cookies.ts'
 import { LANGUAGES } from '../../shared/sign-in/language.ts'
 import { SESSION_ENDED } from '../../shared/sign-in/session-ended.ts'
@@ -100,6 +101,7 @@ export function providerConfiguration(settings: RealmSettings, hooks: RealmHooks
       rpInitiatedLogout: { enabled: true },
       backchannelLogout: { enabled: true }, // our own notices; this names them in discovery
       userinfo: { enabled: true },
+      clientCredentials: { enabled: true }, // for machines: machine-tokens.ts
       devInteractions: off,
       dPoP: off,
       pushedAuthorizationRequests: off,
@@ -126,6 +128,7 @@ export function providerConfiguration(settings: RealmSettings, hooks: RealmHooks
     ttl: {
       AuthorizationCode: CODE_SECONDS,
       AccessToken: ACCESS_TOKEN_SECONDS,
+      ClientCredentials: LIMITS.serviceTokenSeconds,
       Interaction: SIGN_IN_SECONDS,
       Grant: tenant.maxSessionSeconds + SIGN_IN_SECONDS,
       // From the sign-in on, not from the last use: coming back does not make it longer

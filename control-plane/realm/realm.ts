@@ -23,6 +23,7 @@ import {
   mustStepUp,
 } from './realm-hooks.ts'
 import { realmPages } from './realm-pages.ts'
+import { issueMachineTokens, machineClients } from './machine-tokens.ts'
 import { createRealmRecords } from './records.ts'
 import { issueSessionTokens } from './session-token.ts'
 import { requestIdOf } from './show.ts'
@@ -56,6 +57,7 @@ export async function createRealm(
   const records = createRealmRecords({
     ...world,
     tenantId,
+    otherClients: machineClients(tenantId, world),
     personAt: (ctx) => personAt(ctx, world, tenantId),
     onCodeReused: async (sids) => {
       log.warn(
@@ -102,6 +104,8 @@ export async function createRealm(
   const provider = new RealmProvider(issuer, configuration)
   answerUnder(provider, base)
   takePreviousSecret(provider, clientSecrets, clock)
+  const ofMachines = { tenantId, issuer, clientId, key, rateLimits: tokenLimits }
+  issueMachineTokens(provider, ofMachines, world)
   issueSessionTokens(provider, { issuer, clientId, tenant, key }, world)
   logProblems(provider, tenantId, log)
   const reached = { tenant, clientId, issuer, provider, applicationUrls }

@@ -45,6 +45,8 @@ interface RealmRecordsWorld {
   readonly vault: Vault
   readonly clock: Clock
   readonly tenantId: string
+  /** Beside the application, which is configured. */
+  readonly otherClients?: Pick<Adapter, 'find'>
   /** A code came a second time: these sessions were made from it (RFC 6749, section 4.1.2). */
   readonly onCodeReused: (sids: readonly string[]) => Promise<void>
   /** Who has signed in with the browser of a request before, as far as that can be told. */
@@ -143,7 +145,7 @@ export function createRealmRecords(world: RealmRecordsWorld) {
       },
 
       async find(id) {
-        if (model === 'Client') return undefined // the only client of a realm is configured
+        if (model === 'Client') return world.otherClients?.find(id)
         const record = await findRecord(store.read, keyOf(model, id), clock.nowMs())
         if (record === undefined) return undefined
         if (model === 'Interaction' && record.consumedAt !== null) return undefined

@@ -12,6 +12,8 @@ import type { TestTickets } from '../connections/test-tickets.ts'
 import type { Devices as EnrolledDevices } from '../devices/devices.ts'
 import type { DeviceProofs } from '../devices/proofs.ts'
 import type { DeviceTypedCodes } from '../devices/typed-codes.ts'
+import type { Enforcement } from '../events/enforcement.ts'
+import type { Machines } from '../machines/machines.ts'
 import type { Factors } from '../accounts/factors.ts'
 import type { Revocations } from '../sessions/revocations.ts'
 import type { Sessions } from '../sessions/sessions.ts'
@@ -66,6 +68,10 @@ export interface RealmWorld {
   readonly enrolledDevices: Pick<EnrolledDevices, 'claim' | 'ofPerson' | 'removeOwn'>
   readonly deviceProofs: Pick<DeviceProofs, 'begin' | 'find' | 'take' | 'burn'>
   readonly deviceTypedCodes: Pick<DeviceTypedCodes, 'take'>
+  /** Services with a secret of their own. */
+  readonly machines: Pick<Machines, 'has' | 'shown' | 'tokenGiven'>
+  /** Told of those who came with a wrong one. */
+  readonly enforcement: Pick<Enforcement, 'receive'>
   /** The company's own identity providers. */
   readonly connections: Pick<Connections, 'active' | 'withSecret' | 'noteTested'>
   readonly connectionProtocol: ConnectionProtocol

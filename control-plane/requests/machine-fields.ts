@@ -1,7 +1,7 @@
 /** Machines and their secrets, as they are sent and answered. */
 import * as v from 'valibot'
 import { LIMITS } from '../../shared/limits.ts'
-import { described, time } from './described.ts'
+import { count, described, time } from './described.ts'
 import { flag, text, whole } from './fields.ts'
 
 const label = text('text', LIMITS.serviceNameCharactersMax)
@@ -33,14 +33,23 @@ export const MachineSecretAnswer = v.strictObject({
   ends_at: described(time, 'From then on it is refused.'),
   last_used_at: described(
     v.nullable(time),
-    'When a gateway last let it in, to within a few minutes; null: never, or in sdk mode.',
+    'When it last let the machine in, or got it a token, to within a few minutes; null: never.',
   ),
 })
 
 export const MachineAnswer = v.strictObject({
-  service_id: described(v.string(), 'For `service` in access rules, and for Service-Client-Id.'),
+  service_id: described(
+    v.string(),
+    'For `service` in access rules, for Service-Client-Id, and for `client_id` at the token endpoint.',
+  ),
   name: v.string(),
   is_disabled: v.boolean(),
   created_at: time,
+  last_seen_at: described(
+    v.nullable(time),
+    'When it was last let in, or asked for a token, to within a few minutes; null: never.',
+  ),
+  last_seen_ip: described(v.nullable(v.string()), 'From where that was.'),
+  requests_last_day: described(count, 'How many of its requests were let in within a day.'),
   secrets: described(v.array(MachineSecretAnswer), 'Without the secrets themselves.'),
 })

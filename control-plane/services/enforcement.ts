@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { SECOND_MS } from '../../shared/clock.ts'
 import { SERVICE_ID } from '../../shared/fleet/access-rules.ts'
-import type { FleetSettings, Revoked } from '../../shared/fleet/snapshot.ts'
+import type { FleetSettings, Revoked, SessionActivity } from '../../shared/fleet/snapshot.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import { createCoalescingRunner } from '../concurrency/coalescing-runner.ts'
 import { followHolders } from '../connectors/holders.ts'
@@ -140,12 +140,14 @@ export async function openEnforcement(world: ServicesWorld, below: TenantService
     settings,
     async onActivity(_gatewayId, seen) {
       const [ofMachines = [], ofPeople = []] = [true, false].map((isMachine) =>
-        seen
-          .filter(({ subject }) => SERVICE_ID.test(subject) === isMachine)
-          .map(({ tenant_id, sid, at }) => ({ tenantId: tenant_id, sid, atMs: at * SECOND_MS })),
+        seen.filter(({ subject }) => SERVICE_ID.test(subject) === isMachine),
       )
-      await sessions.seen(ofPeople)
-      await machines.used(ofMachines.map(({ sid, ...one }) => ({ ...one, secretId: sid })))
+      await sessions.seen(
+        ofPeople.map(({ tenant_id: tenantId, sid, at }) => {
+          return { tenantId, sid, atMs: at * SECOND_MS }
+        }),
+      )
+      await machines.used(ofMachines.map(machineUseOf))
     },
     async onDoor(gatewayId, door) {
       await gatewayDoors.connected(gatewayId, door)
@@ -240,4 +242,10 @@ export async function openEnforcement(world: ServicesWorld, below: TenantService
     },
     changesSettled: async () => fleet.settled(await store.revision(), LIMITS.fleetSettleMsMax),
   }
+}
+
+/** A gateway of the version before tells of one request, and not of where it came from. */
+function machineUseOf({ tenant_id, subject, sid, at, ip, requests = 1 }: SessionActivity) {
+  const whose = { tenantId: tenant_id, serviceId: subject, secretId: sid }
+  return { ...whose, atMs: at * SECOND_MS, ip, requests: Math.min(requests, LIMITS.eventCountMax) }
 }

@@ -91,7 +91,7 @@ export async function openTenants(world: ServicesWorld, jobs: Jobs) {
     HOSTNAMES_EVERY_MS,
   )
   const policies = createPolicies({ store, clock })
-  const machines = createMachines({ store, clock })
+  const machines = jobs.tidied('machines', createMachines({ store, clock }))
   jobs.tidies('serviceIdentities', (limit) => machines.renewIdentities(limit))
   const accessRules = createAccessRules({ store })
   const accessReview = jobs.tidied(

@@ -14,7 +14,7 @@ import * as feed from './feed-tables.ts'
 import * as hostname from './hostname-tables.ts'
 import * as monitoring from './monitoring-tables.ts'
 import { scimGroups, scimPeople, scimRequests, scimTokens } from './scim-tables.ts'
-import { services, serviceSecrets } from './service-tables.ts'
+import { services, serviceSecrets, serviceUses } from './service-tables.ts'
 import * as signIn from './sign-in-tables.ts'
 import * as webhook from './webhook-tables.ts'
 
@@ -37,6 +37,7 @@ export const schema = {
   scimTokens,
   services,
   serviceSecrets,
+  serviceUses,
   ...signIn,
   ...webhook,
 }

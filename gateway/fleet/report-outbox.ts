@@ -2,7 +2,8 @@
  * What the workers saw, on its way to the control plane. Events are kept until they are
  * acknowledged; those that end a session everywhere go first, are pushed out by no noise, and lie on
  * the disk meanwhile, so that a sign-out during an outage is none that this process can forget.
- * Activity is only the newest time that a session was used, so of that just the newest is kept.
+ * Activity is only the newest time that a session was used, so of that just the newest is kept; the
+ * requests of a machine are added up.
  */
 import type { Logger } from 'pino'
 import * as v from 'valibot'
@@ -99,8 +100,9 @@ export function createReportOutbox(options: ReportOutboxOptions) {
         for (const session of report.sessions) {
           if (!v.is(SessionActivitySchema, session)) continue
           const key = `${session.tenant_id} ${session.sid}`
-          if (activity.size < LIMITS.fleetReportsHeldMax || activity.has(key))
-            activity.set(key, session)
+          const before = activity.get(key)
+          if (activity.size < LIMITS.fleetReportsHeldMax || before !== undefined)
+            activity.set(key, added(before, session))
         }
       } else addEvents(report.events)
       gather()
@@ -123,4 +125,9 @@ export function createReportOutbox(options: ReportOutboxOptions) {
     /** Sends what is there. */
     close: sendWhatIsThere,
   }
+}
+
+function added(before: SessionActivity | undefined, session: SessionActivity): SessionActivity {
+  if (before?.requests === undefined || session.requests === undefined) return session
+  return { ...session, requests: before.requests + session.requests }
 }

@@ -116,6 +116,9 @@ function takeField(
     case FIELD.serviceSecret:
       machineOf(head).secrets.push(value)
       return false
+    case FIELD.authorization:
+      head.authorization = joined(head.authorization, value)
+      return true
     case FIELD.forwardedFor:
       head.forwardedFor = joined(head.forwardedFor, value)
       return false

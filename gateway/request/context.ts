@@ -1,7 +1,12 @@
 /** What one request is to the edge: what was found out about it, and whom it can ask. */
 import type { Clock } from '../../shared/clock.ts'
 import type { AddressReader } from '../../shared/client-address.ts'
-import type { Judged, Outcome, ServiceEndpoint } from '../../shared/enforcement/decide.ts'
+import type {
+  Judged,
+  MachineBrings,
+  Outcome,
+  ServiceEndpoint,
+} from '../../shared/enforcement/decide.ts'
 import { flat } from '../../shared/enforcement/flat.ts'
 import { METHOD_OVERRIDES } from '../../shared/enforcement/foreign-headers.ts'
 import type { MachinePass } from '../../shared/enforcement/machines.ts'
@@ -161,14 +166,16 @@ export class RequestContext implements ServiceRequest, Judged<ProvenSession> {
     return this.edge.sessions.read(this)
   }
 
-  get isFromMachine(): boolean {
-    return this.exchange.head.machine !== null
+  get machineBrings(): MachineBrings {
+    const { machine, authorization } = this.exchange.head
+    return this.edge.machines.brings({ machine, authorization, tenant: this.tenant })
   }
 
   readMachine() {
+    const { machine, authorization } = this.exchange.head
     const { cookies, clientAddress, nowSeconds, tenant } = this
-    const machine = this.exchange.head.machine ?? NO_CREDENTIALS
-    return this.edge.machines.read({ machine, cookies, clientAddress, nowSeconds, tenant })
+    const asked = { cookies, clientAddress, nowSeconds, tenant }
+    return this.edge.machines.read({ machine, authorization, ...asked })
   }
 
   /** What a request gets whose session does not hold, or is not there. */
@@ -177,8 +184,6 @@ export class RequestContext implements ServiceRequest, Judged<ProvenSession> {
     return signInRequired(this, reason, maxAge)
   }
 }
-
-const NO_CREDENTIALS = { ids: [], secrets: [] }
 
 /** A request without a tenant: all that its log line can tell. */
 export class UnservedContext {

@@ -1,7 +1,5 @@
 /** The readers of the gateway, of people and of machines: with each proof come the lines that an application gets. */
 import type { Clock } from '../../shared/clock.ts'
-import { RecentlyUsed } from '../../shared/enforcement/recently-used.ts'
-import { LIMITS } from '../../shared/limits.ts'
 import {
   createMachineReader,
   type MachineReader as Machines,
@@ -18,17 +16,6 @@ export type SessionReader = Reader<SessionLines>
 
 export function createGatewaySessions(): SessionReader {
   return createSessionReader({ carry: (token, claims) => new SessionLines(token, claims) })
-}
-
-/** Whether it is to be told that a secret was used: of each now and then, however busy its machine is. */
-export function createMachineUses() {
-  const told = new RecentlyUsed<number>(LIMITS.serviceUsesRememberedMax)
-  return (secretId: string, nowSeconds: number): boolean => {
-    const before = told.get(secretId)
-    if (before !== undefined && nowSeconds - before < LIMITS.serviceUseToldSeconds) return false
-    told.set(secretId, nowSeconds)
-    return true
-  }
 }
 
 export type MachineReader = Machines<SessionLines>

@@ -36,6 +36,10 @@ const OUTCOMES: Readonly<Partial<Record<RefuseReason, string>>> = {
   machine_disabled: 'refused',
   machine_not_allowed: 'refused',
   machine_rate_limited: 'refused',
+  machine_token_ambiguous: 'refused',
+  machine_token_invalid: 'refused',
+  machine_token_expired: 'refused',
+  machine_token_revoked: 'refused',
   websockets_exhausted: 'refused',
   client_unreadable: 'refused',
 }

@@ -24,6 +24,8 @@ export interface ForwardPlan {
   readonly client?: string
   /** Lines that we add to the request, a CRLF behind each: Host, Cookie, identity, forwarding. */
   readonly requestLines: string
+  /** Where fewer lines go on than the head says. */
+  readonly keptLines?: string | undefined
   /** Lines that we add to the response, a CRLF behind each: Set-Cookie, X-Request-Id. */
   readonly responseLines: string
   /**
@@ -47,7 +49,7 @@ export function upstreamRequest(
     method: head.method,
     target: head.target,
     client: plan.client,
-    lines: plan.requestLines + head.keptLines,
+    lines: plan.requestLines + (plan.keptLines ?? head.keptLines),
     bodyLength: head.bodyLength,
     hasLength: head.hasLength,
     firstBody,

@@ -48,6 +48,7 @@ export const FIELD = {
   targetedCache: 29,
   serviceId: 30,
   serviceSecret: 31,
+  authorization: 32,
 } as const
 type Field = (typeof FIELD)[keyof typeof FIELD]
 
@@ -90,6 +91,7 @@ const REQUEST_FIELDS = new Map<string, Field>([
   ['x-service-probe-pass', FIELD.probePass],
   [SERVICE_ID_HEADER, FIELD.serviceId],
   [SERVICE_SECRET_HEADER, FIELD.serviceSecret],
+  ['authorization', FIELD.authorization],
 ])
 
 const RESPONSE_FIELDS = new Map<string, Field>([

@@ -34,6 +34,8 @@ export class ParsedHead {
   probePass = ''
   /** What a machine says of itself; null: it brought no such line. Never part of `keptLines`. */
   machine: { readonly ids: string[]; readonly secrets: string[] } | null = null
+  /** All of its lines, which are among `keptLines`. */
+  authorization = ''
   isUpgrade = false
 
   // For the wire alone

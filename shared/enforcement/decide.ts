@@ -38,10 +38,18 @@ export type SessionVerdict<Session> =
     }
   | { readonly kind: 'invalid'; readonly reason: SignInReason }
 
+/** By what a request says that a machine sends it, whatever that is worth; undefined: it does not. */
+export type MachineBrings = 'secret' | 'token' | undefined
+
 /** What the caller found out about the machine that sent this request. */
 export type MachineVerdict<Session> =
   | { readonly kind: 'known'; readonly session: Session; readonly pass: MachinePass }
-  | { readonly kind: 'refused'; readonly reason: MachineReason | 'state_lost' }
+  | {
+      readonly kind: 'refused'
+      readonly reason: MachineReason | 'state_lost'
+      /** It may be of a key that is newer than what we have. */
+      readonly isKeyUnknown?: boolean
+    }
 
 /** What is asked of a request, and only where it matters: a sealed path costs no signature check. */
 export interface Judged<Session> {
@@ -63,9 +71,8 @@ export interface Judged<Session> {
   /** Sessions are bound to their network, and this request's is not to be told. */
   readonly isNetworkUnknown: boolean
   readSession(): SessionVerdict<Session>
-  /** It brought credentials of a machine, whatever they are worth. */
-  readonly isFromMachine: boolean
-  /** Asked only where `isFromMachine`. */
+  readonly machineBrings: MachineBrings
+  /** Asked only where it brings something. */
   readMachine(): MachineVerdict<Session>
 }
 
@@ -74,7 +81,7 @@ export interface Forward<Session> {
   readonly reason: ForwardReason
   /** Who is named to the application. */
   readonly session: Session | undefined
-  /** Of a machine: by which of its secrets it came in. */
+  /** Of a machine: by which of its secrets it came in. With `tokenEndsAt`, Authorization is for us alone. */
   readonly machine?: MachinePass | undefined
   /** Values of Set-Cookie, for an answer that no shared cache may store; else left out. */
   readonly cookies: readonly string[]
@@ -98,6 +105,7 @@ export type Outcome<Session> =
       readonly status: RefusedStatus
       /** The clauses of which one would have opened the path. */
       readonly ways?: readonly AllowClause[]
+      readonly isKeyUnknown?: boolean | undefined
     }
 
 export type RefusedStatus = 400 | 401 | 403 | 404 | 429 | 503
@@ -140,7 +148,8 @@ export function decide<Session extends WithClaims>(
   if (rules.excluded(path) && rules.access?.isRuled(request, true) !== true)
     return letIn('excluded', rules, request)
   if (request.isStateLost) return STATE_LOST
-  if (rules.services !== undefined && request.isFromMachine) return decideMachine(rules, request)
+  if (rules.services !== undefined && request.machineBrings !== undefined)
+    return decideMachine(rules, request)
   const verdict = request.readSession()
   if (verdict.kind === 'valid')
     return barOf(rules.access, request, verdict.session) ?? admit('session', request, verdict)
@@ -154,17 +163,20 @@ function decideMachine<Session extends WithClaims>(
   request: Judged<Session>,
 ): Outcome<Session> {
   const verdict = request.readMachine()
-  if (verdict.kind === 'refused') return refuseMachine(verdict.reason)
+  if (verdict.kind === 'refused') return refuseMachine(verdict.reason, verdict.isKeyUnknown)
   const { session, pass } = verdict
   return access === undefined
     ? refuseMachine('machine_not_allowed')
     : (barOf(access, request, session) ?? nameMachine('machine', session, pass))
 }
 
-function refuseMachine(reason: MachineReason | 'state_lost'): Outcome<never> {
+function refuseMachine(
+  reason: MachineReason | 'state_lost',
+  isKeyUnknown?: boolean,
+): Outcome<never> {
   return reason === 'state_lost'
     ? STATE_LOST
-    : { kind: 'refuse', reason, status: MACHINE_STATUSES[reason] }
+    : { kind: 'refuse', reason, status: MACHINE_STATUSES[reason], isKeyUnknown }
 }
 
 const MACHINE_STATUSES: Readonly<Record<MachineReason, RefusedStatus>> = {
@@ -175,6 +187,10 @@ const MACHINE_STATUSES: Readonly<Record<MachineReason, RefusedStatus>> = {
   machine_disabled: 401,
   machine_not_allowed: 403,
   machine_rate_limited: 429,
+  machine_token_ambiguous: 400,
+  machine_token_invalid: 401,
+  machine_token_expired: 401,
+  machine_token_revoked: 401,
 }
 
 /**
@@ -247,17 +263,22 @@ function serve(endpoint: ServiceEndpoint, request: Judged<unknown>): Outcome<nev
     : { kind: 'service', endpoint }
 }
 
-/** Whoever it is; somebody who is signed in is named all the same, and a machine that is known. */
+/**
+ * Whoever it is; somebody who is signed in is named all the same, and a machine that is known. A token
+ * of the realm is no application's to judge, so one that does not hold goes no further here, too.
+ */
 function letIn<Session>(
   reason: 'excluded' | 'pass_through',
   { services }: TenantRules,
   request: Judged<Session>,
 ): Outcome<Session> {
-  if (services !== undefined && request.isFromMachine && !request.isStateLost) {
+  const brings = services === undefined ? undefined : request.machineBrings
+  if (brings === 'token' && request.isStateLost) return STATE_LOST
+  if (brings !== undefined && !request.isStateLost) {
     const machine = request.readMachine()
-    if (machine.kind === 'refused')
-      return forNobody(reason, request.isUpgrade && !request.isFromOwnOrigin)
-    return nameMachine(reason, machine.session, machine.pass)
+    if (machine.kind === 'known') return nameMachine(reason, machine.session, machine.pass)
+    if (brings === 'token') return refuseMachine(machine.reason, machine.isKeyUnknown)
+    return forNobody(reason, request.isUpgrade && !request.isFromOwnOrigin)
   }
   const verdict = request.isStateLost ? undefined : request.readSession()
   if (verdict?.kind === 'valid') return admit(reason, request, verdict)

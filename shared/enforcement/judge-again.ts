@@ -66,8 +66,8 @@ export function judgeAgain(facts: StillOpenFacts): Outcome<never> | undefined {
     session === undefined || machine === undefined
       ? { kind: 'refused', reason: 'machine_unknown' }
       : { kind: 'known', session, pass: machine }
-  const isFromMachine = machine !== undefined
-  const asked = { host, method, path, clientAddress, nowSeconds, isFromMachine }
+  const machineBrings = machine === undefined ? undefined : 'secret'
+  const asked = { host, method, path, clientAddress, nowSeconds, machineBrings } as const
   const outcome = decide(tenant, { ...LET_IN, ...asked, readSession, readMachine })
   return outcome.kind === 'forward' ? undefined : outcome
 }

@@ -18,9 +18,11 @@ export interface MachineCredentials {
 export interface MachinePass {
   readonly serviceId: string
   readonly secretId: string
+  /** Where it brought a token in its place: until when that is good, in epoch seconds. */
+  readonly tokenEndsAt?: number
 }
 
-interface KnownMachine {
+export interface KnownMachine {
   readonly pass: MachinePass
   /** The token that names it to the application. */
   readonly identity: string
@@ -28,6 +30,8 @@ interface KnownMachine {
 
 export interface ServiceJudge {
   know(credentials: MachineCredentials, nowSeconds: number): KnownMachine | MachineReason
+  /** One whose token holds. */
+  admit(pass: MachinePass, nowSeconds: number): KnownMachine | MachineReason
   /** Of one that was let in before: why it would not be now. */
   standing(pass: MachinePass, nowSeconds: number): MachineReason | undefined
 }
@@ -59,7 +63,14 @@ export function compileServices(enforced: EnforcedServices | undefined): Service
     ]),
   )
 
-  function standing(
+  function standing(pass: MachinePass, nowSeconds: number): MachineReason | undefined {
+    const { tokenEndsAt } = pass
+    if (tokenEndsAt === undefined) return standingOf(pass, nowSeconds)
+    if (tokenEndsAt <= nowSeconds) return 'machine_token_expired'
+    return standingOf(pass, nowSeconds) && 'machine_token_revoked'
+  }
+
+  function standingOf(
     { serviceId, secretId }: MachinePass,
     nowSeconds: number,
   ): MachineReason | undefined {
@@ -68,6 +79,12 @@ export function compileServices(enforced: EnforcedServices | undefined): Service
     if (service === undefined || secret === undefined) return 'machine_unknown'
     if (secret.endsAt <= nowSeconds) return 'machine_secret_ended'
     return service.isDisabled ? 'machine_disabled' : undefined
+  }
+
+  function admit(pass: MachinePass, nowSeconds: number): KnownMachine | MachineReason {
+    const reason = standing(pass, nowSeconds)
+    const identity = services.get(pass.serviceId)?.identity
+    return reason ?? (identity === undefined ? 'machine_unknown' : { pass, identity })
   }
 
   return {
@@ -82,9 +99,9 @@ export function compileServices(enforced: EnforcedServices | undefined): Service
       const secret = service?.secrets.find((one) => timingSafeEqual(one.hash, hash))
       // one that is not there and one with another secret are told the same
       if (service === undefined || secret === undefined) return 'machine_unknown'
-      const pass = { serviceId, secretId: secret.secretId }
-      return standing(pass, nowSeconds) ?? { pass, identity: service.identity }
+      return admit({ serviceId, secretId: secret.secretId }, nowSeconds)
     },
+    admit,
     standing,
   }
 }

@@ -23,7 +23,7 @@ import {
   type SessionRules,
 } from './session.ts'
 import { TokenProofs, type TokenProof } from './token-proofs.ts'
-import type { TokenClaims, TokenTrust } from './token.ts'
+import { proveToken, type TokenClaims, type TokenTrust } from './token.ts'
 import { LIMITS } from '../limits.ts'
 import type { SignInReason, TokenReason } from '../reasons.ts'
 
@@ -81,7 +81,7 @@ export function createSessionReader<Carried>({
   carry,
 }: SessionReaderOptions<Carried>) {
   type Session = ProvenSession<Carried>
-  const proofs = new TokenProofs<Session>(entriesMax, (proof) => ({
+  const proofs = new TokenProofs<Session>(entriesMax, proveToken, (proof) => ({
     ...proof,
     ...NEW_SESSION,
     carried: carry(proof.token, proof.claims),

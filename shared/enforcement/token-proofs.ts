@@ -4,26 +4,34 @@
  */
 import { flat } from './flat.ts'
 import { RecentlyUsed } from './recently-used.ts'
-import { proveToken, type TokenClaims, type TokenTrust } from './token.ts'
+import type { TokenClaims, TokenTrust } from './token.ts'
 import type { TokenReason } from '../reasons.ts'
 
-export interface TokenProof {
+export interface TokenProof<Claims = TokenClaims> {
   readonly token: string
-  readonly claims: TokenClaims
+  readonly claims: Claims
   readonly trust: TokenTrust
 }
 
 /** The end of a signature tells tokens apart and is hashed fast; the whole token is compared. */
 const KEY_CHARACTERS = 12
 
-export class TokenProofs<Proof extends TokenProof> {
+type Prove<Claims> = (token: string, trust: TokenTrust) => Claims | TokenReason
+
+export class TokenProofs<Proof extends TokenProof<Claims>, Claims extends object = TokenClaims> {
   readonly stats = { hits: 0, misses: 0 }
   readonly #remembered: RecentlyUsed<Proof>
-  readonly #from: (proof: TokenProof) => Proof
+  readonly #prove: Prove<Claims>
+  readonly #from: (proof: TokenProof<Claims>) => Proof
 
   /** `from` makes what is remembered, once for each proof. */
-  constructor(entriesMax: number, from: (proof: TokenProof) => Proof) {
+  constructor(
+    entriesMax: number,
+    prove: Prove<Claims>,
+    from: (proof: TokenProof<Claims>) => Proof,
+  ) {
     this.#remembered = new RecentlyUsed(entriesMax)
+    this.#prove = prove
     this.#from = from
   }
 
@@ -44,7 +52,7 @@ export class TokenProofs<Proof extends TokenProof> {
     const known = this.known(token, trust)
     if (known !== undefined) return known
     this.stats.misses++
-    const claims = proveToken(token, trust)
+    const claims = this.#prove(token, trust)
     if (typeof claims === 'string') return claims
     const kept = flat(token)
     const proof = this.#from({ token: kept, claims, trust })

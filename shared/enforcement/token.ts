@@ -76,11 +76,19 @@ export function proveJws(
   return jsonObject(payloadBytes) ?? 'claims_malformed'
 }
 
-function readClaims(claims: Record<string, unknown>, trust: TokenTrust): TokenClaims | TokenReason {
-  if (claims['iss'] !== trust.issuer) return 'issuer_wrong'
-  const aud = claims['aud']
+/** Made by somebody else, or for somebody else. */
+export function refusedOrigin(
+  { iss, aud }: Record<string, unknown>,
+  trust: Pick<TokenTrust, 'issuer' | 'audience'>,
+): TokenReason | undefined {
+  if (iss !== trust.issuer) return 'issuer_wrong'
   const audience: unknown = Array.isArray(aud) && aud.length === 1 ? aud[0] : aud
-  if (audience !== trust.audience) return 'audience_wrong'
+  return audience === trust.audience ? undefined : 'audience_wrong'
+}
+
+function readClaims(claims: Record<string, unknown>, trust: TokenTrust): TokenClaims | TokenReason {
+  const foreign = refusedOrigin(claims, trust)
+  if (foreign !== undefined) return foreign
   const { sub, sid, iat, exp, nbf, auth_time: authTime } = claims
   if (typeof sub !== 'string' || !PRINTABLE_ASCII.test(sub)) return 'claims_malformed'
   if (typeof sid !== 'string' || !PRINTABLE_ASCII.test(sid)) return 'claims_malformed'
@@ -144,7 +152,7 @@ function bitsOf(value: unknown): Uint8Array | undefined {
   return typeof value === 'string' ? canonicalBytes(value) : undefined
 }
 
-function isSecond(value: unknown): value is number {
+export function isSecond(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0
 }
 

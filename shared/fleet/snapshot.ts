@@ -234,6 +234,9 @@ export const SessionActivitySchema = v.object({
   sid: text(200),
   subject: text(200),
   at: second,
+  /** Of a machine: from where it came, and how many requests that were since it was last told. */
+  ip: v.optional(text(LIMITS.addressTextMax)),
+  requests: v.optional(whole),
 })
 export type SessionActivity = v.InferOutput<typeof SessionActivitySchema>
 

@@ -6,8 +6,10 @@ import { safeReturnTo } from '../enforcement/return-to.ts'
 import {
   codeOf,
   MACHINE_REASONS,
+  MACHINE_TOKEN_REASONS,
   REFUSE_REASONS,
   type MachineReason,
+  type MachineTokenReason,
   type RefuseReason,
   type SignInReason,
 } from '../reasons.ts'
@@ -69,6 +71,17 @@ const PAGES = inEveryLanguage((texts, language) =>
 const MACHINE_CODES: Readonly<Partial<Record<MachineReason, string>>> = {
   machine_not_allowed: 'access_denied',
   machine_rate_limited: 'rate_limited',
+  machine_token_ambiguous: 'invalid_request',
+  machine_token_invalid: 'invalid_token',
+  machine_token_expired: 'invalid_token',
+  machine_token_revoked: 'invalid_token',
+}
+/** RFC 6750 3: what is wrong with the token, for clients that read no body. */
+const TOKEN_FAULTS: Readonly<Record<MachineTokenReason, string>> = {
+  machine_token_ambiguous: 'The request names more than one sender',
+  machine_token_invalid: 'The token is not a valid access token of a machine',
+  machine_token_expired: 'The token has expired',
+  machine_token_revoked: 'The token has been revoked',
 }
 const DETAILS = ofEach((reason) => ({
   error: codeOf(reason),
@@ -86,6 +99,12 @@ const MACHINE_LINES: Readonly<Partial<Record<RefusedStatus, readonly string[]>>>
   401: ['WWW-Authenticate: Service-Client'],
   429: ['Retry-After: 5'],
 }
+const TOKEN_LINES: Readonly<Partial<Record<string, readonly string[]>>> = Object.fromEntries(
+  MACHINE_TOKEN_REASONS.map((reason) => {
+    const fault = `error="${MACHINE_CODES[reason]}", error_description="${TOKEN_FAULTS[reason]}"`
+    return [reason, [`WWW-Authenticate: Bearer ${fault}`]]
+  }),
+)
 
 /** By access rules. */
 export interface Denied {
@@ -108,7 +127,8 @@ export function refusal(
 ): Answer {
   if (denied !== undefined) return accessDenied(asker, denied)
   const ofMachine = OF_MACHINES[reason]
-  if (ofMachine !== undefined) return jsonAnswer(status, ofMachine, MACHINE_LINES[status] ?? [])
+  if (ofMachine !== undefined)
+    return jsonAnswer(status, ofMachine, TOKEN_LINES[reason] ?? MACHINE_LINES[status] ?? NO_LINES)
   const lines = status === 503 ? COME_BACK : NO_LINES
   return isNavigation(asker.head)
     ? htmlAnswer(status, PAGES[spokenBy(asker)][reason], lines)

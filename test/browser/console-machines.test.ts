@@ -13,6 +13,9 @@ t.test('a machine is added, and its secret is shown', { skip: WITHOUT_CHROMIUM }
   const name = 'Nightly export of the orders of a department with a long name'
   const { serviceId } = await machines.create('acme', name, ACTOR)
   for (const days of [7, 90]) await machines.addSecret('acme', serviceId, days * 86_400, ACTOR)
+  const { secretId } = (await machines.one('acme', serviceId)).secrets[0]!
+  const use = { tenantId: 'acme', serviceId, secretId, atMs: Date.now(), ip: '2001:db8::7' }
+  await machines.used([{ ...use, requests: 12_345 }])
   const ada = await person('acme', 'Ada')
   const chromium = await startChromium(t)
   const { page, context } = await chromium.page({ viewport: DESK, colorScheme: 'light' })
@@ -33,4 +36,12 @@ t.test('a machine is added, and its secret is shown', { skip: WITHOUT_CHROMIUM }
   await page.reload()
   t.same(await violations(page), [], 'on a phone, in the dark')
   await keep(page, 'machines-phone-dark')
+  await page.goto(at('/console/tenants/acme/sessions'))
+  await page.getByText('12,345').waitFor()
+  t.same(await violations(page), [], 'among the sessions, on a phone')
+  await keep(page, 'sessions-machines-phone-dark')
+  await page.setViewportSize(DESK)
+  await page.emulateMedia({ colorScheme: 'light' })
+  t.same(await violations(page), [], 'at a desk')
+  await keep(page, 'sessions-machines-desk-light')
 })

@@ -105,6 +105,9 @@ function receivedBy(arrived: readonly Arrival[]): Received {
     else if (name === 'cookie') cookies.push(value)
     else if (!isOfTheWire(name, 'request')) lines.push(`${name}: ${value}`)
   }
+  // whatever else it shows, this is what came: or a credential that was taken out is still there
+  const authorization = valuesIn(first.rawHeaders, 'authorization')[0]
+  if (first.shown['authorization'] !== authorization) foreign.push('authorization (shown)')
   const [user = '', claims = '', verified = '', groups = ''] = OURS.map((name) =>
     agreed(named[name], first.shown[name]),
   )
@@ -123,6 +126,9 @@ function receivedBy(arrived: readonly Arrival[]): Received {
     lines: lines.sort(),
   }
 }
+
+const valuesIn = (lines: readonly string[], name: string) =>
+  lines.filter((_, at) => at % 2 === 1 && lines[at - 1]!.toLowerCase() === name)
 
 /** A framework that reads something else than what the lines say is no conforming target. */
 function agreed(lines: readonly string[], shown: unknown): string {

@@ -73,7 +73,10 @@ export function leftOf(ask: string): string | undefined {
   const [method = '', target = '', version = ''] = line.split(' ')
   const address = addressOf(target)
   if (address === undefined || method === 'TRACE') return undefined
-  const firstHost = lines.findIndex((header) => /^host:/i.test(header))
-  const left = lines.filter((header, at) => !/^host:/i.test(header) || at === firstHost)
+  // of these Node keeps the first, and the application sees no other
+  const left = [/^host:/i, /^authorization:/i].reduce((kept, once) => {
+    const first = kept.findIndex((header) => once.test(header))
+    return kept.filter((header, at) => !once.test(header) || at === first)
+  }, lines)
   return [`${method} ${address.pathname}${address.search} ${version}`, ...left].join('\r\n')
 }

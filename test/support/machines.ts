@@ -12,6 +12,22 @@ export function secretOf(text: string, endsAt: number, secretId = 'ssk_1'): Serv
   return { secret_id: secretId, hash, ends_at: endsAt }
 }
 
+export const SECRET_ID = 'ssk_0123456789abcdef'
+
+/** As the realm gives it to a machine; what is changed is wrong. */
+export function machineTokenOf(
+  key: SigningKey,
+  serviceId: string,
+  { issuer, audience }: { readonly issuer: string; readonly audience: string },
+  iat: number,
+  claims: Readonly<Record<string, unknown>> = {},
+  head: Readonly<Record<string, unknown>> = {},
+): string {
+  const who = { sub: serviceId, client_id: serviceId, secret_id: SECRET_ID }
+  const whole = { iss: issuer, aud: audience, ...who, iat, exp: iat + 600, jti: 'j', ...claims }
+  return signRs256(key, { alg: 'RS256', kid: key.kid, typ: 'at+jwt', ...head }, whole)
+}
+
 /** As the control plane signs it ahead. */
 export function identityOf(
   key: SigningKey,

@@ -28,7 +28,10 @@ const enforced = described(Enforced, 'Which gateways go by it.')
 const ChangedMachineAnswer = v.strictObject({ ...MachineAnswer.entries, enforced })
 const NewSecretAnswer = v.strictObject({
   ...MachineSecretAnswer.entries,
-  secret: described(v.string(), 'Shown only once. Send it as Service-Client-Secret.'),
+  secret: described(
+    v.string(),
+    'Shown only once. Send it as Service-Client-Secret, or to the token endpoint.',
+  ),
   enforced,
 })
 const GoneMachineAnswer = v.strictObject({ service_id: v.string(), enforced })
@@ -38,15 +41,17 @@ const secretFields = viewOf(MachineSecretAnswer)
 const ofSecret = (secret: Machine['secrets'][number]) =>
   secretFields({ ...secret, lastUsedAt: secret.usedAt })
 const ofMachine = viewOf(MachineAnswer)
-const machineView = (machine: Machine) =>
-  ofMachine({ ...machine, secrets: machine.secrets.map(ofSecret) })
+const machineView = ({ seenAt: lastSeenAt, seenIp: lastSeenIp, ...machine }: Machine) => {
+  const uses = { lastSeenAt, lastSeenIp, requestsLastDay: machine.requests }
+  return ofMachine({ ...machine, ...uses, secrets: machine.secrets.map(ofSecret) })
+}
 
 export function machineEndpoints(world: MachineEndpointsWorld): readonly Endpoint[] {
   const { machines } = world
   const enforcement = enforcedAnswers(world)
   return [
     operator.get(SERVICES, {
-      summary: 'Lists the machines, and when each of their secrets ends.',
+      summary: 'Lists the machines: when each was last seen, and when its secrets end.',
       answers: { 200: json(pageOf(MachineAnswer), 'Every machine, oldest first.') },
       handle: async (c, { path }) => {
         const items = (await machines.list(path.tenant_id)).map(machineView)
@@ -73,7 +78,7 @@ export function machineEndpoints(world: MachineEndpointsWorld): readonly Endpoin
     }),
     operator.patch(SERVICE, {
       summary: 'Renames, disables or enables a machine.',
-      description: `What a disabled machine has open ends within a second. ${WAITS}`,
+      description: `A disabled machine’s tokens stop working, and what it has open ends within a second. ${WAITS}`,
       body: MachineChangesBody,
       example: { is_disabled: true },
       answers: { 200: json(ChangedMachineAnswer, 'The machine.') },
@@ -113,7 +118,7 @@ export function machineEndpoints(world: MachineEndpointsWorld): readonly Endpoin
     }),
     operator.delete(`${SECRETS}/{secret_id}`, {
       summary: 'Revokes a secret of a machine.',
-      description: `What came in with it and is open ends within a second. ${WAITS}`,
+      description: `Tokens that it got stop working as well, and what came in with it and is open ends within a second. ${WAITS}`,
       answers: {
         202: json(GoneSecretAnswer, 'It is revoked, but a gateway has not confirmed it yet.'),
         204: nothing('The secret is revoked, at every gateway.'),

@@ -32,9 +32,14 @@ function added({ times, lines }: Series, isMeant: Which): number[] {
   return sums
 }
 
-/** In sdk mode the application reports what it refused; what it let through it keeps to itself. */
+/**
+ * In sdk mode the application reports what it refused; whom it let through it keeps to itself, but for
+ * machines.
+ */
 export const areRequestsCounted = (series: Series, mode?: Tenant['mode']): boolean =>
-  mode !== 'sdk' || totalOf(series, isOf('edge', 'forwarded', 'sign_in')) > 0
+  mode !== 'sdk' || totalOf(series, isCountedByGateways) > 0
+const isCountedByGateways: Which = ({ source, outcome }) =>
+  source === 'edge' && (outcome === 'forwarded' || outcome === 'sign_in')
 
 const REQUESTS = isOf('edge', 'forwarded', 'sign_in', 'sealed', 'refused', 'terminate', 'other')
 

@@ -33,7 +33,7 @@ export function overviewRoutes({ figures, refusals, sessions, userNames }: Conso
           here: 'overview',
           intro: areRequestsCounted(series, mode)
             ? `Requests, refusals and sign-ins of ${name} in ${rangeWords(range)}.`
-            : `Refusals and sign-ins of ${name} in ${rangeWords(range)}. Requests that its middleware lets through are not reported.`,
+            : `Refusals and sign-ins of ${name} in ${rangeWords(range)}. Requests that its middleware lets through are not reported, except those of machines.`,
           hasCharts: true,
           content: html`${rangeLinks(tenantPath(tenantId, 'overview'), range)}
           ${tiles([...totals(series, mode), ['Active sessions now', countText(alive)]])}

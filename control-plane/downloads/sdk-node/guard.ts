@@ -33,6 +33,8 @@ export type Outcome =
       readonly identity: Identity | undefined
       /** A page of another site asked: nobody is named, and `service_session` does not go on. */
       readonly isForeignPage: boolean
+      /** A machine came in by its Authorization, which is not the application's to read. */
+      readonly isTokenOurs?: boolean
       /** Values of Set-Cookie, for an answer that no shared cache may store; else left out. */
       readonly privateCookies: readonly string[]
       /** Of the request that was let in, for as long as it is open. */

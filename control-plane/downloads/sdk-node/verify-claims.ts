@@ -7,7 +7,7 @@
  */
 import { compileExcluded, pathOf } from '../../../shared/enforcement/path.ts'
 import { TokenProofs, type TokenProof } from '../../../shared/enforcement/token-proofs.ts'
-import { judgeTimes, type TokenTrust } from '../../../shared/enforcement/token.ts'
+import { judgeTimes, proveToken, type TokenTrust } from '../../../shared/enforcement/token.ts'
 import type { TimeReason, TokenReason } from '../../../shared/reasons.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { createBeforeLive, judgeStatement } from './before-live.ts'
@@ -37,7 +37,11 @@ export function createClaimsGuard(options: VerifyClaimsOptions = {}): Guard {
   const settings = readVerifyClaimsOptions(options, environmentWithKeyFile())
   const { issuer, audience, nowMs } = settings
   const isExcluded = compileExcluded(settings.excluded)
-  const proofs = new TokenProofs(LIMITS.verifyCacheEntriesMax, (proof) => proof)
+  const proofs = new TokenProofs<TokenProof>(
+    LIMITS.verifyCacheEntriesMax,
+    proveToken,
+    (proof) => proof,
+  )
   const publicKeys = createPublicKeys({
     ...settings,
     url: settings.publicKeyUrl,

@@ -33,6 +33,7 @@ import { hostnameClaims } from './0065-hostname-claims.ts'
 import { scim } from './0067-scim.ts'
 import { services } from './0068-services.ts'
 import { madeInSession } from './0070-made-in-session.ts'
+import { machineUses } from './0071-machine-uses.ts'
 import { accessHistory } from './0073-access-history.ts'
 import { hostnameProofs } from './0075-hostname-proofs.ts'
 
@@ -81,6 +82,7 @@ export const migrations: readonly Migration[] = [
   scim,
   services,
   madeInSession,
+  machineUses,
   accessHistory,
   hostnameProofs,
 ]

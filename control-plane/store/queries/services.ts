@@ -1,9 +1,19 @@
-import { and, asc, eq, inArray, isNull, lt, or } from '../drizzle.ts'
+import { isIP } from 'node:net'
+import { HOUR_MS } from '../../../shared/clock.ts'
+import { and, asc, eq, gte, inArray, isNull, lt, or, sql } from '../drizzle.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../engine.ts'
-import { allBy, deleteBy, findBy, insertInto, updateBy } from '../statements.ts'
+import {
+  addTo,
+  allBy,
+  deleteBefore,
+  deleteBy,
+  findBy,
+  insertInto,
+  updateBy,
+} from '../statements.ts'
 
-const { services, serviceSecrets: secrets } = schema
+const { services, serviceSecrets: secrets, serviceUses: uses } = schema
 
 export type ServiceRow = typeof services.$inferSelect
 export type ServiceSecretRow = typeof secrets.$inferSelect
@@ -30,14 +40,50 @@ export const serviceSecretsOf = allBy(
 export const deleteServiceSecret = deleteBy(secrets, 'tenantId', 'secretId')
 export const deleteServiceSecretsOf = deleteBy(secrets, 'tenantId', 'serviceId')
 
+/** What is told of a machine that was let in. */
+export interface MachineUse {
+  readonly tenantId: string
+  readonly serviceId: string
+  readonly secretId: string
+  readonly atMs: number
+  /** From where it came last. */
+  readonly ip?: string | undefined
+  /** How many requests that were; none, where it only asked for a token. */
+  readonly requests: number
+}
+
 /** The latest that anybody says; one that has gone meanwhile is none. */
-export async function markSecretUsed(
-  queries: Queries,
-  { tenantId, secretId, atMs }: { tenantId: string; secretId: string; atMs: number },
-) {
-  const isMeant = and(eq(secrets.tenantId, tenantId), eq(secrets.secretId, secretId))
+export async function noteMachineUse(queries: Queries, use: MachineUse): Promise<void> {
+  const { tenantId, serviceId, secretId, atMs, ip = '', requests } = use
+  const isSecret = and(eq(secrets.tenantId, tenantId), eq(secrets.secretId, secretId))
   const isNews = or(isNull(secrets.usedAt), lt(secrets.usedAt, atMs))
-  await queries.update(secrets).set({ usedAt: atMs }).where(and(isMeant, isNews))
+  await queries.update(secrets).set({ usedAt: atMs }).where(and(isSecret, isNews))
+  const isService = and(eq(services.tenantId, tenantId), eq(services.serviceId, serviceId))
+  const isLater = or(isNull(services.seenAt), lt(services.seenAt, atMs))
+  const seen = { seenAt: atMs, ...(isIP(ip) !== 0 && { seenIp: ip }) }
+  await queries.update(services).set(seen).where(and(isService, isLater))
+  if (requests === 0 || (await findService(queries, tenantId, serviceId)) === undefined) return
+  const hourAt = atMs - (atMs % HOUR_MS)
+  await addUses(queries, [{ tenantId, serviceId, hourAt, count: requests }])
+}
+
+const addUses = addTo(uses)
+export const deleteServiceUsesOf = deleteBy(uses, 'tenantId', 'serviceId')
+export const deleteServiceUsesBefore = deleteBefore(uses.hourAt)
+
+/** By service, of a tenant: how many requests there were from then on. */
+export async function serviceUsesSince(
+  queries: Queries,
+  tenantId: string,
+  sinceMs: number,
+): Promise<ReadonlyMap<string, number>> {
+  const { serviceId } = uses
+  const rows = await queries
+    .select({ serviceId, count: sql<number>`sum(${uses.count})` })
+    .from(uses)
+    .where(and(eq(uses.tenantId, tenantId), gte(uses.hourAt, sinceMs)))
+    .groupBy(serviceId)
+  return new Map(rows.map((row) => [row.serviceId, Number(row.count)]))
 }
 
 /** Of many tenants at once, the oldest of each first. */

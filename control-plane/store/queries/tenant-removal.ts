@@ -41,6 +41,7 @@ const AT_ONCE = [
   schema.scimGroups,
   schema.services,
   schema.serviceSecrets,
+  schema.serviceUses,
 ] as const
 
 /** What it has been writing ever since; mails first, as they are still on their way. */

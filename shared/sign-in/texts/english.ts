@@ -105,6 +105,22 @@ const refusals: Readonly<Record<RefuseReason, RefusalText>> = {
     title: 'Too many attempts',
     text: 'Too many wrong credentials came from this address. Fix them: the right ones work at once.',
   },
+  machine_token_ambiguous: {
+    title: 'More than one identity',
+    text: 'Send the token in one Authorization header, without Service-Client headers and without a session cookie.',
+  },
+  machine_token_invalid: {
+    title: 'Invalid token',
+    text: 'This is not an access token of a machine of this application. Get one from the token endpoint with grant_type=client_credentials.',
+  },
+  machine_token_expired: {
+    title: 'Token expired',
+    text: 'This token has expired. Get a new one from the token endpoint.',
+  },
+  machine_token_revoked: {
+    title: 'Token revoked',
+    text: 'The secret behind this token was revoked or has expired, or the machine is disabled. Get a new token with a working secret.',
+  },
 }
 
 export const english = {

@@ -96,6 +96,22 @@ export const german: Texts = {
       title: 'Zu viele Versuche',
       text: 'Von dieser Adresse kamen zu viele falsche Zugangsdaten. Mit den richtigen klappt es sofort.',
     },
+    machine_token_ambiguous: {
+      title: 'Mehr als eine Identität',
+      text: 'Senden Sie das Token in genau einem Authorization-Header, ohne Service-Client-Header und ohne Sitzungs-Cookie.',
+    },
+    machine_token_invalid: {
+      title: 'Ungültiges Token',
+      text: 'Das ist kein Access-Token einer Maschine dieser Anwendung. Holen Sie eines am Token-Endpunkt mit grant_type=client_credentials.',
+    },
+    machine_token_expired: {
+      title: 'Token abgelaufen',
+      text: 'Dieses Token ist abgelaufen. Holen Sie am Token-Endpunkt ein neues.',
+    },
+    machine_token_revoked: {
+      title: 'Token widerrufen',
+      text: 'Das Secret hinter diesem Token wurde widerrufen oder ist abgelaufen, oder die Maschine ist deaktiviert. Holen Sie ein neues Token mit einem gültigen Secret.',
+    },
   },
   accessNeeded: (way: AllowClause): string =>
     [

@@ -31,6 +31,29 @@ void t.test('an empty list says what would be in it, and how the first one comes
   t.match(empty, { status: 422, text: /aria-invalid="true"/ })
 })
 
+void t.test('Sessions has a row for each machine that was seen, and a way to end it', async (t) => {
+  const { ada, services, clock, person } = await startPage(t)
+  const sessions = '/console/tenants/acme/sessions'
+  const { serviceId } = await services.machines.create('acme', 'Nightly CI', ACTOR)
+  const { secretId } = await services.machines.addSecret('acme', serviceId, 86_400, ACTOR)
+  t.notMatch((await ada.get(sessions)).text, 'Nightly CI', 'never seen')
+  const use = { tenantId: 'acme', serviceId, secretId, ip: '192.0.2.7' }
+  await services.machines.used([{ ...use, atMs: clock.nowMs(), requests: 1234 }])
+  const { text } = await ada.get(sessions)
+  t.match(text, /Nightly CI.*Enabled.*192\.0\.2\.7.*1,234/s)
+  t.match(text, `/machines/${serviceId}/disable`)
+  for (const wanted of ['nightly', serviceId, '192.0.2.7'])
+    t.match((await ada.get(`${sessions}?q=${wanted}`)).text, 'Nightly CI', wanted)
+  for (const wanted of ['192.0.2.8', 'other'])
+    t.notMatch((await ada.get(`${sessions}?q=${wanted}`)).text, 'Nightly CI', wanted)
+  t.match((await ada.get(PAGE)).text, /Last seen.*192\.0\.2\.7.*1,234 requests/s)
+  await services.machines.update('acme', serviceId, { isDisabled: true }, ACTOR)
+  t.match((await ada.get(sessions)).text, /Nightly CI.*Disabled/s)
+  clock.advance(86_400_000)
+  await services.machines.update('acme', serviceId, { isDisabled: false }, ACTOR)
+  t.match((await (await person('acme')).get(sessions)).text, /Nightly CI.*No working secret/s)
+})
+
 void t.test('a secret is shown once, with what to send', async (t) => {
   const { ada, add, clock, person } = await startPage(t)
   const one = await add('CI')
@@ -38,6 +61,7 @@ void t.test('a secret is shown once, with what to send', async (t) => {
   t.equal(made.status, 200)
   const [secret = ''] = /sms_[\w-]{43}/.exec(made.text) ?? []
   t.match(made.text, /Copy it now.*curl -H .*Service-Client-Id: svc_.*secret-header\.txt/s)
+  t.match(made.text, /client_credentials.*client_id=svc_.*\/auth\/realms\/acme\/token/s)
   t.not(secret, '')
   const listed = (await ada.get(PAGE)).text
   t.notMatch(listed, secret)
@@ -63,7 +87,10 @@ void t.test('its access ends where that is asked for, and says what it means', a
   t.match(question.text, /Revoke a secret of CI\?.*ends within a second.*the only one/s)
   await ada.post(`${one}/secrets/${secretId}/revoke`)
   t.same((await services.machines.one('acme', serviceId)).secrets, [])
-  t.match((await ada.get(`${one}/disable`)).text, /Disable CI\?.*refuses it at once/s)
+  t.match(
+    (await ada.get(`${one}/disable`)).text,
+    /Disable CI\?.*refuses it and its tokens at once/s,
+  )
   await ada.post(`${one}/disable`)
   t.match((await ada.get(PAGE)).text, /Disabled.*Enable</s)
   await ada.post(`${one}/enable`)

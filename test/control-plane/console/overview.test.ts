@@ -269,13 +269,17 @@ void t.test(
     const { add, person, services } = await startFigures(t)
     await services.tenants.patch('acme', { mode: 'sdk' }, ACTOR)
     await add('acme', 'edge', { 'sealed:sealed': 3 })
+    await add('acme', 'application', { 'forwarded:machine': 2 })
     const ada = await person('acme')
     const { text } = await ada.get(OVERVIEW)
-    t.notMatch(text, /<dt>Requests<|Forwarded|Redirected to sign-in/)
+    t.notMatch(text, /<dt>Requests<|Redirected to sign-in/)
     t.match(text, tile('Refusals', '3'))
-    t.match(text, /Requests that its middleware lets through are not reported\./)
+    t.match(
+      text,
+      /Requests that its middleware lets through are not reported, except those of machines\./,
+    )
     t.match(text, 'Refused requests, per hour')
     await add('acme', 'edge', { 'forwarded:session': 7 })
-    t.match((await ada.get(OVERVIEW)).text, tile('Requests', '10'), 'from when it was at a gateway')
+    t.match((await ada.get(OVERVIEW)).text, tile('Requests', '12'), 'from when it was at a gateway')
   },
 )

@@ -33,6 +33,34 @@ async function startReports(t: Parameters<typeof startServices>[0]) {
   return { ...services, clock, report, events, receive }
 }
 
+void t.test('what a middleware says of machines is a figure and no event', async (t) => {
+  const { machines, enforcement, clock, store } = await startReports(t)
+  const { serviceId } = await machines.create('acme', 'CI', ACTOR)
+  const { secretId } = await machines.addSecret('acme', serviceId, 86_400, ACTOR)
+  const used = { outcome: 'forwarded', reason: 'machine', subject: serviceId, sid: secretId }
+  await enforcement.take('acme', 'app-1', [
+    { ...used, ip: '192.0.2.7', count: 5 },
+    { ...used, count: 2 },
+    { outcome: 'refused', reason: 'machine_unknown', ip: '192.0.2.8', count: 3 },
+    { outcome: 'forwarded', subject: 'ada', reason: 'session' },
+  ])
+  const seen = { seenAt: clock.nowMs(), seenIp: '192.0.2.7', requests: 7 }
+  t.match(await machines.one('acme', serviceId), seen)
+  const told = await enforcement.list('acme', { limit: 10 })
+  t.same(told.items.map(({ outcome, reason, count }) => [outcome, reason, count]).sort(), [
+    ['forwarded', 'session', 1],
+    ['refused', 'machine_unknown', 3],
+  ])
+  const counted = (await store.read.select().from(schema.figures))
+    .filter(({ step }) => step === 'minute')
+    .map(({ source, outcome, reason, count }) => `${source} ${outcome} ${reason} ${count}`)
+  t.same(counted.sort(), [
+    'application forwarded machine 7',
+    'application forwarded session 1',
+    'application refused machine_unknown 3',
+  ])
+})
+
 void t.test('who signs out at one gateway is signed out at all of them', async (t) => {
   const { report, events, revocations, sessions, store } = await startReports(t)
   const told: unknown[] = []

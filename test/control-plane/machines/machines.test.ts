@@ -61,7 +61,8 @@ void t.test('gateways say when a secret was used, and the latest word counts', a
   const shown = async () => (await call('GET', one)).body['secrets']
   t.match(await shown(), [{ last_used_at: null }])
   const revision = await services.store.revision()
-  const used = { tenantId: 'acme', secretId, atMs: clock.nowMs() - 5000 }
+  const serviceId = one.slice('/services/'.length)
+  const used = { tenantId: 'acme', serviceId, secretId, atMs: clock.nowMs() - 5000, requests: 1 }
   await services.machines.used([used, { ...used, atMs: used.atMs - 60_000 }])
   const atMs = new Date(used.atMs).toISOString()
   t.match(await shown(), [{ last_used_at: atMs }])
@@ -70,6 +71,44 @@ void t.test('gateways say when a secret was used, and the latest word counts', a
   await services.machines.used([{ ...used, atMs: clock.nowMs() + 60_000 }])
   t.match(await shown(), [{ last_used_at: new Date(clock.nowMs()).toISOString() }])
   t.equal(await services.store.revision(), revision, 'no gateway is told of it')
+})
+
+void t.test('when it was last seen, from where, and how busy it is', async (t) => {
+  const { call, one, services, clock } = await startWorld(t)
+  const serviceId = one.slice('/services/'.length)
+  const secretId = String((await call('POST', `${one}/secrets`, {})).body['secret_id'])
+  const never = { last_seen_at: null, last_seen_ip: null, requests_last_day: 0 }
+  t.match(await call('GET', one), { body: never })
+  const atMs = clock.nowMs()
+  const use = { tenantId: 'acme', serviceId, secretId, atMs, ip: '192.0.2.7', requests: 7 }
+  await services.machines.used([
+    { ...use, atMs: atMs - 60_000, ip: '192.0.2.1', requests: 5 },
+    use,
+    { ...use, atMs: atMs - 1000, ip: '192.0.2.2', requests: 1 },
+    { ...use, tenantId: 'other', atMs: atMs + 1000, requests: 100 },
+    { ...use, serviceId: 'svc_00000000000000cc', requests: 100 },
+  ])
+  const seen = new Date(atMs).toISOString()
+  const shown = { last_seen_at: seen, last_seen_ip: '192.0.2.7', requests_last_day: 13 }
+  t.match(await call('GET', one), { body: shown })
+  t.match(await call('GET', '/services'), { body: { items: [shown] } })
+  const rows = await services.store.read.select().from(schema.serviceUses)
+  t.same([...new Set(rows.map(({ serviceId: whose }) => whose))], [serviceId], 'of nobody else')
+  clock.advance(1000)
+  const later = { ...use, atMs: clock.nowMs(), ip: 'no address', requests: 0 }
+  await services.machines.used([later])
+  t.match((await call('GET', one)).body, { last_seen_ip: '192.0.2.7', requests_last_day: 13 })
+  clock.advance(26 * 3600_000)
+  t.match((await call('GET', one)).body, { requests_last_day: 0 }, 'of a day')
+  t.ok((await services.store.read.select().from(schema.serviceUses)).length > 0)
+  clock.advance(LIMITS.serviceUsesKeptMs)
+  await services.jobs.run()
+  t.same(await services.store.read.select().from(schema.serviceUses), [])
+  const still = { last_seen_at: new Date(later.atMs).toISOString(), last_seen_ip: '192.0.2.7' }
+  t.match((await call('GET', one)).body, still, 'for as long as it is there')
+  await services.machines.used([{ ...use, atMs: clock.nowMs() }])
+  await call('DELETE', one)
+  t.same(await services.store.read.select().from(schema.serviceUses), [], 'gone with it')
 })
 
 void t.test('a machine that a rule names stays until the rule is another one', async (t) => {

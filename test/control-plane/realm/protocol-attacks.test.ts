@@ -115,7 +115,9 @@ t.test(
       ['grant_type', 'refresh_token'],
     ])
     t.match(await sent.json(), { error: 'invalid_request' })
-    for (const grant_type of ['refresh_token', 'client_credentials', 'password', 'implicit'])
+    const ofMachines = await exchange(acme, { grant_type: 'client_credentials' })
+    t.match(await ofMachines.json(), { error: 'invalid_request' }, 'not for the application')
+    for (const grant_type of ['refresh_token', 'password', 'implicit'])
       t.match(await (await exchange(acme, { grant_type })).json(), {
         error: 'unsupported_grant_type',
       })

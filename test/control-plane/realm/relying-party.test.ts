@@ -148,7 +148,7 @@ t.test('discovery names what there is and nothing else', async (t) => {
   })
   t.same(document.response_types_supported, ['code'])
   t.same(document.response_modes_supported, ['query'])
-  t.same(document.grant_types_supported, ['authorization_code'])
+  t.same(document.grant_types_supported, ['authorization_code', 'client_credentials'])
   t.same(document.code_challenge_methods_supported, ['S256'])
   t.same(document.id_token_signing_alg_values_supported, ['RS256'])
   t.same(document.token_endpoint_auth_methods_supported, [

@@ -71,6 +71,53 @@ t.test('a machine opens what a rule names it for, until its secret is revoked', 
   }
 })
 
+t.test('a token opens the same, at every gateway, until its secret is revoked', async (t) => {
+  const fleet = await wholeFleet(t)
+  const application = await startApplication(t)
+  const tenant = await startTenant(fleet, 'token-machines', application.origin)
+  const api = (method: string, path: string, body?: object) =>
+    fleet.operator(method, `/tenants/token-machines${path}`, body)
+  const { body: service } = await api('POST', '/services', { name: 'CI' })
+  const serviceId = String(service['service_id'])
+  const { body: secret } = await api('POST', `/services/${serviceId}/secrets`, {})
+  await api('PUT', '/access-rules', {
+    rules: [{ path: '/hooks', allow: [{ service: serviceId }] }],
+  })
+  const machine = fleet.browser()
+  const given = await tokenOf(fleet, 'token-machines', serviceId, secret['secret'])
+  const { access_token: token } = given
+  const ask = (gateway: number, path = '/hooks/1') =>
+    machine.fetch(`${tenant.edge(gateway)}${path}`, {
+      headers: { authorization: `Bearer ${token}` },
+    })
+  for (const gateway of [0, 1]) {
+    const told = await ask(gateway)
+    t.match(told, { status: 200, text: `application: /hooks/1 user=${serviceId}` }, `${gateway}`)
+  }
+  const { headers: received } = application.received.at(-1)!
+  t.match(claimsOf(String(received['x-service-claims'])), { sub: serviceId, client_id: serviceId })
+  t.equal(received['authorization'], undefined)
+  t.notMatch(JSON.stringify(application.received), token.slice(-40))
+  t.match(await ask(0, '/work'), { status: 403 })
+
+  const seen = async () => (await api('GET', `/services/${serviceId}`)).body
+  while (Number((await seen())['requests_last_day']) < 2)
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  t.match(await seen(), { last_seen_ip: '127.0.0.1', last_seen_at: /^20/ })
+
+  const secretId = String(secret['secret_id'])
+  const gone = await api('DELETE', `/services/${serviceId}/secrets/${secretId}`)
+  t.equal(gone.status, 204)
+  for (const gateway of [0, 1]) {
+    const answer = await ask(gateway)
+    t.match(answer, {
+      status: 401,
+      headers: { 'www-authenticate': /^Bearer error="invalid_token"/ },
+    })
+    t.match(JSON.parse(answer.text), { error: 'invalid_token', reason: 'machine_token_revoked' })
+  }
+})
+
 t.test('what a machine has open ends with its secret, at every gateway', async (t) => {
   const fleet = await wholeFleet(t)
   const application = await startWebSocketApplication(t)
@@ -83,19 +130,27 @@ t.test('what a machine has open ends with its secret, at every gateway', async (
   await api('PUT', '/access-rules', { rules })
   const made = async () => (await api('POST', `/services/${serviceId}/secrets`, {})).body
   const [first, second] = [await made(), await made()]
-  const open = async (secret: unknown, gateway: number) => {
+  const bySecret = (secret: unknown) => {
+    return { 'service-client-id': serviceId, 'service-client-secret': String(secret) }
+  }
+  const open = async (headers: Record<string, string>, gateway: number) => {
     const { host, port } = new URL(tenant.edge(gateway))
-    const headers = { 'service-client-id': serviceId, 'service-client-secret': String(secret) }
     const socket = new WebSocket(`ws://127.0.0.1:${port}/live`, { headers: { host, ...headers } })
     t.teardown(() => socket.terminate())
     const closed = new Promise<number>((resolve) => socket.on('close', resolve))
     await new Promise((resolve, reject) => socket.once('open', resolve).once('error', reject))
     return { socket, closed }
   }
-  const ends = await Promise.all([0, 0, 1, 1].map((gateway) => open(first['secret'], gateway)))
-  const stays = await Promise.all([0, 1].map((gateway) => open(second['secret'], gateway)))
-  const { headers } = application.opened.at(-1)!
-  t.match(headers, { 'x-service-user': serviceId, 'service-client-secret': undefined })
+  const { access_token: token } = await tokenOf(fleet, 'live-machines', serviceId, first['secret'])
+  const ways = [bySecret(first['secret']), { authorization: `Bearer ${token}` }]
+  const ends = await Promise.all([0, 1].flatMap((gateway) => ways.map((way) => open(way, gateway))))
+  const stays = await Promise.all(
+    [0, 1].map((gateway) => open(bySecret(second['secret']), gateway)),
+  )
+  for (const { headers } of application.opened) {
+    const none = { 'service-client-secret': undefined, authorization: undefined }
+    t.match(headers, { 'x-service-user': serviceId, ...none })
+  }
   const gone = await api('DELETE', `/services/${serviceId}/secrets/${String(first['secret_id'])}`)
   t.equal(gone.status, 204)
   const answeredMs = performance.now()
@@ -129,6 +184,21 @@ t.test('a gateway that starts without its control plane knows its machines', asy
   await fleet.startControlPlane()
   await fleet.settled()
 })
+
+async function tokenOf(
+  fleet: Awaited<ReturnType<typeof wholeFleet>>,
+  tenantId: string,
+  serviceId: string,
+  secret: unknown,
+) {
+  const fields = { grant_type: 'client_credentials', client_id: serviceId }
+  const body = new URLSearchParams({ ...fields, client_secret: String(secret) })
+  const answer = await fetch(`${fleet.baseUrl}/auth/realms/${tenantId}/token`, {
+    method: 'POST',
+    body,
+  })
+  return (await answer.json()) as { readonly access_token: string }
+}
 
 function claimsOf(token: string): Record<string, unknown> {
   const payload = Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()

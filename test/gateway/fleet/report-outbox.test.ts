@@ -78,6 +78,28 @@ t.test('while there is no link so many events are kept, then the oldest go', asy
   t.ok(seen.has(`${max}`))
 })
 
+t.test('the requests of a machine are added up until they are sent', async (t) => {
+  const { outbox, sent } = startOutbox()
+  const use = { tenant_id: 'acme', sid: 'ssk_1', subject: 'svc_1' }
+  outbox.add({
+    type: 'activity',
+    sessions: [
+      { ...use, at: 1, ip: '192.0.2.1', requests: 3 },
+      { ...use, at: 2, ip: '192.0.2.2', requests: 4 },
+      { ...use, sid: 'ssk_2', at: 2, ip: '192.0.2.2', requests: 1 },
+    ],
+  })
+  outbox.close()
+  outbox.add({ type: 'activity', sessions: [{ ...use, at: 3, ip: '192.0.2.2', requests: 1 }] })
+  outbox.close()
+  const sessions = sent.flatMap((message) => (message.type === 'activity' ? message.sessions : []))
+  t.same(sessions, [
+    { ...use, at: 2, ip: '192.0.2.2', requests: 7 },
+    { ...use, sid: 'ssk_2', at: 2, ip: '192.0.2.2', requests: 1 },
+    { ...use, at: 3, ip: '192.0.2.2', requests: 1 },
+  ])
+})
+
 t.test('of activity only the newest per session is kept, and of so many sessions', async (t) => {
   const { outbox, sent, setConnected } = startOutbox()
   const max = LIMITS.fleetReportsHeldMax

@@ -4,7 +4,13 @@ import t from 'tap'
 import { NOBODY } from '../../../shared/fleet/services.ts'
 import { rulesOf, SERVICES } from '../../support/access-rules.ts'
 import { HOST } from '../../support/edge-world.ts'
-import { identityOf, newSecret, secretOf } from '../../support/machines.ts'
+import {
+  identityOf,
+  machineTokenOf,
+  newSecret,
+  SECRET_ID,
+  secretOf,
+} from '../../support/machines.ts'
 import { rawRequest } from '../../support/raw-request.ts'
 import { startSecureEdge } from '../../support/secure-edge.ts'
 import { answerOf, ask } from '../../support/secure-wire.ts'
@@ -31,7 +37,7 @@ async function startWorld(t: { teardown(close: () => unknown): void }) {
     server.close()
   })
   const { n = '', e = '' } = KEY.publicKey.export({ format: 'jwk' })
-  const services = (secrets = [secretOf(SECRET, NOW + 600)]) => ({
+  const services = (secrets = [secretOf(SECRET, NOW + 600, SECRET_ID)]) => ({
     services: [{ service_id: CI, identity: identityOf(KEY, CI, TRUST, NOW - 5), secrets }],
     clauses: [{ rule: 0, allow: [{ service: CI }] }],
   })
@@ -84,6 +90,23 @@ t.test('over HTTP/2 a machine is known by the same lines', async (t) => {
   t.same(received.at(-1)?.trailers, {})
   t.notMatch(JSON.stringify([edge.lines, edge.logged]), SECRET.slice(4))
   t.match(edge.lines.at(-1), { decision: 'forward', reason: 'machine' })
+})
+
+t.test('over HTTP/2 a token is taken, and goes no further', async (t) => {
+  const { edge, received, session } = await startWorld(t)
+  const token = machineTokenOf(KEY, CI, TRUST, NOW)
+  const authorization = `Bearer ${token}`
+  t.match(await ask(session, { ...HOOKS, authorization }), { status: 200 })
+  t.match(received.at(-1)?.headers, { 'x-service-user': CI, authorization: undefined })
+  const own = `Bearer ${machineTokenOf(KEY, CI, { ...TRUST, issuer: 'https://app' }, NOW)}`
+  t.match(await ask(session, { ':path': '/healthz-not', ':authority': HOST, authorization: own }), {
+    status: 401,
+  })
+  const both = { authorization: `${authorization}, ${authorization}` }
+  const twice = await ask(session, { ...HOOKS, ...both })
+  t.match(twice, { status: 400 })
+  t.match(JSON.parse(twice.body.toString()), { reason: 'machine_token_ambiguous' })
+  t.notMatch(JSON.stringify([edge.lines, edge.logged, received]), token.slice(-40))
 })
 
 t.test('what it has open is cut off with its secret', async (t) => {

@@ -45,7 +45,7 @@ function asked(path: string, more: Asked = {}): Judged<typeof SESSION> {
     isNetworkUnknown: false,
     methodOverrides: [],
     readSession: () => NONE,
-    isFromMachine: false,
+    machineBrings: undefined,
     readMachine: () => ({ kind: 'refused', reason: 'machine_unknown' }),
     ...more,
   }

@@ -19,7 +19,7 @@ import { deriveKey } from '../../../shared/enforcement/seen.ts'
 import { AccessRulesSchema } from '../../../shared/fleet/access-rules.ts'
 import type { EnforcedServices } from '../../../shared/fleet/services.ts'
 import { LIMITS } from '../../../shared/limits.ts'
-import { MACHINE_REASONS } from '../../../shared/reasons.ts'
+import { MACHINE_REASONS, MACHINE_TOKEN_REASONS } from '../../../shared/reasons.ts'
 import * as v from 'valibot'
 import { rulesOf, SERVICES } from '../../support/access-rules.ts'
 import { identityOf, newSecret, secretOf } from '../../support/machines.ts'
@@ -95,14 +95,17 @@ function newEdge() {
     const asked: Judged<ProvenSession<undefined>> = {
       ...{ host: 'app.example.com', method: 'GET', methodOverrides: [], path, clientAddress },
       ...{ nowSeconds, isNavigation: true, isUpgrade: false, isFromOwnOrigin: true },
-      ...{ isStateLost: false, isNetworkUnknown: false, isFromMachine: machine !== undefined },
+      ...{ isStateLost: false, isNetworkUnknown: false },
+      machineBrings: machine === undefined ? undefined : 'secret',
       readSession: () =>
         sessions.read({
           ...{ cookies, userAgent: '', clientAddress, isCookieSecure: false, nowSeconds, tenant },
           revoked: { all: 0, subjects: new Map(), sids: new Map() },
         }),
       readMachine: () =>
-        machines.read({ machine: machine!, cookies, clientAddress, nowSeconds, tenant }),
+        machines.read({
+          ...{ machine, authorization: '', cookies, clientAddress, nowSeconds, tenant },
+        }),
       ...more.judged,
     }
     return decide(tenant as TenantRules, asked)
@@ -189,7 +192,7 @@ t.test('what is no right secret opens nothing, and sends nobody to sign in', asy
   t.match(ask('/hooks/1', { tenant: stale }), refused('state_lost', 503), 'nobody would believe it')
   const forged = tenantWith(told({ identity: identityOf(newSigningKey('k1'), CI, trust, NOW) }))
   t.match(ask('/hooks/1', { tenant: forged }), refused('state_lost', 503))
-  t.equal(MACHINE_REASONS.length, 7)
+  t.equal(MACHINE_REASONS.length - MACHINE_TOKEN_REASONS.length, 7, 'of those by secret')
 })
 
 t.test('a tenant without machines does not look', async (t) => {

@@ -25,6 +25,7 @@ export function machineCard(visit: TenantVisit, machine: Machine, path: string):
   return card(
     name,
     html`<p>${badge(state, tone)} <code>${serviceId}</code></p>
+      ${machine.seenAt === null ? '' : html`<p class="hint">Last seen ${age(machine.seenAt, nowMs)}${machine.seenIp === null ? '' : html` from ${machine.seenIp}`}, ${requestsText(machine.requests)} in the last 24 hours.</p>`}
       ${machine.isNamed ? '' : html`<p class="hint">No access rule names it, so it can’t open anything yet. Add a clause like <code>{"service": "${serviceId}"}</code>.</p>`}
       ${
         proofs.isReadOnly
@@ -48,6 +49,9 @@ export function machineCard(visit: TenantVisit, machine: Machine, path: string):
     serviceId,
   )
 }
+
+const requestsText = (count: number) =>
+  count === 1 ? '1 request' : `${count.toLocaleString('en')} requests`
 
 const isLiving = ({ endsAt }: Secret, nowMs: number) => endsAt > nowMs
 

@@ -1,5 +1,6 @@
 /** Machines: programs that open the application with an id and a secret, by what access rules say. */
 import { html } from 'hono/html'
+import { issuerOf } from '../../../../shared/issuer.ts'
 import { LIMITS } from '../../../../shared/limits.ts'
 import { NewMachineBody, NewMachineSecretBody } from '../../../requests/machine-fields.ts'
 import { textField, type Attempt } from '../../../pages/blocks/field.ts'
@@ -22,7 +23,8 @@ const OF_ONE = { role: 'tenant', here: 'machines', needsFreshSignIn: true } as c
 
 export function machinesRoutes({
   machines,
-}: Pick<ConsoleWorld, 'machines'>): readonly ConsoleRoute[] {
+  baseUrl,
+}: Pick<ConsoleWorld, 'machines' | 'baseUrl'>): readonly ConsoleRoute[] {
   const at = ({ tenant: { tenantId } }: TenantVisit) => tenantPath(tenantId, 'machines')
 
   async function show(visit: TenantVisit, attempt?: Attempt): Promise<View> {
@@ -90,7 +92,8 @@ export function machinesRoutes({
         const { tenant, path, actor } = visit
         const { tenantId } = tenant
         const made = await machines.addSecret(tenantId, path.service_id, seconds, actor)
-        return secretView(visit, path.service_id, made, at(visit))
+        const tokenUrl = `${issuerOf(baseUrl, tenantId)}/token`
+        return secretView(visit, { ...made, serviceId: path.service_id, tokenUrl }, at(visit))
       },
       show,
     ),
@@ -109,7 +112,7 @@ export function machinesRoutes({
         return {
           title: `Disable ${name}?`,
           effects: [
-            'Every gateway refuses it at once, and what it has open ends within a second.',
+            'Every gateway refuses it and its tokens at once, and what it has open ends within a second.',
             'Its secrets stay, and work again once you enable it.',
           ],
           submit: 'Disable machine',
@@ -131,7 +134,7 @@ export function machinesRoutes({
         return {
           title: `Delete ${name}?`,
           effects: [
-            'Its secrets stop working at once, and what it has open ends within a second.',
+            'Its secrets and tokens stop working at once, and what it has open ends within a second.',
             'Its ID is not given to another machine. The audit trail keeps its name.',
           ],
           submit: 'Delete machine',
@@ -155,7 +158,7 @@ export function machinesRoutes({
         return {
           title: `Revoke a secret of ${name}?`,
           effects: [
-            'Every gateway refuses it at once, and what came in with it ends within a second.',
+            'Every gateway refuses it and the tokens it got at once, and what came in with it ends within a second.',
             ...(isLast
               ? [`It is the only one: ${name} can’t come in until it has a new one.`]
               : []),
@@ -193,11 +196,18 @@ const addForm = (visit: TenantVisit, attempt: Attempt | undefined): Html =>
     }),
   })
 
+interface ShownOnce {
+  readonly serviceId: string
+  readonly secret: string
+  readonly endsAt: number
+  /** Where the realm gives tokens for it. */
+  readonly tokenUrl: string
+}
+
 /** The only page that shows it. */
 function secretView(
   { tenant }: TenantVisit,
-  serviceId: string,
-  { secret, endsAt }: { readonly secret: string; readonly endsAt: number },
+  { serviceId, secret, endsAt, tokenUrl }: ShownOnce,
   back: string,
 ): View {
   const [hostname] = tenant.hostnames
@@ -217,6 +227,12 @@ function secretView(
       <p class="hint">
         <code>secret-header.txt</code> holds one line: <code>Service-Client-Secret: sms_…</code>
       </p>
+      <p>A client that speaks OAuth 2.0 gets an access token for ten minutes instead, and sends it as <code>Authorization: Bearer</code>:</p>
+      ${copyable(
+        `curl -d grant_type=client_credentials -d client_id=${serviceId} --data-urlencode client_secret@secret.txt ${tokenUrl}`,
+        'Command for a token',
+      )}
+      <p class="hint"><code>secret.txt</code> holds the secret alone, without a line break.</p>
       <div class="submit">${linkButton(back, 'Done')}</div>
     </div>`,
   }

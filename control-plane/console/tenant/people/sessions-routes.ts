@@ -19,17 +19,21 @@ import { done, page, type ApiCall, type ConsoleRoute } from '../../route.ts'
 import type { ConsoleWorld } from '../../world.ts'
 import { apiOf, SESSIONS, userPath } from './paths.ts'
 import { networkOf } from './network.ts'
+import { machineTable, matchingMachines } from './machine-table.ts'
 import { browserOf, sessionTable, peopleOf } from './session-table.ts'
 import { searched } from '../../filters.ts'
 
-type SessionsWorld = Pick<ConsoleWorld, 'users' | 'sessions' | 'revocations' | 'policies' | 'clock'>
+type SessionsWorld = Pick<
+  ConsoleWorld,
+  'users' | 'sessions' | 'machines' | 'revocations' | 'policies' | 'clock'
+>
 
 /** Where the way leads back to. */
 const FROM = v.optional(v.picklist(['user', 'sessions'], 'one of user, sessions'), 'sessions')
 const EndBody = v.strictObject({ from: FROM })
 
 export function sessionsRoutes(world: SessionsWorld): readonly ConsoleRoute[] {
-  const { users, sessions, revocations, policies, clock } = world
+  const { users, sessions, machines, revocations, policies, clock } = world
 
   /** What is looked for: an address, or whoever's name begins so. */
   async function filterOf(tenantId: string, text: string) {
@@ -54,10 +58,14 @@ export function sessionsRoutes(world: SessionsWorld): readonly ConsoleRoute[] {
   return [
     page(
       { path: SESSIONS, role: 'tenant', query: { ...PAGE_QUERY, q: searched } },
-      async ({ tenant: { tenantId, name }, query, address, nowMs }) => {
+      async (visit) => {
+        const { query, address, nowMs } = visit
+        const { tenantId, name } = visit.tenant
         const { limit, cursor, q: text } = query
         const { filter, matched } = await filterOf(tenantId, text)
         const { items, next, isCut } = await sessions.listAlive(tenantId, filter, { limit, cursor })
+        // on the first page: they are few, and a list of their own
+        const seen = cursor === undefined ? await machines.list(tenantId) : []
         const path = tenantPath(tenantId, 'sessions')
         return {
           title: 'Sessions',
@@ -82,7 +90,8 @@ export function sessionsRoutes(world: SessionsWorld): readonly ConsoleRoute[] {
                   empty: nothing(path, text),
                 })
           }
-          ${pager(address, { next, isFirst: cursor === undefined })}`,
+          ${pager(address, { next, isFirst: cursor === undefined })}
+          ${machineTable(visit, matchingMachines(seen, text))}`,
           calls: callsOf(tenantId, filter),
         }
       },
@@ -236,6 +245,7 @@ function callsOf(tenantId: string, filter: AliveFilter): ApiCall[] {
       path: `${apiOf(tenantId)}/sessions?state=active${which}`,
       label: 'Active sessions',
     },
+    { method: 'GET', path: `${apiOf(tenantId)}/services`, label: 'Machines' },
     {
       method: 'POST',
       path: `${apiOf(tenantId)}/revocations`,

@@ -11,7 +11,7 @@ import {
   type Outcome,
 } from '../guard.ts'
 import { addToAnswer } from './private-answers.ts'
-import { withholdSession, writeIdentity } from './identity-headers.ts'
+import { withholdSession, withholdToken, writeIdentity } from './identity-headers.ts'
 import { watchAnswer } from './still-open.ts'
 import { IncomingRequest, PASSED, type Incoming, type Outgoing } from './messages.ts'
 
@@ -71,9 +71,11 @@ export function guardMessages(
 }
 
 /** From here on the request says who its user is, and nobody else does. */
-export function admit(guard: Guard, request: Incoming, { identity, isForeignPage }: Forward): void {
+export function admit(guard: Guard, request: Incoming, outcome: Forward): void {
+  const { identity, isForeignPage, isTokenOurs = false } = outcome
   request[PASSED] = guard
   writeIdentity(request, identity)
+  if (isTokenOurs) withholdToken(request)
   if (isForeignPage) withholdSession(request)
   request.serviceClaims = identity?.claims
 }

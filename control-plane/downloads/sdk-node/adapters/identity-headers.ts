@@ -20,6 +20,7 @@ const CLAIMS_KEY = 'x-service-claims'
 const USER_KEY = 'x-service-user'
 const VERIFIED_KEY = 'x-service-verified'
 const GROUPS_KEY = 'x-service-groups'
+const AUTHORIZATION = 'authorization'
 
 /** Changes `rawHeaders` and `headers` in place: HTTP/2 takes no others. Runs per request. */
 export function writeIdentity(request: Incoming, identity: Identity | undefined): void {
@@ -66,8 +67,22 @@ export function withholdSession({ headers, rawHeaders }: Incoming): void {
   keepCookies(headers, withoutSessionCookie(headers.cookie ?? ''))
 }
 
+/** By which a machine came in: nobody behind us is to be able to come in with it. */
+export function withholdToken({ headers, rawHeaders }: Incoming): void {
+  let kept = 0
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
+    if (rawHeaders[at]!.toLowerCase() === AUTHORIZATION) continue
+    rawHeaders[kept++] = rawHeaders[at]!
+    rawHeaders[kept++] = rawHeaders[at + 1]!
+  }
+  rawHeaders.length = kept
+  delete headers[AUTHORIZATION]
+}
+
 /** The same for the standard's Headers. */
-export function writeIdentityTo(headers: Headers, { identity, isForeignPage }: Forward): void {
+export function writeIdentityTo(headers: Headers, outcome: Forward): void {
+  const { identity, isForeignPage, isTokenOurs = false } = outcome
+  if (isTokenOurs) headers.delete(AUTHORIZATION)
   for (const name of [...headers.keys()]) if (isForeign(name)) headers.delete(name)
   const cookies = headers.get('cookie')
   if (cookies !== null) {

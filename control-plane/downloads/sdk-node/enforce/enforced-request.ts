@@ -1,6 +1,7 @@
 /** One request as the sign-in and the session reader see it; it keeps the state that it began with. */
 import type {
   Judged,
+  MachineBrings,
   MachineVerdict,
   SessionVerdict,
 } from '../../../../shared/enforcement/decide.ts'
@@ -99,14 +100,16 @@ export class EnforcedRequest implements ServiceRequest, Judged<Session> {
     return this.#world.sessions.read(this)
   }
 
-  get isFromMachine(): boolean {
-    return this.head.machine !== undefined
+  get machineBrings(): MachineBrings {
+    const { machine, authorization } = this.head
+    return this.#world.machines.brings({ machine, authorization, tenant: this.tenant })
   }
 
   readMachine(): MachineVerdict<Session> {
+    const { machine, authorization } = this.head
     const { cookies, clientAddress, nowSeconds, tenant } = this
-    const { machine = NO_CREDENTIALS } = this.head
-    return this.#world.machines.read({ machine, cookies, clientAddress, nowSeconds, tenant })
+    const asked = { cookies, clientAddress, nowSeconds, tenant }
+    return this.#world.machines.read({ machine, authorization, ...asked })
   }
 
   get cookies(): string {
@@ -140,5 +143,3 @@ export class EnforcedRequest implements ServiceRequest, Judged<Session> {
     return new EnforcedRequest(this.#arrived, tenant, this.#world)
   }
 }
-
-const NO_CREDENTIALS = { ids: [], secrets: [] }

@@ -36,6 +36,7 @@ import { judgeProbe } from '../probe.ts'
 import { Admission } from './admission.ts'
 import type { EnforceOptions } from '../published.ts'
 import { readEnforceOptions, type EnforceSettings } from './options.ts'
+import { createMachineReports } from './machine-reports.ts'
 import { me } from './me.ts'
 import { createRecentMoves } from './recent-moves.ts'
 import { readFacts, valuesOf, type RequestFacts } from './request-facts.ts'
@@ -76,6 +77,7 @@ function enforcing(settings: EnforceSettings): Guard {
   const state = createEnforcementState(settings)
   const { clock, events, revoked } = state
   const moves = createRecentMoves()
+  const reports = createMachineReports(settings.tenantId, events.add)
   let isAddressMissed = false
   const addressOf = createAddressReader(settings.trustedProxies)
   const sessions = createSessionReader<Admission>({
@@ -149,6 +151,7 @@ function enforcing(settings: EnforceSettings): Guard {
       case 'refuse':
         if (decision.reason === 'sealed' && !isOwnProbe(enforced))
           events.add({ outcome: 'sealed', ...placeOf(enforced), path: shownPath(enforced.path) })
+        reports.refused(decision.reason, placeOf(enforced))
         if (decision.reason === 'client_unreadable') tellOfMissingAddress(enforced.peer)
         return answered(
           refusal(enforced, decision.reason, decision.status, deniedBy(enforced, decision.ways)),
@@ -162,11 +165,13 @@ function enforcing(settings: EnforceSettings): Guard {
   ): Outcome {
     const { target } = enforced.head
     if (session !== undefined) session.carried.usedSeconds = enforced.nowSeconds
+    if (machine !== undefined) reports.used(machine, placeOf(enforced), enforced.nowSeconds)
     const identity = session?.carried
     const { access } = enforced.tenant
     if (identity !== undefined) identity.groups = access?.groupsOf(identity.claims)
     const asked = { method: enforced.method, clientAddress: enforced.clientAddress, machine }
-    return { kind: 'forward', target, isForeignPage, identity, privateCookies: cookies, asked }
+    const admitted = { target, isForeignPage, identity, privateCookies: cookies, asked }
+    return { kind: 'forward', ...admitted, isTokenOurs: machine?.tokenEndsAt !== undefined }
   }
 
   function askToSignIn(enforced: EnforcedRequest, reason: SignInReason, maxAge?: number): Answer {
@@ -228,6 +233,7 @@ function enforcing(settings: EnforceSettings): Guard {
       ),
     ready: () => state.ready(),
     async close() {
+      reports.close()
       await state.close()
     },
   }
@@ -283,5 +289,6 @@ function placeOf(enforced: EnforcedRequest) {
 }
 
 function isOfUnknownKey(decision: Decision<Session>): boolean {
+  if (decision.kind === 'refuse') return decision.isKeyUnknown === true
   return decision.kind === 'sign_in' && decision.reason === 'key_unknown'
 }

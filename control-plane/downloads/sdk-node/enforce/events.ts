@@ -8,7 +8,7 @@ import type { Credentials } from './credentials.ts'
 import { createBatchSender } from './batch-sender.ts'
 
 export interface EnforcedEvent {
-  readonly outcome: 'sealed' | 'step_up' | 'terminate' | 'logout'
+  readonly outcome: 'sealed' | 'step_up' | 'terminate' | 'logout' | 'forwarded' | 'refused'
   readonly reason?: string
   readonly subject?: string
   readonly sid?: string
@@ -16,6 +16,8 @@ export interface EnforcedEvent {
   readonly ip?: string
   readonly app_host?: string
   readonly path?: string
+  /** How many requests that were. */
+  readonly count?: number
 }
 
 interface EventsWorld {

@@ -26,6 +26,8 @@ export interface RequestFacts extends NavigationFacts {
   readonly origins: readonly string[]
   /** Undefined: it brought nothing that a machine would. */
   readonly machine: MachineCredentials | undefined
+  /** All of its lines, joined; '' without any. */
+  readonly authorization: string
   readonly rawHeaders: readonly string[]
 }
 
@@ -42,8 +44,9 @@ const READ = {
   'x-service-probe': 9,
   upgrade: 10,
   origin: 11,
-  [SERVICE_ID_HEADER]: 12,
-  [SERVICE_SECRET_HEADER]: 13,
+  authorization: 12,
+  [SERVICE_ID_HEADER]: 13,
+  [SERVICE_SECRET_HEADER]: 14,
 } as const
 const FIELDS: ReadonlyMap<string, number> = new Map(Object.entries(READ))
 /** As the usual senders spell them, so that most lines need not be folded. Learns, within bounds. */
@@ -98,6 +101,7 @@ export function readFacts({
     authority,
     origins,
     machine,
+    authorization: (values[READ.authorization] ?? '').replace(/^(?:, )+/, ''),
     rawHeaders,
     host,
     cookies: values[READ.cookie] ?? '',

@@ -2,7 +2,14 @@
 import t from 'tap'
 import { startGuard } from '../../../../support/asked-guard.ts'
 import { rulesOf, SERVICES } from '../../../../support/access-rules.ts'
-import { identityOf, newSecret, secretOf } from '../../../../support/machines.ts'
+import {
+  identityOf,
+  machineTokenOf,
+  newSecret,
+  SECRET_ID,
+  secretOf,
+} from '../../../../support/machines.ts'
+import { newSigningKey } from '../../../../support/tokens.ts'
 import { isForeign } from '../../../../../shared/enforcement/foreign-headers.ts'
 
 const NOW = Math.floor(Date.now() / 1000)
@@ -47,6 +54,68 @@ t.test('a machine opens what names it, and is never sent to sign in', async (t) 
   service.put({ services: services([]) })
   await service.polled()
   t.match(await ask('/hooks', { headers: RIGHT }), { kind: 401, reason: 'machine_unknown' })
+})
+
+const REPORTED = ['forwarded', 'refused']
+
+t.test('what machines do is told to the service, as gateways tell it', async (t) => {
+  const { ask, service, guard } = await startGuard(t, {
+    access: rulesOf([{ path: '/hooks', allow: [{ group: 'nobody', not_group: 'nobody' }] }]),
+  })
+  const trust = { issuer: service.issuer, audience: 'app-user' }
+  const secrets = [secretOf(SECRET, NOW + 600, SECRET_ID)]
+  const identity = identityOf(service.keys[0]!, CI, trust, NOW - 5)
+  service.put({
+    services: {
+      services: [{ service_id: CI, identity, secrets }],
+      clauses: [{ rule: 0, allow: [{ service: CI }] }],
+    },
+  })
+  await service.polled()
+  const token = machineTokenOf(service.keys[0]!, CI, trust, NOW)
+  for (const headers of [RIGHT, RIGHT, ['Authorization', `Bearer ${token}`]])
+    t.match(await ask('/hooks', { headers }), { kind: 'forward', user: CI })
+  const wrong = { headers: ['Service-Client-Id', CI, 'Service-Client-Secret', newSecret()] }
+  for (let at = 0; at < 3; at++) t.match(await ask('/hooks', wrong), { kind: 401 })
+  t.match(await ask('/work'), { kind: 401, reason: 'no_session' })
+  await guard.close()
+  const told = service.batches.flat() as { outcome: string }[]
+  const place = { ip: '127.0.0.1' }
+  t.same(
+    told.filter(({ outcome }) => REPORTED.includes(outcome)),
+    [
+      { outcome: 'forwarded', reason: 'machine', subject: CI, sid: SECRET_ID, count: 1, ...place },
+      { outcome: 'forwarded', reason: 'machine', subject: CI, sid: SECRET_ID, count: 2, ...place },
+      {
+        outcome: 'refused',
+        reason: 'machine_unknown',
+        ...place,
+        app_host: 'app.localhost',
+        count: 3,
+      },
+    ],
+  )
+  t.notMatch(JSON.stringify(told), /sms_|eyJ/)
+})
+
+t.test('a token of a key that is newer than what it has heard is looked for once', async (t) => {
+  const { ask, service, pass } = await startGuard(t, {
+    access: rulesOf([{ path: '/hooks', allow: [{ group: 'nobody', not_group: 'nobody' }] }]),
+  })
+  const trust = { issuer: service.issuer, audience: 'app-user' }
+  const identity = identityOf(service.keys[0]!, CI, trust, NOW - 5)
+  service.put({
+    services: {
+      services: [{ service_id: CI, identity, secrets: [secretOf(SECRET, NOW + 600, SECRET_ID)] }],
+      clauses: [{ rule: 0, allow: [{ service: CI }] }],
+    },
+  })
+  await service.polled()
+  const next = newSigningKey('newer')
+  service.keys.push(next)
+  pass(11_000)
+  const headers = ['Authorization', `Bearer ${machineTokenOf(next, CI, trust, NOW)}`]
+  t.match(await ask('/hooks', { headers }), { kind: 'forward', user: CI })
 })
 
 t.test('the credentials are not for the application', async (t) => {
