@@ -50,6 +50,8 @@ export type KeptEvent = Readonly<EnforcementEventRow>
 /** Of one tenant: whose it is, the caller has proven. */
 export type OwnEvent = Omit<EnforcementEvent, 'tenant_id'>
 
+export type Enforcement = ReturnType<typeof createEnforcement>
+
 export function createEnforcement({ store, clock }: { store: Store; clock: Clock }) {
   const rates = createRateLimits(clock)
   /**

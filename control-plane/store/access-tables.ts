@@ -55,10 +55,7 @@ export const accessRuleVersions = table(
     actor: text('actor').notNull(),
     content: json('content').$type<AccessRules>().notNull(),
   },
-  (table) => [
-    primaryKey({ columns: [table.tenantId, table.at] }),
-    index('access_rule_versions_at').on(table.at),
-  ],
+  (table) => [primaryKey({ columns: [table.tenantId, table.at] })],
 )
 
 /** Memberships that have ended. */
@@ -76,6 +73,5 @@ export const pastMembers = table(
     primaryKey({
       columns: [table.tenantId, table.userId, table.group, table.source, table.endedAt],
     }),
-    index('past_members_ended').on(table.endedAt),
   ],
 )

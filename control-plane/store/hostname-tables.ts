@@ -19,22 +19,15 @@ export const hostnameClaims = table(
 )
 
 /** What a hostname was proven by; of one that a file has proven, or that an operator added, there is none. */
-export const hostnameProofs = table(
-  'hostname_proofs',
-  {
-    hostname: text('hostname').primaryKey(),
-    tenantId: text('tenant_id').notNull(),
-    token: text('token').notNull(),
-    /** Grows with each change: a look that comes late changes nothing. */
-    turn: whole('turn').notNull().default(0),
-    dueAt: whole('due_at').notNull(),
-    lookedAt: whole('looked_at'),
-    /** Since when the record is gone; null: it was there at the last look. */
-    missingSince: whole('missing_since'),
-    misses: whole('misses').notNull().default(0),
-  },
-  (table) => [
-    index('hostname_proofs_due').on(table.dueAt),
-    index('hostname_proofs_tenant').on(table.tenantId),
-  ],
-)
+export const hostnameProofs = table('hostname_proofs', {
+  hostname: text('hostname').primaryKey(),
+  tenantId: text('tenant_id').notNull(),
+  token: text('token').notNull(),
+  /** Grows with each change: a look that comes late changes nothing. */
+  turn: whole('turn').notNull().default(0),
+  dueAt: whole('due_at').notNull(),
+  lookedAt: whole('looked_at'),
+  /** Since when the record is gone; null: it was there at the last look. */
+  missingSince: whole('missing_since'),
+  misses: whole('misses').notNull().default(0),
+})

@@ -105,6 +105,7 @@ const BY_RULES: ReadonlySet<string> = new Set(['rule_denied', 'machine_not_allow
 /** Which machines there are does not matter here: who is asked about is one of them, or none. */
 const SOME_MACHINES: TenantRules['services'] = {
   know: () => 'machine_unknown',
+  admit: () => 'machine_unknown',
   standing: () => undefined,
 }
 
@@ -134,7 +135,7 @@ function requestOf(
     isStateLost: false,
     isNetworkUnknown: false,
     readSession: () => ({ kind: 'valid', session, cookies: [], isSeenDue: false }),
-    isFromMachine: serviceId !== undefined,
+    machineBrings: serviceId === undefined ? undefined : 'secret',
     readMachine: () => ({
       kind: 'known',
       session,
