@@ -1,4 +1,5 @@
 /** A connector with a key that counts, which keeps to nothing: it ends, and nobody else notices. */
+// apart: measures the memory of its process
 import t, { type Test } from 'tap'
 import { systemClock, type Clock } from '../../../shared/clock.ts'
 import { signHello } from '../../../shared/connector/handshake.ts'
