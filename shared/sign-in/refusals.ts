@@ -148,17 +148,15 @@ function accessDenied(
       { ...DETAILS.rule_denied, missing: ways, ...(contact !== undefined && { contact }) },
       NO_LINES,
     )
-  const { askForAccess, accessTo } = TEXTS[language]
+  const { askForAccess, accessTo, accessWays } = TEXTS[language]
   const action =
     contact === undefined
       ? {}
       : { action: { href: hrefOf(contact, accessTo(url)), label: askForAccess } }
   const needed = [...new Set(ways.map((way) => TEXTS[language].accessNeeded(way)))]
-  return htmlAnswer(
-    403,
-    pageHtml({ title, text, language, code: 'rule_denied', needed, ...action }),
-    NO_LINES,
-  )
+  const told = needed.length === 0 ? text : `${text} ${accessWays}`
+  const page = { title, text: told, language, code: 'rule_denied', needed, ...action }
+  return htmlAnswer(403, pageHtml(page), NO_LINES)
 }
 
 /** A mail that says already what it is about; an address of the web is gone to as it is. */

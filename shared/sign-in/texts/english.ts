@@ -136,6 +136,7 @@ export const english = {
       ...(way.strength === undefined ? [] : ['a second factor (set one up in your account)']),
       ...(way.max_age === undefined ? [] : ['a recent sign-in']),
     ].join(', ') || 'a sign-in',
+  accessWays: 'One of these opens it:',
   askForAccess: 'Ask for access',
   accessTo: (url: string): string => `Access to ${url}`,
   upstreamFailed: {

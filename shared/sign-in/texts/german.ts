@@ -122,6 +122,7 @@ export const german: Texts = {
       ...(way.strength === undefined ? [] : ['ein zweiter Faktor (in Ihrem Konto einrichten)']),
       ...(way.max_age === undefined ? [] : ['eine kürzliche Anmeldung']),
     ].join(', ') || 'eine Anmeldung',
+  accessWays: 'Eines davon öffnet sie:',
   askForAccess: 'Zugriff anfragen',
   accessTo: (url: string): string => `Zugriff auf ${url}`,
   upstreamFailed: {
