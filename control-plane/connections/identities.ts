@@ -17,8 +17,6 @@ export interface Identity {
   readonly createdAt: number
 }
 
-export type Identities = ReturnType<typeof createIdentities>
-
 export function createIdentities({ store }: { store: Store }) {
   return {
     /** The oldest first. */

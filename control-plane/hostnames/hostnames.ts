@@ -41,8 +41,6 @@ const DUE_AT_ONCE = 32
 const JOB: Actor = { name: 'service', requestId: '' }
 const WISH = 'a public DNS name like app.example.com'
 
-export type Hostnames = ReturnType<typeof createHostnames>
-
 export function createHostnames({ store, tenants, look, clock, log }: HostnamesWorld) {
   const looks = createFairSemaphore({ concurrency: LIMITS.hostnameLooksAtOnceMax })
 

@@ -5,7 +5,6 @@ import { decodeCursor, encodeCursor, toPage, type Page, type PageRequest } from 
 import { isDeviceGood } from '../store/queries/enrolled-devices.ts'
 import { notBeforeOf } from '../store/queries/revocations.ts'
 import {
-  aliveSessionsBefore,
   aliveSessionsOf,
   aliveSids,
   countAlive,
@@ -14,9 +13,9 @@ import {
   markSeen,
   sessionsBefore,
   upsertSession,
-  type AliveFilter,
   type SessionRow,
 } from '../store/queries/sessions.ts'
+import { aliveSessionsBefore, type AliveFilter } from '../store/queries/alive-sessions.ts'
 import { requireTenant } from '../store/queries/tenants.ts'
 import { pruneWith } from '../store/statements.ts'
 import type { Store } from '../store/store.ts'

@@ -1,6 +1,5 @@
 /** Hostnames of a tenant that are served once they were shown to be its own. */
 import { PROOF_PATH, proofOf, proofRecordOf } from '../../hostnames/proof.ts'
-import type { Hostnames } from '../../hostnames/hostnames.ts'
 import { viewOf } from '../../requests/field-names.ts'
 import { NothingBody } from '../../requests/fields.ts'
 import {
@@ -10,13 +9,8 @@ import {
 } from '../../requests/hostname-fields.ts'
 import { pageOf } from '../../requests/paging.ts'
 import type { HostnameClaim } from '../../store/queries/hostname-claims.ts'
-import type { Tenants } from '../../tenants/tenants.ts'
+import type { ApiWorld } from '../world.ts'
 import { endpointsOf, json, nothing, type Endpoint } from '../endpoint.ts'
-
-export interface HostnameEndpointsWorld {
-  readonly tenants: Pick<Tenants, 'get'>
-  readonly hostnames: Pick<Hostnames, 'list' | 'claim' | 'check' | 'withdraw'>
-}
 
 const operator = endpointsOf('tenants', 'operator')
 const CLAIMS = '/api/v1/operator/tenants/{tenant_id}/hostname-claims'
@@ -31,7 +25,7 @@ const ofClaim = (claim: HostnameClaim) =>
     proof: proofOf(claim.token),
   })
 
-export function hostnameEndpoints(world: HostnameEndpointsWorld): readonly Endpoint[] {
+export function hostnameEndpoints(world: ApiWorld): readonly Endpoint[] {
   const { tenants, hostnames } = world
   return [
     operator.get(CLAIMS, {

@@ -1,6 +1,6 @@
 /** A network as people type it: `192.0.2.0/24`, `192.0.2.`, `2001:db8::/32`. */
 import { BlockList, isIP, isIPv4 } from 'node:net'
-import type { Network } from '../../../store/queries/sessions.ts'
+import type { Network } from '../../../store/queries/alive-sessions.ts'
 
 const PREFIX = /^([0-9a-f.:]+)\/(\d{1,3})$/i
 const OCTETS = /^(?:\d{1,3}\.){1,3}$/
