@@ -1,4 +1,3 @@
-import { LIMITS } from '../../../shared/limits.ts'
 import {
   and,
   asc,
