@@ -89,7 +89,7 @@ void t.test('every setting, secret and event that is named exists', async (t) =>
       const [name = ''] = text.split(/[: ]/)
       const isDotted =
         /^[a-z_]+(?:\.[a-z_]+)+$/.test(name) &&
-        !/\.(?:md|ts|js|json|yaml|csv|sh|db|localhost)$/.test(name)
+        !/\.(?:md|ts|js|json|yaml|csv|sh|db|txt|localhost)$/.test(name)
       if (isDotted)
         t.ok(
           existsIn(EXAMPLE, name) || Object.hasOwn(EVENTS, name) || sources.includes(`'${name}'`),

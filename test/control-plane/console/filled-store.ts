@@ -99,8 +99,13 @@ export async function fillStore({ services, person }: World): Promise<Record<str
   const claim = await services.hostnames.claim('acme', 'app.example.com', ACTOR)
   const { serviceId } = await services.machines.create('acme', 'CI', ACTOR)
   const { secretId } = await services.machines.addSecret('acme', serviceId, 3600, ACTOR)
+  await services.groups.create('acme', { name: 'finance', description: 'Who pays' }, ACTOR)
+  const rule = { path: '/reports', allow: [{ group: 'finance' }] }
+  await services.accessRules.put('acme', { networks: {}, rules: [rule] }, ACTOR)
   return {
     tenant_id: 'acme',
+    at: '0',
+    group: 'finance',
     service_id: serviceId,
     secret_id: secretId,
     device_id: deviceId,

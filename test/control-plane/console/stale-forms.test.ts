@@ -263,7 +263,9 @@ const NOTHING_TYPED = [
   '/console/people/{user_id}/role',
   '/console/tenants/{tenant_id}/address-blocks/lift',
   '/console/tenants/{tenant_id}/administrators/{user_id}/role',
+  '/console/tenants/{tenant_id}/groups/{group}/remove',
   '/console/tenants/{tenant_id}/integration/go-live',
+  '/console/tenants/{tenant_id}/rules/save',
   '/console/tenants/{tenant_id}/sessions/{sid}/end',
 ]
 

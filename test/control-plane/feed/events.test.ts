@@ -44,7 +44,7 @@ void t.test('a batch is counted and kept, with the time of its arrival', async (
   const at = '2026-01-01T00:00:00.500Z'
   const nothing = { subject: null, sid: null, reason: null, ip: null, app_host: null }
   t.strictSame(await kept(api), [
-    { sequence: 2, at, ...event, instance: 'web-1', path: '/x', count: 1 },
+    { sequence: 2, at, ...event, instance: 'web-1', path: '/x', count: 9 },
     { sequence: 1, at, ...nothing, outcome: 'sealed', instance: 'web-1', path: null, count: 1 },
   ])
   t.strictSame((await api.report('acme', { events: [] })).body, { accepted: 0, rejected: 0 })
