@@ -135,6 +135,34 @@ t.test('what is opened below a closed path is opened in its own spelling alone',
     t.notOk(isOpen([ADMINS, below], { path }), path)
 })
 
+t.test('a path that may stand for very many of those with rules is read by nobody', async (t) => {
+  let asked = 0
+  const named = Array.from({ length: LIMITS.rulesPerTenantMax }, (_, at) => ({
+    path: `/ad${at}-of-many`,
+    allow: [{ network: 'office' }],
+  }))
+  const who = {
+    get clientAddress() {
+      asked++
+      return '192.0.2.7'
+    },
+  }
+  const askedFor = (rules: AccessRule[], path: string) => {
+    asked = 0
+    const judge = compileAccess(rulesOf(rules), nothingExcluded)
+    const request = { host: 'app.example.com', method: 'GET', path }
+    return judge.judge(request, Object.defineProperties(facts(), descriptors)).kind
+  }
+  const descriptors = Object.getOwnPropertyDescriptors(who)
+  for (const path of ['/ad12ab~1', '/x/../ad12ab~1/y', '/ad12%61b~1'])
+    t.equal(askedFor(named, path), 'unreadable', path)
+  t.equal(asked, 0)
+  t.equal(askedFor(named, '/ad7-of-many/x'), 'allowed')
+  const few = named.slice(0, LIMITS.pathPlacesMax)
+  t.equal(askedFor(few, '/ad12ab~1'), 'allowed', 'each of a few is asked')
+  t.ok(asked >= few.length)
+})
+
 t.test('a thousand paths that begin alike are still told apart', async (t) => {
   const many = Array.from({ length: 1000 }, (_, at): AccessRule => {
     return { path: `/api/v1/thing${at}`, allow: [{ group: at === 7 ? 'admins' : 'finance' }] }
