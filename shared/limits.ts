@@ -66,6 +66,8 @@ export const LIMITS = {
   pathReadCharactersMax: 20 * 1024,
   /** Segments that are held against those of sealed prefixes, for each way to read a path. */
   pathComparisonsMax: 4096,
+  /** Paths of rules that one path may stand for: each has its clauses asked, and a short name stands for many. */
+  pathPlacesMax: 64,
   /** Stretches beyond ASCII in a path whose bytes are not UTF-8. */
   pathForeignRunsMax: 16,
   // the public listener of the control plane

@@ -2,6 +2,8 @@
 export const RULE_LIMITS = {
   rulesPerTenantMax: 2000,
   ruleClausesMax: 50,
+  /** Of those, what whoever is refused is told. */
+  ruleWaysToldMax: 50,
   ruleMethodsMax: 20,
   ruleNetworksMax: 50,
   ruleNetworkEntriesMax: 200,

@@ -36,6 +36,8 @@ export function forwardingLines(
 export class SessionLines {
   readonly #identityLines: string
   readonly #claims: TokenClaims
+  /** Whose names stand in the line of groups, and whose in the text. */
+  #named: AccessJudge | undefined
   #access: AccessJudge | undefined
   #groupsLine = ''
   #text = ''
@@ -66,11 +68,12 @@ export class SessionLines {
       this.#addressChain === addressChain &&
       this.#protocol === protocol
     if (!isSame) {
-      if (this.#access !== access) this.#groupsLine = groupsLine(access, this.#claims)
-      this.#access = access
+      if (this.#named !== access) this.#groupsLine = groupsLine(access, this.#claims)
+      this.#named = access
       const identityLines = this.#identityLines + this.#groupsLine
       const text = clientLines(authority, cookies, identityLines, forwarding)
       if (cookies.length > LIMITS.rememberedCookiesMax) return text + requestLines(forwarding)
+      this.#access = access
       this.#text = flat(text)
       this.#authority = authority
       this.#cookies = cookies

@@ -3,7 +3,7 @@
  * true nor false, and `holds` and `mayHold` say what becomes of that.
  */
 import type { AllowClause, GroupSlot } from '../fleet/access-rules.ts'
-import { isAddress, type NetworkList } from '../networks.ts'
+import { isAddress, networkList } from '../networks.ts'
 import type { TokenClaims } from './token.ts'
 
 /** What is known of who asks. */
@@ -52,9 +52,26 @@ export function mayHold(clause: Clause, facts: AccessFacts, assumed: number): bo
   return (assumed & ASSUME_GROUPS) === 0 || !conditions.some((condition) => GROUPED.has(condition))
 }
 
+/** Whether an address is in it; undefined for what is none. */
+type Network = (address: string) => boolean | undefined
+
 export interface KnownNames {
-  readonly networks: ReadonlyMap<string, NetworkList>
+  readonly networks: ReadonlyMap<string, Network>
   readonly slots: ReadonlyMap<string, GroupSlot>
+}
+
+/** Clauses name the same few networks over and over, and to look one up takes as long as ten other conditions. */
+export function compileNetwork(entries: readonly string[]): Network {
+  const has = networkList(entries)
+  let asked = ''
+  let answer: boolean | undefined
+  return (address) => {
+    if (address !== asked) {
+      answer = isAddress(address) ? has(address) : undefined
+      asked = address
+    }
+    return answer
+  }
 }
 
 /** Conditions that hang on what a token says of groups. */
@@ -100,8 +117,10 @@ function inGroup(name: string, wanted: boolean, { slots }: KnownNames): Conditio
 function inNetwork(name: string, wanted: boolean, { networks }: KnownNames): Condition {
   const has = networks.get(name)
   if (has === undefined) throw new Error(`there is no network ${name}`)
-  return ({ clientAddress }) =>
-    !isAddress(clientAddress) ? undefined : has(clientAddress) === wanted
+  return ({ clientAddress }) => {
+    const is = has(clientAddress)
+    return is === undefined ? undefined : is === wanted
+  }
 }
 
 /** Unknown where the token is older than the group's place in it, or its bitset ends before. */

@@ -164,7 +164,7 @@ class Collecting<Content> implements PrefixComparison {
   }
 
   get isGivenUp(): boolean {
-    return this.#stepsLeft < 0
+    return this.#stepsLeft < 0 || this.#found.size > LIMITS.pathPlacesMax
   }
 
   /** Never says so: whoever found one looks for the others. */
@@ -176,7 +176,8 @@ class Collecting<Content> implements PrefixComparison {
   #below(node: Node<Content>, first: number): void {
     for (let at = first; at < this.#named.length; at++) {
       for (const child of node.candidates(this.#named[at]!)) {
-        if (--this.#stepsLeft < 0) return
+        this.#stepsLeft--
+        if (this.isGivenUp) return
         if (!isNamed(this.#named, at, child.name)) continue
         if (child.here !== undefined) this.#found.add(child)
         this.#below(child, at + 1)

@@ -4,12 +4,13 @@
  * in an allow and true in a deny.
  */
 import type { AccessRule, AllowClause, EnforcedRules } from '../fleet/access-rules.ts'
-import { networkList } from '../networks.ts'
+import { LIMITS } from '../limits.ts'
 import {
   ASSUME_GROUPS,
   ASSUME_NOTHING,
   ASSUME_STRENGTH,
   compileClause,
+  compileNetwork,
   holds,
   isMember,
   mayHold,
@@ -42,7 +43,7 @@ export type AccessVerdict =
       readonly isGroupMissing: boolean
       /** In how many seconds at most such a proof may lie back, where a rule asks for that. */
       readonly maxAge: number | undefined
-      /** The clauses that would have opened it, each a way in. */
+      /** Clauses that would have opened it, each a way in: as many as one rule can have. */
       readonly ways: readonly AllowClause[]
     }
 
@@ -99,7 +100,7 @@ export function compileAccess(
   isExcluded: (path: string) => boolean,
 ): AccessJudge {
   const known: KnownNames = {
-    networks: new Map(Object.entries(networks).map(([name, list]) => [name, networkList(list)])),
+    networks: new Map(Object.entries(networks).map(([name, list]) => [name, compileNetwork(list)])),
     slots: new Map(slots.map((slot) => [slot.group, slot])),
   }
   const hosts = new Set(rules.flatMap(({ host }) => host ?? []))
@@ -146,7 +147,7 @@ export function compileAccess(
         isStrengthMissing,
         isGroupMissing: !isStrengthMissing && isOpen(ASSUME_STRENGTH | ASSUME_GROUPS),
         maxAge: ages.length === 0 ? undefined : Math.min(...ages),
-        ways,
+        ways: ways.slice(0, LIMITS.ruleWaysToldMax),
       }
     },
     explain(asked, facts) {

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { BlockList } from 'node:net'
 import t from 'tap'
 import * as v from 'valibot'
 import type { AccessFacts } from '../../../shared/enforcement/access-clauses.ts'
@@ -133,6 +134,56 @@ t.test('what is opened below a closed path is opened in its own spelling alone',
     '/admin/help/\\..\\x',
   ])
     t.notOk(isOpen([ADMINS, below], { path }), path)
+})
+
+t.test('a path that may stand for very many of those with rules is read by nobody', async (t) => {
+  let asked = 0
+  const named = Array.from({ length: LIMITS.rulesPerTenantMax }, (_, at) => ({
+    path: `/ad${at}-of-many`,
+    allow: [{ network: 'office' }],
+  }))
+  const who = {
+    get clientAddress() {
+      asked++
+      return '192.0.2.7'
+    },
+  }
+  const askedFor = (rules: AccessRule[], path: string) => {
+    asked = 0
+    const judge = compileAccess(rulesOf(rules), nothingExcluded)
+    const request = { host: 'app.example.com', method: 'GET', path }
+    return judge.judge(request, Object.defineProperties(facts(), descriptors)).kind
+  }
+  const descriptors = Object.getOwnPropertyDescriptors(who)
+  for (const path of ['/ad12ab~1', '/x/../ad12ab~1/y', '/ad12%61b~1'])
+    t.equal(askedFor(named, path), 'unreadable', path)
+  t.equal(asked, 0)
+  t.equal(askedFor(named, '/ad7-of-many/x'), 'allowed')
+  const few = named.slice(0, LIMITS.pathPlacesMax)
+  t.equal(askedFor(few, '/ad12ab~1'), 'allowed', 'each of a few is asked')
+  t.ok(asked >= few.length)
+})
+
+t.test('a network is looked up once for all clauses that name it', async (t) => {
+  const check = t.capture(BlockList.prototype, 'check', BlockList.prototype.check)
+  const rules = Array.from({ length: 100 }, () => ({
+    path: '/a',
+    allow: [{ network: 'office' }, { not_network: 'office', group: 'admins' }],
+  }))
+  const judge = compileAccess(rulesOf(rules), nothingExcluded)
+  const ask = (clientAddress: string) =>
+    judge.judge(
+      { host: 'app.example.com', method: 'GET', path: '/a' },
+      { ...facts(), groupBits: Uint8Array.of(0), clientAddress },
+    )
+  const refused = ask('198.51.100.7')
+  t.equal(check().length, 1)
+  t.equal(refused.kind === 'denied' && refused.ways.length, LIMITS.ruleWaysToldMax)
+  t.equal(ask('192.0.2.7').kind, 'allowed', 'another one is looked up anew')
+  t.equal(ask('unix:').kind, 'denied', 'and what is no address is in none')
+  t.equal(ask('192.0.2.7').kind, 'allowed')
+  t.equal(ask('').kind, 'denied')
+  t.equal(check().length, 2)
 })
 
 t.test('a thousand paths that begin alike are still told apart', async (t) => {

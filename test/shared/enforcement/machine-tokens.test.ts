@@ -250,6 +250,29 @@ t.test('the application’s own tokens are none of our business', async (t) => {
   t.notOk(namesIssuer(`Bearer x.${encode(`{"sub":"${issuer}"}`)}.x`, issuer))
 })
 
+t.test('a head full of what may be tokens costs no more than a few', async (t) => {
+  const work = t.capture(JSON, 'parse', JSON.parse.bind(JSON))
+  const decoded = t.capture(Buffer, 'from', Buffer.from.bind(Buffer))
+  const short = Buffer.from('{\\').toString('base64url')
+  decoded()
+  for (const separator of [' ', ',', '.', ';']) {
+    const text = `Bearer ${`.${short}${separator}`.repeat(3000)}`
+    t.notOk(namesIssuer(text, issuer), 'too short to name anybody')
+  }
+  t.equal(work().length + decoded().length, 0)
+  const long = encode(`{\\${'x'.repeat(issuer.length)}`)
+  const one = `x.${long}.x `
+  t.notOk(namesIssuer(`Bearer ${one.repeat(4)}`, issuer))
+  t.equal(work().length, 4)
+  t.ok(namesIssuer(`Bearer ${one.repeat(200)}`, issuer), 'more than anybody sends: refused')
+  t.equal(work().length, 4)
+  const signature = encode(`\\${'x'.repeat(256)}`)
+  t.notOk(namesIssuer(`Bearer x.${encode({ iss: 'https://app' })}.${signature}`, issuer))
+  t.equal(work().length, 0, 'what is no object is not parsed')
+  const skipped = Buffer.from(`{"iss":"${issuer}"}`).toString('base64url')
+  t.ok(namesIssuer(`Bearer x.${skipped.slice(0, 9)}'${skipped.slice(9)}.x`, issuer))
+})
+
 t.test('a tenant without machines does not look at it', async (t) => {
   const tenant = tenantWith(undefined)
   t.match(ask('/hooks', BEARER, { tenant }), NO_SESSION)
@@ -267,7 +290,7 @@ t.test('guesses are counted with wrong secrets, and what was no guess is not', a
   const edge = newEdge()
   for (let at = 0; at < burst; at++) t.match(edge('/hooks', forged), INVALID)
   t.match(edge('/hooks', forged), refused('machine_rate_limited', 429))
-  t.match(edge('/hooks', BEARER), { kind: 'forward', reason: 'machine' }, 'a right one comes in')
+  t.match(edge('/hooks', BEARER), { kind: 'forward' }, 'whatever its neighbours do')
   const patient = newEdge()
   const notBefore = { nowSeconds: NOW + 600 }
   const unknown = tokenWith({}, { kid: 'k9' })
