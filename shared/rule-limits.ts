@@ -17,6 +17,8 @@ export const RULE_LIMITS = {
   /** People at the addresses that they came from, and how many of them are named for each path. */
   replayedVisitorsMax: 20_000,
   replayedPeopleListedMax: 20,
+  /** Paths with each method that they are held against. */
+  replayedProbesMax: 10_000,
   accessReplayDays: 7,
   /** A token that is younger says what there is to say, and no other is asked for. */
   freshClaimsSecondsMax: 60,
