@@ -1,6 +1,8 @@
 /** Access rules of a tenant, and the groups that they speak of. */
 export const RULE_LIMITS = {
   rulesPerTenantMax: 2000,
+  /** Each hostname that is named has all rules that name none: gateways keep so many in all. */
+  rulePlacesMax: 20_000,
   ruleClausesMax: 50,
   ruleMethodsMax: 20,
   ruleNetworksMax: 50,

@@ -151,6 +151,13 @@ function checkRules(
     for (const entry of entries)
       if (parseNetwork(entry) === undefined)
         throw refusal(`networks.${name}`, 'addresses or networks like 192.0.2.0/24')
+  const hosts = new Set(rules.flatMap(({ host }) => host ?? []))
+  const ofAllHosts = rules.filter(({ host }) => host === undefined).length
+  if (rules.length + ofAllHosts * hosts.size > LIMITS.rulePlacesMax)
+    throw refusal(
+      'rules',
+      `at most ${LIMITS.rulePlacesMax} when those without a hostname are counted for each of the ${hosts.size} hostnames that others name; name fewer hostnames, or one in more rules`,
+    )
   const spellings = new Map<string, string>()
   for (const [at, { host, path, allow, deny = [] }] of rules.entries()) {
     const field = `rules.${at}`
