@@ -1,6 +1,9 @@
 /** Which rules can be saved at all. */
 import t from 'tap'
-import type { AccessRule } from '../../../shared/fleet/access-rules.ts'
+import * as v from 'valibot'
+import { applyEdit, type RuleEdit } from '../../../control-plane/tenants/rule-edits.ts'
+import type { AccessRule, AccessRules } from '../../../shared/fleet/access-rules.ts'
+import { TenantSnapshotSchema } from '../../../shared/fleet/snapshot.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { ACTOR, startServices, tenantNamed } from '../../support/control-plane.ts'
 
@@ -20,4 +23,46 @@ t.test('rules of every hostname are counted for each that others name', async (t
     detail: /each of the 50 hostnames/,
   })
   await accessRules.put('acme', { rules: ofAll(LIMITS.rulesPerTenantMax) }, ACTOR)
+})
+
+t.test('what no gateway would take is not saved, whatever it was made of', async (t) => {
+  const services = await startServices(t)
+  const { tenants, accessRules, fleetSource } = services
+  await tenants.create(tenantNamed('acme'), ACTOR)
+  await tenants.publish('acme', ACTOR)
+  const rule = (path: string): AccessRule => ({ path, allow: [{ signed_in: true }] })
+  const many = Array.from({ length: LIMITS.rulesPerTenantMax }, (_, at) => rule(`/p${at}`))
+  const network = ['192.0.2.0/24']
+  const numbered = (count: number) =>
+    Object.fromEntries(Array.from({ length: count }, (_, at) => [`n${at}`, network]))
+  const refused: readonly [string, AccessRules, RuleEdit, RegExp][] = [
+    ['a rule more', { rules: many }, { kind: 'put', rule: rule('/more') }, /at most 2000 rules/],
+    [
+      'a network more',
+      { rules: [rule('/a')], networks: numbered(LIMITS.ruleNetworksMax) },
+      { kind: 'network', name: 'more', entries: network },
+      /at most 50 networks/,
+    ],
+    ['a name', { rules: [] }, { kind: 'network', name: 'No Name', entries: network }, /lower-case/],
+    [
+      'its entries',
+      { rules: [] },
+      { kind: 'network', name: 'n', entries: Array.from({ length: 201 }, () => '192.0.2.1') },
+      /at most 200 networks/,
+    ],
+  ]
+  for (const [what, before, edit, detail] of refused) {
+    await accessRules.put('acme', before, ACTOR)
+    const next = applyEdit(before, edit)
+    const wish = { code: 'field_invalid', detail }
+    await t.rejects(accessRules.put('acme', next, ACTOR, before), wish, what)
+    await t.rejects(accessRules.check('acme', next), wish, `${what}, before it is saved`)
+    const { snapshot } = (await fleetSource.snapshot('acme'))!
+    t.ok(v.safeParse(TenantSnapshotSchema, snapshot).success, `${what}: gateways take the rest`)
+  }
+  const named = { kind: 'network', name: 'constructor', entries: network } as const
+  const content = { rules: [{ path: '/a', allow: [{ network: 'constructor' }] }] }
+  await t.rejects(accessRules.put('acme', applyEdit(content, named), ACTOR), {
+    detail: /constructor is not/,
+  })
 })
