@@ -3,6 +3,8 @@ export const RULE_LIMITS = {
   rulesPerTenantMax: 2000,
   /** Each hostname that is named has all rules that name none: gateways keep so many in all. */
   rulePlacesMax: 20_000,
+  /** A part of what gateways are told of a tenant at once (`snapshotBytesMax`). */
+  rulesBytesMax: 256 * 1024,
   ruleClausesMax: 50,
   ruleMethodsMax: 20,
   ruleNetworksMax: 50,

@@ -155,9 +155,14 @@ export function groupsIn(rules: readonly AccessRule[]): ReadonlySet<string> {
  */
 function shapedRules(content: AccessRules): AccessRules {
   const result = v.safeParse(AccessRulesSchema, content)
-  if (result.success) return result.output
-  const [issue] = result.issues
-  throw refusal(v.getDotPath(issue) ?? 'rules', issue.message)
+  if (!result.success) {
+    const [issue] = result.issues
+    throw refusal(v.getDotPath(issue) ?? 'rules', issue.message)
+  }
+  const bytes = Buffer.byteLength(JSON.stringify(result.output))
+  if (bytes > LIMITS.rulesBytesMax)
+    throw refusal('rules', `at most ${LIMITS.rulesBytesMax} bytes as JSON; these have ${bytes}`)
+  return result.output
 }
 
 /** What the shape does not say. Refuses with the field, and what it must be. */

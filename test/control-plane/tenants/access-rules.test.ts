@@ -66,3 +66,25 @@ t.test('what no gateway would take is not saved, whatever it was made of', async
     detail: /constructor is not/,
   })
 })
+
+t.test('rules never make a tenant so large that gateways are not told of it', async (t) => {
+  const { tenants, accessRules, fleetSource } = await startServices(t)
+  await tenants.create(tenantNamed('acme'), ACTOR)
+  await tenants.publish('acme', ACTOR)
+  const clause = { not_network: 'n'.repeat(60) }
+  const large = (at: number): AccessRule => ({
+    path: `/p${at}`,
+    allow: [{ signed_in: true }],
+    deny: Array.from({ length: LIMITS.ruleClausesMax }, () => clause),
+  })
+  const networks = { [clause.not_network]: ['192.0.2.0/24'] }
+  const rules = Array.from({ length: 300 }, (_, at) => large(at))
+  const wish = { code: 'field_invalid', detail: /bytes/ }
+  await t.rejects(accessRules.put('acme', { networks, rules }, ACTOR), wish)
+  await accessRules.put('acme', { networks, rules: rules.slice(0, 80) }, ACTOR)
+  t.ok((await fleetSource.snapshot('acme'))?.snapshot?.access)
+  await tenants.suspend('acme', ACTOR)
+  const suspended = (await fleetSource.snapshot('acme'))?.snapshot
+  t.equal(suspended?.status, 'suspended')
+  t.equal(suspended?.access, undefined, 'whatever rules it has, that is told')
+})
