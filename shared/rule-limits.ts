@@ -1,6 +1,10 @@
 /** Access rules of a tenant, and the groups that they speak of. */
 export const RULE_LIMITS = {
   rulesPerTenantMax: 2000,
+  /** Each hostname that is named has all rules that name none: gateways keep so many in all. */
+  rulePlacesMax: 20_000,
+  /** A part of what gateways are told of a tenant at once (`snapshotBytesMax`). */
+  rulesBytesMax: 256 * 1024,
   ruleClausesMax: 50,
   /** Of those, what whoever is refused is told. */
   ruleWaysToldMax: 50,
@@ -19,6 +23,8 @@ export const RULE_LIMITS = {
   /** People at the addresses that they came from, and how many of them are named for each path. */
   replayedVisitorsMax: 20_000,
   replayedPeopleListedMax: 20,
+  /** Paths with each method that they are held against. */
+  replayedProbesMax: 10_000,
   accessReplayDays: 7,
   /** A token that is younger says what there is to say, and no other is asked for. */
   freshClaimsSecondsMax: 60,

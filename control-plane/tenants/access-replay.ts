@@ -62,13 +62,15 @@ interface Found {
   sum: number
 }
 
+export type AccessReplay = ReturnType<typeof createAccessReplay>
+
 export function createAccessReplay(
   before: AccessRules,
   after: AccessRules,
   tenant: Pick<Tenant, 'sealed' | 'excluded'>,
 ) {
   const rules = [...before.rules, ...after.rules]
-  const probes = probesOf(rules)
+  const { probes, isCut } = probesOf(rules)
   const spokenOf = groupsIn(rules)
   const networks = [before, after].flatMap((one) => Object.values(one.networks ?? {}))
   const areIn = networks.map(networkList)
@@ -86,24 +88,31 @@ export function createAccessReplay(
   }
 
   /** By probe: 0 where nothing changes, else the place of the change behind it. */
-  function changesFor(visitor: Visitor): Uint8Array {
+  function* changesFor(visitor: Visitor): Generator<undefined, Uint8Array> {
     const kind = kindOf(visitor)
+    const looked = known.get(kind)
+    if (looked !== undefined) return looked
     const asker: Asker = { ...visitor, isStrong: false, signedInSecondsAgo: LONG_AGO_SECONDS }
-    const changes =
-      known.get(kind) ??
-      Uint8Array.from(probes, ({ host = '', path, method }) => {
-        const asked: AccessAsked = { host, path, method }
-        return placeOf(was.judge(asked, asker), willBe.judge(asked, asker))
-      })
+    const changes = new Uint8Array(probes.length)
+    for (const [at, { host = '', path, method }] of probes.entries()) {
+      yield
+      const asked: AccessAsked = { host, path, method }
+      changes[at] = placeOf(was.judge(asked, asker), willBe.judge(asked, asker))
+    }
     known.set(kind, changes)
     return changes
   }
 
   return {
-    /** In the order of their ids: who comes from several addresses counts once. */
-    add(visitor: Visitor): void {
+    /** Of the methods that rules name not all were tried. */
+    isCut,
+    /**
+     * In the order of their ids: who comes from several addresses counts once. One look at a time, so
+     * that whoever has many made lets others have their turn; who is left in the middle counts nowhere.
+     */
+    *add(visitor: Visitor): Generator<undefined, void> {
+      const changes = yield* changesFor(visitor)
       visits++
-      const changes = changesFor(visitor)
       for (const [at, probe] of probes.entries()) {
         const change = CHANGES[changes[at]! - 1]
         if (change === undefined) continue
@@ -142,15 +151,19 @@ function placeOf(before: Standing, after: Standing): number {
   return CHANGES.indexOf(isBetter ? 'opened' : after === 'asked' ? 'asked' : 'refused') + 1
 }
 
-/** Each path that is spoken of, with the methods that are. */
-function probesOf(rules: readonly AccessRule[]): readonly Probe[] {
-  const probes = new Map<string, Probe>()
-  const methods = new Set([...METHODS_TRIED, ...rules.flatMap((rule) => rule.methods ?? [])])
-  for (const { host, path: written } of rules) {
-    const path = normalPrefix(written) ?? written
-    const isNamed = rules.some((rule) => rule.methods !== undefined)
-    for (const method of isNamed ? methods : METHODS_TRIED)
-      probes.set(JSON.stringify([host, path, method]), { host, path, method })
-  }
-  return [...probes.values()]
+/** Each path that is spoken of, with the methods that are: of very many the first. */
+function probesOf(rules: readonly AccessRule[]) {
+  const methods = [...new Set([...METHODS_TRIED, ...rules.flatMap((rule) => rule.methods ?? [])])]
+  const places = new Map(
+    rules.map(({ host, path: written }) => {
+      const path = normalPrefix(written) ?? written
+      return [JSON.stringify([host, path]), { host, path }]
+    }),
+  )
+  const most = Math.floor(LIMITS.replayedProbesMax / places.size)
+  const tried = methods.slice(0, Math.max(most, METHODS_TRIED.length))
+  const probes = [...places.values()].flatMap((place) =>
+    tried.map((method): Probe => ({ ...place, method })),
+  )
+  return { probes, isCut: tried.length < methods.length }
 }

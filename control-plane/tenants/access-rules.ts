@@ -1,10 +1,16 @@
 /** A tenant's rules on paths: checked, kept whole, and what gateways and tokens are made of them. */
 import { isDeepStrictEqual } from 'node:util'
+import * as v from 'valibot'
 import { SECOND_MS } from '../../shared/clock.ts'
 import { normalPrefix } from '../../shared/enforcement/path.ts'
 import { SESSION_SECONDS_FLOOR } from '../../shared/enforcement/revoked-state.ts'
 import { Refusal } from '../../shared/errors.ts'
-import type { AccessRule, AccessRules, EnforcedRules } from '../../shared/fleet/access-rules.ts'
+import {
+  AccessRulesSchema,
+  type AccessRule,
+  type AccessRules,
+  type EnforcedRules,
+} from '../../shared/fleet/access-rules.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import { parseNetwork } from '../../shared/networks.ts'
 import type { Queries } from '../store/engine.ts'
@@ -37,7 +43,8 @@ export function createAccessRules({ store }: { store: Store }) {
     },
 
     /** Refuses what could not be put. */
-    async check(tenantId: string, content: AccessRules): Promise<void> {
+    async check(tenantId: string, proposed: AccessRules): Promise<void> {
+      const content = shapedRules(proposed)
       const tenant = found(await findTenant(store.read, tenantId))
       checkRules(content, tenant, await namesOf(store.read, tenantId))
     },
@@ -45,10 +52,11 @@ export function createAccessRules({ store }: { store: Store }) {
     /** `expected`: what it is made of; refused where somebody else has changed that meanwhile. */
     async put(
       tenantId: string,
-      content: AccessRules,
+      wished: AccessRules,
       actor: Actor,
       expected?: AccessRules,
     ): Promise<AccessRules> {
+      const content = shapedRules(wished)
       await alter(tenantId, actor, 'access_rules.changed', async (change, tenant) => {
         const known = await findAccessRules(change.queries, tenantId)
         if (expected !== undefined && !isDeepStrictEqual(known?.content ?? NO_RULES, expected))
@@ -141,6 +149,22 @@ export function groupsIn(rules: readonly AccessRule[]): ReadonlySet<string> {
   )
 }
 
+/**
+ * What is made of parts that are good may be too much as a whole. A gateway takes no state with such
+ * rules in it, nor anything that comes later: not even that the tenant is suspended.
+ */
+function shapedRules(content: AccessRules): AccessRules {
+  const result = v.safeParse(AccessRulesSchema, content)
+  if (!result.success) {
+    const [issue] = result.issues
+    throw refusal(v.getDotPath(issue) ?? 'rules', issue.message)
+  }
+  const bytes = Buffer.byteLength(JSON.stringify(result.output))
+  if (bytes > LIMITS.rulesBytesMax)
+    throw refusal('rules', `at most ${LIMITS.rulesBytesMax} bytes as JSON; these have ${bytes}`)
+  return result.output
+}
+
 /** What the shape does not say. Refuses with the field, and what it must be. */
 function checkRules(
   { rules, networks = {} }: AccessRules,
@@ -151,6 +175,13 @@ function checkRules(
     for (const entry of entries)
       if (parseNetwork(entry) === undefined)
         throw refusal(`networks.${name}`, 'addresses or networks like 192.0.2.0/24')
+  const hosts = new Set(rules.flatMap(({ host }) => host ?? []))
+  const ofAllHosts = rules.filter(({ host }) => host === undefined).length
+  if (rules.length + ofAllHosts * hosts.size > LIMITS.rulePlacesMax)
+    throw refusal(
+      'rules',
+      `at most ${LIMITS.rulePlacesMax} when those without a hostname are counted for each of the ${hosts.size} hostnames that others name; name fewer hostnames, or one in more rules`,
+    )
   const spellings = new Map<string, string>()
   for (const [at, { host, path, allow, deny = [] }] of rules.entries()) {
     const field = `rules.${at}`

@@ -3,6 +3,7 @@
  * byte for byte. So a tenant's revision and `fingerprintOf` all else name it.
  */
 import { canonicalJson, snapshotHash } from '../../shared/fleet/digest.ts'
+import { closed } from '../../shared/fleet/features.ts'
 import { issuerOf } from '../../shared/issuer.ts'
 import type { EnforcedRules } from '../../shared/fleet/access-rules.ts'
 import type { EnforcedServices } from '../../shared/fleet/services.ts'
@@ -51,7 +52,7 @@ export function buildSnapshot(parts: SnapshotParts): TenantSnapshot | null {
   const { current, previous } = clientSecrets
   const { mode, status } = tenant
   if (mode === 'sdk' || status === 'draft') return null
-  return {
+  const snapshot: TenantSnapshot = {
     tenant_id: tenant.tenantId,
     revision: tenant.revision,
     name: tenant.name,
@@ -86,6 +87,8 @@ export function buildSnapshot(parts: SnapshotParts): TenantSnapshot | null {
     ...(services && { services }),
     ...(mode === 'connector' && { connectors: connectorsOf(parts.connectorKeys) }),
   }
+  // nobody comes as far as its rules, and nothing that is wrong with them keeps this from being told
+  return status === 'suspended' ? closed(snapshot) : snapshot
 }
 
 /** Another one wherever settings, or this very program, make other snapshots of the same tenants. */

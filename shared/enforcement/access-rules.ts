@@ -104,16 +104,20 @@ export function compileAccess(
     slots: new Map(slots.map((slot) => [slot.group, slot])),
   }
   const hosts = new Set(rules.flatMap(({ host }) => host ?? []))
-  const listed = rules.map((rule, at): ListedRule => ({ rule, at }))
+  // once, and not for each host: there may be a hundred of them
+  const listed = rules.map((rule, at): ListedRule => {
+    const path = normalPath(rule.path)
+    const isInExcluded = isExcluded(path === '' ? '/' : path)
+    return { host: rule.host, path, isInExcluded, compiled: compileRule(rule, at, known) }
+  })
   const finderFor = (host: string | undefined) =>
-    placesOf(
-      listed.filter(({ rule }) => rule.host === undefined || rule.host === host),
-      known,
-      isExcluded,
-    )
+    placesOf(listed.filter((one) => one.host === undefined || one.host === host))
   const everywhere = finderFor(undefined)
-  const byHost = new Map([...hosts].map((host) => [host, finderFor(host)]))
-  const find = ({ host, path }: AccessAsked) => (byHost.get(host) ?? everywhere)(path)
+  const byHost = new Map<string, PlaceFinder<Place>>()
+  // when somebody comes there: all at once they would be one long stall
+  const placesFor = (host: string) =>
+    hosts.has(host) ? byHost.getOrInsertComputed(host, finderFor) : everywhere
+  const find = ({ host, path }: AccessAsked) => (byHost.get(host) ?? placesFor(host))(path)
 
   return {
     isRuled(asked, isInExcluded) {
@@ -240,24 +244,18 @@ const isOf = ({ methods }: CompiledRule, method: string) =>
   methods === undefined || methods.has(method) || (method === 'HEAD' && methods.has('GET'))
 
 interface ListedRule {
-  readonly rule: AccessRule
-  readonly at: number
+  readonly host: string | undefined
+  readonly path: string
+  readonly isInExcluded: boolean
+  readonly compiled: CompiledRule
 }
 
-function placesOf(
-  rules: readonly ListedRule[],
-  known: KnownNames,
-  isExcluded: (path: string) => boolean,
-): PlaceFinder<Place> {
-  const byPath = Map.groupBy(rules, ({ rule }) => normalPath(rule.path).toLowerCase())
+function placesOf(rules: readonly ListedRule[]): PlaceFinder<Place> {
+  const byPath = Map.groupBy(rules, ({ path }) => path.toLowerCase())
   const placed = [...byPath.values()].map((there) => {
-    const [{ rule: first }] = there as [ListedRule, ...ListedRule[]]
-    const path = normalPath(first.path)
-    const content: Place = {
-      rules: there.map((one) => compileRule(one, known)),
-      isInExcluded: isExcluded(path === '' ? '/' : path),
-      above: undefined,
-    }
+    const [{ path, isInExcluded }] = there as [ListedRule, ...ListedRule[]]
+    const compiled = there.map((one) => one.compiled)
+    const content: Place = { rules: compiled, isInExcluded, above: undefined }
     return { path, content }
   })
   const contents = new Map(placed.map(({ path, content }) => [path.toLowerCase(), content]))
@@ -281,7 +279,7 @@ function normalPath(path: string): string {
   return normal === '/' ? '' : normal
 }
 
-function compileRule({ rule, at }: ListedRule, known: KnownNames): CompiledRule {
+function compileRule(rule: AccessRule, at: number, known: KnownNames): CompiledRule {
   return {
     at,
     methods: rule.methods && new Set(rule.methods),

@@ -78,7 +78,7 @@ const ReplayAnswer = v.strictObject({
     v.array(v.strictObject({ path: v.nullable(v.string()), count, addresses: count, at: time })),
     'Requests that the rules in force have refused, as gateways reported them.',
   ),
-  truncated: described(v.boolean(), 'Not everybody was looked at.'),
+  truncated: described(v.boolean(), 'Not everybody, or not every method, was looked at.'),
 })
 const ofRefused = viewOf(
   v.strictObject({ path: v.nullable(v.string()), count, addresses: count, at: time }),

@@ -3,8 +3,10 @@ import t, { type Test } from 'tap'
 import { DAY_MS, HOUR_MS } from '../../../shared/clock.ts'
 import type { AccessRule } from '../../../shared/fleet/access-rules.ts'
 import { LIMITS } from '../../../shared/limits.ts'
+import { createAccessReplay } from '../../../control-plane/tenants/access-replay.ts'
 import { ACTOR, movableClock, startServices, tenantNamed } from '../../support/control-plane.ts'
 
+const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'
 const REPORTS: AccessRule = { path: '/reports', allow: [{ group: 'finance' }] }
 
 async function startReview(t: Test) {
@@ -192,6 +194,49 @@ t.test('very many people are not all looked at, and that is said', async (t) => 
   t.ok(isCut)
   t.ok(changes[0]!.count > LIMITS.replayedPeopleListedMax)
   t.equal(changes[0]!.ids.length, LIMITS.replayedPeopleListedMax)
+})
+
+t.test(
+  'rules with a great many methods are held against a few of them, and that is said',
+  async (t) => {
+    const { accessReview, person, visit } = await startReview(t)
+    const ada = await person('ada')
+    await visit(ada, '192.0.2.7')
+    const letters = (number: number) =>
+      number.toString(26).replaceAll(/./g, (digit) => LETTERS[parseInt(digit, 26)]!)
+    const rules = Array.from({ length: 150 }, (_, rule): AccessRule => {
+      const methods = Array.from({ length: 20 }, (_, at) => `X${letters(rule * 20 + at)}`)
+      const path = `/p${rule}`
+      return {
+        path,
+        methods: rule === 0 ? ['GET', ...methods.slice(1)] : methods,
+        allow: [{ signed_in: true }],
+      }
+    })
+    const { changes, isCut } = await accessReview.replay('acme', { rules })
+    t.ok(isCut)
+    const first = changes.filter(({ path }) => path === '/p0').flatMap(({ methods }) => methods)
+    t.notOk(first.includes('GET'), 'open as before')
+    t.ok(first.includes('POST'), 'closed by the rule')
+    const probes = changes.reduce((sum, { methods }) => sum + methods.length, 0)
+    t.ok(probes <= LIMITS.replayedProbesMax, `${probes}`)
+  },
+)
+
+t.test('who looks at one visitor can stop between any two paths', (t) => {
+  const rules = Array.from({ length: 20 }, (_, at): AccessRule => ({ ...REPORTS, path: `/p${at}` }))
+  const replay = createAccessReplay({ rules: [] }, { rules }, { sealed: [], excluded: [] })
+  const visitor = { id: 'usr_1', groups: new Set<string>(), address: '192.0.2.1' }
+  t.equal([...replay.add(visitor)].length, 40, 'two methods of each')
+  t.equal(replay.result().length, 20)
+  const [again] = [...replay.add({ ...visitor, id: 'usr_2' })]
+  t.equal(again, undefined)
+  t.same(
+    replay.result().map(({ count }) => count),
+    rules.map(() => 2),
+    'alike to the first',
+  )
+  t.end()
 })
 
 t.test('what somebody else has saved meanwhile is not written over', async (t) => {

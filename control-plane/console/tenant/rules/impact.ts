@@ -28,7 +28,7 @@ export const KNOWN_HINT = `Based on who was signed in during the last ${LIMITS.a
 /** «For the 14 people seen in the last 7 days: 2 paths that someone could no longer open.» */
 export function impactSentence({ people, machines, changes, isCut }: ReplayedAccess): string {
   const days = `in the last ${LIMITS.accessReplayDays} days`
-  const cut = isCut ? ' Not everyone could be checked: there are too many.' : ''
+  const cut = isCut ? ' Not everything could be checked: there is too much.' : ''
   if (people + machines === 0 && !isCut)
     return `Nobody was signed in ${days}, so there is nothing to compare.`
   const who = [
@@ -62,7 +62,7 @@ export function impactTables({ tenantId, replayed, people, machines }: ImpactVie
   }
   return html`${table<ChangedPath>({
     caption: 'What changes, by path',
-    rows: changes.slice(0, ROWS_SHOWN_MAX),
+    rows: shownOf(replayed),
     columns: [
       {
         label: 'Path',
@@ -106,3 +106,7 @@ export function impactTables({ tenantId, replayed, people, machines }: ImpactVie
 }
 
 const ROWS_SHOWN_MAX = 50
+
+/** Whom these name is all that has to be known of people. */
+export const shownOf = ({ changes }: Pick<ReplayedAccess, 'changes'>): readonly ChangedPath[] =>
+  changes.slice(0, ROWS_SHOWN_MAX)

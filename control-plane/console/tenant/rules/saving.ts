@@ -17,7 +17,7 @@ import { action, done, type ConsoleRoute, type TenantVisit, type View } from '..
 import type { ConsoleWorld } from '../../world.ts'
 import type { Html } from '../../../pages/html.ts'
 import { peopleOf } from '../people/session-table.ts'
-import { impactSentence, impactTables, KNOWN_HINT } from './impact.ts'
+import { impactSentence, impactTables, KNOWN_HINT, shownOf } from './impact.ts'
 import { apiOf, RULES, versionOf } from './paths.ts'
 import { ruleSentence, type MachineNames } from './sentences.ts'
 
@@ -64,7 +64,7 @@ export async function previewView(
   const replayed = await world.accessReview.replay(tenantId, next).catch((error: unknown) => {
     throw inWords(error)
   })
-  const ids = replayed.changes.flatMap(({ ids: some }) => some)
+  const ids = shownOf(replayed).flatMap(({ ids: some }) => some)
   const people = await peopleOf(world.users, tenantId, ids)
   const verb = edit.kind === 'remove' ? 'Remove' : 'Save'
   const isHarsh = replayed.changes.some(({ change }) => change === 'refused')
