@@ -15,6 +15,7 @@ import { refusal, type Denied } from '../shared/sign-in/refusals.ts'
 import type { CompiledTenant } from './tenants/compiled.ts'
 import type { HostLookup } from './tenants/registry.ts'
 import { RequestContext, UnservedContext, type Edge } from './request/context.ts'
+import { createInTurns } from './request/in-turns.ts'
 import { respond } from './request/respond.ts'
 import type { ProvenSession } from './request/sessions.ts'
 import { forwardingLines } from './upstream/forwarding-lines.ts'
@@ -45,11 +46,27 @@ async function whenLoaded(exchange: Exchange, edge: Edge, tenantId: string): Pro
   try {
     const { address } = edge.addresses(exchange.peerAddress, exchange.head.forwardedFor)
     await edge.load(tenantId, address)
+    whenItIsThere(() => beginLoaded(exchange, edge))
+  } catch (error) {
+    failLoaded(exchange, edge, error)
+  }
+}
+
+const whenItIsThere = createInTurns()
+
+function beginLoaded(exchange: Exchange, edge: Edge): void {
+  const beganMs = performance.now()
+  try {
     begin(exchange, edge, edge.byHost(exchange.head.host))
   } catch (error) {
-    edge.onError(error)
-    refuse(exchange, 'not_ready', 503)
+    failLoaded(exchange, edge, error)
   }
+  chargeTime(exchange, performance.now() - beganMs)
+}
+
+function failLoaded(exchange: Exchange, edge: Edge, error: unknown): void {
+  edge.onError(error)
+  refuse(exchange, 'not_ready', 503)
 }
 
 function begin(exchange: Exchange, edge: Edge, found: HostLookup<CompiledTenant>): void {
