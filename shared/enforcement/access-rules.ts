@@ -147,7 +147,7 @@ export function compileAccess(
       if (isOpen(ASSUME_NOTHING)) return ALLOWED
       const isStrengthMissing = isOpen(ASSUME_STRENGTH)
       const asking = [...(found.place === undefined ? [] : [found.place]), ...found.others]
-      const ways = asking.flatMap((place) => waysInto(place, asked.method, facts))
+      const ways = waysInto(asking, asked.method, facts)
       const ages = ways.flatMap(({ max_age: age }) => age ?? [])
       return {
         kind: 'denied',
@@ -262,15 +262,30 @@ function closersOf(place: Place, method: string, facts: AccessFacts): readonly C
   return place.rules
 }
 
-/** Clauses that do not hold, where one of them would have to: from the most specific path up. */
-function waysInto(place: Place, method: string, facts: AccessFacts): readonly AllowClause[] {
-  for (let at: Place | undefined = place; at !== undefined; at = at.above) {
-    const rules = at.rules.filter((rule) => isOf(rule, method))
-    const clauses = rules.flatMap((rule) => rule.allow)
-    if (!clauses.some((clause) => holds(clause, facts, ASSUME_NOTHING)))
-      return clauses.map(({ source }) => source).filter(({ service }) => service === undefined)
-  }
-  return []
+/**
+ * Clauses that do not hold, where one of them would have to: of each path from the most specific one up.
+ * Those above several are looked at once.
+ */
+function waysInto(
+  places: readonly Place[],
+  method: string,
+  facts: AccessFacts,
+): readonly AllowClause[] {
+  const seen = new Map<Place, 'open' | 'closed'>()
+  const ways: AllowClause[] = []
+  for (const place of places)
+    for (let at: Place | undefined = place; at !== undefined; at = at.above) {
+      const known = seen.get(at)
+      if (known === 'closed') break
+      if (known === 'open') continue
+      const clauses = at.rules.filter((rule) => isOf(rule, method)).flatMap((rule) => rule.allow)
+      const isOpen = clauses.some((clause) => holds(clause, facts, ASSUME_NOTHING))
+      seen.set(at, isOpen ? 'open' : 'closed')
+      if (isOpen) continue
+      for (const { source } of clauses) if (source.service === undefined) ways.push(source)
+      break
+    }
+  return ways
 }
 
 /** HEAD shows less than GET does. */
