@@ -31,7 +31,7 @@ function somebody() {
 }
 
 // Each rule that held asked for all that is above: twenty paths with two rules each took a second, thirty
-// a quarter of an hour, of every gateway that anybody of that tenant asked.
+// some minutes, of every worker that anybody of that tenant asked.
 t.test('what is above is asked once, however many rules of a path hold', async (t) => {
   const access = compileAccess({ rules: [...RULES], slots: SLOTS }, () => false)
   const host = 'app.test'
