@@ -4,7 +4,7 @@
  */
 const TURN_MS = 5
 
-export type InTurns = (goOn: () => void) => void
+type InTurns = (goOn: () => void) => void
 
 export function createInTurns(): InTurns {
   let waiting: (() => void)[] = []
