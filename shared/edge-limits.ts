@@ -77,6 +77,8 @@ export const EDGE_LIMITS = {
   requestsPerTurnMax: 64,
   /** As what one to `/service/…` counts there: a sign-in that begins seals, signs and asks. */
   ownEndpointRequests: 16,
+  /** What takes longer until it is forwarded or answered counts there as one more for each of these. */
+  requestMs: 0.1,
   /** Of these, what a connection begins before the next one that waits. */
   requestsInRotation: 8,
   /** As many as requests that are often under way at once: beyond it sockets are made and thrown away. */

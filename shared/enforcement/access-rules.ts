@@ -135,16 +135,19 @@ export function compileAccess(
       if (found.place === undefined && facts.serviceId !== undefined) return NOWHERE_NAMED
       if (found.place === undefined && found.others.size === 0) return ALLOWED
       const isOpen = (assumed: number) => {
-        if (found.place !== undefined && !opens(found.place, asked.method, facts, assumed))
-          return false
-        for (const other of found.others)
-          if (!opens(other, asked.method, facts, assumed)) return false
+        const said = found.others.size > 0 ? new Map<Place, boolean>() : undefined
+        const passed = found.others.size > 0 ? new Set<Place>() : undefined
+        const opens = (place: Place) =>
+          !denies(place, asked.method, facts, assumed, passed) &&
+          allows(place, asked.method, facts, assumed, said)
+        if (found.place !== undefined && !opens(found.place)) return false
+        for (const other of found.others) if (!opens(other)) return false
         return true
       }
       if (isOpen(ASSUME_NOTHING)) return ALLOWED
       const isStrengthMissing = isOpen(ASSUME_STRENGTH)
       const asking = [...(found.place === undefined ? [] : [found.place]), ...found.others]
-      const ways = asking.flatMap((place) => waysInto(place, asked.method, facts))
+      const ways = waysInto(asking, asked.method, facts)
       const ages = ways.flatMap(({ max_age: age }) => age ?? [])
       return {
         kind: 'denied',
@@ -171,25 +174,52 @@ export function compileAccess(
   }
 }
 
-function opens(place: Place, method: string, facts: AccessFacts, assumed: number): boolean {
-  for (let at: Place | undefined = place; at !== undefined; at = at.above)
+/** `passed`: places that deny nothing, nor does any above them. */
+function denies(
+  place: Place,
+  method: string,
+  facts: AccessFacts,
+  assumed: number,
+  passed?: Set<Place>,
+): boolean {
+  for (let at: Place | undefined = place; at !== undefined; at = at.above) {
+    if (passed?.has(at) === true) return false
     for (const rule of at.rules)
       if (isOf(rule, method) && rule.deny.some((clause) => mayHold(clause, facts, assumed)))
-        return false
-  return allows(place, method, facts, assumed)
-}
-
-function allows(place: Place, method: string, facts: AccessFacts, assumed: number): boolean {
-  for (const rule of place.rules) {
-    if (!isOf(rule, method)) continue
-    if (!rule.allow.some((clause) => holds(clause, facts, assumed))) continue
-    if (rule.isWidening || place.above === undefined) return true
-    if (allows(place.above, method, facts, assumed)) return true
+        return true
+    passed?.add(at)
   }
   return false
 }
 
-/** As `opens`, with names. */
+/**
+ * What is above is asked once, however many rules of the path hold: to ask for each of them would double
+ * the time with every path below. `said`: what is known of other places.
+ */
+function allows(
+  place: Place,
+  method: string,
+  facts: AccessFacts,
+  assumed: number,
+  said?: Map<Place, boolean>,
+): boolean {
+  const known = said?.get(place)
+  if (known !== undefined) return known
+  const { above } = place
+  let isOpenAbove: boolean | undefined
+  let isOpen = false
+  for (const rule of place.rules) {
+    if (!isOf(rule, method)) continue
+    if (!rule.allow.some((clause) => holds(clause, facts, assumed))) continue
+    isOpen = rule.isWidening || above === undefined
+    if (!isOpen) isOpen = isOpenAbove ??= allows(above!, method, facts, assumed, said)
+    if (isOpen) break
+  }
+  said?.set(place, isOpen)
+  return isOpen
+}
+
+/** As `denies` and `allows`, with names. */
 function explainPlace(place: Place, method: string, facts: AccessFacts): Explanation {
   for (let at: Place | undefined = place; at !== undefined; at = at.above)
     for (const rule of at.rules)
@@ -207,12 +237,16 @@ function openersOf(
   method: string,
   facts: AccessFacts,
 ): readonly number[] | undefined {
+  const { above } = place
+  let isAboveAsked = false
+  let openersAbove: readonly number[] | undefined
   for (const rule of place.rules) {
     if (!isOf(rule, method)) continue
     if (!rule.allow.some((clause) => holds(clause, facts, ASSUME_NOTHING))) continue
-    if (rule.isWidening || place.above === undefined) return [rule.at]
-    const above = openersOf(place.above, method, facts)
-    if (above !== undefined) return [rule.at, ...above]
+    if (rule.isWidening || above === undefined) return [rule.at]
+    if (!isAboveAsked) openersAbove = openersOf(above, method, facts)
+    isAboveAsked = true
+    if (openersAbove !== undefined) return [rule.at, ...openersAbove]
   }
   return undefined
 }
@@ -228,15 +262,30 @@ function closersOf(place: Place, method: string, facts: AccessFacts): readonly C
   return place.rules
 }
 
-/** Clauses that do not hold, where one of them would have to: from the most specific path up. */
-function waysInto(place: Place, method: string, facts: AccessFacts): readonly AllowClause[] {
-  for (let at: Place | undefined = place; at !== undefined; at = at.above) {
-    const rules = at.rules.filter((rule) => isOf(rule, method))
-    const clauses = rules.flatMap((rule) => rule.allow)
-    if (!clauses.some((clause) => holds(clause, facts, ASSUME_NOTHING)))
-      return clauses.map(({ source }) => source).filter(({ service }) => service === undefined)
-  }
-  return []
+/**
+ * Clauses that do not hold, where one of them would have to: of each path from the most specific one up.
+ * Those above several are looked at once.
+ */
+function waysInto(
+  places: readonly Place[],
+  method: string,
+  facts: AccessFacts,
+): readonly AllowClause[] {
+  const seen = new Map<Place, 'open' | 'closed'>()
+  const ways: AllowClause[] = []
+  for (const place of places)
+    for (let at: Place | undefined = place; at !== undefined; at = at.above) {
+      const known = seen.get(at)
+      if (known === 'closed') break
+      if (known === 'open') continue
+      const clauses = at.rules.filter((rule) => isOf(rule, method)).flatMap((rule) => rule.allow)
+      const isOpen = clauses.some((clause) => holds(clause, facts, ASSUME_NOTHING))
+      seen.set(at, isOpen ? 'open' : 'closed')
+      if (isOpen) continue
+      for (const { source } of clauses) if (source.service === undefined) ways.push(source)
+      break
+    }
+  return ways
 }
 
 /** HEAD shows less than GET does. */

@@ -122,6 +122,8 @@ const ENDPOINT_BY_PATH: ReadonlyMap<string, ServiceEndpoint> = new Map(
 )
 /** Its own, and as many more as anybody has use for. */
 const METHODS_MAX = 4
+/** In which these may be repeated; a head has room for thousands. */
+const METHOD_WORDS_MAX = 64
 const SEPARATORS = /[\s,;]+/
 const NO_COOKIES: readonly string[] = []
 
@@ -223,19 +225,28 @@ function barOf(
   const { host, path } = request
   const facts = { ...who, isStrong: isStrong(claims) }
   const methods = methodsOf(request)
-  for (const method of methods.slice(0, METHODS_MAX)) {
+  for (const method of methods ?? [request.method]) {
     const verdict = access.judge({ host, method, path }, facts)
     if (verdict.kind !== 'allowed') return barBehind(verdict, request, claims)
   }
-  if (methods.length <= METHODS_MAX) return undefined
+  if (methods !== undefined) return undefined
   return claims.serviceId === undefined ? RULE_DENIED : refuseMachine('machine_not_allowed')
 }
 
-/** Its own first. Which of the others a framework takes, and whether it does at all, nobody here can know. */
-function methodsOf({ method, methodOverrides }: Judged<unknown>): readonly string[] {
-  if (methodOverrides.length === 0) return [method]
-  const others = methodOverrides.join().toUpperCase().split(SEPARATORS)
-  return [...new Set([method, ...others.filter((other) => other !== '')])]
+/**
+ * Its own first. Which of the others a framework takes, and whether it does at all, nobody here can know.
+ * Undefined: they are more than anybody has use for.
+ */
+function methodsOf({ method, methodOverrides }: Judged<unknown>): ReadonlySet<string> | undefined {
+  const methods = new Set([method])
+  if (methodOverrides.length === 0) return methods
+  const others = methodOverrides
+    .join()
+    .toUpperCase()
+    .split(SEPARATORS, METHOD_WORDS_MAX + 1)
+  if (others.length > METHOD_WORDS_MAX) return undefined
+  for (const other of others) if (other !== '') methods.add(other)
+  return methods.size > METHODS_MAX ? undefined : methods
 }
 
 function barBehind(

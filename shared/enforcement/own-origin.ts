@@ -2,6 +2,8 @@
  * Cross-site WebSocket hijacking: a browser opens WebSockets to anywhere, with cookies, and asks
  * nobody. Only the Origin header tells that it was another site's page that did (CWE-1385).
  */
+import { LIMITS } from '../limits.ts'
+
 interface OriginFacts {
   /** Every Origin of the request, as received. */
   readonly origins: readonly string[]
@@ -12,8 +14,13 @@ interface OriginFacts {
   readonly authority: string
 }
 
-/** As a browser writes it: nothing before the host, nothing behind the port. */
-const ORIGIN = /^https?:\/\/[^/?#@\s]+$/i
+/**
+ * As a browser writes it: nothing before the host, nothing behind the port, and every name in ASCII. To
+ * read another spelling, as `%E4%B8%80`, takes the square of its length.
+ */
+const WRITTEN = `https?://[A-Za-z0-9._:[\\]-]{1,${LIMITS.authorityBytesMax}}`
+const ORIGIN = new RegExp(`^${WRITTEN}$`, 'i')
+const BEGINNING = new RegExp(`^${WRITTEN}(?=[/?#]|$)`, 'i')
 
 /** Programs send no Origin, and nobody can make a browser leave it out. */
 export function isOwnOrigin({ origins, edgeUrls, protocol, authority }: OriginFacts): boolean {
@@ -26,6 +33,9 @@ export function isOwnOrigin({ origins, edgeUrls, protocol, authority }: OriginFa
   for (const url of edgeUrls) if (origin === originOf(url)) return true
   return false
 }
+
+/** `https://App.example:443/a?b` → `https://App.example:443`; `null` for what no browser writes. */
+export const writtenOrigin = (url: string): string => BEGINNING.exec(url)?.[0] ?? 'null'
 
 /** `https://App.example:443` → `https://app.example`. */
 const originOf = (text: string): string | undefined =>

@@ -15,6 +15,7 @@ import { othersCleared } from './stray-sessions.ts'
 import { spokenBy, TEXTS } from './texts/languages.ts'
 import { isRealmAway } from './relying-party.ts'
 import {
+  hasParameter,
   onlyParameter,
   reasonOf,
   type SignInWorld,
@@ -68,7 +69,7 @@ export async function callback<V extends ServiceRequest>(
 
 /** Else the realm is asked for nothing, and nothing of what its address may ask for is used up. */
 function hasCode(query: string): boolean {
-  return !new URLSearchParams(query).has('error') && onlyParameter(query, 'code') !== undefined
+  return !hasParameter(query, 'error') && onlyParameter(query, 'code') !== undefined
 }
 
 /** A token fresh from the realm is judged like any other, so that what we set will also be taken. */

@@ -3,6 +3,7 @@
  * image, a frame, a link on a sibling host, a prerender. What proves nothing gets a page with a button.
  */
 import { isNavigation } from '../enforcement/navigation.ts'
+import { writtenOrigin } from '../enforcement/own-origin.ts'
 import type { ServiceRequest } from './service-request.ts'
 
 export function isLogoutMeant(request: ServiceRequest): boolean {
@@ -26,7 +27,7 @@ function isOwnNavigation(request: ServiceRequest): boolean {
   if (head.secFetchMode !== '') return true
   // an old browser, or plain http, where browsers say neither
   const referers = request.header('referer')
-  return referers.length > 0 && request.isOwnPage(referers.map(originOf))
+  return referers.length > 0 && request.isOwnPage(referers.map(writtenOrigin))
 }
 
 /** `none`: an address that was typed, or a bookmark. */
@@ -39,5 +40,3 @@ function isAhead(request: ServiceRequest): boolean {
     request.header(name).some((value) => /\b(?:prefetch|prerender|preview)\b/i.test(value)),
   )
 }
-
-const originOf = (url: string) => (URL.canParse(url) ? new URL(url).origin : 'null')

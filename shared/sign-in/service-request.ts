@@ -56,9 +56,27 @@ export function terminate<V extends ServiceRequest>(request: V, world: SignInWor
 
 /** A parameter that is given twice is given by nobody (CVE-2026-9689). */
 export function onlyParameter(query: string, name: string): string | undefined {
-  if (hasTooManyFields(query)) return undefined
-  const values = new URLSearchParams(query).getAll(name)
-  return values.length === 1 ? values[0] : undefined
+  const [only, ...others] = fieldsNamed(query, name)
+  if (only === undefined || others.length > 0) return undefined
+  return new URLSearchParams(only).get(name) ?? undefined
+}
+
+export const hasParameter = (query: string, name: string): boolean =>
+  fieldsNamed(query, name).length > 0
+
+/** As they stand. Of the others nothing is decoded: `%e4`, of which no text can be made, is dear. */
+function fieldsNamed(query: string, name: string): readonly string[] {
+  if (hasTooManyFields(query)) return []
+  return query.split('&').filter((field) => isNamed(field, name))
+}
+
+const ASCII_ESCAPE = /%[2-7][0-9a-f]/gi
+
+function isNamed(field: string, name: string): boolean {
+  const end = field.indexOf('=')
+  const given = end === -1 ? field : field.slice(0, end)
+  if (given.length > name.length * '%61'.length) return false
+  return given.replace(ASCII_ESCAPE, (escape) => decodeURIComponent(escape)) === name
 }
 
 export function isRead(method: string): boolean {

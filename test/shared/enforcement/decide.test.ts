@@ -254,6 +254,9 @@ const RULED_CASES: typeof CASES = [
         refused('rule_denied', 403),
       ],
       ['more of them than anybody uses', ['A,B,C,D'], refused('rule_denied', 403)],
+      ['the same one a few times', ['PATCH, patch', 'PATCH'], { kind: 'forward' }],
+      // 5,000 names in a head took a worker longer than all else that is decided
+      ['the same one in a head that is full', ['PATCH,'.repeat(2000)], refused('rule_denied', 403)],
       ['nothing', [' '], { kind: 'forward' }],
     ] as const
   ).map(
