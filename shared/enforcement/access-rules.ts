@@ -179,12 +179,18 @@ function opens(place: Place, method: string, facts: AccessFacts, assumed: number
   return allows(place, method, facts, assumed)
 }
 
+/** What is above is asked once, however many rules open it here: they would multiply from path to path. */
 function allows(place: Place, method: string, facts: AccessFacts, assumed: number): boolean {
-  for (const rule of place.rules) {
-    if (!isOf(rule, method)) continue
-    if (!rule.allow.some((clause) => holds(clause, facts, assumed))) continue
-    if (rule.isWidening || place.above === undefined) return true
-    if (allows(place.above, method, facts, assumed)) return true
+  for (let at: Place | undefined = place; at !== undefined; at = at.above) {
+    let isOpenHere = false
+    for (const rule of at.rules) {
+      if (isOpenHere && !rule.isWidening) continue
+      if (!isOf(rule, method)) continue
+      if (!rule.allow.some((clause) => holds(clause, facts, assumed))) continue
+      if (rule.isWidening || at.above === undefined) return true
+      isOpenHere = true
+    }
+    if (!isOpenHere) return false
   }
   return false
 }
@@ -201,20 +207,21 @@ function explainPlace(place: Place, method: string, facts: AccessFacts): Explana
     : { kind: 'opened', rules: opening }
 }
 
-/** As `allows`. */
+/** As `allows`: the first rule here that opens it, and what is above asked once. */
 function openersOf(
   place: Place,
   method: string,
   facts: AccessFacts,
 ): readonly number[] | undefined {
-  for (const rule of place.rules) {
-    if (!isOf(rule, method)) continue
-    if (!rule.allow.some((clause) => holds(clause, facts, ASSUME_NOTHING))) continue
-    if (rule.isWidening || place.above === undefined) return [rule.at]
-    const above = openersOf(place.above, method, facts)
-    if (above !== undefined) return [rule.at, ...above]
-  }
-  return undefined
+  const opening = place.rules.filter(
+    (rule) =>
+      isOf(rule, method) && rule.allow.some((clause) => holds(clause, facts, ASSUME_NOTHING)),
+  )
+  if (opening.length === 0) return undefined
+  const above = place.above && openersOf(place.above, method, facts)
+  const isLast = (rule: CompiledRule) => rule.isWidening || place.above === undefined
+  const first = opening.find((rule) => isLast(rule) || above !== undefined)
+  return first && [first.at, ...(isLast(first) ? [] : (above ?? []))]
 }
 
 /** Where none of the rules there holds: from the most specific path up. */
