@@ -217,6 +217,33 @@ t.test('rules of one path do not multiply with those of the paths above it', asy
   t.equal(opened.rules.length, depth, 'one rule of each path')
 })
 
+t.test('what is above all places that a path may stand for is looked at once', async (t) => {
+  const below = Array.from({ length: 40 }, (_, at): AccessRule => {
+    return { path: `/x/abcdef${at}`, allow: [{ signed_in: true }] }
+  })
+  const clauses = Array.from({ length: 50 }, () => ({ group: 'admins' }))
+  const denying: AccessRule = { path: '/x', allow: [{ signed_in: true }], deny: clauses }
+  const closed: AccessRule = { path: '/x', allow: clauses }
+  const asked = { host: 'app.example.com', method: 'GET', path: '/x/ABCDEF~1' }
+  let looks = 0
+  const counted: AccessFacts = {
+    ...facts(),
+    get groupBits() {
+      looks++
+      return Uint8Array.of(0)
+    },
+  }
+  const open = compileAccess(rulesOf([denying, ...below]), nothingExcluded)
+  t.equal(open.judge(asked, counted).kind, 'allowed')
+  t.equal(open.explain(asked, counted).kind, 'opened')
+  t.equal(open.explain(asked, counted).rules.length, 41)
+  t.ok(looks < 10 * clauses.length, `${looks} looks at ${clauses.length} clauses`)
+  looks = 0
+  const refused = compileAccess(rulesOf([closed, ...below]), nothingExcluded).judge(asked, counted)
+  t.equal(refused.kind === 'denied' && refused.ways.length, clauses.length, 'each way told once')
+  t.ok(looks < 10 * clauses.length, `${looks} looks to refuse it`)
+})
+
 t.test('a thousand paths that begin alike are still told apart', async (t) => {
   const many = Array.from({ length: 1000 }, (_, at): AccessRule => {
     return { path: `/api/v1/thing${at}`, allow: [{ group: at === 7 ? 'admins' : 'finance' }] }
