@@ -1,7 +1,7 @@
 import { and, asc, desc, eq, gt, gte, inArray, lt, lte, type SQL } from '../drizzle.ts'
 import type { Queries } from '../engine.ts'
 import { schema } from '../schema.ts'
-import { deleteBefore, deleteBy, firstBy, insertRows, upsertInto } from '../statements.ts'
+import { deleteBefore, deleteBy, firstBy, inParts, insertRows, upsertInto } from '../statements.ts'
 
 const { accessRuleVersions: versions, groupMembers: members, pastMembers: past, sessions } = schema
 
@@ -49,11 +49,8 @@ export async function endMemberships(
   const gone = await queries.delete(members).where(areMeant).returning()
   // one that began and ended within the millisecond has never been
   const been = gone.filter(({ createdAt }) => createdAt < endedAt)
-  await insertRows(
-    queries,
-    past,
-    been.map((row) => ({ ...row, endedAt })),
-  )
+  for await (const some of inParts(been.map((row) => ({ ...row, endedAt }))))
+    await insertRows(queries, past, some)
 }
 
 export const deletePastMembershipsOf = deleteBy(past, 'tenantId', 'userId')
