@@ -83,26 +83,19 @@ export async function groupsOfPersonAt(
   return new Set([...now, ...then].map(({ group }) => group))
 }
 
-/** Of one statement. */
-const TOGETHER = 500
-
-/** Who is in which groups by now; people in none are not among them. */
+/** Of these groups alone. */
 export async function groupsOfPeople(
   queries: Queries,
   tenantId: string,
   userIds: readonly string[],
-): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
-  const found = new Map<string, Set<string>>()
-  for (let from = 0; from < userIds.length; from += TOGETHER) {
-    const some = userIds.slice(from, from + TOGETHER)
-    const rows = await queries
-      .select({ userId: members.userId, group: members.group })
-      .from(members)
-      .where(and(eq(members.tenantId, tenantId), inArray(members.userId, some)))
-    for (const { userId, group } of rows)
-      found.getOrInsertComputed(userId, () => new Set<string>()).add(group)
-  }
-  return found
+  among: ReadonlySet<string>,
+): Promise<{ readonly userId: string; readonly group: string }[]> {
+  if (among.size === 0) return []
+  const areTheirs = and(eq(members.tenantId, tenantId), inArray(members.userId, [...userIds]))
+  return await queries
+    .select({ userId: members.userId, group: members.group })
+    .from(members)
+    .where(and(areTheirs, inArray(members.group, [...among])))
 }
 
 /** Who was here since then, once for each address that they signed in from, in the order of their ids. */
