@@ -23,6 +23,8 @@ export const RULE_LIMITS = {
   /** People at the addresses that they came from, and how many of them are named for each path. */
   replayedVisitorsMax: 20_000,
   replayedPeopleListedMax: 20,
+  /** Of all of them, in groups that rules speak of: of more people the first. */
+  replayedMembershipsMax: 200_000,
   /** Paths with each method that they are held against. */
   replayedProbesMax: 10_000,
   accessReplayDays: 7,

@@ -12,13 +12,13 @@ import { SessionRevoked } from '../sessions/sessions.ts'
 import type { PrivateSigningJwk } from '../keys/signing-keys.ts'
 import { claimsNotBeforeOf, notBeforeOf } from '../store/queries/revocations.ts'
 import { groupClaimsOf } from '../tenants/access-rules.ts'
+import { fitClaims, payloadBytesMax } from '../tenants/token-size.ts'
 import type { Tenant } from '../store/queries/tenants.ts'
 import { ACR_SECOND_FACTOR } from '../policy/verdict.ts'
 import { wantsSecondFactor } from './sign-in/browser-sign-in.ts'
 import { errors } from './oidc.ts'
 import { makeRoom } from './session-count.ts'
 import { tokenExpiresAt } from './session-life.ts'
-import { fitClaims, payloadBytesMax } from './session-token-size.ts'
 import { requestIdOf } from './show.ts'
 import type { RealmWorld } from './world.ts'
 
@@ -97,21 +97,8 @@ async function issueSessionToken(
   const exp = tokenExpiresAt(iat, { signedInAt, startedAt }, tenant)
   if (exp <= iat) throw new errors.InvalidGrant('the session is over')
 
-  const header = { alg: 'RS256', kid: key.kid, typ: 'JWT' }
-  const groups = await groupClaimsOf(store.read, tenantId, sub)
   const began = await beganAt(ctx, code.sessionUid, clientId)
   const { ip = '', userAgent = '', deviceId, provenAt = signedInAt } = began ?? {}
-  const auth_time = Math.min(signedInAt, provenAt)
-  const payload = { iss: issuer, aud: clientId, ...claims, auth_time, ...groups, iat, exp }
-  const fitting = fitClaims(payload, payloadBytesMax(header, key.n))
-  const token = await new CompactSign(Buffer.from(JSON.stringify(fitting)))
-    .setProtectedHeader(header)
-    .sign(key)
-  if (Buffer.byteLength(token) > LIMITS.sessionTokenBytesMax)
-    throw new Error(
-      `the session token of ${sub} has ${token.length} bytes, at most ${LIMITS.sessionTokenBytesMax} are issued`,
-    )
-
   const issued = { tenantId, sid, userId: sub, ip, userAgent, deviceId }
   const issuedAtMs = iat * SECOND_MS
   const signedInAtMs = Math.min(signedInAt, code.iat) * SECOND_MS
@@ -125,6 +112,20 @@ async function issueSessionToken(
   const begun = { userId: sub, sid }
   if (known === undefined && !(await makeRoom(world, tenantId, begun, requestIdOf(ctx))))
     throw new errors.InvalidGrant('the person has too many sessions')
+
+  const header = { alg: 'RS256', kid: key.kid, typ: 'JWT' }
+  // behind a write: a change of memberships that is under way is over by then, or begins behind `iat`
+  const groups = await groupClaimsOf(store.read, tenantId, sub)
+  const auth_time = Math.min(signedInAt, provenAt)
+  const payload = { iss: issuer, aud: clientId, ...claims, auth_time, ...groups, iat, exp }
+  const fitting = fitClaims(payload, payloadBytesMax(header, key.n))
+  const token = await new CompactSign(Buffer.from(JSON.stringify(fitting)))
+    .setProtectedHeader(header)
+    .sign(key)
+  if (Buffer.byteLength(token) > LIMITS.sessionTokenBytesMax)
+    throw new Error(
+      `the session token of ${sub} has ${token.length} bytes, at most ${LIMITS.sessionTokenBytesMax} are issued`,
+    )
   return token
 }
 

@@ -37,7 +37,7 @@ import { findTenant } from '../store/queries/tenants.ts'
 import { findUser, isTrialId } from '../store/queries/users.ts'
 import { CONSOLE_REALM } from '../store/reserved.ts'
 import type { Queries } from '../store/engine.ts'
-import { pruneWith } from '../store/statements.ts'
+import { inParts, pruneWith } from '../store/statements.ts'
 import type { Actor, Change, Store } from '../store/store.ts'
 import { columnsOf, endOf, nextSecond, rowOf, toRevoked } from './revocation-rows.ts'
 
@@ -307,8 +307,7 @@ export async function outdateClaimsOfEach(
     createdAt: nowMs,
     keptUntil: Math.max(nowMs + sessionSecondsMax * SECOND_MS, expiries.get(target) ?? 0),
   }))
-  for (let at = 0; at < rows.length; at += TOGETHER_MAX)
-    await upsertRevocations(queries, rows.slice(at, at + TOGETHER_MAX))
+  for await (const some of inParts(rows, TOGETHER_MAX)) await upsertRevocations(queries, some)
   revoke(tenantId, toRevoked(rows))
 }
 

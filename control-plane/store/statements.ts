@@ -160,6 +160,20 @@ export function rewriteBy<
     void (await rewrite(queries, row))
 }
 
+/**
+ * So many at a time, for a statement each. Others have their turn between: SQLite answers at once, so
+ * that all of them would be one stall. What is read meanwhile, and not in this change, is of before it.
+ */
+export async function* inParts<Item>(
+  items: readonly Item[],
+  most: number = ROWS_PER_STATEMENT,
+): AsyncGenerator<Item[], void> {
+  for (let from = 0; from < items.length; from += most) {
+    if (from > 0) await breathe()
+    yield items.slice(from, from + most)
+  }
+}
+
 export async function insertRows<Table extends SQLiteTable>(
   queries: Queries,
   table: Table,
@@ -217,9 +231,7 @@ export function addTo<Table extends SQLiteTable & { readonly count: SQLiteColumn
     )
   }
   return async (queries: Queries, rows: readonly Row<Table>[]): Promise<void> => {
-    for (let from = 0; from < rows.length; from += ROWS_PER_STATEMENT) {
-      if (from > 0) await breathe() // SQLite answers at once: all of them would be one stall
-      const some = rows.slice(from, from + ROWS_PER_STATEMENT)
+    for await (const some of inParts(rows)) {
       const given = some.flatMap((row, at) =>
         names.map((name) => [name + at, row[name as Name<Table>]] as const),
       )

@@ -17,7 +17,7 @@ import { ruledPathsSince, type TriedPath } from '../store/queries/enforcement-ev
 import { servicesOf, serviceSecretsOf } from '../store/queries/services.ts'
 import { findTenant, type Tenant } from '../store/queries/tenants.ts'
 import { findUser, isTrialId } from '../store/queries/users.ts'
-import { pruneWith } from '../store/statements.ts'
+import { inParts, pruneWith } from '../store/statements.ts'
 import type { Store } from '../store/store.ts'
 import { found } from './alter.ts'
 import { askAccess, type Answered, type Asker } from './access-questions.ts'
@@ -27,7 +27,7 @@ import {
   type ChangedPath,
   type Visitor,
 } from './access-replay.ts'
-import type { TenantAccessRules } from './access-rules.ts'
+import { groupsIn, type TenantAccessRules } from './access-rules.ts'
 
 interface AccessQuestion extends Omit<Asker, 'groups'> {
   /** Left out: the first of the tenant's. */
@@ -60,6 +60,8 @@ export type AccessReview = ReturnType<typeof createAccessReview>
 
 /** Others have their turn so often. */
 const BREATHE_MS = 10
+/** Whose memberships are read between two turns: a person may be in each group that rules speak of. */
+const PEOPLE_AT_ONCE = 10
 const NOTHING: AccessRules = { rules: [] }
 
 export function createAccessReview(world: {
@@ -84,13 +86,37 @@ export function createAccessReview(world: {
     return isFirst && atMs >= clock.nowMs() - LIMITS.auditKeptMs ? NOTHING : undefined
   }
 
-  async function visitorsSince(tenantId: string, sinceMs: number, maxSessionSeconds: number) {
+  /** Of very many memberships those of the first people; of the others nothing is known. */
+  async function membershipsOf(
+    tenantId: string,
+    ids: readonly string[],
+    among: ReadonlySet<string>,
+  ): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
+    const groups = new Map<string, Set<string>>()
+    let memberships = 0
+    for await (const some of inParts(ids, PEOPLE_AT_ONCE)) {
+      if (memberships > LIMITS.replayedMembershipsMax) break
+      for (const id of some) groups.set(id, new Set())
+      const rows = await groupsOfPeople(store.read, tenantId, some, among)
+      for (const { userId, group } of rows) groups.get(userId)?.add(group)
+      memberships += rows.length
+    }
+    return groups
+  }
+
+  async function visitorsSince(
+    tenantId: string,
+    { sinceMs, maxSessionSeconds }: { sinceMs: number; maxSessionSeconds: number },
+    among: ReadonlySet<string>,
+  ) {
     const begunSinceMs = sinceMs - maxSessionSeconds * SECOND_MS
     const most = LIMITS.replayedVisitorsMax
     const seen = await peopleSeenSince(store.read, tenantId, { sinceMs, begunSinceMs }, most + 1)
-    const people = seen.slice(0, most).filter(({ userId }) => !isTrialId(userId))
-    const ids = [...new Set(people.map(({ userId }) => userId))]
-    const groups = await groupsOfPeople(store.read, tenantId, ids)
+    const here = seen.slice(0, most).filter(({ userId }) => !isTrialId(userId))
+    const ids = [...new Set(here.map(({ userId }) => userId))]
+    const groups = await membershipsOf(tenantId, ids, among)
+    const people = here.filter(({ userId }) => groups.has(userId))
+    const isCut = seen.length > most || people.length < here.length
     const used = (await serviceSecretsOf(store.read, tenantId)).filter(
       ({ usedAt }) => (usedAt ?? 0) >= sinceMs,
     )
@@ -103,14 +129,16 @@ export function createAccessReview(world: {
       })),
       ...machines.map((id) => ({ id, serviceId: id, groups: new Set<string>(), address: '' })),
     ]
-    return { visitors, people: ids.length, machines: machines.length, isCut: seen.length > most }
+    return { visitors, people: groups.size, machines: machines.length, isCut }
   }
 
   async function replayed(tenantId: string, proposed: AccessRules): Promise<ReplayedAccess> {
     const tenant = found(await findTenant(store.read, tenantId))
     const sinceMs = clock.nowMs() - LIMITS.accessReplayDays * DAY_MS
     const current = await accessRules.of(tenantId)
-    const was = await visitorsSince(tenantId, sinceMs, tenant.maxSessionSeconds)
+    const spokenOf = groupsIn([...current.rules, ...proposed.rules])
+    const { maxSessionSeconds } = tenant
+    const was = await visitorsSince(tenantId, { sinceMs, maxSessionSeconds }, spokenOf)
     const { visitors, people, machines } = was
     const replay = createAccessReplay(current, proposed, tenant)
     const isDone = await replayAll(replay, visitors)

@@ -16,6 +16,7 @@ import type { ServiceRow, ServiceSecretRow } from '../store/queries/services.ts'
 import type { SigningKeyRow } from '../store/queries/signing-keys.ts'
 import { rulesApart } from './service-rules.ts'
 import { clientIdOf } from './tenants.ts'
+import { fitClaims, payloadBytesMax } from './token-size.ts'
 
 const IDENTITIES_KEPT_MAX = 10_000
 const KEYS_KEPT_MAX = 1000
@@ -71,7 +72,10 @@ export function createServiceIdentities(world: {
     const times = { iat, exp: iat + LIMITS.serviceIdentitySeconds, auth_time: iat }
     const how = { amr: ['client_secret'] }
     const from = { iss: issuerOf(baseUrl, tenantId), aud: clientIdOf(tenantId) }
-    const input = `${encoded(head)}.${encoded({ ...from, ...who, ...times, ...how })}`
+    // one that is too long would have gateways refuse all of its tenant's state
+    const claims = { ...from, ...who, ...times, ...how }
+    const fitting = fitClaims(claims, payloadBytesMax(head, row.publicJwk.n))
+    const input = `${encoded(head)}.${encoded(fitting)}`
     return `${input}.${sign('sha256', Buffer.from(input), keyOf(row)).toString('base64url')}`
   }
 

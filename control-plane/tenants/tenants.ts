@@ -1,6 +1,7 @@
 /** The tenants: their settings, their secrets and what state they are in. */
 import { DAY_MS, HOUR_MS, type Clock } from '../../shared/clock.ts'
 import { Refusal } from '../../shared/errors.ts'
+import { LIMITS } from '../../shared/limits.ts'
 import type { Mode, Plan, SessionBinding } from '../../shared/fleet/snapshot.ts'
 import type { SigningKeys } from '../keys/signing-keys.ts'
 import type { Vault } from '../keys/vault.ts'
@@ -86,6 +87,8 @@ interface TenantsWorld {
 }
 
 export type Tenants = ReturnType<typeof createTenants>
+
+const HOSTNAMES_FULL = `A tenant has at most ${LIMITS.hostnamesPerTenantMax} hostnames. Remove one that is no longer needed.`
 
 /** A verification says something about what it has seen: other addresses, another verification. */
 const VERIFIED_SETTINGS = ['mode', 'hostnames', 'origin', 'health'] as const
@@ -197,6 +200,9 @@ export function createTenants({ store, vault, keys, clock, edgeUrlFor }: Tenants
     async addProvenHostname(claim: HostnameClaim, how: string, actor: Actor): Promise<Tenant> {
       const { tenantId, hostname, token } = claim
       return alter(tenantId, actor, 'hostname.proven', async (change, before) => {
+        // an operator may have added some since it was claimed, and no gateway takes one more than these
+        if (before.hostnames.length >= LIMITS.hostnamesPerTenantMax)
+          throw new Refusal('hostname_claims_full', {}, HOSTNAMES_FULL)
         if (!(await deleteHostnameClaim(change.queries, tenantId, hostname, token)))
           return undefined
         const hostnames = [...before.hostnames, hostname]

@@ -24,7 +24,7 @@ interface Placed<Content> {
   readonly content: Content
 }
 
-interface Places<Content> {
+export interface Places<Content> {
   /** The most specific place, where no other reading names another. */
   readonly place: Content | undefined
   /** All that have to be asked beside it, each for itself. */

@@ -19,7 +19,7 @@ import {
   type GroupClaims,
   type KnownNames,
 } from './access-clauses.ts'
-import { compilePlaces, type PlaceFinder } from './access-places.ts'
+import { compilePlaces, type PlaceFinder, type Places } from './access-places.ts'
 import { normalPrefix } from './path.ts'
 
 export interface AccessAsked {
@@ -134,19 +134,13 @@ export function compileAccess(
       // nobody reads a path for a machine in any way but the one that it is written in
       if (found.place === undefined && facts.serviceId !== undefined) return NOWHERE_NAMED
       if (found.place === undefined && found.others.size === 0) return ALLOWED
+      const asking = askingOf(found)
       const isOpen = (assumed: number) => {
-        const said = found.others.size > 0 ? new Map<Place, boolean>() : undefined
-        const passed = found.others.size > 0 ? new Set<Place>() : undefined
-        const opens = (place: Place) =>
-          !denies(place, asked.method, facts, assumed, passed) &&
-          allows(place, asked.method, facts, assumed, said)
-        if (found.place !== undefined && !opens(found.place)) return false
-        for (const other of found.others) if (!opens(other)) return false
-        return true
+        const walked = walkedBy(asking)
+        return asking.every((place) => opens(place, asked.method, facts, assumed, walked))
       }
       if (isOpen(ASSUME_NOTHING)) return ALLOWED
       const isStrengthMissing = isOpen(ASSUME_STRENGTH)
-      const asking = [...(found.place === undefined ? [] : [found.place]), ...found.others]
       const ways = waysInto(asking, asked.method, facts)
       const ages = ways.flatMap(({ max_age: age }) => age ?? [])
       return {
@@ -160,95 +154,135 @@ export function compileAccess(
     explain(asked, facts) {
       const found = find(asked)
       if (found === 'unreadable') return { kind: 'unreadable', rules: [] }
-      const { place, others } = found
-      const asking = [...(place === undefined ? [] : [place]), ...others]
-      if (place === undefined && facts.serviceId !== undefined) return { kind: 'closed', rules: [] }
+      const asking = askingOf(found)
+      if (found.place === undefined && facts.serviceId !== undefined)
+        return { kind: 'closed', rules: [] }
       if (asking.length === 0) return { kind: 'unruled', rules: [] }
-      const each = asking.map((one) => explainPlace(one, asked.method, facts))
-      const against = each.find(({ kind }) => kind !== 'opened')
-      const opening = each.flatMap(({ rules: those }) => those)
-      return against ?? { kind: 'opened', rules: [...new Set(opening)] }
+      const walked = walkedBy(asking)
+      const opening = new Set<number>()
+      for (const place of asking) {
+        const explained = explainPlace(place, asked.method, facts, walked)
+        if (explained.kind !== 'opened') return explained
+        for (const at of explained.rules) opening.add(at)
+      }
+      return { kind: 'opened', rules: [...opening] }
     },
     groupsOf: (claims) =>
       slots.filter((slot) => isMember(slot, claims) === true).map(({ group }) => group),
   }
 }
 
-/** `passed`: places that deny nothing, nor does any above them. */
-function denies(
+const askingOf = ({ place, others }: Places<Place>): readonly Place[] =>
+  place === undefined ? [...others] : others.size === 0 ? [place] : [place, ...others]
+
+/**
+ * Places that were walked for one answer, and let it through: those that one path may stand for have what is above
+ * them in common, with all of its clauses. The first that does not ends the answer, so nothing else is kept.
+ */
+interface Walked {
+  readonly undenied: Set<Place>
+  readonly opened: Map<Place, readonly number[]>
+}
+
+const walkedBy = ({ length }: readonly Place[]): Walked | undefined =>
+  length > 1 ? { undenied: new Set(), opened: new Map() } : undefined
+
+function opens(
   place: Place,
   method: string,
   facts: AccessFacts,
   assumed: number,
-  passed?: Set<Place>,
+  walked: Walked | undefined,
 ): boolean {
-  for (let at: Place | undefined = place; at !== undefined; at = at.above) {
-    if (passed?.has(at) === true) return false
-    for (const rule of at.rules)
-      if (isOf(rule, method) && rule.deny.some((clause) => mayHold(clause, facts, assumed)))
-        return true
-    passed?.add(at)
-  }
-  return false
+  return (
+    denierOf(place, method, facts, assumed, walked) === undefined &&
+    allows(place, method, facts, assumed, walked)
+  )
 }
 
-/**
- * What is above is asked once, however many rules of the path hold: to ask for each of them would double
- * the time with every path below. `said`: what is known of other places.
- */
+/** The rule that keeps them out, from the most specific path up. */
+function denierOf(
+  place: Place,
+  method: string,
+  facts: AccessFacts,
+  assumed: number,
+  walked: Walked | undefined,
+): CompiledRule | undefined {
+  for (let at: Place | undefined = place; at !== undefined; at = at.above) {
+    if (walked?.undenied.has(at)) return undefined
+    for (const rule of at.rules)
+      if (isOf(rule, method) && rule.deny.some((clause) => mayHold(clause, facts, assumed)))
+        return rule
+    walked?.undenied.add(at)
+  }
+  return undefined
+}
+
+/** What is above is asked once, however many rules open it here: they would multiply from path to path. */
 function allows(
   place: Place,
   method: string,
   facts: AccessFacts,
   assumed: number,
-  said?: Map<Place, boolean>,
+  walked: Walked | undefined,
 ): boolean {
-  const known = said?.get(place)
-  if (known !== undefined) return known
-  const { above } = place
-  let isOpenAbove: boolean | undefined
-  let isOpen = false
-  for (const rule of place.rules) {
-    if (!isOf(rule, method)) continue
-    if (!rule.allow.some((clause) => holds(clause, facts, assumed))) continue
-    isOpen = rule.isWidening || above === undefined
-    if (!isOpen) isOpen = isOpenAbove ??= allows(above!, method, facts, assumed, said)
-    if (isOpen) break
+  for (let at: Place | undefined = place; at !== undefined; at = at.above) {
+    if (walked?.opened.has(at)) return true
+    let isOpenHere = false
+    for (const rule of at.rules) {
+      if (isOpenHere && !rule.isWidening) continue
+      if (!isOf(rule, method)) continue
+      if (!rule.allow.some((clause) => holds(clause, facts, assumed))) continue
+      isOpenHere = true
+      if (rule.isWidening || at.above === undefined) {
+        walked?.opened.set(at, NO_RULES)
+        return true
+      }
+    }
+    if (!isOpenHere) return false
+    walked?.opened.set(at, NO_RULES)
   }
-  said?.set(place, isOpen)
-  return isOpen
+  return false
 }
 
-/** As `denies` and `allows`, with names. */
-function explainPlace(place: Place, method: string, facts: AccessFacts): Explanation {
-  for (let at: Place | undefined = place; at !== undefined; at = at.above)
-    for (const rule of at.rules)
-      if (isOf(rule, method) && rule.deny.some((clause) => mayHold(clause, facts, ASSUME_NOTHING)))
-        return { kind: 'denied', rules: [rule.at] }
-  const opening = openersOf(place, method, facts)
+const NO_RULES: readonly number[] = []
+
+/** As `opens`, with names. */
+function explainPlace(
+  place: Place,
+  method: string,
+  facts: AccessFacts,
+  walked: Walked | undefined,
+): Explanation {
+  const denier = denierOf(place, method, facts, ASSUME_NOTHING, walked)
+  if (denier !== undefined) return { kind: 'denied', rules: [denier.at] }
+  const opening = openersOf(place, method, facts, walked)
   return opening === undefined
     ? { kind: 'closed', rules: closersOf(place, method, facts).map(({ at }) => at) }
     : { kind: 'opened', rules: opening }
 }
 
-/** As `allows`. */
+/** As `allows`: the first rule here that opens it, and what is above asked once. */
 function openersOf(
   place: Place,
   method: string,
   facts: AccessFacts,
+  walked: Walked | undefined,
 ): readonly number[] | undefined {
-  const { above } = place
-  let isAboveAsked = false
-  let openersAbove: readonly number[] | undefined
-  for (const rule of place.rules) {
-    if (!isOf(rule, method)) continue
-    if (!rule.allow.some((clause) => holds(clause, facts, ASSUME_NOTHING))) continue
-    if (rule.isWidening || above === undefined) return [rule.at]
-    if (!isAboveAsked) openersAbove = openersOf(above, method, facts)
-    isAboveAsked = true
-    if (openersAbove !== undefined) return [rule.at, ...openersAbove]
-  }
-  return undefined
+  const known = walked?.opened.get(place)
+  if (known !== undefined) return known
+  const opening = place.rules.filter(
+    (rule) =>
+      isOf(rule, method) && rule.allow.some((clause) => holds(clause, facts, ASSUME_NOTHING)),
+  )
+  if (opening.length === 0) return undefined
+  const above = place.above && openersOf(place.above, method, facts, walked)
+  const isLast = (rule: CompiledRule) => rule.isWidening || place.above === undefined
+  const first = opening.find((rule) => isLast(rule) || above !== undefined)
+  if (first === undefined) return undefined
+  const openers = [first.at, ...(isLast(first) ? [] : (above ?? []))]
+  walked?.opened.set(place, openers)
+  return openers
 }
 
 /** Where none of the rules there holds: from the most specific path up. */
@@ -262,30 +296,23 @@ function closersOf(place: Place, method: string, facts: AccessFacts): readonly C
   return place.rules
 }
 
-/**
- * Clauses that do not hold, where one of them would have to: of each path from the most specific one up.
- * Those above several are looked at once.
- */
+/** Clauses that do not hold, where one of them would have to: from the most specific path up, each path once. */
 function waysInto(
-  places: readonly Place[],
+  asking: readonly Place[],
   method: string,
   facts: AccessFacts,
 ): readonly AllowClause[] {
-  const seen = new Map<Place, 'open' | 'closed'>()
-  const ways: AllowClause[] = []
-  for (const place of places)
+  const walked = new Set<Place>()
+  return asking.flatMap((place) => {
     for (let at: Place | undefined = place; at !== undefined; at = at.above) {
-      const known = seen.get(at)
-      if (known === 'closed') break
-      if (known === 'open') continue
+      if (walked.has(at)) return []
+      walked.add(at)
       const clauses = at.rules.filter((rule) => isOf(rule, method)).flatMap((rule) => rule.allow)
-      const isOpen = clauses.some((clause) => holds(clause, facts, ASSUME_NOTHING))
-      seen.set(at, isOpen ? 'open' : 'closed')
-      if (isOpen) continue
-      for (const { source } of clauses) if (source.service === undefined) ways.push(source)
-      break
+      if (!clauses.some((clause) => holds(clause, facts, ASSUME_NOTHING)))
+        return clauses.map(({ source }) => source).filter(({ service }) => service === undefined)
     }
-  return ways
+    return []
+  })
 }
 
 /** HEAD shows less than GET does. */

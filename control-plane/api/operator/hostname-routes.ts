@@ -51,7 +51,12 @@ export function hostnameEndpoints(world: ApiWorld): readonly Endpoint[] {
       summary: 'Looks for the proof now, at most every ten seconds.',
       body: NothingBody,
       answers: { 200: json(HostnameCheckAnswer, 'Whether it was found.') },
-      refusals: ['hostname_not_found', 'hostname_just_checked', 'hostname_taken'],
+      refusals: [
+        'hostname_not_found',
+        'hostname_just_checked',
+        'hostname_taken',
+        'hostname_claims_full',
+      ],
       handle: async (c, { path }) => {
         const { tenantId } = await tenants.get(path.tenant_id)
         const hostname = path.hostname.toLowerCase()

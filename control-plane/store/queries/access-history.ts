@@ -1,7 +1,7 @@
 import { and, asc, desc, eq, gt, gte, inArray, lt, lte, type SQL } from '../drizzle.ts'
 import type { Queries } from '../engine.ts'
 import { schema } from '../schema.ts'
-import { deleteBefore, deleteBy, firstBy, insertRows, upsertInto } from '../statements.ts'
+import { deleteBefore, deleteBy, firstBy, inParts, insertRows, upsertInto } from '../statements.ts'
 
 const { accessRuleVersions: versions, groupMembers: members, pastMembers: past, sessions } = schema
 
@@ -49,11 +49,8 @@ export async function endMemberships(
   const gone = await queries.delete(members).where(areMeant).returning()
   // one that began and ended within the millisecond has never been
   const been = gone.filter(({ createdAt }) => createdAt < endedAt)
-  await insertRows(
-    queries,
-    past,
-    been.map((row) => ({ ...row, endedAt })),
-  )
+  for await (const some of inParts(been.map((row) => ({ ...row, endedAt }))))
+    await insertRows(queries, past, some)
 }
 
 export const deletePastMembershipsOf = deleteBy(past, 'tenantId', 'userId')
@@ -86,26 +83,19 @@ export async function groupsOfPersonAt(
   return new Set([...now, ...then].map(({ group }) => group))
 }
 
-/** Of one statement. */
-const TOGETHER = 500
-
-/** Who is in which groups by now; people in none are not among them. */
+/** Of these groups alone. */
 export async function groupsOfPeople(
   queries: Queries,
   tenantId: string,
   userIds: readonly string[],
-): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
-  const found = new Map<string, Set<string>>()
-  for (let from = 0; from < userIds.length; from += TOGETHER) {
-    const some = userIds.slice(from, from + TOGETHER)
-    const rows = await queries
-      .select({ userId: members.userId, group: members.group })
-      .from(members)
-      .where(and(eq(members.tenantId, tenantId), inArray(members.userId, some)))
-    for (const { userId, group } of rows)
-      found.getOrInsertComputed(userId, () => new Set<string>()).add(group)
-  }
-  return found
+  among: ReadonlySet<string>,
+): Promise<{ readonly userId: string; readonly group: string }[]> {
+  if (among.size === 0) return []
+  const areTheirs = and(eq(members.tenantId, tenantId), inArray(members.userId, [...userIds]))
+  return await queries
+    .select({ userId: members.userId, group: members.group })
+    .from(members)
+    .where(and(areTheirs, inArray(members.group, [...among])))
 }
 
 /** Who was here since then, once for each address that they signed in from, in the order of their ids. */

@@ -2,7 +2,15 @@ import { and, asc, eq, gt, inArray, sql } from '../drizzle.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../engine.ts'
 import { endMemberships } from './access-history.ts'
-import { allBy, deleteBy, findBy, insertInto, insertRows, upsertInto } from '../statements.ts'
+import {
+  allBy,
+  deleteBy,
+  findBy,
+  inParts,
+  insertInto,
+  insertRows,
+  upsertInto,
+} from '../statements.ts'
 
 const { accessRules: rules, groups, groupMembers: members } = schema
 
@@ -76,8 +84,9 @@ type OfGroup = Pick<MemberRow, 'tenantId' | 'group' | 'source'>
 /** Of one statement. */
 const TOGETHER = 500
 
-export const insertMembers = (queries: Queries, rows: readonly MemberRow[]) =>
-  insertRows(queries, members, rows)
+export async function insertMembers(queries: Queries, rows: readonly MemberRow[]): Promise<void> {
+  for await (const some of inParts(rows, TOGETHER)) await insertRows(queries, members, some)
+}
 
 /** All memberships that these people have of a group, by whatever source. */
 export async function membersAmong(
@@ -88,8 +97,7 @@ export async function membersAmong(
 ): Promise<MemberRow[]> {
   const isOf = and(eq(members.tenantId, tenantId), eq(members.group, group))
   const rows: MemberRow[] = []
-  for (let from = 0; from < userIds.length; from += TOGETHER) {
-    const some = userIds.slice(from, from + TOGETHER)
+  for await (const some of inParts(userIds, TOGETHER)) {
     const found = queries.select().from(members)
     rows.push(...(await found.where(and(isOf, inArray(members.userId, some)))))
   }
@@ -108,8 +116,7 @@ export async function deleteMembers(
     eq(members.group, group),
     eq(members.source, source),
   )
-  for (let from = 0; from < userIds.length; from += TOGETHER) {
-    const some = userIds.slice(from, from + TOGETHER)
+  for await (const some of inParts(userIds, TOGETHER)) {
     await endMemberships(queries, and(isOf, inArray(members.userId, some)), nowMs)
   }
 }

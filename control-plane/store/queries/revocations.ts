@@ -17,7 +17,7 @@ import { SECOND_MS } from '../../../shared/clock.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../engine.ts'
-import { allBy, deleteBefore, deleteBy, deleteSome, preparedBy } from '../statements.ts'
+import { allBy, deleteBefore, deleteBy, deleteSome, inParts, preparedBy } from '../statements.ts'
 import type { SessionTargets } from './sessions.ts'
 
 /** People asked for by one statement. */
@@ -60,8 +60,7 @@ export async function lastExpiriesOf(
 ): Promise<ReadonlyMap<string, number>> {
   const { sessions } = schema
   const expiries = new Map<string, number>()
-  for (let at = 0; at < userIds.length; at += PEOPLE_TOGETHER_MAX) {
-    const some = userIds.slice(at, at + PEOPLE_TOGETHER_MAX)
+  for await (const some of inParts(userIds, PEOPLE_TOGETHER_MAX)) {
     const areTheirs = and(eq(sessions.tenantId, tenantId), inArray(sessions.userId, some))
     const rows = await queries
       .select({ userId: sessions.userId, expiresAt: max(sessions.expiresAt) })

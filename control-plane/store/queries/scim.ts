@@ -2,7 +2,7 @@
 import { and, asc, eq, exists, inArray, sql, type SQL } from '../drizzle.ts'
 import type { Queries } from '../engine.ts'
 import { schema } from '../schema.ts'
-import { deleteBy, findBy, updateBy } from '../statements.ts'
+import { deleteBy, findBy, inParts, updateBy } from '../statements.ts'
 import { refuseTaken } from './conflicts.ts'
 import type { UserRow } from './users.ts'
 
@@ -101,8 +101,7 @@ export async function scimPeopleAmong(
   userIds: readonly string[],
 ): Promise<Set<string>> {
   const known = new Set<string>()
-  for (let from = 0; from < userIds.length; from += TOGETHER) {
-    const some = userIds.slice(from, from + TOGETHER)
+  for await (const some of inParts(userIds, TOGETHER)) {
     const rows = await queries
       .select({ userId: people.userId })
       .from(people)

@@ -287,6 +287,27 @@ void t.test('groups are made, filled and deleted', async (t) => {
   )
 })
 
+void t.test('very many rules and groups are on pages of their own', async (t) => {
+  const { ada, services, put } = await startPage(t)
+  const many = Array.from({ length: 103 }, (_, at): AccessRule => ({ ...REPORTS, path: `/p${at}` }))
+  await put(...many)
+  const numbersOf = ({ text }: ConsoleAnswer) =>
+    [...text.matchAll(/(\d+)\. <span class="said">/g)].map(([, number]) => Number(number))
+  const first = await ada.get(PAGE)
+  t.equal(numbersOf(first).length, 100)
+  t.match(first.text, `${PAGE}?cursor=100`)
+  t.same(numbersOf(await ada.get(`${PAGE}?cursor=100`)), [101, 102, 103])
+  t.equal(numbersOf(await ada.get(`${PAGE}?cursor=500`)).length, 100, 'fewer by now')
+  t.equal((await ada.get(`${PAGE}?cursor=x`)).status, 400)
+  const groups = '/console/tenants/acme/groups'
+  for (let at = 10; at < 63; at++) await services.groups.create('acme', { name: `g${at}` }, ACTOR)
+  const namesOf = ({ text }: ConsoleAnswer) =>
+    [...text.matchAll(/groups\/(g\d\d)"/g)].map(([, name]) => name)
+  t.equal(namesOf(await ada.get(groups)).length, 49)
+  t.same(namesOf(await ada.get(`${groups}?cursor=g58`)), ['g59', 'g60', 'g61', 'g62'])
+  t.same(namesOf(await ada.get(`${groups}?limit=2&cursor=g10`)), ['g11', 'g12'])
+})
+
 void t.test('who may only look sees rules and groups, and nothing to press', async (t) => {
   const { put, person, services } = await startPage(t)
   await put(REPORTS, ADMIN)

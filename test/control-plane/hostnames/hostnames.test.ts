@@ -63,6 +63,21 @@ void t.test('a TXT record proves a hostname, and only then is it the tenant’s'
   t.match(await actions('acme'), ['hostname.proven', 'hostname.claimed'])
 })
 
+void t.test('a hostname more than gateways take waits, whoever has added the others', async (t) => {
+  const { claim, check, hostnames, tenants, namesOf, records } = await startTenants(t)
+  const { token } = await claim('acme')
+  const most = LIMITS.hostnamesPerTenantMax
+  const many = Array.from({ length: most }, (_, at) => `a${at}.example.com`)
+  await tenants.patch('acme', { hostnames: many }, ACTOR)
+  records.set(proofRecordOf(APP), [[proofOf(token)]])
+  await t.rejects(check('acme'), { code: 'hostname_claims_full', detail: /at most 100 hostnames/ })
+  t.equal((await namesOf('acme')).length, most)
+  t.equal((await hostnames.list('acme')).length, 1, 'it goes on waiting')
+  await tenants.patch('acme', { hostnames: many.slice(1) }, ACTOR)
+  t.equal(await check('acme'), true)
+  t.equal((await namesOf('acme')).length, most)
+})
+
 void t.test('a file proves it as well; what echoes what it was asked for does not', async (t) => {
   let body = ''
   const { claim, check, namesOf, asked } = await startTenants(t, (request, response) => {

@@ -1,6 +1,6 @@
 /** Nobody is kept out by what they are called, however long it is. */
 import t from 'tap'
-import { fitClaims } from '../../../control-plane/realm/session-token-size.ts'
+import { fitClaims } from '../../../control-plane/tenants/token-size.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { ACTOR, Browser, PASSWORD, signIn, startWorld } from './realm-world.ts'
 

@@ -186,6 +186,64 @@ t.test('a network is looked up once for all clauses that name it', async (t) => 
   t.equal(check().length, 2)
 })
 
+t.test('rules of one path do not multiply with those of the paths above it', async (t) => {
+  const depth = 14
+  const paths = Array.from({ length: depth }, (_, at) => `/a${'/b'.repeat(at)}`)
+  const [top = '', ...below] = paths
+  const rules = [
+    { path: top, allow: [{ group: 'admins' }] },
+    ...below.flatMap((path) => [
+      { path, allow: [{ group: 'finance' }] },
+      { path, allow: [{ group: 'finance' }] },
+    ]),
+  ]
+  const judge = compileAccess(rulesOf(rules), nothingExcluded)
+  const asked = { host: 'app.example.com', method: 'GET', path: paths.at(-1) ?? '' }
+  let looks = 0
+  const counted = (bits: number): AccessFacts => ({
+    ...facts(),
+    get groupBits() {
+      looks++
+      return Uint8Array.of(bits)
+    },
+  })
+  t.equal(judge.judge(asked, counted(0b10)).kind, 'denied', 'the path above all refuses them')
+  t.ok(looks < 10 * rules.length, `${looks} looks at ${rules.length} clauses`)
+  looks = 0
+  t.same(judge.explain(asked, counted(0b10)), { kind: 'closed', rules: [0] })
+  t.ok(looks < 10 * rules.length, `${looks} looks to explain it`)
+  const opened = judge.explain(asked, counted(0b11))
+  t.equal(opened.kind, 'opened')
+  t.equal(opened.rules.length, depth, 'one rule of each path')
+})
+
+t.test('what is above all places that a path may stand for is looked at once', async (t) => {
+  const below = Array.from({ length: 40 }, (_, at): AccessRule => {
+    return { path: `/x/abcdef${at}`, allow: [{ signed_in: true }] }
+  })
+  const clauses = Array.from({ length: 50 }, () => ({ group: 'admins' }))
+  const denying: AccessRule = { path: '/x', allow: [{ signed_in: true }], deny: clauses }
+  const closed: AccessRule = { path: '/x', allow: clauses }
+  const asked = { host: 'app.example.com', method: 'GET', path: '/x/ABCDEF~1' }
+  let looks = 0
+  const counted: AccessFacts = {
+    ...facts(),
+    get groupBits() {
+      looks++
+      return Uint8Array.of(0)
+    },
+  }
+  const open = compileAccess(rulesOf([denying, ...below]), nothingExcluded)
+  t.equal(open.judge(asked, counted).kind, 'allowed')
+  t.equal(open.explain(asked, counted).kind, 'opened')
+  t.equal(open.explain(asked, counted).rules.length, 41)
+  t.ok(looks < 10 * clauses.length, `${looks} looks at ${clauses.length} clauses`)
+  looks = 0
+  const refused = compileAccess(rulesOf([closed, ...below]), nothingExcluded).judge(asked, counted)
+  t.equal(refused.kind === 'denied' && refused.ways.length, clauses.length, 'each way told once')
+  t.ok(looks < 10 * clauses.length, `${looks} looks to refuse it`)
+})
+
 t.test('a thousand paths that begin alike are still told apart', async (t) => {
   const many = Array.from({ length: 1000 }, (_, at): AccessRule => {
     return { path: `/api/v1/thing${at}`, allow: [{ group: at === 7 ? 'admins' : 'finance' }] }

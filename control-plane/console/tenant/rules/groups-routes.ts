@@ -33,9 +33,19 @@ const at = (visit: TenantVisit, group: string) => `${base(visit)}/${encodeURICom
 const apiOf = (tenantId: string) => `/api/v1/operator/tenants/${tenantId}/groups`
 
 export function groupsRoutes({ groups, users }: GroupsWorld): readonly ConsoleRoute[] {
-  async function listView(visit: TenantVisit, attempt?: Attempt): Promise<View> {
+  async function listView(
+    visit: TenantVisit & {
+      readonly query?: { readonly limit?: number; readonly cursor?: string | undefined }
+    },
+    attempt?: Attempt,
+  ): Promise<View> {
     const { tenantId } = visit.tenant
     const { isReadOnly } = visit.proofs
+    const { limit = GROUPS_SHOWN, cursor } = visit.query ?? {}
+    const all = await groups.list(tenantId)
+    const from = cursor === undefined ? 0 : all.findIndex(({ name }) => name === cursor) + 1
+    const shown = all.slice(from, from + limit)
+    const next = from + limit < all.length ? (shown.at(-1)?.name ?? null) : null
     return {
       title: 'Groups',
       here: 'groups',
@@ -44,7 +54,7 @@ export function groupsRoutes({ groups, users }: GroupsWorld): readonly ConsoleRo
       content: html`${freshSignInNotice(visit)}
         ${table({
           caption: 'Groups',
-          rows: await groups.list(tenantId),
+          rows: shown,
           columns: [
             {
               label: 'Group',
@@ -63,6 +73,7 @@ export function groupsRoutes({ groups, users }: GroupsWorld): readonly ConsoleRo
             'Create one for each set of people that opens the same paths, such as finance.',
           ),
         })}
+        ${all.length <= limit ? '' : pager(visit.address, { next, isFirst: from === 0 })}
         ${
           isReadOnly
             ? ''
@@ -170,7 +181,7 @@ export function groupsRoutes({ groups, users }: GroupsWorld): readonly ConsoleRo
   }
 
   return [
-    page({ path: GROUPS, role: 'tenant' }, (visit) => listView(visit)),
+    page({ path: GROUPS, role: 'tenant', query: PAGE_QUERY }, (visit) => listView(visit)),
     action(
       {
         path: GROUPS,
@@ -246,4 +257,5 @@ export function groupsRoutes({ groups, users }: GroupsWorld): readonly ConsoleRo
   ]
 }
 
+const GROUPS_SHOWN = 50
 const MEMBERS_SHOWN = 50

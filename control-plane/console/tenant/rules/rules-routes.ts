@@ -14,7 +14,7 @@ import type { Html } from '../../../pages/html.ts'
 import type { RuleEdit } from '../../../tenants/rule-edits.ts'
 import { freshSignInNotice } from '../../access/fresh-sign-in.ts'
 import { form } from '../../blocks/form.ts'
-import { emptyState, table } from '../../blocks/table.ts'
+import { emptyState, pager, table } from '../../blocks/table.ts'
 import { card, moment } from '../../blocks/text.ts'
 import { tenantPath } from '../../navigation.ts'
 import { action, page, type ConsoleRoute, type TenantVisit, type View } from '../../route.ts'
@@ -26,6 +26,10 @@ import { machineNames, previewView, saveEdit, savingRoutes, type RulesWorld } fr
 import { placeText, ruleSentence, type MachineNames } from './sentences.ts'
 
 const AT = /^\d{1,4}$/
+/** From which rule on they are shown, by its place. */
+const FROM_QUERY = {
+  cursor: v.optional(v.pipe(v.string(), v.regex(AT, 'the place of a rule'), v.transform(Number))),
+}
 const base = ({ tenant }: TenantVisit) => tenantPath(tenant.tenantId, 'rules')
 
 export function rulesRoutes(world: RulesWorld): readonly ConsoleRoute[] {
@@ -41,8 +45,12 @@ export function rulesRoutes(world: RulesWorld): readonly ConsoleRoute[] {
     }
   }
 
-  async function listView(visit: TenantVisit, attempt?: Attempt): Promise<View> {
+  async function listView(
+    visit: TenantVisit & { readonly query?: { readonly cursor?: number | undefined } },
+    attempt?: Attempt,
+  ): Promise<View> {
     const { tenantId, name } = visit.tenant
+    const { cursor: from = 0 } = visit.query ?? {}
     const content = await accessRules.of(tenantId)
     const machines = await machineNames(world, tenantId)
     const [saved] = await world.accessReview.saved(tenantId, 1)
@@ -55,7 +63,7 @@ export function rulesRoutes(world: RulesWorld): readonly ConsoleRoute[] {
         ...(isReadOnly ? [] : [linkButton(`${base(visit)}/new`, 'Add a rule')]),
         linkButton(`${base(visit)}/who`, 'Who can open a path?', 'quiet'),
       ],
-      content: html`${freshSignInNotice(visit)} ${problemOf(attempt)} ${ruleTable(visit, content, machines)}
+      content: html`${freshSignInNotice(visit)} ${problemOf(attempt)} ${ruleTable(visit, content, machines, from)}
         ${card('Networks', networksPart(visit, content, attempt), 'networks')}
         ${card('Contact', contactPart(visit, content, attempt), 'ask')}
         <p class="hint"><a href="${base(visit)}/json">${isReadOnly ? 'View' : 'Edit'} as JSON</a>${saved === undefined ? '' : html`. Last saved ${moment(saved.at)}${saved.actor === '' ? '' : ` by ${saved.actor}`}.`}</p>`,
@@ -115,7 +123,7 @@ export function rulesRoutes(world: RulesWorld): readonly ConsoleRoute[] {
   }
 
   return [
-    page({ path: RULES, role: 'tenant' }, (visit) => listView(visit)),
+    page({ path: RULES, role: 'tenant', query: FROM_QUERY }, (visit) => listView(visit)),
     page(
       { path: `${RULES}/new`, role: 'tenant', needsFreshSignIn: true, isForForm: true },
       (visit) => oneView(visit),
@@ -187,8 +195,18 @@ interface Listed {
   readonly rule: AccessRule
 }
 
-function ruleTable(visit: TenantVisit, content: AccessRules, machines: MachineNames): Html {
+/** Each has forms of its own, and there may be two thousand. */
+const RULES_SHOWN = 100
+
+function ruleTable(
+  visit: TenantVisit,
+  content: AccessRules,
+  machines: MachineNames,
+  wished: number,
+): Html {
   const { rules } = content
+  const from = wished < rules.length ? wished : 0
+  const next = from + RULES_SHOWN < rules.length ? String(from + RULES_SHOWN) : null
   const { isReadOnly } = visit.proofs
   const version = versionOf(content)
   const path = base(visit)
@@ -203,7 +221,7 @@ function ruleTable(visit: TenantVisit, content: AccessRules, machines: MachineNa
   const about = ({ rule }: Listed) => html`<span class="unseen"> the rule for ${rule.path}</span>`
   return html`${table<Listed>({
     caption: 'Access rules',
-    rows: rules.map((rule, at) => ({ at, rule })),
+    rows: rules.map((rule, at) => ({ at, rule })).slice(from, from + RULES_SHOWN),
     columns: [
       {
         label: 'Rule',
@@ -232,6 +250,7 @@ function ruleTable(visit: TenantVisit, content: AccessRules, machines: MachineNa
       isReadOnly ? undefined : linkButton(`${path}/new`, 'Add the first one'),
     ),
   })}
+  ${rules.length <= RULES_SHOWN ? '' : pager(visit.address, { next, isFirst: from === 0 })}
   ${rules.length < 2 ? '' : html`<p class="hint">The order is for reading only. The rules of the longest path decide, and those of the paths above it have to agree unless a rule says otherwise.</p>`}`
 }
 

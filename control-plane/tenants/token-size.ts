@@ -1,6 +1,7 @@
 /**
- * Every request carries the session token, so it has a size. A name may take more of it than there
- * is: nobody is kept out by what they are called. Who needs all of it asks for the userinfo. Pure.
+ * Every request carries the session token, or that of a machine, so it has a size. A name may take more
+ * of it than there is: nobody is kept out by what they are called. Who needs all of a person's asks for
+ * the userinfo. Pure.
  */
 import { LIMITS } from '../../shared/limits.ts'
 
