@@ -19,14 +19,15 @@ export function createHttp2Server(options: Http2ServerOptions) {
   const limits: EdgeLimits = { ...LIMITS, ...options.limits }
   const connections = new Set<ServedConnection>()
   let whenEmpty: (() => void) | null = null
+  const nowMs = () => clock.nowMs()
 
   const world: Http2World = {
     options,
     clock,
     deadlines: options.deadlines ?? new Deadlines(clock),
     limits,
-    sessionOptions: sessionOptions(limits, limits.http2StreamsMax, clock.nowMs),
-    narrowOptions: sessionOptions(limits, limits.http2StreamsBesideManyMax, clock.nowMs),
+    sessionOptions: sessionOptions(limits, limits.http2StreamsMax, nowMs),
+    narrowOptions: sessionOptions(limits, limits.http2StreamsBesideManyMax, nowMs),
     readHead: createHeadReader(),
     dateLine: createDateLine(clock),
     bodyBuffers: new BodyBuffers(),

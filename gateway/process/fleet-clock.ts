@@ -8,8 +8,7 @@ import { machineMs, type Correction } from '../fleet/told-time.ts'
 export class FleetClock implements Clock {
   #correction: Correction = { wallMs: 0, machineMs: -Infinity }
 
-  /** A function of its own: HTTP/2 takes it without the clock. */
-  readonly nowMs = (): number => {
+  nowMs(): number {
     const { wallMs, machineMs: sinceStartMs } = this.#correction
     return Math.max(Date.now() + wallMs, Math.floor(machineMs() + sinceStartMs))
   }
