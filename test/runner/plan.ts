@@ -31,6 +31,7 @@ const TAKES_LONG = ['test/browser', 'test/flows', 'test/flows/one-fleet']
 /** Begun first, since they take longest; the small ones fill the gaps at the end. */
 const LONGEST = [
   'test/strangers/corpus',
+  'test/shared/enforcement/access-million.test.ts',
   'test/control-plane/store',
   ...TAKES_LONG,
   'test/conformance',
