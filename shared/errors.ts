@@ -49,7 +49,7 @@ const DETAILS = {
     device_code_not_found:
       'No command-line tool is waiting with this code. Codes expire after 10 minutes. Check the code in your terminal, or run service-analyzer setup again.',
     connection_not_found: 'Connection not found for this tenant.',
-    identity_not_found: 'This user does not sign in by that connection.',
+    identity_not_found: 'This user does not sign in with that connection.',
     group_not_found: 'Group not found for this tenant.',
     service_not_found: 'Machine not found for this tenant.',
     service_secret_not_found: 'Secret not found for this machine. It may have been revoked.',

@@ -1,13 +1,13 @@
 /** Asks what a proposed policy would have decided about the sign-ins of the last days. */
 import { setImmediate as breathe } from 'node:timers/promises'
 import { SECOND_MS, type Clock } from '../../shared/clock.ts'
-import { Refusal } from '../../shared/errors.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import { LOCKOUT_MEMORY_SECONDS } from '../policy/lockout.ts'
 import type { Policies, PolicyName } from '../policy/policies.ts'
 import { createReplay, type PastSignIn, type Replay } from '../policy/replay.ts'
 import { signInsSince, type SignInRow } from '../store/queries/sign-ins.ts'
 import type { Store } from '../store/store.ts'
+import { createReplayTurns } from '../tenants/replay-turns.ts'
 import { putTogether, type PolicyInput, type TenantPolicies } from '../tenants/policies.ts'
 
 const DAY_MS = 86_400 * SECOND_MS
@@ -29,26 +29,11 @@ export function createPolicyReplay({
   readonly policies: Pick<TenantPolicies, 'of'>
   readonly clock: Clock
 }) {
-  /** Of each tenant one at a time: however often somebody presses the button. */
-  const running = new Set<string>()
+  const inTurn = createReplayTurns()
 
-  return async function replay<Name extends PolicyName>(
+  return <Name extends PolicyName>(
     ...asked: [tenantId: string, name: Name, input: PolicyInput<Name>, days: number]
-  ): Promise<ReplayResult> {
-    const [tenantId] = asked
-    if (running.has(tenantId))
-      throw new Refusal(
-        'rate_limited',
-        { retry_after: LIMITS.replayMsMax / SECOND_MS },
-        'Another effect of this tenant is being worked out; try again in a few seconds.',
-      )
-    running.add(tenantId)
-    try {
-      return await replayed(...asked)
-    } finally {
-      running.delete(tenantId)
-    }
-  }
+  ): Promise<ReplayResult> => inTurn(asked[0], () => replayed(...asked))
 
   async function replayed<Name extends PolicyName>(
     tenantId: string,

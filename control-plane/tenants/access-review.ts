@@ -28,6 +28,7 @@ import {
   type Visitor,
 } from './access-replay.ts'
 import { groupsIn, type TenantAccessRules } from './access-rules.ts'
+import { createReplayTurns } from './replay-turns.ts'
 
 interface AccessQuestion extends Omit<Asker, 'groups'> {
   /** Left out: the first of the tenant's. */
@@ -70,8 +71,7 @@ export function createAccessReview(world: {
   readonly clock: Clock
 }) {
   const { store, accessRules, clock } = world
-  /** Of each tenant one at a time: however often somebody presses the button. */
-  const running = new Set<string>()
+  const inTurn = createReplayTurns()
 
   /** undefined: nobody knows. */
   async function rulesAt(tenantId: string, atMs: number): Promise<AccessRules | undefined> {
@@ -173,18 +173,7 @@ export function createAccessReview(world: {
     /** What these rules would have meant, by who was here and what they are by now. */
     async replay(tenantId: string, proposed: AccessRules): Promise<ReplayedAccess> {
       await accessRules.check(tenantId, proposed)
-      if (running.has(tenantId))
-        throw new Refusal(
-          'rate_limited',
-          { retry_after: LIMITS.replayMsMax / SECOND_MS },
-          'Another effect of this tenant is being worked out; try again in a few seconds.',
-        )
-      running.add(tenantId)
-      try {
-        return await replayed(tenantId, proposed)
-      } finally {
-        running.delete(tenantId)
-      }
+      return inTurn(tenantId, () => replayed(tenantId, proposed))
     },
 
     /** When rules were saved and by whom, newest first. */

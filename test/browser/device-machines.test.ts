@@ -6,7 +6,7 @@
 // long: three browsers and a fleet
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, globSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { chromium, type Page } from 'playwright-core'
 import { request } from 'undici'
 import t, { type Test } from 'tap'
@@ -16,11 +16,11 @@ import { PASSWORD } from '../support/application.ts'
 import { ACT_MS_MAX, START_MS_MAX, WITHOUT_CHROMIUM } from '../support/chromium.ts'
 import { reaching, startCompany, startCompanyProxy } from '../support/company-machines.ts'
 import { startMachine, WITHOUT_MACHINES, type Machine } from '../support/machine.ts'
+import { FAKE_TIME } from '../support/stepped-clock.ts'
 
 /** With windows' rules and prompts, unlike its headless shell. */
 const PROGRAM = '/usr/bin/chromium'
-/** By itself: the command `faketime` would stay between us and what it starts. */
-const [FAKE_TIME] = globSync('/usr/lib/*/faketime/libfaketime.so.1')
+/** The library by itself: the command `faketime` would stay between us and what it starts. */
 const isThere = existsSync(PROGRAM) && FAKE_TIME !== undefined
 const skip = WITHOUT_CHROMIUM || WITHOUT_MACHINES || (!isThere && 'needs chromium and libfaketime')
 const { deviceProofPort: PORT } = LIMITS

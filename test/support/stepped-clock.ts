@@ -1,10 +1,10 @@
 /** The clock of a program, which somebody else sets while it runs: libfaketime's work. */
 import { globSync, writeFileSync } from 'node:fs'
 
-const [library] = globSync('/usr/lib/*/faketime/libfaketime.so.1')
+export const [FAKE_TIME] = globSync('/usr/lib/*/faketime/libfaketime.so.1')
 
 /** Passed to `t.test` as `skip`. */
-export const NO_STEPPED_CLOCK = library === undefined && 'faketime is not installed here'
+export const NO_STEPPED_CLOCK = FAKE_TIME === undefined && 'faketime is not installed here'
 
 /** How soon a program hears of it. */
 const READ_AGAIN_SECONDS = 1
@@ -16,7 +16,7 @@ export function steppedClock(file: string) {
     set,
     /** Time since a start goes on as it does: only what a clock on the wall says is set. */
     environment: {
-      LD_PRELOAD: library ?? '',
+      LD_PRELOAD: FAKE_TIME ?? '',
       FAKETIME_TIMESTAMP_FILE: file,
       FAKETIME_CACHE_DURATION: String(READ_AGAIN_SECONDS),
       FAKETIME_DONT_FAKE_MONOTONIC: '1',

@@ -119,7 +119,7 @@ export function connectionEndpoints(world: ApiWorld): readonly Endpoint[] {
       },
     }),
     operator.get(OF_PERSON, {
-      summary: 'Lists the connections that a user signs in by.',
+      summary: 'Lists the connections that a user signs in with.',
       answers: { 200: json(pageOf(IdentityAnswer), 'Every account at a provider.') },
       handle: async (c, { path }) => {
         const { tenantId, userId } = await users.get(path.tenant_id, path.user_id)
