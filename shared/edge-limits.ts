@@ -52,6 +52,9 @@ export const EDGE_LIMITS = {
   emptyRecordsLookMs: 100,
   /** Connections in one look, unless something has kept us from looking. */
   emptyRecordsLookedAt: 1000,
+  /** And while the thread has worked for less than this share of the time: a thousand idle ones are to cost nothing. */
+  emptyRecordsLookedAtIdle: 100,
+  emptyRecordsBusyShareMin: 0.25,
   /** The longest one, with what seals it. */
   tlsRecordBytesMax: 5 + 16_384 + 256,
   /** Those of browsers have at most 2 KiB. */

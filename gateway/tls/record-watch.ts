@@ -30,10 +30,23 @@ interface RecordWatchOptions {
   readonly clock: Clock
   /** One connection was ended for it. */
   readonly onEnded: (peerAddress: string) => void
+  /** How much of the time since the last look this thread has worked, of 1. */
+  readonly busyShare?: () => number
+}
+
+function busyShareOfThread(): () => number {
+  let last = performance.eventLoopUtilization()
+  return () => {
+    const now = performance.eventLoopUtilization()
+    const { utilization } = performance.eventLoopUtilization(now, last)
+    last = now
+    return utilization
+  }
 }
 
 export class RecordWatch {
   readonly #options: RecordWatchOptions
+  readonly #busyShare: () => number
   readonly #watched = new Set<Watched>()
   #round = this.#watched.values()
   #lookedMs = 0
@@ -41,6 +54,7 @@ export class RecordWatch {
 
   constructor(options: RecordWatchOptions) {
     this.#options = options
+    this.#busyShare = options.busyShare ?? busyShareOfThread()
   }
 
   /** From the end of its handshake on. */
@@ -69,7 +83,7 @@ export class RecordWatch {
     const nowMs = this.#options.clock.nowMs()
     const isLate = nowMs - this.#lookedMs > 2 * LIMITS.emptyRecordsLookMs
     this.#lookedMs = nowMs
-    const count = Math.min(this.#watched.size, isLate ? Infinity : LIMITS.emptyRecordsLookedAt)
+    const count = Math.min(this.#watched.size, isLate ? Infinity : this.#lookedAt())
     const charged: Watched[] = []
     for (let looked = 0; looked < count; looked++) {
       const one = this.#next()
@@ -84,6 +98,12 @@ export class RecordWatch {
     if (this.#watched.size > 0) return
     clearInterval(this.#timer)
     this.#timer = undefined
+  }
+
+  /** Where there is time to spare nothing is taken from anybody: thousands that are idle cost little. */
+  #lookedAt(): number {
+    const isIdle = this.#busyShare() < LIMITS.emptyRecordsBusyShareMin
+    return isIdle ? LIMITS.emptyRecordsLookedAtIdle : LIMITS.emptyRecordsLookedAt
   }
 
   #next(): Watched | undefined {

@@ -156,6 +156,27 @@ t.test('many connections are looked at a thousand at a time, and all behind a lo
   t.end()
 })
 
+t.test('where there is time to spare few are looked at, and all in turn', (t) => {
+  let share = 0.9 * LIMITS.emptyRecordsBusyShareMin
+  const { watch, paid, connect } = startWatch(() => share)
+  t.teardown(() => watch.close())
+  watch.look() // the first one is late, whatever the clock says
+  const some = LIMITS.emptyRecordsLookedAtIdle
+  const many = Array.from({ length: 3 * some }, () => connect('::1'))
+  for (const one of many) one.receive(RECORD + 1, 0)
+  const paidAfterLook = () => {
+    watch.look()
+    return paid('::1')
+  }
+  t.equal(paidAfterLook(), some)
+  t.equal(paidAfterLook(), 2 * some, 'the next ones')
+  share = LIMITS.emptyRecordsBusyShareMin
+  t.equal(paidAfterLook(), 3 * some)
+  for (const one of many) one.receive(1, 0)
+  t.equal(paidAfterLook(), 6 * some, 'all, where it works')
+  t.end()
+})
+
 /** What somebody owes who has left is known at the next look, which may be a while away. */
 async function isRefused(port: number, host: string, protocols?: string[]): Promise<boolean> {
   for (let tries = 0; tries < 300; tries++) {
@@ -171,7 +192,8 @@ async function isRefused(port: number, host: string, protocols?: string[]): Prom
 }
 
 /** One whose connections say what a test wants. */
-function startWatch() {
+/** A thread that works all the time, unless it is said otherwise. */
+function startWatch(busyShare = () => 1) {
   let nowMs = 1000
   const ended: string[] = []
   const addresses = createAddressCounts({ connectionsMax: 9, clock: { nowMs: () => nowMs } })
@@ -179,6 +201,7 @@ function startWatch() {
     addresses,
     clock: { nowMs: () => nowMs },
     onEnded: (address) => void ended.push(address),
+    busyShare,
   })
   return {
     watch,
