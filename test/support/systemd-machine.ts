@@ -47,6 +47,7 @@ tree() {
   } | sort >"$1"
 }
 explain() { :; }
+trap 'echo "failed: $BASH_COMMAND" >&2; explain >&2' ERR
 until_true() {
   for _ in $(seq 600); do if "$@"; then return; fi; sleep 0.1; done
   echo "never: $*" >&2
