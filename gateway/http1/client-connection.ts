@@ -23,10 +23,13 @@ import { REFUSALS, type Refusal } from '../wire/refusals.ts'
 import { ClientWriter } from '../wire/client-writer.ts'
 import { RequestBody } from './request-body.ts'
 import { STRICT_TRANSPORT_LINE } from '../wire/response-lines.ts'
-import { SmallReads } from './small-reads.ts'
+import { SmallReads } from '../wire/small-reads.ts'
 import { ParsedHead } from '../wire/parsed-head.ts'
 import { parseRequestHead } from './request-head.ts'
 import type { Http1World } from './world.ts'
+
+const SWITCHING =
+  'HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n'
 
 const CR = 13
 const LF = 10
@@ -363,7 +366,13 @@ export class ClientConnection implements Deadlined, Idling {
       .off('close', this.#onClose)
       .on('close', () => this.world.forget(this))
     readAsStream(this.socket)
-    return { socket: this.socket, leftover, reads: this.#small }
+    const { socket } = this
+    const open = (lines: string): number => {
+      const head = `${SWITCHING}${lines}\r\n`
+      socket.write(head, 'latin1')
+      return head.length
+    }
+    return { socket, leftover, reads: this.#small, open }
   }
 
   /** The answer cannot be finished. A reset, where a plain end would look like its end. */

@@ -2,7 +2,7 @@
 import type { Socket } from 'node:net'
 import { Lingering, type LingeringWorld } from '../wire/lingering.ts'
 import type { AnswerStall } from './answer-stall.ts'
-import type { SmallReads } from './small-reads.ts'
+import type { SmallReads } from '../wire/small-reads.ts'
 
 interface AnsweredConnection {
   readonly world: LingeringWorld

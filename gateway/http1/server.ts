@@ -6,7 +6,7 @@ import { createAddressCounts } from '../wire/address-counts.ts'
 import { withoutMapping } from '../../shared/client-address.ts'
 import type { Exchange } from '../wire/exchange.ts'
 import { AddressTurn } from '../wire/address-turn.ts'
-import { Throttle } from '../wire/throttle.ts'
+import { createSmallReadsWorld } from '../wire/small-reads.ts'
 import { createDateLine } from '../wire/answer.ts'
 import { ClientConnection } from './client-connection.ts'
 import { SpareBuffer } from '../wire/client-writer.ts'
@@ -64,15 +64,12 @@ export function createHttp1Server(options: Http1ServerOptions) {
       const site = siteOf(address)
       return site === undefined ? new AddressTurn() : (site.requests ??= new AddressTurn())
     },
-    smallReadsOf(address) {
-      const site = siteOf(address)
-      return site && (site.smallReads ??= new Throttle(limits.smallReads, clock))
-    },
-    smallFramesOf(address) {
-      const site = siteOf(address)
-      return site && (site.smallFrames ??= new Throttle(limits.smallFrames, clock))
-    },
-    tellSmallReads: (address) => world.guard(() => options.onAbuse?.('small_reads', address)),
+    ...createSmallReadsWorld({
+      siteOf,
+      limits,
+      clock,
+      onAbuse: (address) => world.guard(() => options.onAbuse?.('small_reads', address)),
+    }),
   }
 
   /** A `net` or `tls` socket of a server with `allowHalfOpen` and `noDelay`. */

@@ -8,7 +8,7 @@ import type { SpareBuffer } from '../wire/client-writer.ts'
 import type { Deadlines } from '../wire/deadlines.ts'
 import type { Exchange } from '../wire/exchange.ts'
 import type { CallerCode, ProtocolOptions, ProtocolTimeouts } from '../wire/protocol.ts'
-import type { SmallReadsWorld } from './small-reads.ts'
+import type { SmallReadsWorld } from '../wire/small-reads.ts'
 
 export interface Http1ServerOptions extends ProtocolOptions {
   readonly limits?: Partial<EdgeLimits>

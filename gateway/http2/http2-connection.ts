@@ -137,7 +137,7 @@ export class Http2Connection implements Deadlined, Idling {
     if (isUpload && !this.#share.hasRoomForUpload) return this.#turnAway(stream)
     if (!this.#share.hasRoomForHead(head.end)) return this.#turnAway(stream)
     const exchange = new Http2Exchange(this, stream, head, this.world.clock.nowMs())
-    body?.belongTo(exchange.body.turn)
+    if (body !== null) exchange.body.heldBy(body)
     this.#exchanges.add(exchange)
     this.#share.begin(head.end)
     this.#idleSinceMs = Infinity
@@ -149,6 +149,10 @@ export class Http2Connection implements Deadlined, Idling {
       options.onError?.(error)
       exchange.fail(REFUSALS.internal)
     }
+  }
+
+  keepAlive(afterMs: number): void {
+    this.#socket.setKeepAlive(true, afterMs)
   }
 
   charge(requests: number): void {
@@ -306,7 +310,7 @@ export class Http2Connection implements Deadlined, Idling {
   }
 
   eachInFlight(callback: (exchange: Exchange) => void): void {
-    for (const exchange of this.#exchanges) callback(exchange)
+    for (const exchange of this.#exchanges) if (!exchange.isTaken) callback(exchange)
   }
 
   #rest(): void {

@@ -4,7 +4,7 @@
  * does on the other wire: a body that nobody takes stays with its sender.
  */
 import { BodyTooLarge, BodyUnreadable, upstreamRequest } from '../wire/exchange.ts'
-import type { Exchange, ForwardPlan, OwnAnswer } from '../wire/exchange.ts'
+import type { Exchange, ForwardPlan, OwnAnswer, TakenSocket } from '../wire/exchange.ts'
 import { withLines } from '../wire/answer.ts'
 import { ExchangeRecord } from '../wire/exchange-record.ts'
 import { BODY_USE } from '../wire/body-use.ts'
@@ -21,6 +21,8 @@ import { appendLines, fieldsOf, trailerLines } from './field-lists.ts'
 import { answerFields, isSmall, noteEmptyBody } from './forwarded.ts'
 import type { ExchangeConnection } from './world.ts'
 import { sendAnswer } from './own-answer.ts'
+import { SmallReads } from '../wire/small-reads.ts'
+import { StreamSocket } from './stream-socket.ts'
 import { UnwantedBody } from './unwanted-body.ts'
 import { ERROR } from './protocol/frames.ts'
 import type { ServerStream } from './protocol/stream.ts'
@@ -50,6 +52,8 @@ export class Http2Exchange implements Exchange, ResponseSink {
   /** Its client sent what no application gets, and one had begun. */
   #isBroken = false
   #isOver = false
+  /** It has become a WebSocket: whoever took it sees to its end. */
+  #socket: StreamSocket | null = null
 
   constructor(
     connection: ExchangeConnection<Http2Exchange>,
@@ -91,7 +95,7 @@ export class Http2Exchange implements Exchange, ResponseSink {
   }
 
   #carryOn(): void {
-    if (this.body.isDone) return this.#startCall('', true)
+    if (this.body.isDone || this.head.isUpgrade) return this.#startCall('', true)
     // A small body is waited for, so that a slow client does not hold an upstream connection.
     if (!isSmall(this.head)) this.#startCall('', false)
     this.#readBody(isSmall(this.head) ? BODY_USE.gathered : BODY_USE.forwarded)
@@ -125,6 +129,21 @@ export class Http2Exchange implements Exchange, ResponseSink {
     this.#isHeld = false
     this.#isDecided = false
     return true
+  }
+
+  get isTaken(): boolean {
+    return this.#socket !== null
+  }
+
+  takeSocket(): TakenSocket {
+    this.#isDecided = true
+    this.#isOver = true
+    const { world } = this.#connection
+    const socket = new StreamSocket(this.#stream, this.#connection)
+    this.#socket = socket
+    this.body.release()
+    const reads = new SmallReads(world, this.peerAddress, () => undefined)
+    return { socket, leftover: Buffer.alloc(0), reads, open: (lines) => socket.open(lines) }
   }
 
   #answer(answer: OwnAnswer): void {
@@ -206,7 +225,7 @@ export class Http2Exchange implements Exchange, ResponseSink {
     connection.endUpload(this) // no application waits for it
     const isNew = body.use === BODY_USE.held
     body.use = BODY_USE.discarded
-    const isUnsent = isNew && this.head.expectsContinue
+    const isUnsent = (isNew && this.head.expectsContinue) || this.head.isUpgrade
     if (isUnsent || connection.isClosing) return this.#stream.leaveRequest()
     if (isNew) this.#hearBody()
     body.unwanted = new UnwantedBody(this.#stream, connection.world.deadlines)
@@ -264,7 +283,7 @@ export class Http2Exchange implements Exchange, ResponseSink {
 
   /** The connection is full, or is no more: then nothing is read from the application, or it is. */
   adjustReading(): void {
-    if (this.#isOver) return
+    if (this.#isOver) return this.#socket?.adjust()
     if (this.#connection.isFull || this.#isFull) return void this.#call?.pause()
     if (this.#isHeld) {
       this.#isHeld = false
@@ -339,6 +358,8 @@ export class Http2Exchange implements Exchange, ResponseSink {
   }
 
   #onClose(): void {
+    const { rstCode } = this.#stream
+    if (this.isTaken) return this.#connection.forget(this, rstCode !== ERROR.none, rstCode)
     if (this.#isOver) return
     this.#isOver = true
     this.#isDecided = true

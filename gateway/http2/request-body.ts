@@ -4,6 +4,7 @@ import { BODY_USE } from '../wire/body-use.ts'
 import { BodyUnreadable } from '../wire/exchange.ts'
 import { GatheredBytes } from '../wire/gathered-bytes.ts'
 import { BodyTurn } from './body-turn.ts'
+import type { UnreadBody } from './unread-body.ts'
 import type { UnwantedBody } from './unwanted-body.ts'
 
 export class RequestBody {
@@ -13,6 +14,8 @@ export class RequestBody {
   trailers = ''
   /** What is still to come of it when it has its answer. */
   unwanted: UnwantedBody | null = null
+  /** What came while nobody took it. */
+  #unread: UnreadBody | null = null
   /** Negative: not said. */
   readonly #length: number
   #bytes = 0
@@ -22,6 +25,17 @@ export class RequestBody {
   constructor(length: number, isDone: boolean) {
     this.#length = length
     this.isDone = isDone
+  }
+
+  heldBy(unread: UnreadBody): void {
+    this.#unread = unread
+    unread.belongTo(this.turn)
+  }
+
+  /** It is none: what comes from now on is for whoever counts it himself. */
+  release(): void {
+    this.#unread?.release()
+    this.end()
   }
 
   collect(bytesMax: number): BodyCollector {

@@ -3,12 +3,14 @@
  * head of HTTP/1.1, which is also how it goes on to the application. So both protocols share one
  * grammar, one table of names and one set of limits, and nothing can be meant in two ways.
  */
+import { randomBytes } from 'node:crypto'
 import { LIMITS } from '../../shared/limits.ts'
 import { isOriginForm } from '../../shared/enforcement/target.ts'
 import { hostOfAuthority, portOfAuthority } from '../../shared/hosts.ts'
 import { isServed } from '../wire/grammar.ts'
 import { REFUSALS, type Refusal } from '../wire/refusals.ts'
 import { ParsedHead } from '../wire/parsed-head.ts'
+import { onlyValue } from '../wire/websocket-request.ts'
 import { isFieldName, isFieldValue } from './protocol/request-fields.ts'
 import { parseRequestHead } from '../http1/request-head.ts'
 
@@ -43,6 +45,7 @@ export function createHeadReader(): HeadReader {
 
 interface Pseudo {
   method: string
+  protocol: string
   path: string
   authority: string
   scheme: string
@@ -50,13 +53,14 @@ interface Pseudo {
 
 const PSEUDO: Readonly<Record<string, keyof Pseudo>> = {
   ':method': 'method',
+  ':protocol': 'protocol',
   ':path': 'path',
   ':authority': 'authority',
   ':scheme': 'scheme',
 }
 
 function headText(fields: readonly string[], isWhole: boolean): string | Refusal {
-  const pseudo: Pseudo = { method: '', path: '', authority: '', scheme: '' }
+  const pseudo: Pseudo = { method: '', protocol: '', path: '', authority: '', scheme: '' }
   let cookies = ''
   let host: string | undefined
   let lines = ''
@@ -87,12 +91,24 @@ function headText(fields: readonly string[], isWhole: boolean): string | Refusal
       host = value
       continue
     }
+    // Only HTTP/1.1 has one: who speaks HTTP/2 has agreed to the protocol already.
+    if (name === 'sec-websocket-key') continue
     if (name === 'te' && value !== 'trailers') return REFUSALS.malformed
     if (name === 'content-length') hasLength = true
     lines += `${name}: ${value}\r\n`
   }
-  const { method, path } = pseudo
+  const { path, protocol } = pseudo
+  let { method } = pseudo
   if (method === '') return REFUSALS.malformed
+  if (protocol !== '') {
+    // RFC 8441: a request that is answered by a WebSocket, and never ends with its head.
+    if (method !== 'CONNECT' || isWhole || hasLength) return REFUSALS.malformed
+    if (protocol !== 'websocket') return REFUSALS.protocolUnknown
+    // What asks for another version of it is no other request.
+    if (onlyValue(lines, 'sec-websocket-version') !== '13') return REFUSALS.malformed
+    method = 'GET'
+    lines += `connection: Upgrade\r\nupgrade: websocket\r\nsec-websocket-key: ${newKey()}\r\n`
+  }
   if (!isServed(method))
     return method === 'CONNECT' || method === 'TRACE' ? REFUSALS.method : REFUSALS.methodUnknown
   if (pseudo.scheme !== 'https') return REFUSALS.malformed
@@ -103,9 +119,12 @@ function headText(fields: readonly string[], isWhole: boolean): string | Refusal
   return (
     `${method} ${path} HTTP/1.1\r\nhost: ${authority}\r\n${lines}` +
     (cookies === '' ? '' : `cookie: ${cookies}\r\n`) +
-    (isWhole || hasLength ? '\r\n' : 'transfer-encoding: chunked\r\n\r\n')
+    (isWhole || hasLength || protocol !== '' ? '\r\n' : 'transfer-encoding: chunked\r\n\r\n')
   )
 }
+
+/** It proves to the application that it was read, and keeps no secret. */
+const newKey = (): string => randomBytes(16).toString('base64')
 
 /** RFC 9113 section 8.3.1: where a request has both, they say the same. */
 function isSameAuthority(a: string, b: string): boolean {

@@ -8,6 +8,7 @@ import { createDateLine } from '../wire/answer.ts'
 import { Deadlines } from '../wire/deadlines.ts'
 import type { Exchange } from '../wire/exchange.ts'
 import { callerCode } from '../wire/protocol.ts'
+import { createSmallReadsWorld } from '../wire/small-reads.ts'
 import { BodyBuffers } from './body-buffers.ts'
 import { Http2Connection } from './http2-connection.ts'
 import { createHeadReader } from './request-head.ts'
@@ -33,6 +34,13 @@ export function createHttp2Server(options: Http2ServerOptions) {
     bodyBuffers: new BodyBuffers(),
     held: { streams: 0, headBytes: 0 },
     ...callerCode(options),
+    ...createSmallReadsWorld({
+      siteOf: (address) =>
+        options.isExempt?.(address) === true ? undefined : addresses.siteOf(address),
+      limits,
+      clock,
+      onAbuse: (address) => world.guard(() => options.onAbuse?.('small_reads', address)),
+    }),
     isDraining: false,
     forget(connection) {
       if (!connections.delete(connection)) return

@@ -46,6 +46,13 @@ export class UnreadBody {
     if (this.#isWaiting) turn.slow(true, this.#world.world)
   }
 
+  /** Of what comes from now on nothing is counted here. */
+  release(): void {
+    this.#stream.push = this.#push
+    if (this.#isWaiting) this.#leave()
+    this.#flush()
+  }
+
   #onPush(chunk: Buffer | null): boolean {
     if (chunk === null) {
       this.#flush()

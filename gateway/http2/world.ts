@@ -5,6 +5,7 @@ import type { AddressCounts } from '../wire/address-counts.ts'
 import type { Idling } from '../wire/site-use.ts'
 import type { Deadlines } from '../wire/deadlines.ts'
 import type { Exchange } from '../wire/exchange.ts'
+import type { SmallReadsWorld } from '../wire/small-reads.ts'
 import type { CallerCode, ProtocolOptions } from '../wire/protocol.ts'
 import type { AnswerProgressWorld } from './answer-progress.ts'
 import type { BodyBuffers } from './body-buffers.ts'
@@ -29,7 +30,7 @@ export interface ServedConnection extends Idling {
 }
 
 /** What the connections see of their server. */
-export interface Http2World extends CallerCode {
+export interface Http2World extends CallerCode, SmallReadsWorld {
   readonly options: Http2ServerOptions
   readonly clock: Clock
   readonly deadlines: Deadlines
@@ -57,6 +58,8 @@ export interface ExchangeConnection<One> {
   readonly onTaken: () => void
   charge(requests: number): void
   onWritten(bytes: number): void
+  /** Of the connection: who has vanished without a word is found by asking. */
+  keepAlive(afterMs: number): void
   onWaiting(exchange: One): void
   endUpload(exchange: One): void
   forget(exchange: One, isReset: boolean, rstCode: number): void

@@ -6,7 +6,7 @@
 import type { Socket } from 'node:net'
 import { Duplex } from 'node:stream'
 import { LIMITS } from '../../shared/limits.ts'
-import type { TakenSocket } from '../wire/exchange.ts'
+import type { ClientSocket, TakenSocket } from '../wire/exchange.ts'
 import { GatheredBytes } from '../wire/gathered-bytes.ts'
 import type { Deadlined, Deadlines } from '../wire/deadlines.ts'
 import { gatherInTurn } from '../wire/write-turns.ts'
@@ -38,13 +38,13 @@ export class Tunnel extends Duplex implements Deadlined {
   readonly #world: TunnelWorld
   readonly #fromClient = new FrameTracker()
   readonly #toClient = new FrameTracker()
-  #client: Socket | null = null
-  #reads: TakenSocket['reads'] | null = null
+  #client: ClientSocket | null = null
+  #taken: TakenSocket | null = null
   /** Of the client, for the application. */
   readonly #gathered = new GatheredBytes()
   #upstream: Socket | null = null
-  /** Written instead of the carrier's head, which has not been through our reader. */
-  #headDue = ''
+  /** Said instead of the carrier's head, which has not been through our reader; null: it has been said. */
+  #linesDue: string | null = ''
   #awaitingRoom: Done | null = null
   /** The application's socket has enough of it. */
   #isFull = true
@@ -58,13 +58,14 @@ export class Tunnel extends Duplex implements Deadlined {
     this.activeMs = world.nowMs()
   }
 
-  /** `head` is what the client gets first. */
-  attach({ socket: client, leftover, reads }: TakenSocket, upstream: Socket, head: string): void {
+  /** `lines` are of the answer that the client gets first. */
+  attach(taken: TakenSocket, upstream: Socket, lines: string): void {
+    const { socket: client, leftover, reads } = taken
     this.#client = client
-    this.#reads = reads
+    this.#taken = taken
     reads.onGoOn = () => this.#readOn()
     this.#upstream = upstream
-    this.#headDue = head
+    this.#linesDue = lines
     client
       .on('data', this.#onClientData)
       .on('drain', this.#onClientDrain)
@@ -86,7 +87,7 @@ export class Tunnel extends Duplex implements Deadlined {
   readonly #onClientData = (chunk: Buffer): void => {
     if (this.isCut || this.#isAllSaid) return
     if (this.#fromClient.scan(chunk)) this.activeMs = this.#world.nowMs()
-    const reads = this.#reads!
+    const { reads } = this.#taken!
     const isSmall = chunk.length < LIMITS.smallReadBytes
     if (isSmall && this.#fromClient.isAtBoundary) reads.countWhole()
     else if (!reads.count(chunk.length)) return void this.destroy()
@@ -121,7 +122,7 @@ export class Tunnel extends Duplex implements Deadlined {
   }
 
   #readOn(): void {
-    if (!this.#isFull && !this.#reads!.isWaiting) this.#client!.resume()
+    if (!this.#isFull && !this.#taken!.reads.isWaiting) this.#client!.resume()
   }
 
   readonly #onClientEnd = (): void => {
@@ -138,19 +139,17 @@ export class Tunnel extends Duplex implements Deadlined {
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: Done): void {
     const client = this.#client
     if (client === null || this.isCut) return done()
-    if (this.#headDue === '') {
+    if (this.#linesDue === null) {
       this.#toClient.scan(chunk)
-      return this.#send(client, chunk, done)
+      this.bytes += chunk.length
+      gatherInTurn(client, chunk.length)
+      client.write(chunk)
+    } else {
+      gatherInTurn(client, 0)
+      this.bytes += this.#taken!.open(this.#linesDue)
+      this.#linesDue = null
     }
-    const head = Buffer.from(this.#headDue, 'latin1')
-    this.#headDue = ''
-    this.#send(client, head, done)
-  }
-
-  #send(client: Socket, chunk: Buffer, done: Done): void {
-    this.bytes += chunk.length
-    gatherInTurn(client, chunk.length)
-    if (client.write(chunk)) return done()
+    if (!client.writableNeedDrain) return done()
     this.#awaitingRoom = done
     client.setTimeout(this.#world.idleMs)
   }
@@ -190,7 +189,7 @@ export class Tunnel extends Duplex implements Deadlined {
     const client = this.#client
     if (this.isCut || this.destroyed || client === null) return
     this.isCut = true
-    if (this.#headDue === '' && isFree(this.#toClient))
+    if (this.#linesDue === null && isFree(this.#toClient))
       client.write(closeFrame(code, reason, false))
     client.end()
     if (!this.#hasClientEnded) {
@@ -220,7 +219,7 @@ export class Tunnel extends Duplex implements Deadlined {
   override _destroy(error: Error | null, done: Done): void {
     this.deadlineMs = Infinity
     this.#world.deadlines.delete(this)
-    this.#reads?.leave()
+    this.#taken?.reads.leave()
     this.#client?.uncork()
     this.#client?.destroy()
     // It may still be taking the client's last words.

@@ -96,8 +96,7 @@ export function createUpgrades(world: UpgradeWorld) {
           timeouts,
           carry: (given, calls) => carry(plan, given, tunnel, calls),
           open(upstream, lines) {
-            const head = `${SWITCHING}${lines}${plan.responseLines}\r\n`
-            tunnel.attach(exchange.takeSocket!(), upstream, head)
+            tunnel.attach(exchange.takeSocket!(), upstream, `${lines}${plan.responseLines}`)
             register(exchange, tunnel)
           },
           onEnd: () => tunnel.destroy(),
@@ -190,9 +189,6 @@ export function createUpgrades(world: UpgradeWorld) {
     },
   }
 }
-
-const SWITCHING =
-  'HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n'
 
 function keysOf({ tenantId, client, sid }: Claim): string[] {
   const site = `@${countedWidelyAs(client)}`

@@ -3,7 +3,7 @@
  * `RequestHead`, hand an `Exchange` to the pipeline (`request.ts`) and carry out its answer.
  * Nothing behind this file knows a socket, `IncomingMessage` or `ServerResponse`.
  */
-import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import type { Answer as OwnAnswer } from '../../shared/sign-in/answer.ts'
 import type { ParsedHead } from './parsed-head.ts'
 import type { Upstream, UpstreamRequest } from './upstream-call.ts'
@@ -83,16 +83,24 @@ export interface Exchange {
   /** Where the pipeline keeps what its log line needs at the end. The wire never looks. */
   context?: unknown
   /**
-   * Only HTTP/1.1, for an upgrade: the wire lets go of the socket, which is paused. `leftover` was
+   * For an upgrade: the wire lets go of the socket, or of the stream, which is paused. `leftover` was
    * read beyond the head. Nothing else may be called afterwards.
    */
   takeSocket?(): TakenSocket
 }
 
 export interface TakenSocket {
-  readonly socket: Socket
+  readonly socket: ClientSocket
   readonly leftover: Buffer
   readonly reads: ReadCounts
+  /** Says that the WebSocket is open, with these lines of the answer; returns how many bytes that is. */
+  open(lines: string): number
+}
+
+/** A socket, or a stream of HTTP/2 that behaves like one. */
+export interface ClientSocket extends Duplex {
+  setTimeout(ms: number): unknown
+  setKeepAlive(isKept: boolean, afterMs: number): unknown
 }
 
 /** Of reads that bring next to nothing: whoever sends too many is not read for a while. */

@@ -31,6 +31,7 @@ export const REFUSALS = {
   tooManyFields: refusal(431, 'too_many_headers', 'The request has too many headers.'),
   internal: refusal(500, 'internal_error', 'Something went wrong on our side. Try again.'),
   methodUnknown: refusal(501, 'method_unknown', 'This HTTP method is not supported.'),
+  protocolUnknown: refusal(501, 'protocol_unknown', 'The only supported protocol is websocket.'),
   coding: refusal(501, 'coding_unknown', 'The only supported transfer encoding is chunked.'),
   version: refusal(505, 'version_not_supported', 'Only HTTP/1.0 and HTTP/1.1 are supported.'),
 } as const satisfies Record<string, Refusal>

@@ -47,7 +47,7 @@ t.test('an application behind a WebSocket', async (t) => {
   const same = () => upstream
   const stubs = { setTimeout: same, setKeepAlive: same, destroySoon: same }
   const application = Object.assign(upstream, stubs)
-  const taken = { socket, leftover: Buffer.alloc(0), reads }
+  const taken = { socket, leftover: Buffer.alloc(0), reads, open: () => 0 }
   tunnel.attach(taken, application as unknown as Socket, '')
   for (const byte of BYTES) tunnel.write(byte)
   await turn()

@@ -52,7 +52,7 @@ t.test('what we promise: streams, windows, header lists, and no push', async (t)
     maxConcurrentStreams: 100,
     initialWindowSize: 65_536,
     maxHeaderListSize: LIMITS.http2HeaderBlockBytesMax,
-    enableConnectProtocol: false,
+    enableConnectProtocol: true,
   })
   await ask(client, {})
   t.equal(client.state.remoteWindowSize, LIMITS.http2ConnectionWindowBytes)

@@ -4,7 +4,7 @@ import { duplexPair } from 'node:stream'
 import { setImmediate as turn } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { Deadlines } from '../../../gateway/wire/deadlines.ts'
-import { SmallReads } from '../../../gateway/http1/small-reads.ts'
+import { SmallReads } from '../../../gateway/wire/small-reads.ts'
 import type { Budget } from '../../../gateway/wire/budget.ts'
 import { Throttle } from '../../../gateway/wire/throttle.ts'
 import { Tunnel } from '../../../gateway/upgrade/tunnel.ts'
@@ -45,7 +45,7 @@ function openTunnel(t: Test, { smallReads = UNLIMITED, smallFrames = UNLIMITED }
     tellSmallReads: (address: string) => void told.push(address),
   }
   const reads = new SmallReads(world, '192.0.2.7', () => undefined)
-  const taken = { socket: asSocket(t, client), leftover: Buffer.alloc(0), reads }
+  const taken = { socket: asSocket(t, client), leftover: Buffer.alloc(0), reads, open: () => 0 }
   tunnel.attach(taken, asSocket(t, upstream), '')
   const passed: Buffer[] = []
   tunnel.on('data', (chunk: Buffer) => passed.push(chunk))

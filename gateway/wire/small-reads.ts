@@ -4,8 +4,11 @@
  * have what their site may spend, and are slowed down beyond it.
  */
 import { LIMITS } from '../../shared/limits.ts'
-import type { ReadCounts } from '../wire/exchange.ts'
-import { ThrottledSender, type Throttle } from '../wire/throttle.ts'
+import type { Clock } from '../../shared/clock.ts'
+import type { EdgeLimits } from '../../shared/edge-limits.ts'
+import type { ReadCounts } from './exchange.ts'
+import type { SiteUse } from './site-use.ts'
+import { Throttle, ThrottledSender } from './throttle.ts'
 
 export interface SmallReadsWorld {
   /** Of the site; undefined for whoever is many people. */
@@ -14,6 +17,27 @@ export interface SmallReadsWorld {
   /** A connection ends for what its client sends. */
   tellSmallReads(address: string): void
 }
+
+interface SmallReadsOptions {
+  /** Undefined for whoever is many people. */
+  readonly siteOf: (address: string) => SiteUse | undefined
+  readonly limits: EdgeLimits
+  readonly clock: Clock
+  readonly onAbuse: (address: string) => void
+}
+
+/** The same budgets on every wire: a site has them once. */
+export const createSmallReadsWorld = (options: SmallReadsOptions): SmallReadsWorld => ({
+  smallReadsOf(address) {
+    const site = options.siteOf(address)
+    return site && (site.smallReads ??= new Throttle(options.limits.smallReads, options.clock))
+  },
+  smallFramesOf(address) {
+    const site = options.siteOf(address)
+    return site && (site.smallFrames ??= new Throttle(options.limits.smallFrames, options.clock))
+  },
+  tellSmallReads: options.onAbuse,
+})
 
 export class SmallReads implements ReadCounts {
   /** Called when it may be read again. */
