@@ -49,6 +49,7 @@ t.test('an application behind a WebSocket', async (t) => {
   const application = Object.assign(upstream, stubs)
   const taken = { socket, leftover: Buffer.alloc(0), reads, open: () => 0 }
   tunnel.attach(taken, application as unknown as Socket, '')
+  tunnel.write('the head, which is said by somebody else')
   for (const byte of BYTES) tunnel.write(byte)
   await turn()
   t.equal(seen.text, BYTES)
