@@ -105,7 +105,11 @@ async function compare(pieces: readonly Buffer[]): Promise<{ why: string; taken:
     stream.on('trailers', (raw) => (request.trailers = raw.join('|')))
   })
   const node = performServerHandshake(theirWire, {
-    settings: { maxConcurrentStreams: 100, initialWindowSize: LIMITS.http2StreamWindowBytes },
+    settings: {
+      maxConcurrentStreams: 100,
+      initialWindowSize: LIMITS.http2StreamWindowBytes,
+      enableConnectProtocol: true,
+    },
     strictSingleValueFields: false,
   })
   node.on('error', () => (theirs.isOver = true))
@@ -200,6 +204,10 @@ class Client {
       ':path',
       pick(random, ['/', '/a?b=c', '/%2e']),
     )
+    if (hasBody && random(4) === 0) {
+      fields[1] = 'CONNECT'
+      fields.push(':protocol', 'websocket')
+    }
     for (let count = random(4); count > 0; count--)
       fields.push(pick(random, NAMES), pick(random, VALUES))
     if (hasBody && random(2) === 0) fields.push('content-length', String(body.length))

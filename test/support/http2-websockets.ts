@@ -88,9 +88,8 @@ function speak(t: Test, stream: ClientHttp2Stream) {
   inside._isServer = false
   inside.setSocket(stream, Buffer.alloc(0), { maxPayload: 1 << 26, allowSynchronousEvents: true })
   t.teardown(() => socket.terminate())
-  const closed = once(socket, 'close').then(([code, reason]: unknown[]) => ({
-    code: code as number,
-    reason: String(reason),
-  }))
+  const closed = new Promise<{ code: number; reason: string }>((resolve) =>
+    socket.once('close', (code, reason) => resolve({ code, reason: reason.toString() })),
+  )
   return { socket, closed }
 }

@@ -31,11 +31,11 @@ t.test('several on one connection, beside its requests', async (t) => {
   for (const bytes of [1, 70_000, 3_000_000]) {
     first.socket.send(Buffer.alloc(bytes, 5))
     second.socket.send(Buffer.alloc(bytes + 1, 6))
-    const [[one], [other]] = await Promise.all([
-      once(first.socket, 'message'),
-      once(second.socket, 'message'),
-    ])
-    t.same([(one as Buffer).length, (other as Buffer).length], [bytes, bytes + 1])
+    const back = [first, second].map(async ({ socket }) => {
+      const [message] = (await once(socket, 'message')) as [Buffer]
+      return message.length
+    })
+    t.same(await Promise.all(back), [bytes, bytes + 1])
   }
   const page = await ask(http2.session, { ':authority': http2.authority, ':path': '/page', cookie })
   t.match(page, { status: 200 })
