@@ -83,7 +83,7 @@ const OPTIONS = { autoPong: true, closeTimeout: 30_000 }
 
 /** `ws` has no client over a stream, but takes one whose handshake is over. */
 function speak(t: Test, stream: ClientHttp2Stream) {
-  const socket = new WebSocket(null as unknown as string, [], OPTIONS as never)
+  const socket = new WebSocket(null as unknown as string, [], OPTIONS)
   const inside = socket as unknown as { _isServer: boolean; setSocket(...given: unknown[]): void }
   inside._isServer = false
   inside.setSocket(stream, Buffer.alloc(0), { maxPayload: 1 << 26, allowSynchronousEvents: true })
