@@ -79,6 +79,7 @@ export class RequestContext implements ServiceRequest, Judged<ProvenSession> {
   /** Where that is a machine. */
   machine: MachinePass | undefined = undefined
   allowedBy: CompiledTenant
+  allowedSeconds: number
   /** Until when the control plane knows that the session was in use. */
   reportedSeconds: number
 
@@ -100,6 +101,7 @@ export class RequestContext implements ServiceRequest, Judged<ProvenSession> {
     this.path = queryAt === -1 ? head.target : head.target.slice(0, queryAt)
     this.query = queryAt === -1 ? '' : head.target.slice(queryAt + 1)
     this.nowSeconds = Math.floor(exchange.startedMs / 1000)
+    this.allowedSeconds = this.nowSeconds
     this.reportedSeconds = this.nowSeconds
     const isKnownId = client.isPeerTrusted && isRequestId(head.requestId)
     this.requestId = isKnownId ? head.requestId : edge.nextRequestId()
@@ -123,8 +125,8 @@ export class RequestContext implements ServiceRequest, Judged<ProvenSession> {
 
   isOwnPage(origins: readonly string[]): boolean {
     const { authority } = this.exchange.head
-    const edgeUrls = this.tenant.edgeUrls.values()
-    return isOwnOrigin({ origins, edgeUrls, protocol: this.protocol, authority })
+    const { origins: own } = this.tenant
+    return isOwnOrigin({ origins, own, protocol: this.protocol, authority })
   }
 
   /** No page of another site asked for this. */
