@@ -63,6 +63,8 @@ function certificateOf(found: HostLookup<CompiledTenant>, host: string) {
 }
 
 const NO_HOPS = { hopsOpened: 0, hopsFailed: 0, hopsServed: 0 }
+const UNREAD_CLIENT =
+  'X-Forwarded-For of a trusted proxy cannot be read, so its client is in no network: have it append an address'
 const REALM_CONNECT_MS = 5000
 const REALM_ANSWER_MS = 10_000
 
@@ -129,7 +131,7 @@ export function createGateway(world: GatewayWorld) {
     deadlines: runtime.deadlines,
     nowMs: () => clock.nowMs(),
     timeouts: upstreamTimeouts,
-    isExempt: isBalancer,
+    isExempt: (address) => address === '' || isBalancer(address), // a balancer's, who does not say whose
     onEnd: onExchangeEnd,
   })
   const openStreams = createOpenStreams({
@@ -187,11 +189,12 @@ export function createGateway(world: GatewayWorld) {
       subject: claims.sub,
       sid: claims.sid,
       issued_at: claims.iat,
-      ip: context.clientAddress,
+      ...(context.clientAddress !== '' && { ip: context.clientAddress }),
       app_host: context.exchange.head.host,
     })
   }
 
+  const readAddress = createAddressReader(settings.trustedProxies)
   const nextRequestId = createRequestIds()
   const machineUses = createMachineUses((use) => {
     const {
@@ -202,7 +205,7 @@ export function createGateway(world: GatewayWorld) {
       ip,
       requests,
     } = use
-    follower.reportActivity({ tenant_id, sid, subject, at, ip, requests })
+    follower.reportActivity({ tenant_id, sid, subject, at, ...(ip !== '' && { ip }), requests })
   })
   const usesTimer = setInterval(machineUses.flush, USES_TOLD_MS).unref()
   const endpoints = {
@@ -221,7 +224,11 @@ export function createGateway(world: GatewayWorld) {
     onError: (error) => log.error({ error }, 'a request failed inside'),
     sessions,
     machines: createGatewayMachines(sessions, clock),
-    addresses: createAddressReader(settings.trustedProxies),
+    addresses(peer, forwardedFor) {
+      const found = readAddress(peer, forwardedFor)
+      if (found.isUnread) warnings.warn({ proxy: peer }, UNREAD_CLIENT)
+      return found
+    },
     clock,
     upgrades,
     nextRequestId,

@@ -11,6 +11,8 @@ interface ClientAddress {
   readonly chain: string
   /** Whether the peer's word on the protocol counts. */
   readonly isPeerTrusted: boolean
+  /** A proxy that is trusted says who it is, and nobody can read that: `address` is the proxy's. */
+  readonly isUnread: boolean
 }
 
 /** Peers without an address, as they stand among trusted proxies: on a unix socket (nginx's word), */
@@ -24,8 +26,7 @@ export const isNameless = (peer: string) => peer === UNIX_SOCKETS || peer === UN
 export type AddressReader = (peer: string, forwardedFor: string) => ClientAddress
 
 export function createAddressReader(trustedProxies: readonly string[]): AddressReader {
-  if (trustedProxies.length === 0)
-    return (peer) => ({ address: isNameless(peer) ? '' : peer, chain: '', isPeerTrusted: false })
+  if (trustedProxies.length === 0) return (peer) => stranger(isNameless(peer) ? '' : peer)
   const nameless = trustedProxies.filter(isNameless)
   const isInNetwork = networkList(trustedProxies.filter((entry) => !isNameless(entry)))
   const isTrusted = (peer: string) =>
@@ -33,17 +34,27 @@ export function createAddressReader(trustedProxies: readonly string[]): AddressR
 
   return (peer, forwardedFor) => {
     const peerAddress = isNameless(peer) ? '' : peer
-    if (!isTrusted(peer)) return { address: peerAddress, chain: '', isPeerTrusted: false }
+    if (!isTrusted(peer)) return stranger(peerAddress)
     const believed = peerAddress === '' ? [] : [peerAddress]
+    let isUnread = false
     for (const hop of forwardedFor.split(',').reverse()) {
       const address = plainAddress(withoutPort(hop.trim()))
+      isUnread = address === undefined && forwardedFor !== ''
       if (address === undefined) break
       believed.unshift(address)
       if (!isTrusted(address)) break
     }
-    return { address: believed[0] ?? peerAddress, chain: believed.join(', '), isPeerTrusted: true }
+    const address = believed[0] ?? peerAddress
+    return { address, chain: believed.join(', '), isPeerTrusted: true, isUnread }
   }
 }
+
+const stranger = (address: string): ClientAddress => ({
+  address,
+  chain: '',
+  isPeerTrusted: false,
+  isUnread: false,
+})
 
 /** Some proxies write where it came from to the port: `192.0.2.1:4711`, `[2001:db8::1]:4711`. */
 function withoutPort(hop: string): string {

@@ -123,6 +123,8 @@ export const EDGE_LIMITS = {
    */
   http2UnsentBytesMin: 256 * 1024,
   http2UnsentBytesMax: 2 * 1024 * 1024,
+  /** The same of all connections of a worker: beyond the first a site has at most half of what the others leave. */
+  http2UnsentBytesMaxOfAll: 256 * 1024 * 1024,
   http2StreamWindowBytes: 64 * 1024,
   http2ConnectionWindowBytes: 1024 * 1024,
   /** Where a header block is cut off with the stream; above `headBytesMax` it is answered 431. */

@@ -50,6 +50,8 @@ export class Http2Connection implements Deadlined, Idling {
   /** Of answers: given to the streams, and what the streams still have of it, looked at now and then. */
   #writtenBytes = 0
   #unsentBytes = 0
+  /** Of that, what its site has been told of. */
+  #heldBytes = 0
   /** The client takes too little: nothing is read for it, and nothing new begun. */
   isFull = false
   readonly progress: AnswerProgressWorld
@@ -222,6 +224,7 @@ export class Http2Connection implements Deadlined, Idling {
     this.endUpload(exchange)
     if (this.#isNarrow) this.#widen()
     if (this.isFull) this.onTaken()
+    else if (this.#heldBytes > 0) this.#count()
     if (this.#exchanges.size === 0) this.#rest()
     if (isReset) this.#spendReset(code)
   }
@@ -265,9 +268,15 @@ export class Http2Connection implements Deadlined, Idling {
   #count(): void {
     this.#unsentBytes = 0
     for (const exchange of this.#exchanges) this.#unsentBytes += exchange.unsentBytes
+    this.#hold(this.#unsentBytes)
   }
 
-  /** Who has taken much is given much at once. */
+  #hold(bytes: number): void {
+    this.#share.holdUnsent(bytes - this.#heldBytes)
+    this.#heldBytes = bytes
+  }
+
+  /** Who has taken much is given much at once, as far as its site has not too much of it. */
   get #unsentMax(): number {
     const takenBytes = this.#writtenBytes - this.#unsentBytes
     // Who says that it takes nothing yet is asked for nothing yet.
@@ -276,7 +285,8 @@ export class Http2Connection implements Deadlined, Idling {
       LIMITS.http2UnsentBytesMin,
       Math.max(LIMITS.smallBodyBytesMax, 4 * window),
     )
-    return Math.min(LIMITS.http2UnsentBytesMax, firstBytes + takenBytes)
+    const asked = Math.min(LIMITS.http2UnsentBytesMax, firstBytes + takenBytes)
+    return this.#share.unsentMax(asked, firstBytes, this.#heldBytes)
   }
 
   /**
@@ -340,6 +350,7 @@ export class Http2Connection implements Deadlined, Idling {
   }
 
   onDeadline(nowMs: number): void {
+    if (this.#heldBytes > 0) this.#count()
     if (this.#exchanges.size > 0)
       for (const exchange of this.#exchanges) {
         if (exchange.deadlineMs <= nowMs) exchange.onDeadline(nowMs)
@@ -368,6 +379,7 @@ export class Http2Connection implements Deadlined, Idling {
     this.deadlineMs = Infinity
     this.world.deadlines.delete(this)
     this.#small.leave()
+    this.#hold(0)
     const { nowMs } = this.world.deadlines
     if (!this.#isExempt()) this.#use.site.noteEnded(nowMs - this.#begunMs, nowMs)
     this.world.forget(this)

@@ -32,7 +32,7 @@ export function createHttp2Server(options: Http2ServerOptions) {
     readHead: createHeadReader(),
     dateLine: createDateLine(clock),
     bodyBuffers: new BodyBuffers(),
-    held: { streams: 0, headBytes: 0 },
+    held: { streams: 0, headBytes: 0, unsentBytes: 0 },
     ...callerCode(options),
     ...createSmallReadsWorld({
       siteOf: (address) =>

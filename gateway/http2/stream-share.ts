@@ -1,5 +1,5 @@
 /**
- * How many unfinished streams a client may have, and how much of their heads. An address has its bound,
+ * How many unfinished streams a client may have, how much of their heads and of answers it does not take. An address has its bound,
  * but whoever has a /48 has 65,536 networks, and each of them counts as one: so a site has at most half of
  * what all others leave. A few each address has whatever its site holds, since that may be a carrier and its
  * phones.
@@ -12,6 +12,8 @@ import { shareOf } from '../wire/share.ts'
 export interface HeldStreams {
   streams: number
   headBytes: number
+  /** Of answers, what waits for whoever asked for them. */
+  unsentBytes: number
 }
 
 export class StreamShare {
@@ -54,6 +56,22 @@ export class StreamShare {
   get #headBytesOfSite(): number {
     const { http2HeadBytesMaxOfAll: most } = this.#limits
     return shareOf(most - (this.#all.headBytes - this.#site.headBytes), most)
+  }
+
+  /** Of `asked`, what a connection may have unsent that has `own` of it already: `least` in any case. */
+  unsentMax(asked: number, least: number, own: number): number {
+    if (this.#isExempt()) return asked
+    const { http2UnsentBytesMaxOfAll: most } = this.#limits
+    const { unsentBytes } = this.#site
+    const ofSite = shareOf(most - (this.#all.unsentBytes - unsentBytes), most)
+    return Math.max(least, Math.min(asked, ofSite - (unsentBytes - own)))
+  }
+
+  /** So much more of it, or less. */
+  holdUnsent(bytes: number): void {
+    if (this.#isExempt()) return
+    this.#site.unsentBytes += bytes
+    this.#all.unsentBytes += bytes
   }
 
   get hasRoomForUpload(): boolean {

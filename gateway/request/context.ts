@@ -79,6 +79,7 @@ export class RequestContext implements ServiceRequest, Judged<ProvenSession> {
   /** Where that is a machine. */
   machine: MachinePass | undefined = undefined
   allowedBy: CompiledTenant
+  allowedSeconds: number
   /** Until when the control plane knows that the session was in use. */
   reportedSeconds: number
 
@@ -95,11 +96,12 @@ export class RequestContext implements ServiceRequest, Judged<ProvenSession> {
     this.cookies = head.cookies
     this.userAgent = head.userAgent
     // what counts or remembers clients would keep the head that a proxy has named it in
-    this.clientAddress = client.isPeerTrusted ? flat(client.address) : client.address
+    this.clientAddress = client.isPeerTrusted ? knownOf(client) : client.address
     this.addressChain = client.chain
     this.path = queryAt === -1 ? head.target : head.target.slice(0, queryAt)
     this.query = queryAt === -1 ? '' : head.target.slice(queryAt + 1)
     this.nowSeconds = Math.floor(exchange.startedMs / 1000)
+    this.allowedSeconds = this.nowSeconds
     this.reportedSeconds = this.nowSeconds
     const isKnownId = client.isPeerTrusted && isRequestId(head.requestId)
     this.requestId = isKnownId ? head.requestId : edge.nextRequestId()
@@ -123,8 +125,8 @@ export class RequestContext implements ServiceRequest, Judged<ProvenSession> {
 
   isOwnPage(origins: readonly string[]): boolean {
     const { authority } = this.exchange.head
-    const edgeUrls = this.tenant.edgeUrls.values()
-    return isOwnOrigin({ origins, edgeUrls, protocol: this.protocol, authority })
+    const { origins: own } = this.tenant
+    return isOwnOrigin({ origins, own, protocol: this.protocol, authority })
   }
 
   /** No page of another site asked for this. */
@@ -157,9 +159,9 @@ export class RequestContext implements ServiceRequest, Judged<ProvenSession> {
     return false
   }
 
-  /** Every connection at the edge has an address. */
+  /** Every connection at the edge has an address, but a proxy may say of its client what nobody can read. */
   get isNetworkUnknown(): boolean {
-    return false
+    return this.clientAddress === '' && this.tenant.sessionRules.binding !== 'off'
   }
 
   readSession() {
@@ -184,6 +186,10 @@ export class RequestContext implements ServiceRequest, Judged<ProvenSession> {
     return signInRequired(this, reason, maxAge)
   }
 }
+
+/** '' where it cannot be read: its proxy's own would be in networks that are open to nobody but that. */
+const knownOf = ({ address, isUnread }: ReturnType<AddressReader>): string =>
+  isUnread ? '' : flat(address)
 
 /** A request without a tenant: all that its log line can tell. */
 export class UnservedContext {

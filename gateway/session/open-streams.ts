@@ -7,7 +7,7 @@ import type { Clock } from '../../shared/clock.ts'
 import type { Outcome } from '../../shared/enforcement/decide.ts'
 import { fingerprintOf } from '../../shared/enforcement/fingerprint.ts'
 import { seenIntervalSeconds } from '../../shared/enforcement/seen.ts'
-import { judgeAgain } from '../../shared/enforcement/judge-again.ts'
+import { isOutdated, judgeAgain } from '../../shared/enforcement/judge-again.ts'
 import { PathBudget } from '../../shared/enforcement/path-budget.ts'
 import type { SessionActivity } from '../../shared/fleet/snapshot.ts'
 import type { Exchange } from '../wire/exchange.ts'
@@ -63,11 +63,6 @@ export function createOpenStreams(world: OpenStreamsWorld) {
       })
   }
 
-  /** False: in the next turn, and until then it stays as it was allowed, if its session holds. */
-  function isPathDue({ path, allowedBy }: RequestContext, tenant: CompiledTenant): boolean {
-    return tenant === allowedBy || paths.isDue(path)
-  }
-
   /** Each for itself: one that throws would save all behind it, and end the worker. */
   function guard(judgeOne: () => void): void {
     try {
@@ -81,7 +76,7 @@ export function createOpenStreams(world: OpenStreamsWorld) {
     const { context } = webSocket.exchange
     if (!(context instanceof RequestContext)) return
     const activeSeconds = Math.floor(webSocket.activeMs / 1000)
-    const refusal = refusalOf(context, activeSeconds, nowSeconds)
+    const refusal = refusalOf(context, activeSeconds, nowSeconds, true)
     if (refusal === undefined) return reportActivity(context, activeSeconds)
     if (refusal.kind !== 'service') context.reason = refusal.reason
     webSocket.cut(refusal.kind === 'sign_in' ? ENDINGS.session : ENDINGS.tenant)
@@ -91,9 +86,9 @@ export function createOpenStreams(world: OpenStreamsWorld) {
     const { context } = exchange
     if (!(context instanceof RequestContext) || context.decision !== 'forward') return
     // An upload, a download and a wait have an end; an event stream that nobody looks at has none.
-    const isActive = exchange.isOpenEnded !== true
-    const activeSeconds = isActive ? nowSeconds : context.nowSeconds
-    const refusal = refusalOf(context, activeSeconds, nowSeconds)
+    const isOpenEnded = exchange.isOpenEnded === true
+    const activeSeconds = isOpenEnded ? context.nowSeconds : nowSeconds
+    const refusal = refusalOf(context, activeSeconds, nowSeconds, isOpenEnded)
     if (refusal !== undefined) world.takeBack(context, refusal)
   }
 
@@ -102,6 +97,7 @@ export function createOpenStreams(world: OpenStreamsWorld) {
     context: RequestContext,
     activeSeconds: number,
     nowSeconds: number,
+    isOpenEnded: boolean,
   ): Outcome<never> | undefined {
     const found = byHost(context.exchange.head.host)
     if (found.kind === 'unknown') return HOST_UNKNOWN
@@ -115,13 +111,18 @@ export function createOpenStreams(world: OpenStreamsWorld) {
     const usedSeconds = Math.max(activeSeconds, context.nowSeconds, session?.seen?.seconds ?? 0)
     const times = { usedSeconds, nowSeconds }
     const client = clientOf(context, session, tenant)
-    const isDue = isPathDue(context, tenant)
     const { host, method, clientAddress } = context
     const asked = { host, method, path, clientAddress }
-    const facts = { ...asked, session, machine, allowedBy, tenant, revoked, isPathDue: isDue }
-    const refusal = judgeAgain({ ...facts, ...times, ...client })
-    if (refusal === undefined && isDue) context.allowedBy = tenant
-    return refusal
+    const allowedSeconds = isOpenEnded ? context.allowedSeconds : Infinity
+    const states = { allowedBy, allowedSeconds, tenant, revoked }
+    const facts = { ...asked, session, machine, ...states, ...times, ...client }
+    // else in the next turn, and until then it stays as it was allowed, if its session holds
+    const isPathDue = !isOutdated(facts) || paths.isDue(path)
+    const refusal = judgeAgain({ ...facts, isPathDue })
+    if (refusal !== undefined || !isPathDue) return refusal
+    context.allowedBy = tenant
+    if (isOpenEnded) context.allowedSeconds = nowSeconds
+    return undefined
   }
 
   function reportActivity(context: RequestContext, activeSeconds: number): void {

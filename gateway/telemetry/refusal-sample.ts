@@ -99,7 +99,7 @@ export function createRefusalSample({ clock, report, gatherMs = GATHER_MS }: Ref
       const isShown = addTo(
         `${tenantId} ${reason} ${ip} ${path.slice(0, LIMITS.refusedPathCharactersMax)}`,
         () => isWithinBounds(tenantId, nowMs),
-        () => ({ ...alike, ip, app_host: host, path: shown(path) }),
+        () => ({ ...alike, ...(ip !== '' && { ip }), app_host: host, path: shown(path) }),
       )
       if (!isShown)
         addTo(

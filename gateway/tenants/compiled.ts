@@ -9,6 +9,7 @@ import type { TenantRules } from '../../shared/enforcement/decide.ts'
 import { compileAccess } from '../../shared/enforcement/access-rules.ts'
 import { compileServices } from '../../shared/enforcement/machines.ts'
 import { compileExcluded, compileSealed } from '../../shared/enforcement/path.ts'
+import { originsOf } from '../../shared/enforcement/own-origin.ts'
 import { deriveKey, type SealingKeys } from '../../shared/enforcement/seen.ts'
 import type { TokenTrust, VerificationKeys } from '../../shared/enforcement/token.ts'
 import type { SignInTenant } from '../../shared/sign-in/service-request.ts'
@@ -26,6 +27,8 @@ export interface CompiledTenant extends TenantRules, SignInTenant {
   readonly hostnames: readonly string[]
   /** `https://app.example.com`, by hostname. */
   readonly edgeUrls: ReadonlyMap<string, string>
+  /** Of those: what its own pages say that they are from. */
+  readonly origins: ReadonlySet<string>
   readonly origin: string
   readonly mode: TenantSnapshot['mode']
   readonly health: string
@@ -156,6 +159,7 @@ class Compiled implements CompiledTenant {
   readonly acme: TenantSnapshot['acme']
   readonly upstream: Upstream
   readonly #previousSecret: string | undefined
+  #origins: ReadonlySet<string> | undefined
   #seenKeys: SealingKeys | undefined
   #flowKeys: SealingKeys | undefined
   #probeKeys: SealingKeys | undefined
@@ -190,6 +194,10 @@ class Compiled implements CompiledTenant {
     this.certificates = made.certificates
     this.acme = snapshot.acme
     this.upstream = made.upstream
+  }
+
+  get origins(): ReadonlySet<string> {
+    return (this.#origins ??= originsOf(this.edgeUrls.values()))
   }
 
   get seenKeys(): SealingKeys {

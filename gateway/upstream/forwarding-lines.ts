@@ -115,7 +115,8 @@ function requestLines({ requestId, traceparent, tracestate }: Forwarding): strin
   )
 }
 
-/** RFC 7239 6: an IPv6 address stands in brackets and quotes. */
+/** RFC 7239 6: an IPv6 address stands in brackets and quotes, and one that nobody knows has a word. */
 function nodeOf(address: string): string {
+  if (address === '') return 'unknown'
   return address.includes(':') ? `"[${address}]"` : address
 }

@@ -23,8 +23,8 @@ export class SiteUse {
   /** All that they have open, those in the middle of a handshake among them, and who of them can give way. */
   connections = 0
   readonly members = new Set<Idling>()
-  /** Unfinished streams of HTTP/2 that they have. */
-  readonly held = { streams: 0, headBytes: 0 }
+  /** Unfinished streams of HTTP/2 that they have, and what they have not taken of answers. */
+  readonly held = { streams: 0, headBytes: 0, unsentBytes: 0 }
   /** Which of its connections begin their requests, and when. */
   requests: AddressTurn | undefined
   /** Of reads that bring next to nothing, over HTTP/1.1 and in the middle of a WebSocket's frame. */

@@ -63,6 +63,8 @@ export interface AccessJudge {
   judge(asked: AccessAsked, facts: AccessFacts): AccessVerdict
   /** Why `judge` answers as it does; for people who write rules, and for no request. */
   explain(asked: AccessAsked, facts: AccessFacts): Explanation
+  /** The first second from `seconds` on in which a proof of then is older than some rule takes; Infinity: none. */
+  outgrownAt(authTime: number, seconds: number): number
   /** The names of those groups that rules speak of and that the token says its person is in. */
   groupsOf(claims: GroupClaims): readonly string[]
 }
@@ -118,6 +120,7 @@ export function compileAccess(
   const placesFor = (host: string) =>
     hosts.has(host) ? byHost.getOrInsertComputed(host, finderFor) : everywhere
   const find = ({ host, path }: AccessAsked) => (byHost.get(host) ?? placesFor(host))(path)
+  const ages = agesIn(rules)
 
   return {
     isRuled(asked, isInExcluded) {
@@ -167,9 +170,24 @@ export function compileAccess(
       }
       return { kind: 'opened', rules: [...opening] }
     },
+    outgrownAt(authTime, seconds) {
+      let [low, high] = [0, ages.length]
+      while (low < high) {
+        const middle = (low + high) >> 1
+        if (authTime + ages[middle]! < seconds - 1) low = middle + 1
+        else high = middle
+      }
+      return low === ages.length ? Infinity : authTime + ages[low]! + 1
+    },
     groupsOf: (claims) =>
       slots.filter((slot) => isMember(slot, claims) === true).map(({ group }) => group),
   }
+}
+
+/** How old a proof may be at most, by whichever rule, the shortest first: there may be thousands. */
+function agesIn(rules: readonly AccessRule[]): readonly number[] {
+  const ages = rules.flatMap(({ allow }) => allow.flatMap(({ max_age: age }) => age ?? []))
+  return [...new Set(ages)].sort((a, b) => a - b)
 }
 
 const askingOf = ({ place, others }: Places<Place>): readonly Place[] =>

@@ -35,13 +35,30 @@ interface StillOpenFacts {
   /** Its client as it was bound and as it is; the same while the binding is the same. */
   readonly boundTo: string
   readonly fingerprint: string
-  /** The state that it was last let in by, and the one of now. */
+  /** The state that it was last let in by, when that was, and the one of now. Infinity: it has an end of its own. */
   readonly allowedBy: JudgedTenant
+  readonly allowedSeconds: number
   readonly tenant: JudgedTenant
   readonly revoked: RevokedView
   readonly nowSeconds: number
   /** False: of its session alone for now, since there are many whose paths are to be judged. */
   readonly isPathDue?: boolean
+}
+
+/** Its path is to be judged anew: by other rules, or as a rule asks for a proof that is younger by now. */
+export function isOutdated({
+  tenant,
+  allowedBy,
+  session,
+  allowedSeconds,
+  nowSeconds,
+}: Pick<
+  StillOpenFacts,
+  'tenant' | 'allowedBy' | 'session' | 'allowedSeconds' | 'nowSeconds'
+>): boolean {
+  if (tenant !== allowedBy) return true
+  if (session === undefined || tenant.access === undefined) return false
+  return tenant.access.outgrownAt(session.claims.authTime, allowedSeconds + 1) <= nowSeconds
 }
 
 /** Undefined where it would be let in. */
@@ -58,7 +75,7 @@ export function judgeAgain(facts: StillOpenFacts): Outcome<never> | undefined {
     // Even where none is needed: the application was told whose this is.
     if (reason !== undefined) return { kind: 'sign_in', reason }
   }
-  if (tenant === allowedBy || facts.isPathDue === false) return undefined
+  if (facts.isPathDue === false || !isOutdated(facts)) return undefined
   const { host, method, path, clientAddress, nowSeconds } = facts
   const readSession = (): SessionVerdict<Pick<TokenProof, 'claims'>> =>
     session === undefined ? NO_SESSION : validAs(session)

@@ -143,14 +143,20 @@ function hasOneReading(rest: string, prefix: string): boolean {
   if (readings.length > 1 && escapes.length > ESCAPES_BESIDE_FOREIGN_MAX) return false
   // what stands between them is text: so they may be read together, and each costs what a whole path does
   const runs = readings.length > 1 ? escapes : [escapes.join('-')]
-  const areHarmless = runs.every((run) =>
-    /^[\p{L}\p{N}\p{M}~_ !$&'()*+,=:@[\]-]*$/u.test((decodeOnce(run)[0] ?? '%').normalize('NFKC')),
-  )
-  if (!areHarmless || !isPlain(rest.replace(/%[0-9A-Fa-f]{2}/g, '-'))) return false
+  if (!runs.every(isHarmless) || !isPlain(rest.replace(/%[0-9A-Fa-f]{2}/g, '-'))) return false
   // bytes that are no text are left out by some: `.%ff.`
   if (readings.length > 1 && DOT_AT_SEGMENT_END.test(rest.replace(/%[0-9A-Fa-f]{2}/g, '')))
     return false
   return prefix === '' || !readings.some(namesAnother)
+}
+
+/** Marks of one letter, put into their order: that takes the square of their number, and no script has so many. */
+const MANY_MARKS = /\p{M}{31}/u
+
+function isHarmless(escapes: string): boolean {
+  const text = decodeOnce(escapes)[0] ?? '%'
+  if (MANY_MARKS.test(text)) return false
+  return /^[\p{L}\p{N}\p{M}~_ !$&'()*+,=:@[\]-]*$/u.test(text.normalize('NFKC'))
 }
 
 /**

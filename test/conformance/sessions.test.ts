@@ -166,6 +166,8 @@ t.test('the companion cookie is written again where it is due, and only there', 
 
 const CHROME = 'Mozilla/5.0 (Windows NT 10.0) Chrome/140.0'
 const FIREFOX_141 = 'Mozilla/5.0 (X11; Linux x86_64; rv:141.0) Firefox/141.0'
+/** What cannot be read is not believed, and it is not the load balancer either, which is at home. */
+const NOWHERE = { outcome: 'refused_503', reason: 'client_unreadable', application: null } as const
 /** Believed, since it comes from a load balancer that is known. */
 const from = (address: string) => [`X-Forwarded-For: ${address}`]
 
@@ -190,9 +192,12 @@ t.test('a session that moves', async (t) => {
           { name: `${binding}: stays`, cookie, sight: IN },
           { name: `${binding}: to a newer version`, cookie, userAgent: FIREFOX_141, sight: IN },
           { name: `${binding}: within its network`, cookie, lines: from('127.0.0.200'), sight: IN },
-          // what cannot be read is not believed: then it is the load balancer, which is at home
-          { name: `${binding}: said to be nowhere`, cookie, lines: from('unknown'), sight: IN },
         ]),
+        ...AS.map((as) => ({
+          name: `${binding}: said to be nowhere · ${as}`,
+          ask: headOf({ target: '/work?x=1', as, cookie, lines: from('unknown') }),
+          required: binding === 'off' ? expected(IN, as) : NOWHERE,
+        })),
         {
           name: `${binding}: ${name} · fetch`,
           ask: headOf({ target: '/work?x=1', cookie, ...move }),

@@ -263,6 +263,7 @@ t.test('the client is the first from the right that is no proxy of ours', async 
     ['10.0.0.1', '', '10.0.0.1', '10.0.0.1'],
     ['10.0.0.1', 'unknown', '10.0.0.1', '10.0.0.1'],
     ['10.0.0.1', '1.2.3.4, nonsense', '10.0.0.1', '10.0.0.1'],
+    ['10.0.0.1', '10.0.0.2, 10.0.0.3', '10.0.0.2', '10.0.0.2, 10.0.0.3, 10.0.0.1'],
     ['10.0.0.1', '1.2.3.4:80', '1.2.3.4', '1.2.3.4, 10.0.0.1'],
     ['10.0.0.1', '6.6.6.6, [2a00::7]:443', '2a00::7', '2a00::7, 10.0.0.1'],
     ['10.0.0.1', '[2a00::7]', '2a00::7', '2a00::7, 10.0.0.1'],
@@ -276,6 +277,8 @@ t.test('the client is the first from the right that is no proxy of ours', async 
   ] as const) {
     const client = read(peer, forwardedFor)
     t.match(client, { address, chain, isPeerTrusted: chain !== '' }, `${peer} ← ${forwardedFor}`)
+    const isUnread = address === '10.0.0.1' && forwardedFor !== ''
+    t.equal(client.isUnread, isUnread, `${peer} ← ${forwardedFor}`)
   }
   t.same(createAddressReader([])('10.0.0.1', '1.2.3.4').address, '10.0.0.1')
   t.notOk(networkList(['0.0.0.0/0'])('nonsense'))

@@ -77,6 +77,8 @@ export const REQUEST_INVALID = jsonAnswer(400, INVALID)
 export interface StillOpen {
   /** Whether its session is in use by it, since this was asked last. */
   isActive(): boolean
+  /** Nobody but the application, or its client, knows when it ends: an event stream, a WebSocket. */
+  isOpenEnded(): boolean
   /** There is nothing left to end. */
   isOver(): boolean
   end(): void

@@ -30,6 +30,8 @@ export class ServerSession
   readonly #reader: FrameReader
   readonly #writer: FrameWriter
   readonly #sending: SendQueue
+  /** Windows were opened by what is being read: for all of them together more is sent behind it. */
+  #isOpened = false
   readonly #blocks: HeaderBlocks
   readonly #streams = new Map<number, ServerStream>()
   /** The last one that was taken. */
@@ -82,6 +84,10 @@ export class ServerSession
   #onBytes(chunk: Buffer): void {
     if (this.destroyed) return
     this.#reader.read(chunk)
+    if (this.#isOpened) {
+      this.#isOpened = false
+      this.#sending.pump()
+    }
     if (!this.destroyed && this.#writer.unsentBytes > UNSENT_BYTES_MAX) this.#socket.pause()
   }
 
@@ -227,7 +233,7 @@ export class ServerSession
       return this.destroy(ERROR.flowControl)
     this.#writer.frame(TYPE.settings, FLAG.ack, 0, [])
     this.emit('remoteSettings')
-    this.#sending.pump()
+    this.#isOpened = true
   }
 
   #setInitialWindow(bytes: number): boolean {
@@ -246,14 +252,17 @@ export class ServerSession
     if (!this.#sending.isAnswered()) this.emit('idle')
     if (id === 0) {
       if (grown === 0) return this.destroy(ERROR.protocol)
-      return this.#sending.widen(grown) ? this.#sending.pump() : this.destroy(ERROR.flowControl)
+      if (!this.#sending.widen(grown)) return this.destroy(ERROR.flowControl)
+      this.#isOpened = true
+      return
     }
     if (this.#limit.neverWas(id)) return this.destroy(ERROR.protocol)
     const stream = this.#streams.get(id)
     if (stream === undefined || stream.closed) return
     if (grown === 0) return this.#fault(stream, ERROR.protocol)
     if (!stream.widen(grown)) return this.#fault(stream, ERROR.flowControl)
-    this.wantsToSend(stream)
+    this.#sending.add(stream)
+    this.#isOpened = true
   }
 
   #onReset(id: number, bytes: Buffer, from: number, to: number): void {

@@ -11,7 +11,7 @@ import { rawListener } from '../../support/raw-listener.ts'
 /** Shares of addresses that have entered, at one worker. */
 function worker(isExempt = false) {
   const counts = createAddressCounts({ connectionsMax: 512 })
-  const held = { streams: 0, headBytes: 0 }
+  const held = { streams: 0, headBytes: 0, unsentBytes: 0 }
   return (address: string) => {
     counts.enter(address)
     return new StreamShare(LIMITS, held, counts.useOf(address), () => isExempt)

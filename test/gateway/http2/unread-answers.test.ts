@@ -205,3 +205,19 @@ t.test('of an address so many uploads are under way, and the next when one is wh
   while (origin.asked.length < 3) await tick()
   t.equal(await client.settled(), 'open')
 })
+
+// Each of them had its own look at all streams and its own frame: 64 KiB of them were 5,000.
+t.test('windows that are opened together are used together', async (t) => {
+  const { wire } = await startSpringWire(t)
+  const client = connect(wire, 0)
+  client.request(1, requestFields(HOST, '/giant'))
+  await client.until(({ type, stream }) => type === TYPE.headers && stream === 1)
+  await settle(client)
+  client.send(...Array.from({ length: 500 }, () => widen(1, 1)))
+  while (bytesOf(client, 1) < 500) await tick()
+  const pieces = client.frames.filter(({ type }) => type === TYPE.data)
+  t.ok(pieces.length <= 2, `${pieces.length} frames`)
+  client.send(initialWindow(100), ...Array.from({ length: 20 }, () => widen(1, 1)))
+  while (bytesOf(client, 1) < 620) await tick()
+  t.ok(client.frames.filter(({ type }) => type === TYPE.data).length <= pieces.length + 2)
+})

@@ -320,3 +320,43 @@ t.test('files that are not ours are left alone', async (t) => {
     [],
   )
 })
+
+const key = (kid: string) =>
+  ({ ...{ kty: 'RSA', alg: 'RS256', use: 'sig' }, kid, n: 'n', e: 'AQAB' }) as const
+const OPEN_BEFORE = { excluded: ['/public'], keys: [key('old'), key('kept')] }
+
+for (const [name, before, now, served] of [
+  [
+    'the old key of a rotation',
+    OPEN_BEFORE,
+    { ...OPEN_BEFORE, keys: [key('kept'), key('new')] },
+    { keys: [key('kept')], excluded: ['/public'] },
+  ],
+  [
+    'a path that is no longer excluded',
+    OPEN_BEFORE,
+    { ...OPEN_BEFORE, excluded: [] },
+    { ...OPEN_BEFORE, excluded: [] },
+  ],
+  ['another name', OPEN_BEFORE, { ...OPEN_BEFORE, name: 'Ada' }, OPEN_BEFORE],
+  [
+    'rules that are stricter by now',
+    {},
+    { access: { rules: [{ path: '/', allow: [{ max_age: 60 }] }], slots: [] } },
+    undefined,
+  ],
+  ['a path that is sealed by now', {}, { sealed: ['/admin'] }, undefined],
+  ['where the application was', {}, { origin: 'http://127.0.0.1:9' }, undefined],
+  ['a secret that was replaced', {}, { client_secret: 'another one' }, undefined],
+] as const)
+  t.test(`an older generation does not bring back ${name}`, async (t) => {
+    const of = (revision: number, change: object) => ({ tenant_id: 'ada', revision, ...change })
+    const state: KeptState = { tenants: [of(2, before), of(3, now)] }
+    const restarted = await afterDamage(t, state, ['current'], (path) => writeFileSync(path, 'x'))
+    t.ok(isFull(restarted))
+    if (served === undefined) return t.equal(statusOf(restarted.registry, HOST), 503)
+    const [kept] = [...restarted.replica.state()].filter(({ type }) => type === 'tenant')
+    if (kept?.type !== 'tenant') return t.fail('it is not served')
+    const { keys, excluded } = JSON.parse(kept.text) as typeof OPEN_BEFORE
+    t.same({ keys, excluded }, { keys: served.keys, excluded: served.excluded })
+  })

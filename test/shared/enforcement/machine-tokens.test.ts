@@ -310,7 +310,7 @@ t.test('what it has opened ends when it does', async (t) => {
     judgeAgain({
       ...{ host: 'app.example.com', method: 'GET', path: '/hooks', clientAddress: '203.0.113.1' },
       ...{ session, machine, usedSeconds: NOW, boundTo: '', fingerprint: '', nowSeconds },
-      ...{ allowedBy: TENANT, tenant },
+      ...{ allowedBy: TENANT, allowedSeconds: NOW, tenant },
       revoked: { all: 0, subjects: new Map(), sids: new Map() },
     })
   t.equal(again(TENANT), undefined)

@@ -272,7 +272,7 @@ t.test('what it has open ends with its secret', async (t) => {
   const again = (tenant: typeof TENANT, nowSeconds = NOW) =>
     judgeAgain({
       ...{ host: 'app.example.com', method: 'GET', path: '/hooks/1', clientAddress: '' },
-      ...{ session, machine, allowedBy: TENANT, tenant, nowSeconds },
+      ...{ session, machine, allowedBy: TENANT, allowedSeconds: NOW, tenant, nowSeconds },
       ...{ usedSeconds: 0, boundTo: '', fingerprint: '' },
       revoked: { all: NOW, subjects: new Map(), sids: new Map() },
     })

@@ -1,8 +1,8 @@
 import t from 'tap'
-import { isOwnOrigin, writtenOrigin } from '../../../shared/enforcement/own-origin.ts'
+import { isOwnOrigin, originsOf, writtenOrigin } from '../../../shared/enforcement/own-origin.ts'
 import { isLogoutMeant } from '../../../shared/sign-in/logout-intent.ts'
 
-const EDGE = { edgeUrls: ['https://app.example:8443'], authority: 'other.example' }
+const EDGE = { own: originsOf(['https://app.example:8443']), authority: 'other.example' }
 const isOwn = (...origins: string[]) => isOwnOrigin({ ...EDGE, origins, protocol: 'https' })
 
 t.test('an origin is our own in the spelling of browsers', async (t) => {

@@ -96,6 +96,7 @@ t.test('an excluded prefix matches only what has one reading', async (t) => {
     '/health/a.b',
     '/health/%7Eada',
     '/health/caf%C3%A9.png',
+    `/health/a${'%CC%81'.repeat(30)}/b${'%CC%A7'.repeat(30)}`,
   ])
     t.ok(excluded(path), path)
   for (const path of [
@@ -112,6 +113,8 @@ t.test('an excluded prefix matches only what has one reading', async (t) => {
     '/%68ealth',
     '/health/%ef%bc%8e%ef%bc%8e',
     '/health/x%',
+    // to put 1,365 of them into their order took 8 ms
+    `/health/a${'%CC%81%CC%A7'.repeat(16)}`,
   ])
     t.notOk(excluded(path), path)
 })

@@ -30,7 +30,12 @@ export function watchSocket(guard: Guard, socket: Duplex, outcome: Forward): voi
 /** The standard's body, where there is nothing else of an answer. */
 export function watchBody(guard: Guard, outcome: Forward) {
   const ending = new AbortController()
-  const open: StillOpen = { isActive: () => false, isOver: () => false, end: () => ending.abort() }
+  const open: StillOpen = {
+    isActive: () => false,
+    isOpenEnded: () => true, // of a stream of bytes nobody can tell
+    isOver: () => false,
+    end: () => ending.abort(),
+  }
   const release = guard.watch?.(outcome, open) ?? (() => undefined)
   return {
     release,
@@ -56,6 +61,10 @@ class OpenSocket implements StillOpen {
     const before = this.#bytesRead
     this.#bytesRead = this.#socket.bytesRead ?? 0
     return this.#bytesRead !== before
+  }
+
+  isOpenEnded(): boolean {
+    return true
   }
 
   isOver(): boolean {
@@ -87,10 +96,15 @@ class OpenAnswer implements StillOpen {
 
   /** An upload, a download and a wait have an end; a stream that nobody looks at has none. */
   isActive(): boolean {
+    if (!this.#response.headersSent) return this.#upgraded?.isActive() ?? true
+    return !this.isOpenEnded()
+  }
+
+  isOpenEnded(): boolean {
     const response = this.#response
-    if (!response.headersSent) return this.#upgraded?.isActive() ?? true
+    if (!response.headersSent) return this.#upgraded !== undefined
     const hasEnd = response.getHeader('content-length') !== undefined || !isChunked(response)
-    return hasEnd || isUploading(this.#request)
+    return !hasEnd && !isUploading(this.#request)
   }
 
   /**

@@ -135,7 +135,7 @@ export class EnforcedRequest implements ServiceRequest, Judged<Session> {
   isOwnPage(origins: readonly string[]): boolean {
     const { authority } = this.head
     const protocol = this.isCookieSecure ? 'https' : 'http'
-    return isOwnOrigin({ origins, authority, protocol, edgeUrls: [this.edgeUrl] })
+    return isOwnOrigin({ origins, authority, protocol, own: this.tenant.origins })
   }
 
   /** The same request under another state of the tenant. */

@@ -6,7 +6,7 @@ import { issuerOf } from '../../../../shared/issuer.ts'
 import { nowSeconds } from '../../../../shared/clock.ts'
 import { endedFrom } from '../../../../shared/enforcement/session.ts'
 import { RevokedState } from '../../../../shared/enforcement/revoked-state.ts'
-import { judgeAgain } from '../../../../shared/enforcement/judge-again.ts'
+import { isOutdated, judgeAgain } from '../../../../shared/enforcement/judge-again.ts'
 import type { TokenClaims, TokenTrust } from '../../../../shared/enforcement/token.ts'
 import type { StillOpen } from '../guard.ts'
 import type { Admission } from './admission.ts'
@@ -118,12 +118,16 @@ export function createEnforcementState(settings: EnforceSettings) {
     const usedSeconds = Math.max(admitted.activeSeconds, session?.usedSeconds ?? 0)
     const times = { usedSeconds, nowSeconds: now }
     const client = { fingerprint: '', boundTo: '' }
-    const isDue = tenant === allowedBy || isPathDue(path)
     const { host } = tenant
     const asked = { host, method, path, clientAddress }
-    const facts = { ...asked, session, machine, allowedBy, tenant, revoked, isPathDue: isDue }
-    if (judgeAgain({ ...facts, ...times, ...client }) !== undefined) return false
-    if (isDue) admitted.allowedBy = tenant
+    const allowedSeconds = admitted.isOpenEnded ? admitted.allowedSeconds : Infinity
+    const states = { allowedBy, allowedSeconds, tenant, revoked }
+    const facts = { ...asked, session, machine, ...states, ...times, ...client }
+    const isDue = !isOutdated(facts) || isPathDue(path)
+    if (judgeAgain({ ...facts, isPathDue: isDue }) !== undefined) return false
+    if (!isDue) return true
+    admitted.allowedBy = tenant
+    if (admitted.isOpenEnded) admitted.allowedSeconds = now
     return true
   }
 
@@ -154,8 +158,9 @@ export function createEnforcementState(settings: EnforceSettings) {
       asked: Pick<Admitted, 'path' | 'method' | 'clientAddress' | 'machine'>,
       open: StillOpen,
     ): () => void {
-      const activeSeconds = nowSeconds(clock)
-      return watch.add({ identity, ...asked, activeSeconds, allowedBy: tenant! }, open)
+      const now = nowSeconds(clock)
+      const states = { isOpenEnded: false, allowedBy: tenant!, allowedSeconds: now }
+      return watch.add({ identity, ...asked, activeSeconds: now, ...states }, open)
     },
 
     /** The session is over here at once; the service hears of it by an event. */

@@ -79,6 +79,7 @@ function enforcing(settings: EnforceSettings): Guard {
   const moves = createRecentMoves()
   const reports = createMachineReports(settings.tenantId, events.add)
   let isAddressMissed = false
+  let isClientUnread = false
   const addressOf = createAddressReader(settings.trustedProxies)
   const sessions = createSessionReader<Admission>({
     entriesMax: LIMITS.enforcedSessionsRememberedMax,
@@ -122,8 +123,10 @@ function enforcing(settings: EnforceSettings): Guard {
   function judgeNow(request: GuardedRequest, facts: RequestFacts): Outcome | Promise<Outcome> {
     const tenant = state.tenant()
     const peer = plainAddress(request.peerAddress) ?? request.peerAddress
-    const { address } = addressOf(peer, facts.forwardedFor)
-    const arrived = { head: facts, clientAddress: address, peer, nowSeconds: nowSeconds(clock) }
+    const { address, isUnread } = addressOf(peer, facts.forwardedFor)
+    if (isUnread) tellOfUnreadClient(peer)
+    const clientAddress = isUnread ? '' : address
+    const arrived = { head: facts, clientAddress, peer, nowSeconds: nowSeconds(clock) }
     const enforced = new EnforcedRequest(arrived, tenant, world)
     if (facts.probe !== '' && enforced.path === tenant.health && tenant.status === 'published')
       return probed(facts.probe)
@@ -187,6 +190,14 @@ function enforcing(settings: EnforceSettings): Guard {
     warn(
       'sessions are bound to a network, but requests arrive without a client address (unix socket, or Next.js proxy.ts), ' +
         `so nobody can sign in. If every request comes through a proxy that sets X-Forwarded-For, set trustedProxies: ['${peer}']`,
+    )
+  }
+
+  function tellOfUnreadClient(peer: string) {
+    if (isClientUnread) return
+    isClientUnread = true
+    warn(
+      `the X-Forwarded-For of the trusted proxy ${peer} cannot be read; have it append an address`,
     )
   }
 

@@ -8,6 +8,7 @@ import type { TenantRules } from '../../../../shared/enforcement/decide.ts'
 import { compileAccess } from '../../../../shared/enforcement/access-rules.ts'
 import { compileServices } from '../../../../shared/enforcement/machines.ts'
 import { compileExcluded, compileSealed } from '../../../../shared/enforcement/path.ts'
+import { originsOf } from '../../../../shared/enforcement/own-origin.ts'
 import { deriveKey, type SealingKeys } from '../../../../shared/enforcement/seen.ts'
 import type { TokenTrust } from '../../../../shared/enforcement/token.ts'
 import type { SignInTenant } from '../../../../shared/sign-in/service-request.ts'
@@ -57,6 +58,8 @@ export interface EnforcedTenant extends TenantRules, SignInTenant {
   readonly health: string
   /** How browsers reach the application; sign-ins return there, whatever a Host header says. */
   readonly origin: string
+  /** Of it: what its own pages say that they are from. */
+  readonly origins: ReadonlySet<string>
   /** Of it, without a port. */
   readonly host: string
 }
@@ -101,6 +104,7 @@ export function compileTenant({ state, trust, keys, issuer, secret }: TenantPart
     isSignInBlocked: tenant.licence_blocks_signin,
     health: tenant.health,
     origin: tenant.origin ?? '',
+    origins: originsOf(tenant.origin === undefined ? [] : [tenant.origin]),
     host: tenant.origin === undefined ? '' : new URL(tenant.origin).hostname,
     sessionRules: {
       sessionSecondsMax: tenant.max_session_seconds,

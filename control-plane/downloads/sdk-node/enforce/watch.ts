@@ -18,8 +18,11 @@ export interface Admitted {
   readonly machine: MachinePass | undefined
   /** When it last did something of its own. */
   activeSeconds: number
-  /** The state of the tenant that it was last let in by. */
+  /** As far as was seen: only the application, or its client, knows when it ends. */
+  isOpenEnded: boolean
+  /** The state of the tenant that it was last let in by, and when. */
   allowedBy: EnforcedTenant
+  allowedSeconds: number
 }
 
 interface Watched {
@@ -70,6 +73,7 @@ export function createWatch({ nowSeconds, mayStay, onError }: WatchWorld) {
     try {
       if (open.isOver()) return 'over'
       if (open.isActive()) admitted.activeSeconds = now
+      admitted.isOpenEnded = open.isOpenEnded()
       return mayStay(admitted, isPathDue) ? 'stays' : 'ends'
     } catch (error) {
       errors.push(error)

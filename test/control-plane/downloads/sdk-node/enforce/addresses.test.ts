@@ -163,3 +163,22 @@ t.test('unix: believes whoever stands in front of the socket', async (t) => {
   t.match(await ask('/', by('127.0.0.1')), { kind: 401, reason: 'revoked' })
   t.equal(warnings.length, 1)
 })
+
+t.test('a trusted proxy of whose client nobody can read the address: in no network', async (t) => {
+  const access = {
+    networks: { inside: ['10.0.0.0/8'] },
+    slots: [],
+    rules: [{ path: '/', allow: [{ network: 'inside' }] }],
+  }
+  const trusted = { trustedProxies: ['10.0.0.0/8'] }
+  const { ask, service, warnings } = await startGuard(t, { access }, trusted)
+  const by = (chain: string) => {
+    const headers = ['X-Forwarded-For', chain]
+    return { peerAddress: '10.1.1.1', cookie: service.session(), headers }
+  }
+  t.match(await ask('/', by('10.2.2.2')), { kind: 'forward' })
+  t.match(await ask('/', by('unknown')), { kind: 403 })
+  t.match(await ask('/', by('203.0.113.1, nonsense')), { kind: 403 })
+  t.match(warnings, [/X-Forwarded-For of the trusted proxy 10\.1\.1\.1 cannot be read/])
+  t.equal(warnings.length, 1)
+})

@@ -143,7 +143,8 @@ t.test('what a machine has open ends with its secret', async (t) => {
   t.match(outcome, { kind: 'forward' })
   if (outcome.kind !== 'forward') return
   const ended = new Promise<void>((resolve) => {
-    guard.watch?.(outcome, { isActive: () => false, isOver: () => false, end: resolve })
+    const is = { isActive: () => false, isOpenEnded: () => true, isOver: () => false }
+    guard.watch?.(outcome, { ...is, end: resolve })
   })
   service.put({ services: services([]) })
   await service.polled()

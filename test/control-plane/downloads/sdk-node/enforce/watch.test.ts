@@ -5,6 +5,7 @@ import {
   createWatch,
   type Admitted,
 } from '../../../../../control-plane/downloads/sdk-node/enforce/watch.ts'
+import { rulesOf } from '../../../../support/access-rules.ts'
 import { startFeedService, USER_AGENT } from '../../../../support/feed-service.ts'
 
 const fail = () => {
@@ -25,6 +26,7 @@ t.test('one that throws keeps none of the others open', (t) => {
     const is = {
       isOver: () => false,
       isActive: () => false,
+      isOpenEnded: () => true,
       end: () => void ended.push(name),
     }
     const admitted = { identity: {}, path: '/', activeSeconds: 0, allowedBy: {} } as Admitted
@@ -58,7 +60,7 @@ t.test('the end of one may end another, which is not ended twice', (t) => {
   })
   t.teardown(() => watch.close())
   const admitted = { identity: {}, path: '/', activeSeconds: 0, allowedBy: {} } as Admitted
-  const is = { isOver: () => false, isActive: () => false }
+  const is = { isOver: () => false, isActive: () => false, isOpenEnded: () => true }
   watch.add(admitted, {
     ...is,
     end() {
@@ -91,6 +93,7 @@ t.test(
       watch.add({ identity: {}, path, activeSeconds: 0, allowedBy: {} } as Admitted, {
         isOver: () => false,
         isActive: () => false,
+        isOpenEnded: () => true,
         end: () => void ended.push(path),
       })
     for (let at = 0; at < 100; at++) open(`/${at}${'x'.repeat(1022)}`.slice(0, 1024))
@@ -124,6 +127,7 @@ t.test('each of them meets the new rules', async (t) => {
     guard.watch?.(outcome, {
       isOver: () => false,
       isActive: () => false,
+      isOpenEnded: () => true,
       end: () => void (ended.add(at).size === 100 && resolve()),
     })
   feed.put({ sealed: ['/new'] })
@@ -152,7 +156,12 @@ for (const [name, before, after, target] of [
       if (outcome.kind !== 'forward') throw new Error(outcome.body)
       t.equal(outcome.identity, undefined)
       return new Promise<void>((end) =>
-        guard.watch?.(outcome, { isOver: () => false, isActive: () => false, end }),
+        guard.watch?.(outcome, {
+          isOver: () => false,
+          isActive: () => false,
+          isOpenEnded: () => true,
+          end,
+        }),
       )
     }
     const ends = open(target)
@@ -162,3 +171,35 @@ for (const [name, before, after, target] of [
     await ends
     t.ok(isHealthOpen, 'what is still excluded stays')
   })
+
+t.test('what was opened with a proof ends when its rule asks for a younger one', async (t) => {
+  let aheadMs = 0
+  const nowMs = () => Date.now() + aheadMs
+  const access = rulesOf([{ path: '/vault', allow: [{ max_age: 300 }] }])
+  const feed = await startFeedService(t, { access, sealed: [] }, { nowMs })
+  const guard = createEnforcement({ ...feed.options, nowMs })
+  t.teardown(() => guard.close?.())
+  await guard.ready?.()
+  const rawHeaders = ['Host', 'app.localhost', 'Cookie', feed.session(), 'User-Agent', USER_AGENT]
+  const asked = { method: 'GET', rawHeaders, peerAddress: '127.0.0.1', isSecure: false }
+  const ended: string[] = []
+  const open = async (target: string, isOpenEnded: boolean) => {
+    const outcome = await guard.judge({ ...asked, target })
+    if (outcome.kind !== 'forward') throw new Error(outcome.body)
+    return new Promise<void>((resolve) => {
+      guard.watch?.(outcome, {
+        isOver: () => false,
+        isActive: () => true,
+        isOpenEnded: () => isOpenEnded,
+        end: () => resolve(void ended.push(target)),
+      })
+    })
+  }
+  const stream = open('/vault/events', true)
+  void open('/vault/file', false)
+  void open('/elsewhere', true)
+  await feed.polled()
+  aheadMs = 301_000
+  await stream
+  t.same(ended, ['/vault/events'])
+})
