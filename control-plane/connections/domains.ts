@@ -126,7 +126,7 @@ export function createConnectionDomains({ store, records, clock, log }: DomainsW
         throw new Refusal(
           'field_invalid',
           { field: 'domain' },
-          '"domain" must be a domain of e-mail addresses, like example.com.',
+          '"domain" must be a domain of email addresses, like example.com.',
         )
       return store.change(async (change) => {
         const { queries, nowMs } = change

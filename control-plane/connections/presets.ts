@@ -2,6 +2,7 @@
 import type { ConnectionRow } from '../store/queries/connections.ts'
 
 const GOOGLE = 'https://accounts.google.com'
+const GITHUB = 'https://github.com'
 const GUID = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}'
 /** One directory and no other: never `common`, `organizations` or `consumers`. */
 const ENTRA = new RegExp(`^https://login\\.microsoftonline\\.com/(${GUID})/v2\\.0$`)
@@ -19,7 +20,7 @@ const DOMAIN =
 const ORGANIZATION = /^[A-Za-z0-9](?:-?[A-Za-z0-9]){0,38}$/
 
 type Described = Pick<ConnectionRow, 'preset' | 'issuer' | 'hostedDomain'> &
-  Partial<Pick<ConnectionRow, 'organization' | 'signsOut'>>
+  Partial<Pick<ConnectionRow, 'organization' | 'signsOut' | 'createsPeople'>>
 
 /** The field that is wrong, and what it should be; undefined: all of it can be used. */
 export function presetProblem(described: Described) {
@@ -59,6 +60,12 @@ export function presetProblem(described: Described) {
         return {
           field: 'organization',
           wish: 'must be null or the name of an organization as in https://github.com/NAME',
+        } as const
+      // anybody has an account there
+      if (organization === null && described.createsPeople === true && issuer === GITHUB)
+        return {
+          field: 'organization',
+          wish: 'must be named where new people get an account: anyone can have one on github.com',
         } as const
       return noDomain(hostedDomain)
     case 'okta':

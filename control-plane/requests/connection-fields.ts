@@ -35,7 +35,7 @@ const SETTINGS = {
   ),
   organization: described(
     v.nullable(field),
-    '`github` only: the organization whose members can sign in; null for anyone.',
+    '`github` only: the organization whose members can sign in. null only where no accounts are created, or on your own GitHub Enterprise Server.',
   ),
   signs_out: described(
     flag,

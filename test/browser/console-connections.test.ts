@@ -95,7 +95,7 @@ t.test('a provider is connected, tested and activated', { skip: WITHOUT_CHROMIUM
   await page.getByRole('button', { name: 'Create connection' }).click()
   await page.getByText('the name of an organization').last().waitFor()
   await seen('github')
-  await page.getByLabel('Organization').fill('')
+  await page.getByLabel('Organization').fill('acme-corp')
   await page.getByLabel('Client secret').fill('a secret that nobody guesses')
   await page.getByRole('button', { name: 'Create connection' }).click()
   await page.getByText('Connection created as a draft.').waitFor()

@@ -23,7 +23,7 @@ export function connectionDomainEndpoints(world: ApiWorld): readonly Endpoint[] 
   const { connections, connectionDomains } = world
   return [
     operator.get(ALL, {
-      summary: 'Lists the e-mail domains of a connection, with what proves them.',
+      summary: 'Lists the email domains of a connection, with what proves them.',
       answers: { 200: json(pageOf(DomainAnswer), 'Every domain.') },
       refusals: ['connection_not_found'],
       handle: async (c, { path }) => {
@@ -33,7 +33,7 @@ export function connectionDomainEndpoints(world: ApiWorld): readonly Endpoint[] 
       },
     }),
     operator.post(ALL, {
-      summary: 'Adds an e-mail domain, which leads people to the connection once it is proven.',
+      summary: 'Adds an email domain, which leads people to the connection once it is proven.',
       description:
         'Publish the TXT record that the answer names. It is checked by itself after growing ' +
         'pauses, and daily once it was found; a domain whose record is missing for two weeks is ' +

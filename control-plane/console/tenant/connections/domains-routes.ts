@@ -42,7 +42,7 @@ export function domainsRoutes(world: ConsoleWorld): readonly ConsoleRoute[] {
       ...VIEW,
       title: `Domains of ${name}`,
       intro:
-        'People who enter an e-mail address of a proven domain on the sign-in page go straight to this provider, and people you have invited need no password to come in by it.',
+        'People who enter an email address of a proven domain on the sign-in page go straight to this provider, and people you have invited need no password to come in by it.',
       buttons: [linkButton(connectionAt(visit), 'Back to the connection', 'quiet')],
       content: html`${freshSignInNotice(visit)}
       ${
@@ -159,7 +159,7 @@ const addForm = (visit: OfConnection, attempt: Attempt | undefined) =>
     content: textField({
       name: 'domain',
       label: 'Domain',
-      hint: 'What e-mail addresses end in, like example.com.',
+      hint: 'What email addresses end in, like example.com.',
       charactersMax: 300,
       attempt,
     }),

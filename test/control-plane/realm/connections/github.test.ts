@@ -140,9 +140,10 @@ t.test('what can be set, and where its API is', async (t) => {
     ['issuer', { issuer: 'http://github.company.example' }],
     ['organization', { organization: '../../user' }],
     ['organization', { organization: '-acme' }],
+    ['organization', { organization: null }],
     ['organization', { preset: 'oidc', issuer: 'https://id.example', organization: 'acme' }],
     ['issuer', { preset: 'oidc', issuer: 'https://github.com' }],
-    ['hosted_domain', { hostedDomain: 'acme.com' }],
+    ['hosted_domain', { organization: 'acme', hostedDomain: 'acme.com' }],
   ] as const)
     await t.rejects(
       create(wished),
@@ -151,6 +152,11 @@ t.test('what can be set, and where its API is', async (t) => {
     )
   const made = await create({ organization: 'acme-corp' })
   t.match(made, { organization: 'acme-corp', state: 'draft' })
+  const { connectionId } = made
+  await t.rejects(world.connections.patch('acme', connectionId, { organization: null }, actor), {
+    fields: { field: 'organization' },
+  })
+  t.ok(await create({ organization: null, createsPeople: false }), 'who has an account here')
   t.equal(apiOf('https://github.com'), 'https://api.github.com')
   t.equal(apiOf('https://acme.ghe.com'), 'https://api.acme.ghe.com')
   t.equal(apiOf('https://github.acme.com:8443'), 'https://github.acme.com:8443/api/v3')
