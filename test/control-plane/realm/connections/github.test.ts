@@ -154,6 +154,7 @@ t.test('what can be set, and where its API is', async (t) => {
   t.match(made, { organization: 'acme-corp', state: 'draft' })
   const { connectionId } = made
   await t.rejects(world.connections.patch('acme', connectionId, { organization: null }, actor), {
+    code: 'field_invalid',
     fields: { field: 'organization' },
   })
   t.ok(await create({ organization: null, createsPeople: false }), 'who has an account here')

@@ -197,10 +197,14 @@ t.test('whoever is still on their way when the provider ends it does not arrive'
   const { sub } = await known.finish()
   const late = await comes({ sid: 'there' })
   t.equal((await send(await signed({ sid: 'there' }))).status, 200)
-  await t.rejects(late.finish(), { error: 'invalid_grant' }, 'the code is worth nothing')
+  await t.rejects(
+    late.finish(),
+    { code: 'OAUTH_RESPONSE_BODY_ERROR', error: 'invalid_grant' },
+    'the code is worth nothing',
+  )
   const person = await comes({ sid: 'elsewhere' })
   t.equal((await send(await signed({ sub: GRACE.sub }))).status, 200)
-  await t.rejects(person.finish(), { error: 'invalid_grant' })
+  await t.rejects(person.finish(), { code: 'OAUTH_RESPONSE_BODY_ERROR', error: 'invalid_grant' })
 
   const app = await enrolApp(world, tenant, sub)
   await setPolicy(world, 'mfa', { mode: 'required' })
@@ -208,7 +212,11 @@ t.test('whoever is still on their way when the provider ends it does not arrive'
   t.ok(isAskingForCode(asked.back.html))
   t.equal((await send(await signed({ sid: 'third' }))).status, 200)
   const shown = await asked.browser.submit(asked.back.url, { code: app.code() })
-  await t.rejects(asked.claims(shown.url), { error: 'invalid_grant' }, 'between both steps')
+  await t.rejects(
+    asked.claims(shown.url),
+    { code: 'OAUTH_RESPONSE_BODY_ERROR', error: 'invalid_grant' },
+    'between both steps',
+  )
 })
 
 t.test('a session that has shown more since ends with the one that it came by', async (t) => {
