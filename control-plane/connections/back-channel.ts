@@ -39,6 +39,9 @@ export function createBackChannel({
   store: Store
   documents: Pick<ProviderDocuments, 'proven'>
 }) {
+  const pruneSessions = pruneWith(store, deleteUpstreamSessionsBefore, 0)
+  const pruneLogouts = pruneWith(store, deleteUpstreamLogoutsBefore, 0)
+
   async function claimsOf(connection: Connection, token: string): Promise<LogoutClaims> {
     if (!['JWT', 'LOGOUT+JWT'].includes(typeOf(token)))
       throw new ProviderProblem('the token is no logout token')
@@ -76,8 +79,10 @@ export function createBackChannel({
       })
     },
 
-    pruneSessions: pruneWith(store, deleteUpstreamSessionsBefore, KEPT_MS),
-    pruneLogouts: pruneWith(store, deleteUpstreamLogoutsBefore, 0),
+    async prune(limit: number): Promise<number> {
+      const sessions = await pruneSessions(limit)
+      return sessions === limit ? sessions : pruneLogouts(limit)
+    },
   }
 }
 

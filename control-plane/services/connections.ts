@@ -26,9 +26,7 @@ export function createConnectionServices(
   const client = createProviderClient(receivers)
   const documents = createProviderDocuments({ client, clock })
   const oidc = createProtocol({ client, documents })
-  const backChannel = createBackChannel({ store, documents })
-  jobs.tidies('upstreamSessions', (limit) => backChannel.pruneSessions(limit))
-  jobs.tidies('upstreamLogouts', (limit) => backChannel.pruneLogouts(limit))
+  const backChannel = jobs.tidied('backChannel', createBackChannel({ store, documents }))
   const { records } = proofs
   const connectionDomains = createConnectionDomains({ store, records, clock, log })
   const lookAlone = leases.alone('connectionDomains', connectionDomains.lookAtDue)
