@@ -43,8 +43,6 @@ interface DomainsWorld {
 const DUE_AT_ONCE = 32
 const JOB: Actor = { name: 'service', requestId: '' }
 
-export type ConnectionDomains = ReturnType<typeof createConnectionDomains>
-
 export function createConnectionDomains({ store, records, clock, log }: DomainsWorld) {
   const looks = createFairSemaphore({ concurrency: LIMITS.hostnameLooksAtOnceMax })
 

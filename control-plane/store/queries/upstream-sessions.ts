@@ -6,8 +6,7 @@ import { allBy, deleteBefore, upsertInto } from '../statements.ts'
 
 const { upstreamLogouts: logouts, upstreamSessions: sessions } = schema
 
-export type UpstreamSessionRow = typeof sessions.$inferSelect
-export type UpstreamLogoutRow = typeof logouts.$inferSelect
+type UpstreamLogoutRow = typeof logouts.$inferSelect
 
 export const putUpstreamSession = upsertInto(sessions, ['tenantId', 'sid'], 'expiresAt')
 export const upstreamSessionsOfSid = allBy(sessions, ['tenantId', 'connectionId', 'upstreamSid'])
