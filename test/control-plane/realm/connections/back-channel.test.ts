@@ -50,7 +50,7 @@ t.test('every gateway refuses it before the provider is answered', async (t) => 
   t.comment(`${Math.round(performance.now() - began)} ms`)
   for (const { workers } of gateways)
     for (const { revocations } of workers)
-      t.ok(revocations.some(({ revoked }) => Object.hasOwn(revoked.sids, String(sid))))
+      t.ok(revocations.some(({ revoked }) => Object.hasOwn(revoked.sids, sid as string)))
 })
 
 t.test('by the person, all of theirs end, and nobody else’s', async (t) => {

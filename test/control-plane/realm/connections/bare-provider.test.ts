@@ -7,7 +7,7 @@ import t, { type Test } from 'tap'
 import { Agent, fetch } from 'undici'
 import { until } from '../../../support/newcomer.ts'
 import { createTestAuthority } from '../../../support/test-certificates.ts'
-import { startWorld } from '../realm-world.ts'
+import { sidOf, startWorld } from '../realm-world.ts'
 import { activeConnection, atProvider, identitiesOf } from './connected.ts'
 import { CLIENT } from './provider-peer.ts'
 
@@ -51,7 +51,10 @@ async function start(t: Test) {
     cookies: { keys: ['a key of the provider'] },
     claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name'] },
     features: { devInteractions: { enabled: false }, backchannelLogout: { enabled: true } },
-    fetch: (url, init) => globalThis.fetch(url, { ...init, dispatcher: undefined }), // to loopback
+    fetch(url, init) {
+      const { dispatcher: _guarded, ...open } = init as RequestInit & { dispatcher?: unknown }
+      return globalThis.fetch(url, open) // to loopback
+    },
     interactions: { url: (_ctx, { uid }) => `/interaction/${uid}` },
     findAccount: (_ctx, accountId) => ({
       accountId,
@@ -138,7 +141,7 @@ t.test('whom it signs out, it signs out here', async (t) => {
   const { grant } = await comes(there)
   const other = await comes(browserThere())
   const isOver = async (one: typeof grant) =>
-    (await world.sessions.find('acme', String(one.claims()?.sid)))?.endReason ?? undefined
+    (await world.sessions.find('acme', sidOf(one)))?.endReason ?? undefined
   await agree(there, await there(`${issuer}/session/end`))
   await until('the session is over', async () => (await isOver(grant)) === 'upstream_logout')
   t.equal(await isOver(other.grant), undefined, 'of another session there')
@@ -153,12 +156,12 @@ t.test('whoever signs out here signs out there, and comes back', async (t) => {
     id_token_hint: String(grant.id_token),
     post_logout_redirect_uri: `${origin}/`,
   })
-  const sent = await browser.once(`${tenant.issuer}/logout?${query}`)
+  const sent = await browser.once(`${tenant.issuer}/logout?${query.toString()}`)
   const to = sent.headers.get('location') ?? ''
   t.ok(to.startsWith(`${issuer}/session/end?`))
   const back = await agree(there, await there(to))
   t.ok(back.url.startsWith(`${tenant.issuer}/connections/`), back.url)
   t.equal((await browser.once(back.url)).headers.get('location'), `${origin}/`)
-  const row = await world.sessions.find('acme', String(grant.claims()?.sid))
+  const row = await world.sessions.find('acme', sidOf(grant))
   t.equal(row?.endReason, 'signed_out')
 })

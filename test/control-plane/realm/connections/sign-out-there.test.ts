@@ -53,7 +53,7 @@ t.test('nobody is sent anywhere where that is not wished, or cannot be', async (
     const person = await came
     const grant = await person.flow.finish(person.back.url)
     const query = new URLSearchParams({ id_token_hint: String(grant.id_token) })
-    return person.browser.once(`${tenant.issuer}/logout?${query}`)
+    return person.browser.once(`${tenant.issuer}/logout?${query.toString()}`)
   }
   const off = await startSigningOut(t)
   off.peer.publish({ end_session_endpoint: `${off.peer.issuer}/logout` })

@@ -1,6 +1,6 @@
 /** A tenant whose people sign out at their provider, and the tokens by which that says so. */
 import { randomUUID } from 'node:crypto'
-import { SignJWT, type JWTPayload } from 'jose'
+import { SignJWT } from 'jose'
 import type { Test } from 'tap'
 import { Browser } from '../realm-world.ts'
 import { atProvider, GRACE, startConnected } from './connected.ts'
@@ -15,7 +15,7 @@ export async function startSigningOut(t: Test, wished: { signsOut?: boolean } = 
 
   async function comes(person: Record<string, unknown> = {}, by = connection) {
     const one = await atProvider(world, tenant, by)
-    const back = await one.browser.visit(peer.signIn(one.to, { ...GRACE, ...person } as JWTPayload))
+    const back = await one.browser.visit(peer.signIn(one.to, { ...GRACE, ...person }))
     return { ...one, back, finish: () => one.claims(back.url) }
   }
   const signed = (
@@ -26,7 +26,7 @@ export async function startSigningOut(t: Test, wished: { signsOut?: boolean } = 
     new SignJWT({
       ...{ iss: peer.issuer, aud: CLIENT.clientId, iat: now(), exp: now() + 120 },
       ...{ jti: randomUUID(), events: { [EVENT]: {} }, ...claims },
-    } as JWTPayload)
+    })
       .setProtectedHeader({ alg: 'RS256', kid: 'one', typ: 'logout+jwt', ...header })
       .sign(key)
   const send = async (token: string, by = connection, tenantId = 'acme') => {
