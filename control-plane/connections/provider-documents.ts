@@ -76,11 +76,11 @@ export function createProviderDocuments({
     return read
   }
 
-  /** Signed by the issuer, for us, and of these minutes; what else a token is for its reader to say. */
+  /** Of this issuer, for us, of these minutes and signed; what else it has to be is for its reader to say. */
   async function proven(
     settings: ProviderSettings,
     token: string,
-    { kind, requiredClaims }: { readonly kind: string; readonly requiredClaims: string[] },
+    { kind, requiredClaims = [] }: { readonly kind: string; readonly requiredClaims?: string[] },
   ): Promise<JWTPayload> {
     const document = await documentOf(settings)
     const verify = async (isNewNeeded: boolean) => {
