@@ -49,6 +49,7 @@ const DETAILS = {
     device_code_not_found:
       'No command-line tool is waiting with this code. Codes expire after 10 minutes. Check the code in your terminal, or run service-analyzer setup again.',
     connection_not_found: 'Connection not found for this tenant.',
+    domain_not_found: 'Domain not found for this connection.',
     identity_not_found: 'This user does not sign in with that connection.',
     group_not_found: 'Group not found for this tenant.',
     service_not_found: 'Machine not found for this tenant.',
@@ -146,6 +147,9 @@ const DETAILS = {
     replay_running:
       'Failed deliveries of this tenant are already being retried. Try again when that is done.',
     connections_exhausted: 'The maximum number of connections is reached. Delete one first.',
+    domain_taken: 'A connection of this tenant already has this domain. Remove it there first.',
+    domains_exhausted: 'The maximum number of domains is reached. Remove one first.',
+    domain_just_checked: 'This domain was checked a few seconds ago. Try again in ten seconds.',
     connection_not_active:
       'No connection is active, so nobody could sign in. Activate one first, then require it.',
     connection_required:

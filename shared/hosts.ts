@@ -55,3 +55,7 @@ export const isLoopbackHost = (hostname: string): boolean =>
 /** What reaches nobody but this machine, by whatever name; as `URL` writes a hostname. */
 export const isThisMachine = (hostname: string): boolean =>
   isLoopbackHost(hostname) || isLocalhost(hostname)
+
+/** Of any other nobody could show whose it is. */
+export const isPublicName = (name: string): boolean =>
+  name.includes('.') && !isThisMachine(name) && !endsInNumber(name)

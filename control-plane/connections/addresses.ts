@@ -7,5 +7,13 @@ type Named = Pick<Connection, 'tenantId' | 'connectionId'>
 export const connectionUrlOf = (baseUrl: string, { tenantId, connectionId }: Named) =>
   `${issuerOf(baseUrl, tenantId)}/connections/${connectionId}`
 
+/** Where people come back to who have signed out there, too. */
+export const signedOutUrlOf = (baseUrl: string, connection: Named) =>
+  `${connectionUrlOf(baseUrl, connection)}/signed-out`
+
+/** Where a provider says whom it has signed out. */
+export const backChannelUrlOf = (baseUrl: string, connection: Named) =>
+  `${connectionUrlOf(baseUrl, connection)}/back-channel-logout`
+
 export const callbackUrlOf = (baseUrl: string, connection: Named) =>
   `${connectionUrlOf(baseUrl, connection)}/callback`

@@ -28,12 +28,13 @@ type NewConnection = Readonly<
     ConnectionRow,
     'preset' | 'name' | 'issuer' | 'clientId' | 'hostedDomain' | 'createsPeople' | 'mfaValues'
   >
-> & { readonly clientSecret: string }
+> &
+  Partial<Pick<ConnectionRow, 'organization' | 'signsOut'>> & { readonly clientSecret: string }
 
 type ConnectionPatch = Partial<Omit<NewConnection, 'preset'>>
 
 /** Who is asked, and as whom: with another one of these, all that was tested is worth nothing. */
-const IDENTIFYING = ['issuer', 'clientId', 'clientSecret', 'hostedDomain'] as const
+const IDENTIFYING = ['issuer', 'clientId', 'clientSecret', 'hostedDomain', 'organization'] as const
 
 export type Connections = ReturnType<typeof createConnections>
 
@@ -61,7 +62,7 @@ export function createConnections({ store, vault }: { store: Store; vault: Vault
   return {
     async create(tenantId: string, wished: NewConnection, actor: Actor): Promise<Connection> {
       checkSettings(wished)
-      const { clientSecret, ...open } = wished
+      const { clientSecret, organization = null, signsOut = false, ...open } = wished
       const connectionId = `con_${randomBytes(16).toString('hex')}`
       return store.change(async (change) => {
         const { queries, nowMs } = change
@@ -70,6 +71,7 @@ export function createConnections({ store, vault }: { store: Store; vault: Vault
           throw new Refusal('connections_exhausted')
         const row: ConnectionRow = {
           ...open,
+          ...{ organization, signsOut },
           ...{ connectionId, tenantId, state: 'draft', isRequired: false, testedAt: null },
           clientSecretSealed: seal(clientSecret, { tenantId, connectionId }),
           createdAt: nowMs,
@@ -178,7 +180,7 @@ export function createConnections({ store, vault }: { store: Store; vault: Vault
   }
 }
 
-function checkSettings(wished: Pick<ConnectionRow, 'preset' | 'issuer' | 'hostedDomain'>) {
+function checkSettings(wished: Parameters<typeof presetProblem>[0]) {
   const { issuer } = wished
   try {
     const url = readReceiverUrl(issuer)

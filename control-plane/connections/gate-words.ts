@@ -2,10 +2,12 @@
 import type { GateProblem } from './gate.ts'
 
 export const GATE_WORDS: Readonly<Record<GateProblem, string>> = {
-  subject_missing: 'the ID token names nobody',
+  subject_missing: 'the provider names nobody',
   hosted_domain_missing: 'the account belongs to no Google Workspace domain',
   hosted_domain_foreign: 'the account belongs to another Google Workspace domain',
   directory_missing: 'the ID token names no directory',
   directory_foreign: 'the account belongs to another directory',
   object_id_missing: 'the ID token has no object ID',
+  organization_missing:
+    'the account is no active member of the organization, or the organization has not approved this OAuth app',
 }

@@ -29,8 +29,10 @@ export type GateProblem =
   | 'directory_missing'
   | 'directory_foreign'
   | 'object_id_missing'
+  | 'organization_missing'
 
 type Gated = Pick<ConnectionRow, 'preset' | 'issuer' | 'hostedDomain'> & {
+  readonly organization?: string | null
   readonly mfaValues: readonly string[]
 }
 
@@ -39,6 +41,7 @@ export type Gate =
   | { readonly kind: 'refused'; readonly problem: GateProblem }
 
 const SUBJECT = /^[\x21-\x7e]{1,255}$/
+const GITHUB_ID = /^[1-9][0-9]{0,15}$/
 const OBJECT_ID = /^[0-9a-f-]{36}$/
 const EMAIL = /^[^\s@\p{Cc}]{1,64}@[^\s@\p{Cc}]{1,255}$/u
 
@@ -61,7 +64,7 @@ export function gate(connection: Gated, claims: Claims): Gate {
 }
 
 function subjectOf(
-  { preset, issuer, hostedDomain }: Gated,
+  { preset, issuer, hostedDomain, organization = null }: Gated,
   claims: Claims,
 ): string | { readonly problem: GateProblem } {
   const { sub, hd, tid, oid } = claims
@@ -75,6 +78,11 @@ function subjectOf(
       if (typeof tid !== 'string') return { problem: 'directory_missing' }
       if (tid !== directoryIdOf(issuer)) return { problem: 'directory_foreign' }
       return typeof oid === 'string' && OBJECT_ID.test(oid) ? oid : { problem: 'object_id_missing' }
+    case 'github':
+      if (!GITHUB_ID.test(sub)) return { problem: 'subject_missing' }
+      return organization === null || claims.organization === organization
+        ? sub
+        : { problem: 'organization_missing' }
     case 'okta':
     case 'oidc':
       return sub

@@ -2,22 +2,33 @@
 import type { ConnectionRow } from '../store/queries/connections.ts'
 
 const GOOGLE = 'https://accounts.google.com'
+const GITHUB = 'https://github.com'
 const GUID = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}'
 /** One directory and no other: never `common`, `organizations` or `consumers`. */
 const ENTRA = new RegExp(`^https://login\\.microsoftonline\\.com/(${GUID})/v2\\.0$`)
 const PRESET_OF_HOST: ReadonlyMap<string, ConnectionRow['preset']> = new Map([
   ['accounts.google.com', 'google'],
   ['login.microsoftonline.com', 'entra'],
+  ['github.com', 'github'],
 ])
 /** Of personal accounts, which anybody makes under any address. */
 const CONSUMERS = '9188040d-6c67-4c5b-b112-36a304b66dad'
 const DOMAIN =
   /^(?=.{4,253}$)[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)+$/
 
-type Described = Pick<ConnectionRow, 'preset' | 'issuer' | 'hostedDomain'>
+/** As GitHub names accounts: letters, digits and single hyphens between them. */
+const ORGANIZATION = /^[A-Za-z0-9](?:-?[A-Za-z0-9]){0,38}$/
+
+type Described = Pick<ConnectionRow, 'preset' | 'issuer' | 'hostedDomain'> &
+  Partial<Pick<ConnectionRow, 'organization' | 'signsOut' | 'createsPeople'>>
 
 /** The field that is wrong, and what it should be; undefined: all of it can be used. */
-export function presetProblem({ preset, issuer, hostedDomain }: Described) {
+export function presetProblem(described: Described) {
+  const { preset, issuer, hostedDomain, organization = null, signsOut = false } = described
+  if (organization !== null && preset !== 'github')
+    return { field: 'organization', wish: 'must be null: only GitHub has one' } as const
+  if (signsOut && (preset === 'github' || preset === 'google'))
+    return { field: 'signs_out', wish: 'must be false: this provider offers no sign-out' } as const
   switch (preset) {
     case 'google':
       if (issuer !== GOOGLE) return { field: 'issuer', wish: `must be ${GOOGLE}` } as const
@@ -37,6 +48,24 @@ export function presetProblem({ preset, issuer, hostedDomain }: Described) {
         return {
           field: 'issuer',
           wish: 'must be https://login.microsoftonline.com/, your directory (tenant) ID in lowercase, and /v2.0',
+        } as const
+      return noDomain(hostedDomain)
+    case 'github':
+      if (new URL(issuer).origin !== issuer)
+        return {
+          field: 'issuer',
+          wish: 'must be https://github.com, or the address of your GitHub Enterprise Server without a path',
+        } as const
+      if (organization !== null && !ORGANIZATION.test(organization))
+        return {
+          field: 'organization',
+          wish: 'must be null or the name of an organization as in https://github.com/NAME',
+        } as const
+      // anybody has an account there
+      if (organization === null && described.createsPeople === true && issuer === GITHUB)
+        return {
+          field: 'organization',
+          wish: 'must be named where new people get an account: anyone can have one on github.com',
         } as const
       return noDomain(hostedDomain)
     case 'okta':

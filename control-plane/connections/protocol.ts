@@ -4,123 +4,64 @@
  * that the issuer publishes; it is never worth more than what has been checked here.
  */
 import { createHash } from 'node:crypto'
-import {
-  createLocalJWKSet,
-  decodeProtectedHeader,
-  errors,
-  jwtVerify,
-  type JSONWebKeySet,
-} from 'jose'
-import { LRUCache } from 'lru-cache'
-import { MINUTE_MS, SECOND_MS, type Clock } from '../../shared/clock.ts'
-import { LIMITS } from '../../shared/limits.ts'
-import { readReceiverUrl } from '../outbound/public-address.ts'
+import { decodeProtectedHeader } from 'jose'
 import type { Claims } from './gate.ts'
 import { ProviderProblem, type ProviderClient } from './provider-client.ts'
-
-/** Keys of the issuer and nothing that could be known to others: no `none`, no HMAC. */
-const ALGORITHMS = [
-  ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
-  ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
-]
-const KEPT_MS = 10 * MINUTE_MS
-/** A key that nobody knows has the keys read anew, and not for each token that names one. */
-const KEYS_AGAIN_MS = 30 * SECOND_MS
-const SKEW_SECONDS = 60
-
-interface ProviderSettings {
-  readonly connectionId: string
-  readonly issuer: string
-  readonly clientId: string
-}
+import type { ProviderDocument, ProviderDocuments, ProviderSettings } from './provider-documents.ts'
 
 /** What belongs to one flow in one browser. */
-interface FlowSecrets {
+export interface FlowSecrets {
   readonly nonce: string
   readonly verifier: string
 }
 
-interface ProviderDocument {
-  readonly authorizationEndpoint: string
-  readonly tokenEndpoint: string
-  readonly jwksUri: string
-  /** Where addresses and names are, if the ID token is a thin one. */
-  readonly userinfoEndpoint: string | undefined
-  readonly isSecretInBody: boolean
-  /** RFC 9207: every answer names its issuer. */
-  readonly namesIssuer: boolean
+/** What else is said when somebody is sent there. */
+export interface Wish {
+  /** Whoever is signed in there shows once more who they are. */
+  readonly isConfirmation: boolean
+  readonly loginHint?: string | undefined
 }
 
-interface Keys {
-  readonly atMs: number
-  readonly keySet: ReturnType<typeof createLocalJWKSet>
+/** What a browser has come back with. */
+export interface ProviderAnswer {
+  readonly code: string
+  readonly issuer: string | undefined
 }
 
-export type ConnectionProtocol = ReturnType<typeof createProtocol>
+/** What is true of whoever came back, and what says so. */
+export interface Proven {
+  readonly claims: Claims
+  readonly idToken?: string
+}
 
-export function createProtocol({ client, clock }: { client: ProviderClient; clock: Clock }) {
-  const kept = { max: LIMITS.providersKeptMax, ttl: KEPT_MS, perf: { now: () => clock.nowMs() } }
-  const documents = new LRUCache<string, ProviderDocument>(kept)
-  const keys = new LRUCache<string, Keys>(kept)
+export interface SignOut {
+  readonly idToken: string | undefined
+  readonly returnUrl: string
+  readonly state: string
+}
 
-  async function documentOf({ issuer }: ProviderSettings): Promise<ProviderDocument> {
-    const known = documents.get(issuer)
-    if (known !== undefined) return known
-    const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`
-    const read = readDocument(issuer, await client.json({ url }))
-    documents.set(issuer, read)
-    return read
-  }
+interface ProtocolWorld {
+  readonly client: ProviderClient
+  readonly documents: ProviderDocuments
+}
 
-  async function keysOf({ jwksUri }: ProviderDocument, isNewNeeded: boolean): Promise<Keys> {
-    const known = keys.get(jwksUri)
-    const isFresh = known !== undefined && clock.nowMs() < known.atMs + KEYS_AGAIN_MS
-    if (known !== undefined && (!isNewNeeded || isFresh)) return known
-    const { keys: listed } = await client.json({ url: jwksUri })
-    if (!Array.isArray(listed)) throw new ProviderProblem('the provider publishes no signing keys')
-    const keySet = createLocalJWKSet({ keys: listed as JSONWebKeySet['keys'] })
-    const read = { atMs: clock.nowMs(), keySet }
-    keys.set(jwksUri, read)
-    return read
-  }
+export function createProtocol({ client, documents }: ProtocolWorld) {
+  const { documentOf, proven } = documents
 
   async function verified(
     settings: ProviderSettings,
-    document: ProviderDocument,
     idToken: string,
     { nonce }: FlowSecrets,
   ): Promise<Claims> {
-    const verify = async (isNewNeeded: boolean) => {
-      const { keySet } = await keysOf(document, isNewNeeded)
-      return jwtVerify(idToken, keySet, {
-        issuer: settings.issuer,
-        audience: settings.clientId,
-        algorithms: ALGORITHMS,
-        requiredClaims: ['iss', 'sub', 'aud', 'exp', 'iat', 'nonce'],
-        maxTokenAge: LIMITS.upstreamTokenSecondsMax,
-        clockTolerance: SKEW_SECONDS,
-        currentDate: new Date(clock.nowMs()),
-      })
-    }
-    try {
-      const { typ = 'JWT' } = decodeProtectedHeader(idToken)
-      // an access token or a logout token of the same issuer is signed by the same keys
-      if (typ.toUpperCase() !== 'JWT') throw new ProviderProblem('the token is no ID token')
-      const { payload } = await verify(false).catch((error: unknown) => {
-        if (error instanceof errors.JWKSNoMatchingKey) return verify(true)
-        throw error
-      })
-      if (payload.nonce !== nonce) throw new ProviderProblem('the ID token is of another sign-in')
-      const isShared = Array.isArray(payload.aud) && payload.aud.length > 1
-      if (payload.azp === undefined ? isShared : payload.azp !== settings.clientId)
-        throw new ProviderProblem('the ID token was issued to another application')
-      return payload
-    } catch (error) {
-      if (error instanceof ProviderProblem) throw error
-      if (error instanceof errors.JOSEError)
-        throw new ProviderProblem(`the ID token is not valid (${error.code})`)
-      throw new ProviderProblem('the ID token is not valid')
-    }
+    // an access token or a logout token of the same issuer is signed by the same keys
+    if (typeOf(idToken) !== 'JWT') throw new ProviderProblem('the token is no ID token')
+    const requiredClaims = ['iss', 'sub', 'aud', 'exp', 'iat', 'nonce']
+    const payload = await proven(settings, idToken, { kind: 'ID token', requiredClaims })
+    if (payload.nonce !== nonce) throw new ProviderProblem('the ID token is of another sign-in')
+    const isShared = Array.isArray(payload.aud) && payload.aud.length > 1
+    if (payload.azp === undefined ? isShared : payload.azp !== settings.clientId)
+      throw new ProviderProblem('the ID token was issued to another application')
+    return payload
   }
 
   /**
@@ -145,7 +86,7 @@ export function createProtocol({ client, clock }: { client: ProviderClient; cloc
       settings: ProviderSettings,
       redirectUri: string,
       { state, nonce, verifier }: FlowSecrets & { readonly state: string },
-      isConfirmation: boolean,
+      { isConfirmation, loginHint }: Wish,
     ): Promise<string> {
       const url = new URL((await documentOf(settings)).authorizationEndpoint)
       const parameters = {
@@ -159,6 +100,7 @@ export function createProtocol({ client, clock }: { client: ProviderClient; cloc
         code_challenge_method: 'S256',
         // with an age it has to say how old its proof is (OpenID Connect Core, section 3.1.2.1)
         ...(isConfirmation && { prompt: 'login', max_age: '0' }),
+        ...(loginHint !== undefined && { login_hint: loginHint }),
       }
       for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value)
       return url.href
@@ -168,9 +110,9 @@ export function createProtocol({ client, clock }: { client: ProviderClient; cloc
     async claimsFor(
       settings: ProviderSettings & { readonly clientSecret: string },
       redirectUri: string,
-      { code, issuer }: { readonly code: string; readonly issuer: string | undefined },
+      { code, issuer }: ProviderAnswer,
       flow: FlowSecrets,
-    ): Promise<Claims> {
+    ): Promise<Proven> {
       const document = await documentOf(settings)
       if (issuer === undefined ? document.namesIssuer : issuer !== settings.issuer)
         throw new ProviderProblem('the answer is not of the provider that was asked')
@@ -196,8 +138,27 @@ export function createProtocol({ client, clock }: { client: ProviderClient; cloc
       })
       if (typeof answer.id_token !== 'string')
         throw new ProviderProblem('the provider sent no ID token')
-      const claims = await verified(settings, document, answer.id_token, flow)
-      return withProfile(document, claims, answer.access_token)
+      const claims = await verified(settings, answer.id_token, flow)
+      const whole = await withProfile(document, claims, answer.access_token)
+      return { claims: whole, idToken: answer.id_token }
+    },
+
+    /** Where a browser is sent that has signed out here; undefined: the provider wants nobody. */
+    async signOutUrl(
+      settings: ProviderSettings,
+      { idToken, returnUrl, state }: SignOut,
+    ): Promise<string | undefined> {
+      const { endSessionEndpoint } = await documentOf(settings)
+      if (endSessionEndpoint === undefined) return undefined
+      const url = new URL(endSessionEndpoint)
+      const parameters = {
+        client_id: settings.clientId,
+        ...(idToken !== undefined && { id_token_hint: idToken }),
+        post_logout_redirect_uri: returnUrl,
+        state,
+      }
+      for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value)
+      return url.href
     },
   }
 }
@@ -208,30 +169,12 @@ function basic(clientId: string, clientSecret: string): string {
   return `Basic ${Buffer.from(`${part(clientId)}:${part(clientSecret)}`).toString('base64')}`
 }
 
-function readDocument(issuer: string, found: Readonly<Record<string, unknown>>): ProviderDocument {
-  if (found.issuer !== issuer)
-    throw new ProviderProblem('the provider says that it is another issuer')
-  const address = (name: string): string => {
-    const value = found[name]
-    if (typeof value !== 'string') throw new ProviderProblem(`the provider names no ${name}`)
-    try {
-      return readReceiverUrl(value).href
-    } catch {
-      throw new ProviderProblem(`the provider's ${name} cannot be used`)
-    }
-  }
-  const methods = found.token_endpoint_auth_methods_supported
-  const isSecretInBody =
-    Array.isArray(methods) &&
-    methods.includes('client_secret_post') &&
-    !methods.includes('client_secret_basic')
-  return {
-    authorizationEndpoint: address('authorization_endpoint'),
-    tokenEndpoint: address('token_endpoint'),
-    jwksUri: address('jwks_uri'),
-    userinfoEndpoint:
-      found.userinfo_endpoint === undefined ? undefined : address('userinfo_endpoint'),
-    isSecretInBody,
-    namesIssuer: found.authorization_response_iss_parameter_supported === true,
+/** As the token says of itself, which nobody has signed yet. */
+export function typeOf(token: string): string {
+  try {
+    const { typ = 'JWT' } = decodeProtectedHeader(token)
+    return typ.toUpperCase()
+  } catch {
+    return ''
   }
 }

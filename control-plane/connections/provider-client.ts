@@ -16,6 +16,13 @@ import { readReceiverUrl } from '../outbound/public-address.ts'
 /** Why a provider could not be used, without a word of what it has sent. */
 export class ProviderProblem extends Error {
   override readonly name = 'ProviderProblem'
+  /** That it answered with, where that is what was wrong. */
+  readonly status: number | undefined
+
+  constructor(message: string, status?: number) {
+    super(message)
+    this.status = status
+  }
 }
 
 interface ProviderRequest {
@@ -28,6 +35,8 @@ interface ProviderRequest {
 export interface ProviderClient {
   /** A JSON object; whatever else comes is a `ProviderProblem`. */
   json(request: ProviderRequest): Promise<Readonly<Record<string, unknown>>>
+  /** The same for a list. */
+  list(request: ProviderRequest): Promise<readonly unknown[]>
   close(): Promise<void>
 }
 
@@ -61,16 +70,24 @@ export function createProviderClient(world: OutboundWorld): ProviderClient {
     }
   }
 
+  async function parsed<Value>(
+    request: ProviderRequest,
+    read: (text: string) => Value | undefined,
+  ): Promise<Value> {
+    const { status, text } = await ask(request)
+    const { host } = new URL(request.url)
+    if (status !== 200) {
+      const said = `${host} answered with status ${status}${errorCodeIn(text)}`
+      throw new ProviderProblem(said, status)
+    }
+    const value = read(text)
+    if (value === undefined) throw new ProviderProblem(`${host} did not answer with JSON`)
+    return value
+  }
+
   return {
-    async json(request) {
-      const { status, text } = await ask(request)
-      const { host } = new URL(request.url)
-      if (status !== 200)
-        throw new ProviderProblem(`${host} answered with status ${status}${errorCodeIn(text)}`)
-      const parsed = objectIn(text)
-      if (parsed === undefined) throw new ProviderProblem(`${host} did not answer with JSON`)
-      return parsed
-    },
+    json: (request) => parsed(request, objectIn),
+    list: (request) => parsed(request, listIn),
     close: () => agent.destroy(),
   }
 }
@@ -87,10 +104,19 @@ async function textOf({ body }: Dispatcher.ResponseData): Promise<string> {
 }
 
 function objectIn(text: string): Readonly<Record<string, unknown>> | undefined {
+  const value = jsonIn(text)
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
+  return isObject ? (value as Record<string, unknown>) : undefined
+}
+
+function listIn(text: string): readonly unknown[] | undefined {
+  const value = jsonIn(text)
+  return Array.isArray(value) ? (value as unknown[]) : undefined
+}
+
+function jsonIn(text: string): unknown {
   try {
-    const parsed: unknown = JSON.parse(text)
-    const isObject = typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)
-    return isObject ? (parsed as Record<string, unknown>) : undefined
+    return JSON.parse(text) as unknown
   } catch {
     return undefined
   }

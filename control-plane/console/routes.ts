@@ -29,6 +29,7 @@ import { userEndingsRoutes } from './tenant/people/user-endings-routes.ts'
 import { userRoutes } from './tenant/people/user-routes.ts'
 import { usersRoutes } from './tenant/people/users-routes.ts'
 import { connectionsRoutes } from './tenant/connections/connections-routes.ts'
+import { domainsRoutes } from './tenant/connections/domains-routes.ts'
 import { connectorsRoutes } from './tenant/connectors/connectors-routes.ts'
 import { deviceRoutes as enrolledDeviceRoutes } from './tenant/devices/device-routes.ts'
 import { devicesRoutes } from './tenant/devices/devices-routes.ts'
@@ -95,6 +96,7 @@ export function consoleRoutes(world: ConsoleWorld): readonly ConsoleRoute[] {
     ...secretRoutes(world),
     ...instancesRoutes(world),
     ...connectionsRoutes(world), // `new` before those of one
+    ...domainsRoutes(world),
     ...provisioningRoutes(world),
     ...connectorsRoutes(world),
     ...ticketRoutes(world), // before those of one device: `enroll` is no id

@@ -7,10 +7,11 @@ import { randomBytes } from 'node:crypto'
 import type { Logger } from 'pino'
 import type { Clock } from '../../shared/clock.ts'
 import { Refusal } from '../../shared/errors.ts'
-import { endsInNumber, HOSTNAME, isThisMachine } from '../../shared/hosts.ts'
+import { HOSTNAME, isPublicName } from '../../shared/hosts.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import { boundedMap } from '../concurrency/bounded-map.ts'
 import { createFairSemaphore } from '../concurrency/fair-semaphore.ts'
+import { pauseMs } from '../outbound/proof-schedule.ts'
 import {
   beginHostnameLook,
   deleteHostnameClaim,
@@ -27,7 +28,6 @@ import type { Actor, Store } from '../store/store.ts'
 import { found } from '../tenants/alter.ts'
 import type { Tenants } from '../tenants/tenants.ts'
 import type { LookForProof } from './proof.ts'
-import { pauseMs } from './schedule.ts'
 
 interface HostnamesWorld {
   readonly store: Store
@@ -134,7 +134,3 @@ export function createHostnames({ store, tenants, look, clock, log }: HostnamesW
 }
 
 const wrong = (detail: string) => new Refusal('field_invalid', { field: 'hostname' }, detail)
-
-/** Of any other nobody could show whose it is. */
-const isPublicName = (hostname: string): boolean =>
-  hostname.includes('.') && !isThisMachine(hostname) && !endsInNumber(hostname)

@@ -4,13 +4,13 @@
  * receivers of webhooks are: public addresses alone, the socket to what was checked, no redirect, one
  * deadline. Of what answered, or did not, nothing is told but whether it was the proof.
  */
-import { Resolver } from 'node:dns/promises'
 import { request, type IncomingMessage } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { LIMITS } from '../../shared/limits.ts'
 import { openTunnel, resolveWithin } from '../outbound/checked-connect.ts'
 import { createReceiverAddresses } from '../outbound/public-address.ts'
 import type { Resolve } from '../outbound/resolve-name.ts'
+import { createTxtProofs, type RecordState, type ResolveTxt } from '../outbound/txt-proof.ts'
 
 /** The same path for all: a server that answers with what it was asked for proves nothing. */
 export const PROOF_PATH = '/.well-known/service-hostname.txt'
@@ -22,30 +22,22 @@ export interface ProofWorld {
   readonly allowPrivate: readonly string[]
   readonly egressProxy: string | null
   readonly resolve?: Resolve | undefined
-  readonly resolveTxt?: ((name: string) => Promise<readonly (readonly string[])[]>) | undefined
+  readonly resolveTxt?: ResolveTxt | undefined
   /** Elsewhere than where browsers ask, for tests. */
   readonly port?: number | undefined
   readonly timeoutMs?: number | undefined
 }
 
 type Way = 'dns' | 'http'
-/** `unknown`: nobody could say. */
-type RecordState = 'there' | 'gone' | 'unknown'
 export type LookForRecord = (hostname: string, token: string) => Promise<RecordState>
 export type LookForProof = (hostname: string, token: string) => Promise<Way | undefined>
 
 export function createProofs(world: ProofWorld) {
   const { allowPrivate, egressProxy, port = 80, timeoutMs = LIMITS.hostnameLookMsMax } = world
   const { resolve = resolveWithin(timeoutMs) } = world
-  const resolver = new Resolver({ timeout: Math.ceil(timeoutMs / 2), tries: 2 })
-  const { resolveTxt = (name) => resolver.resolveTxt(name) } = world
+  const records = createTxtProofs(timeoutMs, world.resolveTxt)
   const addresses = createReceiverAddresses({ allowPrivate, resolve })
   const ending = new AbortController()
-
-  async function isInRecord(hostname: string, proof: string): Promise<boolean> {
-    const records = await resolveTxt(proofRecordOf(hostname))
-    return records.some((parts) => parts.join('') === proof)
-  }
 
   async function isInFile(hostname: string, proof: string, signal: AbortSignal) {
     for (const address of (await addresses.find(hostname)).slice(0, LIMITS.addressesTriedMax)) {
@@ -81,7 +73,7 @@ export function createProofs(world: ProofWorld) {
     const deadline = AbortSignal.any([ending.signal, over.signal, AbortSignal.timeout(timeoutMs)])
     const shown = (way: Way, isThere: boolean) => (isThere ? way : Promise.reject(new NotShown()))
     const ways = [
-      isInRecord(hostname, proof).then((isThere) => shown('dns', isThere)),
+      records.isIn(proofRecordOf(hostname), proof).then((isThere) => shown('dns', isThere)),
       isInFile(hostname, proof, deadline).then((isThere) => shown('http', isThere)),
     ]
     const late = new Promise<undefined>((done) =>
@@ -96,22 +88,16 @@ export function createProofs(world: ProofWorld) {
     }
   }
 
-  /** Whether the record is still there; a name server that does not answer says nothing. */
-  const record: LookForRecord = async (hostname, token) => {
-    try {
-      return (await isInRecord(hostname, proofOf(token))) ? 'there' : 'gone'
-    } catch (error) {
-      const { code = '' } = error as NodeJS.ErrnoException
-      return ['ENOTFOUND', 'ENODATA'].includes(code) ? 'gone' : 'unknown'
-    }
-  }
+  const record: LookForRecord = (hostname, token) =>
+    records.state(proofRecordOf(hostname), proofOf(token))
 
   return {
     look,
     record,
+    records,
     close(): void {
       ending.abort()
-      resolver.cancel()
+      records.close()
     },
   }
 }

@@ -16,10 +16,10 @@ import {
   hostnameProofsOf,
   type HostnameProof,
 } from '../store/queries/hostname-proofs.ts'
+import { afterLook, endsAt } from '../outbound/proof-schedule.ts'
 import type { Actor, Store } from '../store/store.ts'
 import type { Tenants } from '../tenants/tenants.ts'
 import type { LookForRecord } from './proof.ts'
-import { MISSING_PAUSE_MS, PROVEN_PAUSE_MS } from './schedule.ts'
 
 interface RechecksWorld {
   readonly store: Store
@@ -46,22 +46,8 @@ export function createRechecks({ store, tenants, record, clock, log }: RechecksW
   async function lookAt(proof: HostnameProof): Promise<void> {
     const { hostname, tenantId, token } = proof
     const state = await looks.take(() => record(hostname, token), tenantId)
-    const lookedAt = clock.nowMs()
-    if (state === 'there') {
-      const dueAt = lookedAt + PROVEN_PAUSE_MS
-      return write(proof, { lookedAt, dueAt, missingSince: null, misses: 0 })
-    }
-    const dueAt = lookedAt + MISSING_PAUSE_MS
-    if (state === 'unknown') return write(proof, { dueAt })
-    const missingSince = proof.missingSince ?? lookedAt
-    const misses = proof.misses + 1
-    const missingMs = lookedAt - missingSince
-    const isOver =
-      missingMs >= LIMITS.hostnameUnprovenMsMax && misses >= LIMITS.hostnameUnprovenLooksMin
-    if (isOver && (await isStopped(proof))) return
-    const wasWarned = (proof.lookedAt ?? 0) - missingSince >= LIMITS.hostnameUnprovenWarnedMs
-    const isWarned = missingMs >= LIMITS.hostnameUnprovenWarnedMs && !wasWarned
-    await write(proof, { lookedAt, dueAt, missingSince, misses }, isWarned)
+    const { changes, isWarned, isOver } = afterLook(proof, state, clock.nowMs())
+    if (!isOver || !(await isStopped(proof))) await write(proof, changes, isWarned)
   }
 
   /** False: its tenant would be left with nothing to be reached by, or somebody was faster. */
@@ -82,7 +68,7 @@ export function createRechecks({ store, tenants, record, clock, log }: RechecksW
   async function write(
     proof: HostnameProof,
     changes: Parameters<typeof advanceHostnameProof>[2],
-    isWarned = false,
+    isWarned: boolean,
   ): Promise<void> {
     const { hostname, tenantId } = proof
     await store.change(async (change) => {
@@ -113,9 +99,8 @@ export function createRechecks({ store, tenants, record, clock, log }: RechecksW
       const nowMs = clock.nowMs()
       return (await hostnameProofsOf(store.read, tenantId)).flatMap((proof) => {
         const { hostname, token, missingSince } = proof
-        if (missingSince === null || nowMs - missingSince < LIMITS.hostnameUnprovenWarnedMs)
-          return []
-        const stopsAt = missingSince + LIMITS.hostnameUnprovenMsMax
+        const stopsAt = endsAt(proof, nowMs)
+        if (missingSince === null || stopsAt === undefined) return []
         return [{ hostname, token, missingSince, stopsAt }]
       })
     },

@@ -1,6 +1,6 @@
 /** Who is signed in, for how long, and with which grant: what the provider asks the realm. */
 import { decodeJwt } from 'jose'
-import type { KoaContextWithOIDC } from 'oidc-provider'
+import type { ClientAuthorizationState, KoaContextWithOIDC } from 'oidc-provider'
 import { Refusal } from '../../shared/errors.ts'
 import type { Tenant } from '../store/queries/tenants.ts'
 import { ACR_SECOND_FACTOR } from '../policy/verdict.ts'
@@ -57,7 +57,7 @@ export async function loadGrant(ctx: KoaContextWithOIDC, clientId: string) {
       ip: addressOf(ctx.req),
       userAgent: ctx.get('user-agent'),
       deviceId: (result?.device as { id?: string } | undefined)?.id,
-      provenAt: (result?.elsewhere as { provenAt?: number } | undefined)?.provenAt,
+      ...(result?.elsewhere as Pick<ClientAuthorizationState, 'provenAt' | 'upstream'> | undefined),
     },
   }
   session.ensureClientContainer(clientId)

@@ -34,6 +34,9 @@ const SIGN_OUT = { counted: 'logout', isForPeople: true, holdsWhileSuspended: tr
 const SIGN_IN_PATH = /^\/sign-in\/[A-Za-z0-9_-]{20,64}$/
 /** Each leads to somebody else's server, or asks it. */
 const CONNECTION = { methods: ['GET'], counted: 'signIn', isForPeople: true } as const
+const SIGNED_OUT_PATH = /^\/connections\/con_[0-9a-f]{32}\/signed-out$/
+/** By a provider, which shows a token that it has signed. */
+const BACK_CHANNEL_PATH = /^\/connections\/con_[0-9a-f]{32}\/back-channel-logout$/
 const DISCOVERY_PATH = /^\/\.well-known\/(?:openid-configuration|oauth-authorization-server)$/
 
 const ROUTES: readonly RealmRoute[] = [
@@ -45,6 +48,8 @@ const ROUTES: readonly RealmRoute[] = [
   { path: /^\/sign-in\/[A-Za-z0-9_-]{20,64}\/device\/state$/, methods: ['GET'] },
   { path: /^\/sign-in\/[A-Za-z0-9_-]{20,64}\/connection\/con_[0-9a-f]{32}$/, ...CONNECTION },
   { path: /^\/connections\/con_[0-9a-f]{32}\/(?:callback|test)$/, ...CONNECTION },
+  { path: SIGNED_OUT_PATH, methods: ['GET'], ...SIGN_OUT },
+  { path: BACK_CHANNEL_PATH, methods: SENT, counted: 'logout', holdsWhileSuspended: true },
   { path: /^\/device\/confirm$/, methods: ['GET'], ...DEVICE },
   { path: /^\/device\.js$/, methods: ['GET'] },
   { path: /^\/account(?:\/[a-z-]{1,40})?$/, methods: READ, isForPeople: true },

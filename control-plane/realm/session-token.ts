@@ -15,6 +15,7 @@ import { groupClaimsOf } from '../tenants/access-rules.ts'
 import { fitClaims, payloadBytesMax } from '../tenants/token-size.ts'
 import type { Tenant } from '../store/queries/tenants.ts'
 import { ACR_SECOND_FACTOR } from '../policy/verdict.ts'
+import type { UpstreamSession } from './sign-in/attempt-state.ts'
 import { wantsSecondFactor } from './sign-in/browser-sign-in.ts'
 import { errors } from './oidc.ts'
 import { makeRoom } from './session-count.ts'
@@ -34,6 +35,8 @@ declare module 'oidc-provider' {
     deviceId?: string | undefined
     /** When the person proved at a provider who they are, as far as it says; epoch seconds. */
     provenAt?: number | undefined
+    /** By which session at a provider they have come. */
+    upstream?: UpstreamSession | undefined
   }
 }
 
@@ -98,8 +101,8 @@ async function issueSessionToken(
   if (exp <= iat) throw new errors.InvalidGrant('the session is over')
 
   const began = await beganAt(ctx, code.sessionUid, clientId)
-  const { ip = '', userAgent = '', deviceId, provenAt = signedInAt } = began ?? {}
-  const issued = { tenantId, sid, userId: sub, ip, userAgent, deviceId }
+  const { ip = '', userAgent = '', deviceId, provenAt = signedInAt, upstream } = began ?? {}
+  const issued = { tenantId, sid, userId: sub, ip, userAgent, deviceId, upstream }
   const issuedAtMs = iat * SECOND_MS
   const signedInAtMs = Math.min(signedInAt, code.iat) * SECOND_MS
   const expiresAtMs = exp * SECOND_MS

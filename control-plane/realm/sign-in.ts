@@ -11,6 +11,7 @@ import type { Texts } from './pages/texts/english.ts'
 import { lacksDevice } from './session-device.ts'
 import { requestIdOf, showMessage } from './show.ts'
 import { exhausted, isOfAnother } from './sign-in/attempt-state.ts'
+import { homeRealm } from './sign-in/home-realm.ts'
 import { laterSteps } from './sign-in/later-steps.ts'
 import type { Outcome } from './sign-in/outcome.ts'
 import { passwordStep } from './sign-in/password-step.ts'
@@ -33,6 +34,7 @@ export function signInPages(realm: Realm, world: RealmWorld) {
   const { showOutcome, showPassword, textsOf } = showingOutcomes(realm, world)
   const tryPassword = passwordStep(realm, world)
   const goOn = laterSteps(realm, world)
+  const home = homeRealm(realm, world)
 
   return async function signInPages(ctx: RealmContext, next: () => Promise<unknown>) {
     const uid = SIGN_IN_PATH.exec(ctx.path)?.[1]
@@ -86,6 +88,9 @@ export function signInPages(realm: Realm, world: RealmWorld) {
       return showPassword(ctx, signIn, { status, problem: textsOf(ctx, signIn).formTooLong })
     }
     if (form.fields.has('restart')) return restart(ctx, signIn)
+    const named = form.fields.has('password') ? undefined : form.fields.get('username')
+    if (named !== undefined && (await home.isAsked(ctx, signIn)))
+      return home.goOn(ctx, signIn, named)
     const outcome = await outcomeOf(ctx, signIn, form.fields)
     const { tenantId } = tenant
     const from = { tenant_id: tenantId, request_id: requestIdOf(ctx), ip: addressOf(ctx.req) }

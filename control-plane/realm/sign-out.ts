@@ -8,6 +8,7 @@ import { FORM_PAGE_HEADERS } from './answers.ts'
 import { isFromOwnPage, readForm } from '../http/form.ts'
 import { errors } from './oidc.ts'
 import { signedOutPage, signOutPage } from './pages/sign-out-pages.ts'
+import { signOutThere } from './connections/sign-out-there.ts'
 import { sessionCookiePath } from './realm-cookies.ts'
 import { endSession } from './session-end.ts'
 import { placeOf, requestIdOf, showMessage, showPage } from './show.ts'
@@ -36,6 +37,7 @@ export function signOutPages(realm: Realm, world: RealmWorld) {
   const { tenantId } = tenant
   const { baseUrl, vault, sessions } = world
   const applicationUrl = realm.applicationUrls[0] ?? realm.issuer
+  const there = signOutThere(realm, world)
 
   return async function signOut(ctx: RealmContext, next: () => Promise<unknown>) {
     if (ctx.path !== '/logout' && ctx.path !== '/logout/confirm') return next()
@@ -59,13 +61,15 @@ export function signOutPages(realm: Realm, world: RealmWorld) {
     } else if (session.accountId !== undefined && session.accountId !== hint?.sub)
       return confirm(ctx, sent.parameters, confirmation)
 
+    const { upstream } = session.authorizations?.[clientId] ?? {}
     await leave(ctx, session, hint)
-    if (target === undefined) {
+    const onwards = (await there.urlFor(upstream, target)) ?? target
+    if (onwards === undefined) {
       const place = placeOf(ctx, world, realm, sent.parameters.ui_locales)
       return showPage(ctx, 200, signedOutPage(place, applicationUrl))
     }
     ctx.status = 303
-    ctx.redirect(target)
+    ctx.redirect(onwards)
   }
 
   async function confirm(ctx: RealmContext, parameters: Parameters, confirmation: string) {

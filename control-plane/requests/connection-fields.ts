@@ -25,13 +25,21 @@ const SETTINGS = {
   ),
   issuer: described(
     field,
-    'As the provider writes it. For `entra`: `https://login.microsoftonline.com/` with your directory ID and `/v2.0`.',
+    'As the provider writes it. For `entra`: `https://login.microsoftonline.com/` with your directory ID and `/v2.0`. For `github`: `https://github.com`, or your GitHub Enterprise Server.',
   ),
   client_id: field,
   client_secret: described(secret, 'Never shown again.'),
   hosted_domain: described(
     v.nullable(field),
     '`google` only, and required there: your Google Workspace domain.',
+  ),
+  organization: described(
+    v.nullable(field),
+    '`github` only: the organization whose members can sign in. null only where no accounts are created, or on your own GitHub Enterprise Server.',
+  ),
+  signs_out: described(
+    flag,
+    'People who sign out are sent to the provider to sign out there as well, if it names an `end_session_endpoint`.',
   ),
   creates_people: described(flag, 'New people get an account when they first sign in.'),
   mfa_values: described(
@@ -44,6 +52,8 @@ export const NewConnectionBody = v.strictObject({
   ...SETTINGS,
   preset: oneOf(CONNECTION_PRESETS),
   hosted_domain: v.optional(SETTINGS.hosted_domain, null),
+  organization: v.optional(SETTINGS.organization, null),
+  signs_out: v.optional(SETTINGS.signs_out, false),
   creates_people: v.optional(SETTINGS.creates_people, true),
   mfa_values: v.optional(SETTINGS.mfa_values, []),
 })
@@ -58,9 +68,19 @@ export const ConnectionAnswer = v.strictObject({
   issuer: v.string(),
   client_id: v.string(),
   hosted_domain: v.nullable(v.string()),
+  organization: v.nullable(v.string()),
+  signs_out: v.boolean(),
   creates_people: v.boolean(),
   mfa_values: v.array(v.string()),
   redirect_uri: described(v.string(), 'Enter it at the provider, exactly like this.'),
+  post_logout_redirect_uri: described(
+    v.string(),
+    'With `signs_out`: enter it at the provider as an address that people return to.',
+  ),
+  back_channel_logout_uri: described(
+    v.string(),
+    'Enter it at a provider that speaks OpenID Connect Back-Channel Logout: sessions that it ends are ended here.',
+  ),
   state: described(
     v.picklist(CONNECTION_STATES),
     '`draft` until someone has completed a test sign-in with these settings. Only an `active` one is on the sign-in page.',

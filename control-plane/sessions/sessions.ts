@@ -17,6 +17,8 @@ import {
 } from '../store/queries/sessions.ts'
 import { aliveSessionsBefore, type AliveFilter } from '../store/queries/alive-sessions.ts'
 import { requireTenant } from '../store/queries/tenants.ts'
+import { isEndedUpstream, putUpstreamSession } from '../store/queries/upstream-sessions.ts'
+import type { Queries } from '../store/engine.ts'
 import { pruneWith } from '../store/statements.ts'
 import type { Store } from '../store/store.ts'
 
@@ -35,6 +37,14 @@ interface IssuedSession {
   readonly expiresAtMs: number
   /** The enrolled device that it was begun on: it ends with it. */
   readonly deviceId?: string | undefined
+  /** By whose session at a provider it was begun: it ends with that one. */
+  readonly upstream?:
+    | {
+        readonly connectionId: string
+        readonly subject: string
+        readonly sid?: string | undefined
+      }
+    | undefined
 }
 
 /** The session has been revoked while its token was made: the token must not leave. */
@@ -73,6 +83,7 @@ export function createSessions({ store, clock }: { store: Store; clock: Clock })
         if (earliest < notBefore) throw new SessionRevoked()
         if (issued.deviceId !== undefined && !(await isDeviceGood(queries, issued.deviceId)))
           throw new SessionRevoked()
+        if (issued.upstream !== undefined) await noteUpstream(queries, issued, issued.upstream)
         await upsertSession(queries, {
           sid,
           tenantId,
@@ -148,4 +159,16 @@ export function createSessions({ store, clock }: { store: Store; clock: Clock })
 
     prune: pruneWith(store, deleteSessionsExpiredBefore, LIMITS.endedSessionKeptMs),
   }
+}
+
+/** The provider may have ended it while the person was still on their way here. */
+async function noteUpstream(
+  queries: Queries,
+  { tenantId, sid, expiresAtMs: expiresAt }: IssuedSession,
+  { connectionId, subject, sid: upstreamSid = '' }: NonNullable<IssuedSession['upstream']>,
+): Promise<void> {
+  if (upstreamSid !== '' && (await isEndedUpstream(queries, tenantId, connectionId, upstreamSid)))
+    throw new SessionRevoked()
+  const row = { tenantId, sid, connectionId, subject, upstreamSid, expiresAt }
+  await putUpstreamSession(queries, row)
 }

@@ -1,7 +1,7 @@
 /** The company's own identity providers, and who is who there. */
 import { flag, json, primaryKey, table, text, whole } from './columns.ts'
 
-export const CONNECTION_PRESETS = ['google', 'entra', 'okta', 'oidc'] as const
+export const CONNECTION_PRESETS = ['google', 'entra', 'okta', 'github', 'oidc'] as const
 export const CONNECTION_STATES = ['draft', 'tested', 'active'] as const
 
 export const connections = table('connections', {
@@ -25,6 +25,10 @@ export const connections = table('connections', {
   testedAt: whole('tested_at'),
   createdAt: whole('created_at').notNull(),
   updatedAt: whole('updated_at').notNull(),
+  /** GitHub alone: whose members may come in; null: anybody. */
+  organization: text('organization'),
+  /** Whoever signs out here is sent there to sign out as well. */
+  signsOut: flag('signs_out').notNull().default(false),
 })
 
 /** Who somebody is there. Never by an address: those are given to others, and typed by anybody. */
@@ -39,4 +43,59 @@ export const connectionIdentities = table(
     createdAt: whole('created_at').notNull(),
   },
   (table) => [primaryKey({ columns: [table.connectionId, table.issuer, table.subject] })],
+)
+
+/** Whose addresses end so comes in by this connection, once the domain is shown to be the tenant's. */
+export const connectionDomains = table(
+  'connection_domains',
+  {
+    tenantId: text('tenant_id').notNull(),
+    domain: text('domain').notNull(),
+    connectionId: text('connection_id').notNull(),
+    /** What its TXT record has to hold: random, and of this tenant and this domain alone. */
+    token: text('token').notNull(),
+    /** Grows with each change: a look that comes late changes nothing. */
+    turn: whole('turn').notNull().default(0),
+    createdAt: whole('created_at').notNull(),
+    dueAt: whole('due_at').notNull(),
+    /** Until it was proven. */
+    looks: whole('looks').notNull().default(0),
+    lookedAt: whole('looked_at'),
+    /** null: it waits for its proof, and leads nobody anywhere. */
+    provenAt: whole('proven_at'),
+    /** Since when the record is gone; null: it was there at the last look. */
+    missingSince: whole('missing_since'),
+    misses: whole('misses').notNull().default(0),
+  },
+  (table) => [primaryKey({ columns: [table.tenantId, table.domain] })],
+)
+
+/** By which session at a provider a session of ours was begun. */
+export const upstreamSessions = table(
+  'upstream_sessions',
+  {
+    tenantId: text('tenant_id').notNull(),
+    sid: text('sid').notNull(),
+    connectionId: text('connection_id').notNull(),
+    /** As the provider's tokens name them. */
+    subject: text('subject').notNull(),
+    /** Empty: the provider names none. */
+    upstreamSid: text('upstream_sid').notNull(),
+    expiresAt: whole('expires_at').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.tenantId, table.sid] })],
+)
+
+/** What providers have ended: each of their tokens counts once, and what comes late is over as well. */
+export const upstreamLogouts = table(
+  'upstream_logouts',
+  {
+    connectionId: text('connection_id').notNull(),
+    jtiHash: text('jti_hash').notNull(),
+    tenantId: text('tenant_id').notNull(),
+    /** Empty: all of somebody's. */
+    upstreamSid: text('upstream_sid').notNull(),
+    expiresAt: whole('expires_at').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.connectionId, table.jtiHash] })],
 )

@@ -5,7 +5,13 @@
 import * as access from './access-tables.ts'
 import * as acme from './acme-tables.ts'
 import * as analysis from './analysis-tables.ts'
-import { connectionIdentities, connections } from './connection-tables.ts'
+import {
+  connectionDomains,
+  connectionIdentities,
+  connections,
+  upstreamLogouts,
+  upstreamSessions,
+} from './connection-tables.ts'
 import * as connector from './connector-tables.ts'
 import * as ofConsole from './console-tables.ts'
 import * as core from './core-tables.ts'
@@ -22,8 +28,11 @@ export const schema = {
   ...access,
   ...acme,
   ...analysis,
+  connectionDomains,
   connectionIdentities,
   connections,
+  upstreamLogouts,
+  upstreamSessions,
   ...connector,
   ...ofConsole,
   ...core,

@@ -8,6 +8,7 @@ import { mapPage, PAGE_QUERY, pageOf } from '../../requests/paging.ts'
 import { accessEndpoints } from './access-routes.ts'
 import { accountEndpoints } from './account-routes.ts'
 import { consoleEndpoints } from './console-routes.ts'
+import { connectionDomainEndpoints } from './connection-domain-routes.ts'
 import { connectionEndpoints } from './connection-routes.ts'
 import { operatorConnectorEndpoints } from './connector-routes.ts'
 import { operatorDeviceEndpoints } from './device-routes.ts'
@@ -45,6 +46,7 @@ export function operatorEndpoints(world: ApiWorld): readonly Endpoint[] {
     ...operatorDeviceEndpoints(world),
     ...webhookEndpoints(world),
     ...connectionEndpoints(world),
+    ...connectionDomainEndpoints(world),
     ...scimEndpoints(world),
     ...monitoringEndpoints(world),
     ...consoleEndpoints(world),

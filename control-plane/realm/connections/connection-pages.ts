@@ -2,22 +2,24 @@
  * The way to a provider and back. What comes back is worth nothing unless this browser was sent there
  * with it, for this sign-in, to this very connection, and it has not come back before.
  */
-import { hash, randomBytes } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { AdapterPayload } from 'oidc-provider'
 import { nowSeconds } from '../../../shared/clock.ts'
 import { callbackUrlOf } from '../../connections/addresses.ts'
+import type { Connection } from '../../connections/connections.ts'
 import { GATE_WORDS } from '../../connections/gate-words.ts'
-import { gate, type UpstreamPerson } from '../../connections/gate.ts'
+import { gate, type Claims, type UpstreamPerson } from '../../connections/gate.ts'
 import { ProviderProblem } from '../../connections/provider-client.ts'
 import { isConfirmation, browserSignInOf, whereFrom } from '../sign-in/browser-sign-in.ts'
 import type { BrowserSignIn } from '../sign-in/browser-sign-in.ts'
+import type { UpstreamSession } from '../sign-in/attempt-state.ts'
 import { showingOutcomes } from '../sign-in/show-outcome.ts'
 import { upstreamStep } from '../sign-in/upstream-step.ts'
 import { requestIdOf, showMessage } from '../show.ts'
 import type { Realm, RealmContext, RealmWorld } from '../world.ts'
-import { addressOf } from '../../listener/client-address.ts'
 import { testingConnections } from './connection-test.ts'
-import { upstreamCookies, type UpstreamFlow } from './upstream-cookies.ts'
+import { toProviders } from './to-provider.ts'
+import { upstreamCookies } from './upstream-cookies.ts'
 import { isOvertaken, whoComes } from './who-comes.ts'
 
 const START_PATH = /^\/sign-in\/([A-Za-z0-9_-]{20,64})\/connection\/(con_[0-9a-f]{32})$/
@@ -26,15 +28,19 @@ const ANSWER = /^[\x21-\x7e]{1,4096}$/
 /** Ways back that one sign-in remembers: with more it has to be begun anew. */
 const USED_STATES_MAX = 20
 const SKEW_SECONDS = 60
+const ID = /^[\x21-\x7e]{1,255}$/
+/** A longer one would make an address that is longer than servers read. */
+const ID_TOKEN_CHARACTERS_MAX = 6144
 
 export function connectionPages(realm: Realm, world: RealmWorld) {
   const { tenant, issuer, records } = realm
   const { tenantId } = tenant
-  const { store, connections, connectionProtocol: protocol, log } = world
+  const { store, connections, connectionProtocol: protocol } = world
   const cookies = upstreamCookies(realm, world)
   const step = upstreamStep(realm, world)
   const { showOutcome } = showingOutcomes(realm, world)
   const test = testingConnections(realm, world)
+  const { begin, failed, note } = toProviders(realm, world)
   const redirectUri = (connectionId: string) =>
     callbackUrlOf(world.baseUrl, { tenantId, connectionId })
 
@@ -46,7 +52,8 @@ export function connectionPages(realm: Realm, world: RealmWorld) {
     if (answered !== undefined) return comeBack(ctx, answered)
     const tested = test.connectionOf(ctx)
     if (tested === undefined) return next()
-    return begin(ctx, tested.connectionId, { uid: null, actor: tested.actor }, false)
+    const whose = { uid: null, actor: tested.actor }
+    return begin(ctx, tested.connectionId, { whose, isConfirmation: false })
   }
 
   async function start(ctx: RealmContext, uid: string, connectionId: string) {
@@ -55,37 +62,11 @@ export function connectionPages(realm: Realm, world: RealmWorld) {
     if (signIn.isFinished) return showMessage(ctx, world, realm, 'expired', whereFrom(signIn))
     if (tenant.licenceBlocksSignin)
       return showMessage(ctx, world, realm, 'licence_blocked', whereFrom(signIn))
-    return begin(ctx, connectionId, { uid, actor: null }, isConfirmation(signIn))
-  }
-
-  async function begin(
-    ctx: RealmContext,
-    connectionId: string,
-    whose: Pick<UpstreamFlow, 'uid' | 'actor'>,
-    isConfirmed: boolean,
-  ) {
-    const found = await connections.withSecret(tenantId, connectionId)
-    const isOpen = found !== undefined && (found.state === 'active' || whose.uid === null)
-    if (!isOpen) return showMessage(ctx, world, realm, 'not_found')
-    const flow: UpstreamFlow = {
-      ...{ connectionId, updatedAt: found.updatedAt, ...whose },
-      state: cookies.newState(),
-      nonce: randomBytes(32).toString('base64url'),
-      verifier: randomBytes(32).toString('base64url'),
-    }
-    try {
-      const to = await protocol.authorizationUrl(
-        found,
-        redirectUri(connectionId),
-        flow,
-        isConfirmed,
-      )
-      cookies.giveFlow(ctx, flow)
-      ctx.status = 303
-      ctx.redirect(to)
-    } catch (error) {
-      return failed(ctx, connectionId, error)
-    }
+    return begin(ctx, connectionId, {
+      whose: { uid, actor: null },
+      isConfirmation: isConfirmation(signIn),
+      loginHint: signIn.interaction.params?.login_hint,
+    })
   }
 
   async function comeBack(ctx: RealmContext, connectionId: string) {
@@ -108,11 +89,17 @@ export function connectionPages(realm: Realm, world: RealmWorld) {
       const { code, problem } = answerOf(ctx)
       if (code === undefined) throw new ProviderProblem(problem)
       const answer = { code, issuer: parameterOf(ctx, 'iss') }
-      const claims = await protocol.claimsFor(found, redirectUri(connectionId), answer, flow)
+      const { claims, idToken } = await protocol.claimsFor(
+        found,
+        redirectUri(connectionId),
+        answer,
+        flow,
+      )
       if (signIn === undefined) return await test.show(ctx, found, claims, flow.actor ?? '')
       const gated = gate(found, claims)
       if (gated.kind === 'refused') throw new ProviderProblem(GATE_WORDS[gated.problem])
-      return await letIn(ctx, signIn, found, gated.person)
+      const session = sessionOf(found, claims, idToken)
+      return await letIn(ctx, signIn, found, gated.person, session)
     } catch (error) {
       return failed(ctx, connectionId, error)
     }
@@ -143,6 +130,7 @@ export function connectionPages(realm: Realm, world: RealmWorld) {
     signIn: BrowserSignIn,
     connection: Parameters<typeof whoComes>[1],
     person: UpstreamPerson,
+    session: UpstreamSession,
   ) {
     const { connectionId } = connection
     const ask = () => whoComes(world, connection, person, requestIdOf(ctx))
@@ -164,7 +152,7 @@ export function connectionPages(realm: Realm, world: RealmWorld) {
     }
     const outcome = await step.goOn(ctx, signIn, who.user, {
       ...{ connectionId, updatedAt: connection.updatedAt, issuer: from, subject },
-      ...{ hasSecondFactor: person.hasSecondFactor, provenAt: longAgo(person.provenAt) },
+      ...{ hasSecondFactor: person.hasSecondFactor, provenAt: longAgo(person.provenAt), session },
     })
     note(ctx, connectionId, outcome.kind)
     // a page of its own address, which a reload may ask for again
@@ -181,17 +169,19 @@ export function connectionPages(realm: Realm, world: RealmWorld) {
     ctx.status = 303
     ctx.redirect(`${issuer}/sign-in/${uid}?app=${encodeURIComponent(host)}`)
   }
+}
 
-  async function failed(ctx: RealmContext, connectionId: string, error: unknown) {
-    if (!(error instanceof ProviderProblem)) throw error
-    note(ctx, connectionId, error.message)
-    const details = [error.message, requestIdOf(ctx)]
-    return showMessage(ctx, world, realm, 'connection_failed', { details })
-  }
-
-  function note(ctx: RealmContext, connectionId: string, outcome: string) {
-    const from = { tenant_id: tenantId, request_id: requestIdOf(ctx), ip: addressOf(ctx.req) }
-    log.info({ ...from, connection_id: connectionId, outcome }, 'sign-in by a provider')
+/** What the provider may end, and is shown when the person signs out here. */
+function sessionOf(
+  { connectionId, signsOut }: Pick<Connection, 'connectionId' | 'signsOut'>,
+  { sub, sid }: Claims,
+  idToken: string | undefined,
+): UpstreamSession {
+  const isShown = signsOut && idToken !== undefined && idToken.length <= ID_TOKEN_CHARACTERS_MAX
+  return {
+    ...{ connectionId, subject: String(sub) },
+    ...(typeof sid === 'string' && ID.test(sid) && { sid }),
+    ...(isShown && { idToken }),
   }
 }
 

@@ -1,7 +1,8 @@
 /**
  * Whose account somebody gets who has shown who they are at a provider: the one that is connected, or
  * a new one. One that is here already is never taken over for its address alone: whoever has it may
- * not be whoever comes, whichever of both was here first.
+ * not be whoever comes, whichever of both was here first. Only an account that nobody can have opened
+ * yet is connected, where the domain of its address is proven for the connection.
  */
 import { Refusal } from '../../../shared/errors.ts'
 import { withoutUnseen } from '../../../shared/unseen.ts'
@@ -16,6 +17,7 @@ import { requireTenant } from '../../store/queries/tenants.ts'
 import { findUserDirectory } from '../../store/queries/user-directories.ts'
 import { findUser, findUserByKey, insertUser } from '../../store/queries/users.ts'
 import type { RealmWorld } from '../world.ts'
+import { isLinkedByDomain } from './link-by-domain.ts'
 
 type WhoComes =
   | { readonly kind: 'known'; readonly user: User }
@@ -47,9 +49,17 @@ export async function whoComes(
     if (!isEmailVerified && preset !== 'entra')
       return { kind: 'refused', problem: 'email_unverified' }
     const key = fold(email)
-    const local =
-      (await findUserByKey(queries, tenantId, 'emailKey', key)) ??
-      (await findUserByKey(queries, tenantId, 'usernameKey', key))
+    const row = { connectionId, issuer, subject, tenantId, createdAt: nowMs }
+    const actor = { name: 'realm', requestId }
+    const addressed = await findUserByKey(queries, tenantId, 'emailKey', key)
+    if (addressed !== undefined && (await isLinkedByDomain(change, connectionId, addressed))) {
+      const { userId } = addressed
+      await insertIdentity(queries, { ...row, userId })
+      const content = { user_id: userId, connection_id: connectionId, by: 'domain' }
+      await change.audit(actor, { action: 'user.connected', tenantId, content })
+      return { kind: 'known', user: addressed }
+    }
+    const local = addressed ?? (await findUserByKey(queries, tenantId, 'usernameKey', key))
     if (local !== undefined) return { kind: 'must_prove', user: local }
     // whom the tenant's own database knows by this address it tells to who has the password alone
     const isElsewhere = (await findUserDirectory(queries, tenantId)) !== undefined
@@ -64,9 +74,7 @@ export async function whoComes(
     const user = accountWithoutCredentials(wished, nowMs)
     await insertUser(queries, user)
     const { userId } = user
-    const row = { connectionId, issuer, subject, tenantId, userId, createdAt: nowMs }
-    await insertIdentity(queries, row)
-    const actor = { name: 'realm', requestId }
+    await insertIdentity(queries, { ...row, userId })
     const content = { user_id: userId, connection_id: connectionId }
     await change.audit(actor, { action: 'user.created', tenantId, content })
     return { kind: 'known', user }

@@ -1,4 +1,5 @@
 import { html } from 'hono/html'
+import type { TextFieldView } from '../../pages/blocks/field.ts'
 import { linkButton } from '../../pages/blocks/form.ts'
 import type { Html } from '../../pages/html.ts'
 import { notice } from '../../pages/blocks/notice.ts'
@@ -6,6 +7,11 @@ import { otherWay } from './blocks/form.ts'
 import { pageWithForm } from './page-with-form.ts'
 import { page, type Page, type Place } from './layout.ts'
 import type { Texts } from './texts/english.ts'
+
+export interface ConnectionButton {
+  readonly name: string
+  readonly href: string
+}
 
 interface SignInView {
   readonly place: Place & { readonly name: string }
@@ -22,7 +28,9 @@ interface SignInView {
   /** Where a new password is asked for; not for people of a tenant's own database. */
   readonly forgottenUrl?: string | undefined
   /** Providers that one may come in by instead. */
-  readonly connections?: readonly { readonly name: string; readonly href: string }[]
+  readonly connections?: readonly ConnectionButton[]
+  /** Back to the page with all ways to sign in, where there are more. */
+  readonly otherWaysUrl?: string | undefined
   /** Everybody has to, but people with emergency access: where the form for these is. */
   readonly emergencyUrl?: string | undefined
   /** It is the page with that form. */
@@ -32,13 +40,12 @@ interface SignInView {
 export function signInPage(view: SignInView): Page {
   const {
     place,
-    applicationHost,
     action,
     username,
     problem,
     notice: why,
     forgottenUrl,
-    isConfirmation,
+    otherWaysUrl,
     connections = [],
     emergencyUrl,
     isEmergency = false,
@@ -46,16 +53,12 @@ export function signInPage(view: SignInView): Page {
   const { texts } = place
   const isRetry = username !== ''
   const shownWhy = why === undefined || problem !== undefined ? undefined : notice('info', why)
-  const head = {
-    title: texts.signIn,
-    heading: place.name,
-    intro: isConfirmation === true ? texts.confirmIdentity : texts.signInTo(applicationHost),
-  }
+  const head = headOf(view)
   if (emergencyUrl !== undefined)
     return page({
       ...{ place, ...head },
       content: html`${shownWhy ?? ''} ${problem === undefined ? '' : notice('problem', problem)}
-      ${buttonsOf(connections, texts, undefined)}
+      ${connectionButtons(connections, texts, undefined)}
       ${otherWay(emergencyUrl, texts.connections.emergency)}`,
     })
   const { or, orEmergency } = texts.connections
@@ -65,17 +68,10 @@ export function signInPage(view: SignInView): Page {
     above:
       connections.length === 0
         ? shownWhy
-        : html`${shownWhy ?? ''} ${buttonsOf(connections, texts, 'quiet')}
+        : html`${shownWhy ?? ''} ${connectionButtons(connections, texts, 'quiet')}
             <p class="divider"><span>${isEmergency ? orEmergency : or}</span></p>`,
     fields: [
-      {
-        name: 'username',
-        label: texts.username,
-        autocomplete: 'username',
-        value: username,
-        charactersMax: 320,
-        hasFocus: !isRetry,
-      },
+      loginField(texts, username, !isRetry),
       {
         name: 'password',
         label: texts.password,
@@ -85,15 +81,38 @@ export function signInPage(view: SignInView): Page {
         hasFocus: isRetry,
       },
     ],
-    below:
-      forgottenUrl === undefined
-        ? undefined
-        : otherWay(forgottenUrl, texts.account.forgotten.title),
+    below: html`${
+      forgottenUrl === undefined ? '' : otherWay(forgottenUrl, texts.account.forgotten.title)
+    }
+    ${otherWaysUrl === undefined ? '' : otherWay(otherWaysUrl, texts.connections.otherWays)}`,
   })
 }
 
-function buttonsOf(
-  connections: NonNullable<SignInView['connections']>,
+/** What both pages of a sign-in begin with. */
+export function headOf({
+  place,
+  applicationHost,
+  isConfirmation,
+}: Pick<SignInView, 'place' | 'applicationHost' | 'isConfirmation'>) {
+  const { texts } = place
+  return {
+    title: texts.signIn,
+    heading: place.name,
+    intro: isConfirmation === true ? texts.confirmIdentity : texts.signInTo(applicationHost),
+  }
+}
+
+export const loginField = (texts: Texts, username: string, hasFocus: boolean): TextFieldView => ({
+  name: 'username',
+  label: texts.username,
+  autocomplete: 'username',
+  value: username,
+  charactersMax: 320,
+  hasFocus,
+})
+
+export function connectionButtons(
+  connections: readonly ConnectionButton[],
   { connections: texts }: Texts,
   look: 'quiet' | undefined,
 ): Html {

@@ -9,6 +9,16 @@ import { newSeed } from '../../accounts/totp.ts'
 import { isSameSecret } from '../../keys/vault.ts'
 import type { FactorKind } from '../../policy/verdict.ts'
 
+/** What somebody has come by at a provider: what it ends, and what it is signed out of. */
+export interface UpstreamSession {
+  readonly connectionId: string
+  /** As the provider's own tokens name them. */
+  readonly subject: string
+  readonly sid?: string | undefined
+  /** Shown to it at the sign-out, where the connection wants that. */
+  readonly idToken?: string | undefined
+}
+
 export interface AttemptState {
   /** Who has given the right password, and when. */
   readonly userId: string
@@ -43,9 +53,11 @@ export interface AttemptState {
     readonly hasSecondFactor: boolean
     /** When they proved it there (epoch seconds), as far as it says. */
     readonly provenAt?: number | undefined
+    readonly session?: UpstreamSession | undefined
   }
   /** The same of the session that is asked for more. */
   readonly sessionProvenAt?: number
+  readonly sessionUpstream?: UpstreamSession
 }
 
 /** Coffee is allowed between the password and the code. */

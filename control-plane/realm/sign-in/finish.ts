@@ -74,6 +74,8 @@ export function finishing(realm: Realm, world: RealmWorld) {
       // More was shown, but no password: a session is not younger for it
       const ts = state.sessionTs ?? Math.floor(change.nowMs / SECOND_MS)
       const provenAt = provenElsewhereAt(state)
+      const upstream =
+        state.sessionTs === undefined ? state.upstream?.session : state.sessionUpstream
       const { amr, acr } = signedIn
       const resumed: AdapterPayload = {
         ...withState(interaction, { finishedAt: change.nowMs, ...kept }),
@@ -81,7 +83,7 @@ export function finishing(realm: Realm, world: RealmWorld) {
         result: {
           login: { accountId: userId, ts, amr: [...amr], acr },
           ...(facts.device.enrolled && { device: { id: facts.device.enrolled.deviceId } }),
-          ...(provenAt !== undefined && { elsewhere: { provenAt } }),
+          ...((provenAt ?? upstream) !== undefined && { elsewhere: { provenAt, upstream } }),
         },
       }
       await records.saveSignIn(change.queries, uid, resumed)

@@ -194,9 +194,10 @@ export function laterSteps(realm: Realm, world: RealmWorld) {
       if (accountId !== signIn.interaction.session?.accountId) return undefined
       const begun = beginState(accountId, clock.nowMs(), secret.hash)
       const proof = provenBy(session)
-      const { provenAt } = session.authorizations?.[realm.clientId] ?? {}
+      const { provenAt, upstream } = session.authorizations?.[realm.clientId] ?? {}
       const times = { sessionTs: loginTs, ...(provenAt && { sessionProvenAt: provenAt }) }
-      return { ...begun, ...times, ...(proof && { proof }) }
+      const from = upstream && { sessionUpstream: upstream }
+      return { ...begun, ...times, ...from, ...(proof && { proof }) }
     }
 
     async function isAlive({ userId }: AttemptState): Promise<boolean> {
@@ -215,7 +216,12 @@ export function laterSteps(realm: Realm, world: RealmWorld) {
         const isSame = current?.userId === userId && before.passwordHash === passwordHash
         if (!isSame || !(await usableUser(queries, tenantId, current, sid))) throw new Overtaken()
         const passwordAt = (Math.floor(nowMs / SECOND_MS) + 1) * SECOND_MS // the revocation's
-        const { sessionTs: _replaced, sessionProvenAt: _old, ...rest } = current
+        const {
+          sessionTs: _replaced,
+          sessionProvenAt: _old,
+          sessionUpstream: _by,
+          ...rest
+        } = current
         const next = { ...rest, passwordAt, chosenHash: chosenHashOf(signIn.uid, plain) }
         await records.saveSignIn(queries, signIn.uid, withState(payload, next))
         await accountMail.tellPasswordChanged(change, before, language)

@@ -197,7 +197,8 @@ interface Verified {
 function continued(known: AttemptState | undefined, begun: AttemptState): AttemptState {
   const isDone = known?.finishedAt !== undefined && known.proof === undefined
   if (known?.userId !== begun.userId || isDone) return begun
-  const { sessionTs: _replaced, sessionProvenAt: _old, upstream: _elsewhere, ...rest } = known
+  const { sessionTs: _replaced, sessionProvenAt: _old, ...shown } = known
+  const { upstream: _elsewhere, sessionUpstream: _by, ...rest } = shown
   const { passwordAt, browserHash, challenge, seed } = begun
   return { ...rest, passwordAt, browserHash, challenge, seed }
 }

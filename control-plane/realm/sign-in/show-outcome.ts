@@ -14,6 +14,7 @@ import { enrolPage } from '../pages/enrol-page.ts'
 import { newPasswordPage } from '../pages/new-password-page.ts'
 import { recoveryCodesPage } from '../pages/recovery-codes-page.ts'
 import { secondFactorPage } from '../pages/second-factor-page.ts'
+import { addressPage } from '../pages/address-page.ts'
 import { signInPage } from '../pages/sign-in-page.ts'
 import type { Texts } from '../pages/texts/english.ts'
 import { SESSION_ENDED, SESSION_ENDINGS } from '../../../shared/sign-in/session-ended.ts'
@@ -44,6 +45,8 @@ interface PasswordPage {
   readonly username?: string | undefined
   readonly problem?: string | undefined
   readonly reason?: AttemptReason | undefined
+  /** Where both are there: an address is asked for first, and what was typed leads to a password. */
+  readonly step?: 'address' | 'password'
 }
 
 /** One answer for all: whoever may not use a password does not learn that it is the right one. */
@@ -73,35 +76,41 @@ export function showingOutcomes(realm: Realm, world: RealmWorld) {
     const upstream = upstreamCookies(realm, world)
     const isConnecting = upstream.link(ctx, signIn.uid) !== undefined
     const ending = SESSION_ENDINGS.find((one) => one === ended)
-    const { status, reason, username = typeof loginHint === 'string' ? loginHint : '' } = view
+    const { status, reason, step, username = textOf(loginHint) } = view
     const offered = isConnecting ? [] : await connections.active(tenant.tenantId)
     const isEmergency = !isConnecting && (await isForEmergencies())
-    const isAsked = status !== 200 || ctx.query.emergency !== undefined
+    const isPasswordAsked = step === 'password' || (step === undefined && status !== 200)
+    const isAsked = isPasswordAsked || ctx.query.emergency !== undefined
     const mistaken = isEmergency ? 'connection_required' : 'credentials_wrong'
     const said = MISTAKEN.has(reason) ? mistaken : reason
+    const { connections: words } = place.texts
     const problem = view.problem ?? (said && place.texts.attempt[said])
-    const [only, ...others] = offered.map((one) => buttonOf(signIn, one))
+    const buttons = offered.map((one) => buttonOf(signIn, one))
+    const [only, ...others] = buttons
     const isOneStep = isEmergency && !isAsked && others.length === 0 && problem === undefined
     // a provider that is away sends nobody back: whoever tries again sees the other way
     if (isOneStep && only !== undefined && ending === undefined && !upstream.isAway(ctx))
       return ctx.redirect(only.href)
     ctx.set(FORM_PAGE_HEADERS)
-    const page = signInPage({
+    const shown = {
       place,
       applicationHost: hostOf(signIn),
       action: actionOf(signIn),
       username: username.slice(0, LOGIN_CHARACTERS_MAX),
       isConfirmation: isConfirmation(signIn),
       problem,
-      notice: isConnecting
-        ? place.texts.connections.connect
-        : ending && place.texts.sessionEnded[ending],
-      connections: offered.map((one) => buttonOf(signIn, one)),
-      ...(isEmergency
-        ? { isEmergency, ...(!isAsked && { emergencyUrl: `${actionOf(signIn)}&emergency` }) }
-        : { forgottenUrl: `${realm.issuer}/account/forgotten` }),
-    })
-    await showPage(ctx, status, page)
+      notice: isConnecting ? words.connect : ending && place.texts.sessionEnded[ending],
+      connections: buttons,
+    }
+    const emergencyUrl = isEmergency && !isAsked ? `${actionOf(signIn)}&emergency` : undefined
+    const hasChoice = isEmergency ? others.length > 0 && !isAsked : only !== undefined
+    if (hasChoice && !isPasswordAsked)
+      return showPage(ctx, status, addressPage({ ...shown, emergencyUrl }))
+    const forgottenUrl = `${realm.issuer}/account/forgotten`
+    const ways = isEmergency
+      ? { isEmergency, emergencyUrl }
+      : { forgottenUrl, connections: [], otherWaysUrl: only && actionOf(signIn) }
+    await showPage(ctx, status, signInPage({ ...shown, ...ways }))
   }
 
   /** Nobody else comes in by a password. */
@@ -289,3 +298,5 @@ function sentenceOf(
 function hostOf({ interaction }: BrowserSignIn): string {
   return new URL(String(interaction.params?.redirect_uri)).host
 }
+
+const textOf = (parameter: unknown): string => (typeof parameter === 'string' ? parameter : '')

@@ -58,6 +58,9 @@ const SPECIAL: Readonly<Record<string, (prepared: Prepared) => Special>> = {
   [`DELETE ${MEMBERS}/{user_id}`]: () => SUPPORT,
 }
 
+/** Of the connection, and not proven. */
+export const DOMAIN = 'acme.example'
+
 const OF_CERTIFICATES = 'test/control-plane/acme/states.test.ts'
 const OF_HOSTNAMES = 'test/control-plane/hostnames/claims-api.test.ts'
 const OF_PERSON = 'test/control-plane/console/person.test.ts'
@@ -138,6 +141,7 @@ export function callOf(declaration: Declaration, prepared: Prepared): GoodCall {
     invitation_id: 'inv_nobody',
     delivery_id: prepared.deliveryId,
     hostname: 'acme.localhost',
+    domain: DOMAIN,
     address: ADDRESS,
     ...special.path,
   }

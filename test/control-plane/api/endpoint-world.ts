@@ -16,7 +16,7 @@ import { startAiProvider } from '../../support/ai-provider.ts'
 import { OPERATOR_KEY, startApi, type CallOptions } from '../../support/api.ts'
 import { movableClock, temporaryFolder } from '../../support/control-plane.ts'
 import { acme as ACME } from '../../support/certificates.ts'
-import { ADDRESS, callOf, type Prepared } from './endpoint-calls.ts'
+import { ADDRESS, DOMAIN, callOf, type Prepared } from './endpoint-calls.ts'
 
 export interface Teardown {
   teardown(work: () => unknown): void
@@ -88,6 +88,7 @@ export async function prepareWorld(t: Teardown) {
   const client = { client_id: 'service', client_secret: 'secret' }
   const made = await operator('POST', '/tenants/acme/connections', { ...provider, ...client })
   const connectionId = String(made.body['connection_id'])
+  await operator('POST', `/tenants/acme/connections/${connectionId}/domains`, { domain: DOMAIN })
   const theirs = { connectionId, issuer: provider.issuer, subject: 'of-the-user' }
   await services.store.change(({ queries }) =>
     insertIdentity(queries, { ...theirs, tenantId: 'acme', userId, createdAt: nowMs }),

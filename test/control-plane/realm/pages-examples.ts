@@ -46,6 +46,7 @@ import { recoveryCodesPage } from '../../../control-plane/realm/pages/recovery-c
 import { secondFactorPage } from '../../../control-plane/realm/pages/second-factor-page.ts'
 import { gate } from '../../../control-plane/connections/gate.ts'
 import { connectionTestPage } from '../../../control-plane/realm/pages/connection-test-page.ts'
+import { addressPage } from '../../../control-plane/realm/pages/address-page.ts'
 import { signInPage } from '../../../control-plane/realm/pages/sign-in-page.ts'
 import { signedOutPage, signOutPage } from '../../../control-plane/realm/pages/sign-out-pages.ts'
 import { english, type MessageKind } from '../../../control-plane/realm/pages/texts/english.ts'
@@ -78,7 +79,14 @@ export const EXAMPLES: Readonly<Record<string, (place: NamedPlace) => Page>> = {
       username: 'ada',
       problem: place.texts.attempt.credentials_wrong,
     }),
-  'signInPage, with providers': (place) => signInPage({ ...signIn(place), connections: PROVIDERS }),
+  addressPage: (place) => addressPage({ ...signIn(place), connections: PROVIDERS }),
+  'addressPage, no provider for it': (place) =>
+    addressPage({
+      ...{ ...signIn(place), connections: PROVIDERS, emergencyUrl: ACTION, username: 'ada@x.example' },
+      problem: place.texts.connections.noneForAddress,
+    }),
+  'signInPage, behind the address': (place) =>
+    signInPage({ ...signIn(place), username: 'ada@acme.example', otherWaysUrl: ACTION }),
   'signInPage, with providers alone': (place) =>
     signInPage({ ...signIn(place), connections: PROVIDERS, emergencyUrl: ACTION }),
   'signInPage, for emergencies': (place) =>

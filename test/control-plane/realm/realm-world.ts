@@ -53,6 +53,8 @@ export interface WorldOptions {
   readonly mailTransport?: MailTransport
   /** How webhooks are reached. */
   readonly receivers?: ReceiverWorld
+  /** What name servers say of TXT records. */
+  readonly resolveTxt?: (name: string) => Promise<readonly (readonly string[])[]>
   /** What the realms get instead of the real service, made from it. */
   readonly adapt?: (services: Services) => Partial<RealmWorld>
 }
@@ -84,6 +86,7 @@ export async function startWorld(t: TestScope, options: WorldOptions = {}) {
     },
     directoryAddresses: ['127.0.0.0/8'],
     ...(options.receivers && { receivers: options.receivers }),
+    proofs: { resolveTxt: options.resolveTxt ?? (async () => []), timeoutMs: 1000 },
     ...secrets,
     clock: options.clock ?? systemClock,
     log,

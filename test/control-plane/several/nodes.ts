@@ -11,7 +11,7 @@ import {
   type ServicesOptions,
 } from '../../support/control-plane.ts'
 import { newDatabase } from '../../support/databases.ts'
-import { startWorld } from '../realm/realm-world.ts'
+import { startWorld, type WorldOptions } from '../realm/realm-world.ts'
 
 /** What all of them have. */
 export async function commonOf(t: Test) {
@@ -28,8 +28,8 @@ export async function startTwo(t: Test, each: readonly ServicesOptions[] = [{}, 
 }
 
 /** Realms behind one address, which asks them in turns. */
-export async function startTwoRealms(t: Test) {
-  const common = await commonOf(t)
+export async function startTwoRealms(t: Test, options: WorldOptions = {}) {
+  const common = { ...(await commonOf(t)), ...options }
   let asked = 0
   const front = createServer((request, response) => {
     const { realms } = asked++ % 2 === 0 ? here : there

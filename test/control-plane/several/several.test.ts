@@ -6,6 +6,7 @@ process.env['TEST_DATABASE'] = 'postgres'
 t.teardown(() => delete process.env['TEST_DATABASE'])
 await import('./rates.ts')
 await import('./sign-ins.ts')
+await import('./federation.ts')
 await import('./jobs.ts')
 await import('./instances.ts')
 await import('./connectors.ts')

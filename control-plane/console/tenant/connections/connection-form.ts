@@ -12,6 +12,8 @@ export const EDIT_FORM = {
   client_id: 'text',
   client_secret: 'optional_secret',
   hosted_domain: 'nullable',
+  organization: 'nullable',
+  signs_out: 'flag',
   creates_people: 'flag',
   mfa_values: 'lines',
 } as const
@@ -65,19 +67,46 @@ export function connectionFields(
           })
         : ''
     }
+    ${
+      preset === 'github'
+        ? textField({
+            name: 'organization',
+            label: 'Organization',
+            hint: 'Only its members can sign in. On github.com you can leave it empty only if new people get no account. If you rename it on GitHub, change it here at once: its old name is free for others.',
+            charactersMax,
+            isOptional: true,
+            value: known?.organization ?? undefined,
+            attempt,
+          })
+        : ''
+    }
     ${checkField({
       name: 'creates_people',
       label: 'Create an account when someone signs in for the first time',
       isOn: known?.createsPeople ?? true,
       attempt,
     })}
-    ${linesField({
-      name: 'mfa_values',
-      label: 'Values that count as a second factor',
-      hint: 'One per line, of the claims amr or acr. Leave empty to always ask for our own.',
-      isOptional: true,
-      value: known?.mfaValues.join('\n'),
-      attempt,
-    })}
+    ${
+      preset === 'github' || preset === 'google'
+        ? ''
+        : checkField({
+            name: 'signs_out',
+            label: 'Sign people out at the provider as well when they sign out here',
+            isOn: known?.signsOut ?? false,
+            attempt,
+          })
+    }
+    ${
+      preset === 'github'
+        ? ''
+        : linesField({
+            name: 'mfa_values',
+            label: 'Values that count as a second factor',
+            hint: 'One per line, of the claims amr or acr. Leave empty to always ask for our own.',
+            isOptional: true,
+            value: known?.mfaValues.join('\n'),
+            attempt,
+          })
+    }
   `
 }

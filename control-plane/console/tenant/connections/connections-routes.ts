@@ -1,6 +1,6 @@
 /** Connections: sign-in with the company's own identity provider, from the first draft to the sign-in page. */
 import { html } from 'hono/html'
-import { callbackUrlOf } from '../../../connections/addresses.ts'
+import { backChannelUrlOf, callbackUrlOf, signedOutUrlOf } from '../../../connections/addresses.ts'
 import type { Connection } from '../../../connections/connections.ts'
 import type { Html } from '../../../pages/html.ts'
 import { linkButton } from '../../../pages/blocks/form.ts'
@@ -85,7 +85,7 @@ export function connectionsRoutes(world: ConsoleWorld): readonly ConsoleRoute[] 
 
   async function showOne(visit: OfOne): Promise<View> {
     const connection = await found(visit)
-    const { preset, name, issuer, clientId, hostedDomain, testedAt } = connection
+    const { preset, name, issuer, clientId, hostedDomain, organization, testedAt } = connection
     const { isReadOnly } = visit.proofs
     const { url } = connectionTickets.linkFor(baseUrl, connection, visit.actor.name)
     return {
@@ -93,6 +93,7 @@ export function connectionsRoutes(world: ConsoleWorld): readonly ConsoleRoute[] 
       title: name,
       intro: html`${stateBadge(connection)} ${GUIDANCE[preset].label}`,
       buttons: [
+        linkButton(`${at(visit)}/domains`, 'Domains', 'quiet'),
         linkButton(`${at(visit)}/edit`, 'Edit', 'quiet'),
         linkButton(`${at(visit)}/delete`, 'Delete', 'quiet'),
       ],
@@ -110,12 +111,14 @@ export function connectionsRoutes(world: ConsoleWorld): readonly ConsoleRoute[] 
           ${isReadOnly ? '' : linkButton(url, 'Test sign-in', 'quiet')}`,
       )}
       ${card('3. On the sign-in page', activation(visit, connection))}
+      ${preset === 'google' || preset === 'github' ? '' : card('Sign-out', signOut(connection))}
       ${card(
         'Details',
         facts([
           ['Issuer', html`<code>${issuer}</code>`],
           ['Client ID', html`<code>${clientId}</code>`],
           ...(hostedDomain === null ? [] : [['Workspace domain', hostedDomain] as const]),
+          ...(organization === null ? [] : [['Organization', organization] as const]),
           ['New people', connection.createsPeople ? 'get an account' : 'need an account first'],
           ['Second factor', connection.mfaValues.join(', ') || 'never taken from the provider'],
           ['Last tested', moment(testedAt)],
@@ -127,6 +130,23 @@ export function connectionsRoutes(world: ConsoleWorld): readonly ConsoleRoute[] 
         { method: 'POST', path: `${apiOf(at(visit))}/activate`, body: {}, label: 'Activate' },
       ],
     }
+  }
+
+  function signOut(connection: Connection): Html {
+    return html`<p>
+        If the provider supports back-channel logout, enter this address there. Sessions that it ends
+        are then ended here within a second.
+      </p>
+      ${copyable(backChannelUrlOf(baseUrl, connection), 'Back-channel logout address')}
+      ${
+        connection.signsOut
+          ? html`<p>
+                People who sign out here are sent to the provider to sign out there as well. Allow
+                this address there as a post-logout redirect address.
+              </p>
+              ${copyable(signedOutUrlOf(baseUrl, connection), 'Post-logout redirect address')}`
+          : html`<p class="hint">Signing out here does not sign people out at the provider.</p>`
+      }`
   }
 
   function activation(visit: OfOne, { state, name }: Connection): Html {

@@ -50,6 +50,19 @@ export const GUIDANCE: Readonly<Record<Connection['preset'], Guidance>> = {
     ],
     redirect: 'Sign-in redirect URIs of the application',
   },
+  github: {
+    label: 'GitHub',
+    issuer: 'https://github.com',
+    issuerHint:
+      'For GitHub Enterprise Server, its address without a path, for example https://github.acme.com.',
+    steps: [
+      'On GitHub, open your organization’s Settings › Developer settings › OAuth apps › New OAuth app.',
+      'Enter the address of your application as the homepage URL. As the authorization callback URL, enter the same; the next page shows what to replace it with.',
+      'Generate a client secret, and copy the client ID and the secret into the fields below.',
+      'To admit members of one organization only, name it below. If the organization restricts OAuth apps, approve this one under Third-party access.',
+    ],
+    redirect: 'Authorization callback URL of the OAuth app',
+  },
   oidc: {
     label: 'Other (OpenID Connect)',
     issuer: '',

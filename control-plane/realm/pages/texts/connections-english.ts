@@ -2,6 +2,11 @@
 export const connectionsEnglish = {
   continueWith: (name: string) => `Continue with ${name}`,
   or: 'or with a password',
+  orElse: 'or',
+  next: 'Continue',
+  addressNeeded: 'Enter your email address or username.',
+  noneForAddress: 'No identity provider is set up for this address. Choose one below.',
+  otherWays: 'Other ways to sign in',
   orEmergency: 'or with emergency access',
   emergency: 'Emergency access with a password',
   /** An account with the address is here already. */

@@ -3,6 +3,11 @@ import type { connectionsEnglish } from './connections-english.ts'
 export const connectionsGerman: typeof connectionsEnglish = {
   continueWith: (name) => `Weiter mit ${name}`,
   or: 'oder mit Passwort',
+  orElse: 'oder',
+  next: 'Weiter',
+  addressNeeded: 'Geben Sie Ihre E-Mail-Adresse oder Ihren Benutzernamen ein.',
+  noneForAddress: 'Für diese Adresse ist kein Anbieter eingerichtet. Wählen Sie unten einen aus.',
+  otherWays: 'Andere Anmeldewege',
   orEmergency: 'oder mit Notfallzugang',
   emergency: 'Notfallzugang mit Passwort',
   connect:

@@ -1,6 +1,7 @@
 /** A tenant that people come in to by a provider of their company. */
 import type { JWTPayload } from 'jose'
 import type { Test } from 'tap'
+import { domainProofOf, domainRecordOf } from '../../../../control-plane/connections/domains.ts'
 import { schema } from '../../../../control-plane/store/schema.ts'
 import {
   ACTOR,
@@ -61,6 +62,24 @@ export async function atProvider(
   const sent = await browser.once(start)
   const { status } = sent
   return { ...person, start, status, to: sent.headers.get('location') ?? '', answer: sent }
+}
+
+/** Name servers that a tenant publishes its proofs at. */
+export function startNames() {
+  const records = new Map<string, string[][]>()
+  return {
+    records,
+    resolveTxt: async (name: string) => records.get(name) ?? [],
+    async prove(
+      { connectionDomains }: World,
+      { tenantId, connectionId }: { tenantId: string; connectionId: string },
+      domain = 'company.example',
+    ) {
+      const { token } = await connectionDomains.add(tenantId, connectionId, domain, ACTOR)
+      records.set(domainRecordOf(domain), [[domainProofOf(token)]])
+      await connectionDomains.check(tenantId, connectionId, domain, ACTOR)
+    },
+  }
 }
 
 export async function usersOf(world: World) {
