@@ -8,6 +8,7 @@ import type { Clock } from '../shared/clock.ts'
 import { listenText, type Listen } from '../shared/config/config.ts'
 import { isThisMachine } from '../shared/hosts.ts'
 import { openBreachList } from './accounts/passwords/breach-list.ts'
+import { createDnsServer } from './acme/dns-server.ts'
 import { createApp } from './app.ts'
 import { localFetch } from './console-access/local-fetch.ts'
 import { createConsolePages } from './console/world.ts'
@@ -32,6 +33,8 @@ interface ControlPlane {
   readonly fleetAddress: AddressInfo
   /** Of `tls_listen`, if there is one. */
   readonly tlsAddress: AddressInfo | undefined
+  /** Of `acme.dns.listen`, if there is one. */
+  readonly dnsAddress: AddressInfo | undefined
   /** Settles if another control plane has its database now: what to say. */
   readonly lost: Promise<string>
   /** Answers what has been asked, takes nothing new, and leaves nothing behind. */
@@ -74,6 +77,7 @@ export async function startControlPlane(
     sendToTls: sendToTlsOf(settings, services),
   })
   const own = ownTls(settings, services, server)
+  const dns = dnsOf(settings, services)
   const { operatorKey, fleetKey } = settings
   const metrics = createMetrics(services, { operator: operatorKey, fleet: fleetKey })
   const fleetServer = createServer(answerMetrics(metrics, fleetKey))
@@ -90,6 +94,7 @@ export async function startControlPlane(
       settings.fleetListen,
       'control_plane.fleet_listen',
     )
+    const dnsAddress = await dns?.listen()
     services.jobs.tidied('formAnswers', pages.formAnswers)
     services.jobs.start()
     services.dispatcher.start()
@@ -98,11 +103,13 @@ export async function startControlPlane(
       address,
       fleetAddress,
       tlsAddress,
+      dnsAddress,
       lost,
       async close() {
         await services.acme?.close()
         await services.jobs.close()
         own?.close()
+        dns?.close()
         await stop(server)
         fleetServer.close()
         await services.close()
@@ -111,6 +118,7 @@ export async function startControlPlane(
     }
   } catch (error) {
     own?.close()
+    dns?.close()
     server.close()
     await services.close()
     throw error
@@ -140,6 +148,20 @@ function ownTls(settings: ControlPlaneSettings, services: Services, server: Serv
       certificate.close()
       secure.close()
     },
+  }
+}
+
+/** The zone that certificates are proven by; undefined: others answer for it, or nobody. */
+function dnsOf({ acme, dnsListen = null }: ControlPlaneSettings, services: Services) {
+  const zone = acme?.dns
+  if (!zone || dnsListen === null || !services.acme) return undefined
+  const server = createDnsServer({ ...services, zone, thumbprint: services.acme.thumbprint })
+  return {
+    listen: () =>
+      server.listen(dnsListen).catch((error: NodeJS.ErrnoException) => {
+        throw explain(error, dnsListen, 'control_plane.acme.dns.listen')
+      }),
+    close: server.close,
   }
 }
 

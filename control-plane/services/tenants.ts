@@ -4,6 +4,7 @@ import { LIMITS } from '../../shared/limits.ts'
 import { createPolicyReplay } from '../accounts/policy-replay.ts'
 import { openAccountKey } from '../acme/account-key.ts'
 import { createAcme } from '../acme/acme.ts'
+import { recordsOf } from '../acme/ways.ts'
 import { createAuditTrail } from '../accounts/audit-trail.ts'
 import { createRechecks } from '../hostnames/rechecks.ts'
 import { createHostnames } from '../hostnames/hostnames.ts'
@@ -48,10 +49,18 @@ export async function openTenants(world: ServicesWorld, jobs: Jobs) {
   jobs.tidies('removedTenants', (limit) => tenants.sweepLeftBehind(limit))
   jobs.tidies('secretOverlaps', (limit) => tenants.endSecretOverlaps(limit))
   const { allowPrivate = [], egressProxy = null, resolve } = world.receivers ?? {}
-  const isOrdering = world.acme !== undefined && world.acme !== null
-  const certificates = createCertificates({ store, vault, isOrdering })
+  const account = world.acme ? await openAccountKey(store, vault) : undefined
+  const zone = world.acme?.dns ?? undefined
+  const certificates = createCertificates({
+    store,
+    vault,
+    isOrdering: account !== undefined,
+    dnsRecords: (owner, hostname) =>
+      zone && account ? recordsOf(zone, account.thumbprint, owner, hostname) : [],
+  })
   const acme =
     world.acme &&
+    account &&
     createAcme({
       addresses: createReceiverAddresses({
         allowPrivate,
@@ -60,7 +69,7 @@ export async function openTenants(world: ServicesWorld, jobs: Jobs) {
       ...world.acmeWorld,
       settings: world.acme,
       ownHostnames: world.ownHostnames ?? [],
-      account: await openAccountKey(store, vault),
+      account,
       alone: (work) => leases.alone('acme', work),
       store,
       vault,

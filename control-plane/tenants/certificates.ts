@@ -23,6 +23,7 @@ import { findTenant } from '../store/queries/tenants.ts'
 import { isReserved } from '../store/reserved.ts'
 import type { Actor, Change, Store } from '../store/store.ts'
 import { found } from './alter.ts'
+import { isOrderable } from './ordered-hostnames.ts'
 
 interface CertificateFacts {
   readonly hostname: string
@@ -44,6 +45,15 @@ export interface HostnameCertificate {
   readonly certificate: CertificateFacts | null
   /** Of one that is ordered for it; null: none is. */
   readonly order: OrderState | null
+  /** By which it can be proven in DNS, one of them. */
+  readonly dnsRecords: readonly DnsProof[]
+}
+
+interface DnsProof {
+  readonly name: string
+  readonly target: string
+  /** The hostname, or a wildcard that names it. */
+  readonly covers: string
 }
 
 interface OrderState {
@@ -53,6 +63,8 @@ interface OrderState {
   readonly problem: string | null
   /** When it goes on by itself. */
   readonly nextAttemptAt: number
+  /** Of which it is one of several; null: its certificate is for the hostname alone. */
+  readonly wildcard: string | null
 }
 
 export type Certificates = ReturnType<typeof createCertificates>
@@ -62,9 +74,12 @@ interface CertificatesWorld {
   readonly vault: Vault
   /** Whether any are ordered. */
   readonly isOrdering?: boolean
+  /** None, where nothing is proven by DNS. `owner`: the number of its tenant. */
+  readonly dnsRecords?: (owner: number, hostname: string) => readonly DnsProof[]
 }
 
-export function createCertificates({ store, vault, isOrdering = false }: CertificatesWorld) {
+export function createCertificates(world: CertificatesWorld) {
+  const { store, vault, isOrdering = false, dnsRecords = () => [] } = world
   return {
     /** Every hostname, with or without. */
     async states(tenantId: string): Promise<HostnameCertificate[]> {
@@ -82,6 +97,11 @@ export function createCertificates({ store, vault, isOrdering = false }: Certifi
           certificate:
             row === undefined ? null : toFacts(hostname, readCertificate(row.certificatePem)),
           order: order === undefined ? null : stateOf(order),
+          // a draft may have them set before anything is ordered
+          dnsRecords:
+            isOrderable(hostname) && row?.isOrdered !== false
+              ? dnsRecords(tenant.number, hostname)
+              : [],
         }
       })
     },
@@ -178,8 +198,9 @@ export function createCertificates({ store, vault, isOrdering = false }: Certifi
   }
 }
 
-function stateOf({ step, failures, problem, dueAt }: AcmeOrder): OrderState {
-  return { state: stateOfStep(step), failures, problem, nextAttemptAt: dueAt }
+function stateOf({ step, failures, problem, dueAt, identifier }: AcmeOrder): OrderState {
+  const state = stateOfStep(step)
+  return { state, failures, problem, nextAttemptAt: dueAt, wildcard: identifier }
 }
 
 export const stateOfStep = (step: AcmeOrder['step']): OrderState['state'] =>

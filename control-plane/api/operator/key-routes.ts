@@ -7,6 +7,7 @@ import {
   CertificateAnswer,
   CertificateOrderAnswer,
   ClientSecretAnswer,
+  DnsRecordAnswer,
   HostnameCertificateAnswer,
   KeysAnswer,
   RotatedKeysAnswer,
@@ -74,6 +75,7 @@ export function keyEndpoints(world: ApiWorld): readonly Endpoint[] {
           source: one.source,
           certificate: one.certificate && viewOf(CertificateAnswer)(one.certificate),
           order: one.order && viewOf(CertificateOrderAnswer)(one.order),
+          dns_records: one.dnsRecords.map(viewOf(DnsRecordAnswer)),
         }))
         return c.json({ items, next: null })
       },

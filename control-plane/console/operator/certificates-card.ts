@@ -1,16 +1,13 @@
 /** How each hostname of a tenant stands with its certificate, and what to change. */
 import { html } from 'hono/html'
 import * as v from 'valibot'
-import { DAY_MS } from '../../../shared/clock.ts'
 import type { HostnameCertificate } from '../../tenants/certificates.ts'
+import { certificateState, dnsRecordsCard } from '../blocks/certificate-state.ts'
 import { form } from '../blocks/form.ts'
 import { table } from '../blocks/table.ts'
-import { badge, card, moment } from '../blocks/text.ts'
+import { card, moment } from '../blocks/text.ts'
 import type { Html } from '../../pages/html.ts'
 import type { ViewerVisit } from '../route.ts'
-
-/** Time enough to get another one. */
-const ENDS_SOON_MS = 14 * DAY_MS
 
 /** For which hostname is looked up among the tenant's own. */
 export const OrderBody = v.strictObject({ hostname: v.pipe(v.string(), v.maxLength(253)) })
@@ -61,39 +58,7 @@ export function certificatesCard(
       Upload certificates by API:
       <code>PUT …/certificates/{hostname}</code>. ${isOrdered ? '' : advice} Without a certificate, gateways serve the hostname without TLS.
     </p>`
-  return card('Certificates', content)
+  return html`${card('Certificates', content)} ${dnsRecordsCard(states)}`
 }
 
 const SOURCES = { uploaded: 'Uploaded', ordered: 'Ordered' } as const
-
-/** What it is, and what keeps it from being better. */
-function certificateState(
-  { hostname, certificate, order }: HostnameCertificate,
-  nowMs: number,
-  tryNow: (hostname: string) => Html,
-): Html {
-  const problem = order?.problem ?? null
-  const next =
-    order !== null && order.state === 'waiting' && problem !== null
-      ? html` Next attempt: ${moment(order.nextAttemptAt)}. ${tryNow(hostname)}`
-      : ''
-  const said = problem === null ? '' : html`<div class="hint">${problem}${next}</div>`
-  return html`<div>${certificateBadge(certificate, order, nowMs)} ${said}</div>`
-}
-
-function certificateBadge(
-  certificate: HostnameCertificate['certificate'],
-  order: HostnameCertificate['order'],
-  nowMs: number,
-): Html {
-  if (certificate === null) {
-    if (order === null) return badge('None')
-    return order.failures > 0 ? badge('Failed', 'bad') : badge('In progress')
-  }
-  const leftMs = Date.parse(certificate.notAfter) - nowMs
-  if (leftMs <= 0) return badge('Expired', 'bad')
-  if (order !== null && order.failures > 0) return badge('Renewal failed', 'warm')
-  // one that renews itself may have a short life, and has time until it fails
-  const isEnding = order === null && leftMs < ENDS_SOON_MS
-  return isEnding ? badge('Expires soon', 'warm') : badge('Valid', 'good')
-}
