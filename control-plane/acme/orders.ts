@@ -144,7 +144,8 @@ export function createOrders(world: OrdersWorld) {
   /** Of one who orders what this hostname needs, too. */
   function behind({ step, dueAt, problem }: AcmeOrder) {
     const freeAt = step === 'waiting' ? dueAt : clock.nowMs()
-    return { dueAt: freeAt + AHEAD_MS, problem }
+    // else two that have failed before would wait for each other for good
+    return { dueAt: freeAt + AHEAD_MS, problem, failures: 0 }
   }
   const standBehind = (row: AcmeOrder, other: AcmeOrder): Next => write(row, behind(other))
 

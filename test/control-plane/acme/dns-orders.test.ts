@@ -4,7 +4,7 @@ import t, { type Test } from 'tap'
 import { createDnsServer } from '../../../control-plane/acme/dns-server.ts'
 import { schema } from '../../../control-plane/store/schema.ts'
 import { eq } from '../../../control-plane/store/drizzle.ts'
-import { DAY_MS, MINUTE_MS } from '../../../shared/clock.ts'
+import { DAY_MS, MINUTE_MS, SECOND_MS } from '../../../shared/clock.ts'
 import { hurriedClock, startOrdering } from '../../support/acme.ts'
 import { apiOf } from '../../support/api.ts'
 import { certificateFor } from '../../support/certificate.ts'
@@ -45,7 +45,7 @@ async function startDns(t: Test, wildcards: readonly string[] = []) {
     directories: [authority.directory],
     dns: ZONE,
     wildcards,
-    world: { resolver: names.resolver },
+    world: { resolver: names.resolver, roundMs: 100 },
   })
   await names.answeredBy(ordering)
   ordering.answers(false) // nothing leads here at port 80
@@ -72,8 +72,12 @@ async function startDns(t: Test, wildcards: readonly string[] = []) {
   }
   /** Until nothing is under way. */
   async function run() {
-    do await ordering.run()
-    while ((await ordering.orders()).some(isUnderWay))
+    for (let count = 0; count < 60; count++) {
+      await ordering.run()
+      if (!(await ordering.orders()).some(isUnderWay)) return
+      clock.advance(SECOND_MS)
+    }
+    throw new Error(`not over: ${JSON.stringify(await ordering.orders())}`)
   }
   function isUnderWay({ step, failures, dueAt }: Awaited<ReturnType<Ordering['orders']>>[number]) {
     if (step === 'waiting') return failures === 0 && dueAt < clock.nowMs() + 10_000
@@ -268,6 +272,26 @@ void t.test(
     t.match(await orders(), [{ step: 'issued' }, { step: 'issued' }, { step: 'issued' }])
   },
 )
+
+void t.test('two that have been refused do not wait for each other', async (t) => {
+  const { run, publish, states, delegate, authority, clock, services } = await startDns(t)
+  await publish('app', [A, B])
+  await run() // both have failed, each by itself
+  await delegate('app', '*.example.test')
+  await services.store.change(async ({ queries }) => {
+    await queries.update(schema.acmeOrders).set({ identifier: '*.example.test' })
+  })
+  authority.refuse('*.example.test', { status: 403, type: 'rejectedIdentifier' })
+  clock.advance(3 * MINUTE_MS)
+  await run()
+  authority.refuse('*.example.test', undefined)
+  for (let count = 0; count < 4; count++) {
+    clock.advance(30 * MINUTE_MS)
+    await run()
+  }
+  t.match(await states(), [{ source: 'ordered' }, { source: 'ordered' }])
+  t.equal(authority.orders.length, 1)
+})
 
 void t.test('without a zone there is nothing to add', async (t) => {
   const authority = await startFakeAuthority(t)
