@@ -133,10 +133,10 @@ function sendToTlsOf(settings: ControlPlaneSettings, { acme }: Services) {
 
 /** TLS of our own, in front of the public listener; undefined: a proxy has it. */
 function ownTls(settings: ControlPlaneSettings, services: Services, server: Server) {
-  const { tlsListen = null, tlsCertificateFile: file = null } = settings
+  const { tlsListen = null } = settings
   if (tlsListen === null) return undefined
   const hostname = ownHostnameOf(settings)
-  const readFile = file === null ? undefined : () => readFileSync(file, 'utf8')
+  const readFile = ownCertificateFile(settings)?.read
   const certificate = createOwnCertificate({ ...services, hostname, readFile })
   const secure = createSecureListener({ server, hostname, context: certificate.context })
   return {
@@ -173,6 +173,12 @@ function ownHostnames(settings: ControlPlaneSettings): readonly string[] {
   return tlsListen === null || tlsCertificateFile !== null ? [] : [ownHostnameOf(settings)]
 }
 
+function ownCertificateFile(settings: ControlPlaneSettings) {
+  const { tlsListen = null, tlsCertificateFile: file = null } = settings
+  if (tlsListen === null || file === null) return undefined
+  return { hostname: ownHostnameOf(settings), read: () => readFileSync(file, 'utf8') }
+}
+
 const mailboxFile = ({ dataDir }: ControlPlaneSettings) => join(dataDir, 'mailbox.jsonl')
 
 function openMailboxOf(settings: ControlPlaneSettings): Mailbox | undefined {
@@ -192,7 +198,11 @@ async function openServices(
   const { engine, lost, clock } = await openEngine(settings, world.clock)
   try {
     const hasOwnTls = (settings.tlsListen ?? null) !== null
-    const own = { hasOwnTls, ownHostnames: ownHostnames(settings) }
+    const own = {
+      hasOwnTls,
+      ownHostnames: ownHostnames(settings),
+      ownCertificateFile: ownCertificateFile(settings),
+    }
     const parts = { ...settings, ...own, ...world, engine, clock, breaches, mailTransport }
     return { services: await createServices(parts), lost, clock }
   } catch (error) {

@@ -54,8 +54,8 @@ interface AcmeOptions extends AcmeWorld {
   readonly store: Store
   readonly vault: Vault
   readonly certificates: Pick<Certificates, 'putOrdered'>
-  /** Those of the control planes. */
-  readonly ownHostnames?: readonly string[]
+  /** Those of the control planes, and wildcards for all tenants. */
+  readonly ownNames?: readonly string[]
   readonly clock: Clock
   readonly log: Pick<Logger, 'info' | 'warn' | 'error'>
 }
@@ -67,15 +67,14 @@ const ROUND_MS = 10 * SECOND_MS
 const LOOK_MS = SECOND_MS / 2
 
 export function createAcme(options: AcmeOptions) {
-  const { settings, account, store, clock, log, ownHostnames = [], random = Math.random } = options
+  const { settings, account, store, clock, log, ownNames = [], random = Math.random } = options
   const { roundMs = ROUND_MS, resolver = createResolver() } = options
-  const ownNames = [...ownHostnames, ...(settings.wildcards ?? []).map((name) => `*.${name}`)]
   const ending = new AbortController()
   const { signal } = ending
   const authorities = createAuthorities({ ...settings, ...options, signal })
   const { thumbprint } = account
   const { httpPort: port, addresses } = options
-  const preflight = createPreflight({ thumbprint, signal, port, addresses, ownHostnames })
+  const preflight = createPreflight({ thumbprint, signal, port, addresses, ownHostnames: ownNames })
   const zone = settings.dns ?? undefined
   const ways = createWays({ store, thumbprint, zone, resolver, preflight: preflight.find })
   const orders = createOrders({ ...options, authorities, ways, thumbprint, random, signal })

@@ -125,8 +125,8 @@ export const DnsRecordAnswer = v.strictObject({
 export const HostnameCertificateAnswer = v.strictObject({
   hostname: v.string(),
   source: described(
-    v.nullable(v.picklist(['uploaded', 'ordered'])),
-    'Where its certificate comes from; null: it has none.',
+    v.nullable(v.picklist(['uploaded', 'ordered', 'file'])),
+    'Where its certificate comes from; `file`: `control_plane.tls_certificate`; null: it has none.',
   ),
   certificate: v.nullable(CertificateAnswer),
   order: described(

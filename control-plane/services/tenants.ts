@@ -51,10 +51,14 @@ export async function openTenants(world: ServicesWorld, jobs: Jobs) {
   const { allowPrivate = [], egressProxy = null, resolve } = world.receivers ?? {}
   const account = world.acme ? await openAccountKey(store, vault) : undefined
   const zone = world.acme?.dns ?? undefined
+  const wildcards = (world.acme?.wildcards ?? []).map((name) => `*.${name}`)
+  const ownNames = [...(world.ownHostnames ?? []), ...wildcards]
   const certificates = createCertificates({
     store,
     vault,
     isOrdering: account !== undefined,
+    ownNames,
+    ownFile: world.ownCertificateFile,
     dnsRecords: (owner, hostname) =>
       zone && account ? recordsOf(zone, account.thumbprint, owner, hostname) : [],
   })
@@ -68,7 +72,7 @@ export async function openTenants(world: ServicesWorld, jobs: Jobs) {
       }),
       ...world.acmeWorld,
       settings: world.acme,
-      ownHostnames: world.ownHostnames ?? [],
+      ownNames,
       account,
       alone: (work) => leases.alone('acme', work),
       store,

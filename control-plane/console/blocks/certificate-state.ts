@@ -10,7 +10,7 @@ const ENDS_SOON_MS = 14 * DAY_MS
 
 /** `tryNow`: for who may ask for the next attempt. */
 export function certificateState(
-  { hostname, certificate, order }: Omit<HostnameCertificate, 'dnsRecords' | 'source'>,
+  { hostname, certificate, order, source }: Omit<HostnameCertificate, 'dnsRecords'>,
   nowMs: number,
   tryNow?: (hostname: string) => Html,
 ): Html {
@@ -21,8 +21,20 @@ export function certificateState(
       : ''
   const wildcard = order?.state === 'issued' ? order.wildcard : null
   const covered = wildcard === null ? '' : html` <span class="host">${wildcard}</span>`
-  const said = problem === null ? '' : html`<div class="hint">${problem}${next}</div>`
-  return html`<div>${certificateBadge(certificate, order, nowMs)}${covered} ${said}</div>`
+  const said =
+    source === 'file' && certificate === null
+      ? html`<div class="hint">The file of control_plane.tls_certificate cannot be read as a certificate. The log says why.</div>`
+      : problem === null
+        ? ''
+        : html`<div class="hint">${problem}${next}</div>`
+  return html`<div>${certificateBadge(certificate, order, nowMs)}${covered} ${daysLeft(certificate, nowMs)} ${said}</div>`
+}
+
+function daysLeft(certificate: HostnameCertificate['certificate'], nowMs: number): Html | '' {
+  if (certificate === null) return ''
+  const days = Math.floor((Date.parse(certificate.notAfter) - nowMs) / DAY_MS)
+  if (days < 0) return ''
+  return html`<span class="hint">${days === 1 ? '1 day' : `${days} days`} left</span>`
 }
 
 function certificateBadge(

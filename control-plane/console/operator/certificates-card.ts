@@ -18,6 +18,22 @@ export function certificatesCard(
   orderPath: string,
   states: readonly HostnameCertificate[],
 ): Html {
+  const isOrdered = states.some(({ order }) => order !== null)
+  const advice = html`Set <code>control_plane.acme</code> to have them ordered and renewed.`
+  const content = html`${certificatesTable(visit, orderPath, states, html`<p>This tenant has no hostnames.</p>`)}
+    <p class="hint">
+      Upload certificates by API:
+      <code>PUT …/certificates/{hostname}</code>. ${isOrdered ? '' : advice} Without a certificate, gateways serve the hostname without TLS.
+    </p>`
+  return html`${card('Certificates', content)} ${dnsRecordsCard(states)}`
+}
+
+function certificatesTable(
+  visit: ViewerVisit,
+  orderPath: string,
+  states: readonly HostnameCertificate[],
+  empty: Html,
+): Html {
   const tryNow = (hostname: string) =>
     form(visit, {
       action: orderPath,
@@ -26,9 +42,7 @@ export function certificatesCard(
       about: hostname,
       hidden: { hostname },
     })
-  const isOrdered = states.some(({ order }) => order !== null)
-  const advice = html`Set <code>control_plane.acme</code> to have them ordered and renewed.`
-  const content = html`${table({
+  return table({
     caption: 'Certificates',
     rows: states,
     columns: [
@@ -52,13 +66,49 @@ export function certificatesCard(
             : html`<code>${certificate.fingerprintSha256.slice(0, 16)}…</code>`,
       },
     ],
-    empty: html`<p>This tenant has no hostnames.</p>`,
-  })}
-    <p class="hint">
-      Upload certificates by API:
-      <code>PUT …/certificates/{hostname}</code>. ${isOrdered ? '' : advice} Without a certificate, gateways serve the hostname without TLS.
-    </p>`
-  return html`${card('Certificates', content)} ${dnsRecordsCard(states)}`
+    empty,
+  })
 }
 
-const SOURCES = { uploaded: 'Uploaded', ordered: 'Ordered' } as const
+const SOURCES = { uploaded: 'Uploaded', ordered: 'Ordered', file: 'File' } as const
+
+/** Certificates that are told by their keys: who comes has been given the fingerprint, and no authority is asked. */
+export interface KnownByKey {
+  readonly address: string
+  readonly what: string
+  readonly fingerprint: string
+}
+
+/** Of the service itself: what stands in base_url, wildcards for tenants, and where gateways and connectors dial. */
+export function ownCertificatesCard(
+  visit: ViewerVisit,
+  orderPath: string,
+  own: readonly HostnameCertificate[],
+  known: readonly KnownByKey[],
+): Html {
+  const content = html`${certificatesTable(visit, orderPath, own, OWN_EMPTY)}
+    <h3>Known by their keys</h3>
+    ${table({
+      caption: 'Certificates known by their keys',
+      rows: known,
+      columns: [
+        {
+          label: 'Address',
+          isName: true,
+          cell: ({ address }) => html`<span class="host">${address}</span>`,
+        },
+        { label: 'Used by', cell: ({ what }) => what },
+        {
+          label: 'Fingerprint',
+          cell: ({ fingerprint }) => html`<code>${fingerprint.slice(0, 16)}…</code>`,
+        },
+      ],
+      empty: html``,
+    })}
+    <p class="hint">These need no authority and are never renewed: keys of gateways and lists of
+      connectors carry their fingerprints.</p>`
+  return html`${card('Own certificates', content, 'certificates')} ${dnsRecordsCard(own)}`
+}
+
+const OWN_EMPTY = html`<p>None. TLS for base_url ends at a proxy in front. To have it here, set
+  <code>control_plane.tls_listen</code>.</p>`
