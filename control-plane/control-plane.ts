@@ -8,6 +8,7 @@ import type { Clock } from '../shared/clock.ts'
 import { listenText, type Listen } from '../shared/config/config.ts'
 import { isThisMachine } from '../shared/hosts.ts'
 import { openBreachList } from './accounts/passwords/breach-list.ts'
+import type { AcmeWorld } from './acme/acme.ts'
 import { createDnsServer } from './acme/dns-server.ts'
 import { createApp } from './app.ts'
 import { localFetch } from './console-access/local-fetch.ts'
@@ -41,12 +42,19 @@ interface ControlPlane {
   close(): Promise<void>
 }
 
+interface World {
+  readonly log: Logger
+  readonly clock: Clock
+  /** What only tests give. */
+  readonly acmeWorld?: AcmeWorld
+}
+
 /** Requests that are still running then are cut off. */
 const DRAIN_MS_MAX = 10_000
 
 export async function startControlPlane(
   settings: ControlPlaneSettings,
-  world: { readonly log: Logger; readonly clock: Clock },
+  world: World,
 ): Promise<ControlPlane> {
   const { log } = world
   const mailbox = openMailboxOf(settings)
@@ -191,7 +199,7 @@ function smtpOf({ smtpUrl, mailFrom }: ControlPlaneSettings) {
 
 async function openServices(
   settings: ControlPlaneSettings,
-  world: { readonly log: Logger; readonly clock: Clock },
+  world: World,
   mailTransport: MailTransport,
 ) {
   const breaches = await openBreaches(settings)

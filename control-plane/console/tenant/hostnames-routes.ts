@@ -33,6 +33,8 @@ export function hostnamesRoutes(world: ConsoleWorld): readonly ConsoleRoute[] {
     const claims = await hostnames.list(tenant.tenantId)
     const unproven = await rechecks.unproven(tenant.tenantId)
     const states = tenant.mode === 'sdk' ? [] : await certificates.states(tenant.tenantId)
+    // where a proxy in front ends TLS, there is nothing to say of it
+    const isOurs = states.some((one) => one.certificate ?? one.order ?? one.dnsRecords[0])
     const stateOf = new Map(states.map((state) => [state.hostname, state]))
     return {
       title: 'Hostnames',
@@ -47,7 +49,7 @@ export function hostnamesRoutes(world: ConsoleWorld): readonly ConsoleRoute[] {
             isName: true,
             cell: (name) => html`<span class="host">${name}</span>`,
           },
-          ...(states.length === 0
+          ...(!isOurs
             ? []
             : [
                 {
