@@ -109,10 +109,13 @@ export function createAcme(options: AcmeOptions) {
   }
 
   /** Those of our own hang on the realm that is our own. */
-  async function followOwn(): Promise<void> {
+  async function areOwnInStep(): Promise<boolean> {
     const ordered = (await acmeOrdersOf(store.read, [CONSOLE_REALM])).map((row) => row.hostname)
-    if (!isDeepStrictEqual(new Set(ordered), new Set(ownNames)))
-      await orderOnly(CONSOLE_REALM, async () => ownNames)
+    return isDeepStrictEqual(new Set(ordered), new Set(ownNames))
+  }
+
+  async function followOwn(): Promise<void> {
+    if (!(await areOwnInStep())) await orderOnly(CONSOLE_REALM, async () => ownNames)
   }
 
   const followTenant = (tenantId: string) =>
@@ -176,7 +179,8 @@ export function createAcme(options: AcmeOptions) {
   async function isIdle(): Promise<boolean> {
     const nextAt = await nextAcmeOrderAt(store.read)
     const isSoon = nextAt !== undefined && nextAt <= clock.nowMs() + roundMs
-    return !isSoon && (await store.revision()) === followed
+    // before there is a tenant, nothing has been changed
+    return !isSoon && (await store.revision()) === followed && (await areOwnInStep())
   }
 
   const workAlone = options.alone(work)
