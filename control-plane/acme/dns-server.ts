@@ -35,8 +35,6 @@ interface DnsServerWorld {
 const TCP_BYTES_MAX = 65_535
 const LENGTH_BYTES = 2
 
-export type DnsServer = ReturnType<typeof createDnsServer>
-
 export function createDnsServer(world: DnsServerWorld) {
   const { zone, thumbprint, store, clock, log } = world
   const valuesOf = createValues(store)

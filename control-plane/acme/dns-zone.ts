@@ -58,8 +58,6 @@ interface ZoneWorld extends DnsZone {
   readonly valuesOf: (label: string) => Promise<readonly string[]>
 }
 
-export type AnswerQuestion = (question: Question) => Promise<Said>
-
 export function createZone({ name: zone, servers, thumbprint, valuesOf }: ZoneWorld) {
   const zoneBytes = nameBytes(zone)
   const soa = soaBytes(zone, servers)

@@ -89,7 +89,10 @@ export function createWays({ store, thumbprint, zone, resolver, preflight }: Way
       if (isWildcard(hostname)) return byDns ?? { kind: 'none', obstacle: NO_ZONE }
       const obstacle = await preflight(hostname)
       if (obstacle === undefined) return { kind: 'http' }
-      return { kind: 'none', obstacle: byDns ? `${obstacle} Or prove it by DNS. ${byDns.obstacle}` : obstacle }
+      return {
+        kind: 'none',
+        obstacle: byDns ? `${obstacle} Or prove it by DNS. ${byDns.obstacle}` : obstacle,
+      }
     },
     close: () => resolver.close?.(),
   }
@@ -97,21 +100,13 @@ export function createWays({ store, thumbprint, zone, resolver, preflight }: Way
 
 const NO_ZONE = 'A wildcard is proven by DNS alone: set control_plane.acme.dns.'
 
-export type Owner = Parameters<typeof labelOf>[1]
+type Owner = Parameters<typeof labelOf>[1]
 
 async function ownerOf(
   { read }: Pick<Store, 'read'>,
   tenantId: string,
 ): Promise<Owner | undefined> {
   return isReserved(tenantId) ? 'own' : numberOf(read, tenantId)
-}
-
-/** A record that proves a name for its owner. */
-export interface DelegationRecord {
-  readonly name: string
-  readonly target: string
-  /** What can be ordered with it. */
-  readonly covers: string
 }
 
 /** Those by which this hostname can have a certificate, its own before that of the name above. */
