@@ -22,6 +22,7 @@ import { createAccessReview } from '../tenants/access-review.ts'
 import { createAccessRules } from '../tenants/access-rules.ts'
 import { createCertificates } from '../tenants/certificates.ts'
 import { createGroups } from '../tenants/groups.ts'
+import { isOrderable } from '../tenants/ordered-hostnames.ts'
 import { createPolicies } from '../tenants/policies.ts'
 import { createProtectionStatements } from '../tenants/protection-statements.ts'
 import { createTenants } from '../tenants/tenants.ts'
@@ -60,7 +61,9 @@ export async function openTenants(world: ServicesWorld, jobs: Jobs) {
     ownNames,
     ownFile: world.ownCertificateFile,
     dnsRecords: (owner, hostname) =>
-      zone && account ? recordsOf(zone, account.thumbprint, owner, hostname) : [],
+      zone && account && isOrderable(hostname)
+        ? recordsOf(zone, account.thumbprint, owner, hostname)
+        : [],
   })
   const acme =
     world.acme &&

@@ -23,7 +23,6 @@ import { findTenant } from '../store/queries/tenants.ts'
 import { CONSOLE_REALM, isReserved } from '../store/reserved.ts'
 import type { Actor, Change, Store } from '../store/store.ts'
 import { found } from './alter.ts'
-import { isOrderable } from './ordered-hostnames.ts'
 
 interface CertificateFacts {
   readonly hostname: string
@@ -74,7 +73,7 @@ interface CertificatesWorld {
   readonly vault: Vault
   /** Whether any are ordered. */
   readonly isOrdering?: boolean
-  /** None, where nothing is proven by DNS. `owner`: the number of its tenant. */
+  /** None, where nothing is proven by DNS, or not this hostname. `owner`: the number of its tenant. */
   readonly dnsRecords?: (owner: number | 'own', hostname: string) => readonly DnsProof[]
   /** Of the control planes, for which one is ordered. */
   readonly ownNames?: readonly string[]
@@ -105,8 +104,7 @@ export function createCertificates(world: CertificatesWorld) {
           row === undefined ? null : toFacts(hostname, readCertificate(row.certificatePem)),
         order: order === undefined ? null : stateOf(order),
         // a draft may have them set before anything is ordered
-        dnsRecords:
-          isOrderable(hostname) && row?.isOrdered !== false ? dnsRecords(owner, hostname) : [],
+        dnsRecords: row === undefined || row.isOrdered ? dnsRecords(owner, hostname) : [],
       }
     })
   }
