@@ -36,6 +36,8 @@ export interface ControlPlaneSettings extends MasterKeys {
   readonly ai?: AiSettings | null
   /** Who certificates are ordered from; null: nobody. */
   readonly acme?: AcmeSettings | null
+  /** Where the zone of certificates is answered; null: not here. */
+  readonly dnsListen?: Listen | null
   readonly breachListFile: string | null
   readonly mailFrom: string
   /** Holds a password, as a rule; null: mails go to the mailbox. */
@@ -107,6 +109,7 @@ export function controlPlaneSettings({
     },
     ai: aiOf(config.ai, environment),
     acme: acmeOf(config, environment),
+    dnsListen: config.control_plane.acme.dns.listen,
     ...masterKeysOf(secrets.SERVICE_MASTER_KEY, environment),
     breachListFile: config.passwords.breach_list,
     mailFrom: config.mail.from,
@@ -156,7 +159,7 @@ function acmeOf(
   config: Settings['config'],
   { SERVICE_ACME_EAB: accounts = '' }: Settings['environment'],
 ): AcmeSettings | null {
-  const { directory: directories, email, profile } = config.control_plane.acme
+  const { directory: directories, email, profile, wildcards, dns } = config.control_plane.acme
   if (directories === null) return null
   if (!edgeUrlFor(config, 'a.example').startsWith('https:'))
     throw new ConfigError(
@@ -180,7 +183,8 @@ function acmeOf(
   )
   if (strange !== undefined)
     throw new ConfigError(`SERVICE_ACME_EAB: no control_plane.acme.directory is at ${strange}`)
-  return { authorities, email, profile }
+  const { zone: name, servers } = dns
+  return { authorities, email, profile, wildcards, dns: name === null ? null : { name, servers } }
 }
 
 function smtpUrlOf({ SERVICE_SMTP_URL: url }: Settings['environment']): string | null {

@@ -8,6 +8,8 @@ import type { Clock } from '../shared/clock.ts'
 import { listenText, type Listen } from '../shared/config/config.ts'
 import { isThisMachine } from '../shared/hosts.ts'
 import { openBreachList } from './accounts/passwords/breach-list.ts'
+import type { AcmeWorld } from './acme/acme.ts'
+import { createDnsServer } from './acme/dns-server.ts'
 import { createApp } from './app.ts'
 import { localFetch } from './console-access/local-fetch.ts'
 import { createConsolePages } from './console/world.ts'
@@ -32,10 +34,19 @@ interface ControlPlane {
   readonly fleetAddress: AddressInfo
   /** Of `tls_listen`, if there is one. */
   readonly tlsAddress: AddressInfo | undefined
+  /** Of `acme.dns.listen`, if there is one. */
+  readonly dnsAddress: AddressInfo | undefined
   /** Settles if another control plane has its database now: what to say. */
   readonly lost: Promise<string>
   /** Answers what has been asked, takes nothing new, and leaves nothing behind. */
   close(): Promise<void>
+}
+
+interface World {
+  readonly log: Logger
+  readonly clock: Clock
+  /** What only tests give. */
+  readonly acmeWorld?: AcmeWorld
 }
 
 /** Requests that are still running then are cut off. */
@@ -43,7 +54,7 @@ const DRAIN_MS_MAX = 10_000
 
 export async function startControlPlane(
   settings: ControlPlaneSettings,
-  world: { readonly log: Logger; readonly clock: Clock },
+  world: World,
 ): Promise<ControlPlane> {
   const { log } = world
   const mailbox = openMailboxOf(settings)
@@ -74,6 +85,7 @@ export async function startControlPlane(
     sendToTls: sendToTlsOf(settings, services),
   })
   const own = ownTls(settings, services, server)
+  const dns = dnsOf(settings, services)
   const { operatorKey, fleetKey } = settings
   const metrics = createMetrics(services, { operator: operatorKey, fleet: fleetKey })
   const fleetServer = createServer(answerMetrics(metrics, fleetKey))
@@ -90,6 +102,7 @@ export async function startControlPlane(
       settings.fleetListen,
       'control_plane.fleet_listen',
     )
+    const dnsAddress = await dns?.listen()
     services.jobs.tidied('formAnswers', pages.formAnswers)
     services.jobs.start()
     services.dispatcher.start()
@@ -98,11 +111,13 @@ export async function startControlPlane(
       address,
       fleetAddress,
       tlsAddress,
+      dnsAddress,
       lost,
       async close() {
         await services.acme?.close()
         await services.jobs.close()
         own?.close()
+        dns?.close()
         await stop(server)
         fleetServer.close()
         await services.close()
@@ -111,6 +126,7 @@ export async function startControlPlane(
     }
   } catch (error) {
     own?.close()
+    dns?.close()
     server.close()
     await services.close()
     throw error
@@ -125,10 +141,10 @@ function sendToTlsOf(settings: ControlPlaneSettings, { acme }: Services) {
 
 /** TLS of our own, in front of the public listener; undefined: a proxy has it. */
 function ownTls(settings: ControlPlaneSettings, services: Services, server: Server) {
-  const { tlsListen = null, tlsCertificateFile: file = null } = settings
+  const { tlsListen = null } = settings
   if (tlsListen === null) return undefined
   const hostname = ownHostnameOf(settings)
-  const readFile = file === null ? undefined : () => readFileSync(file, 'utf8')
+  const readFile = ownCertificateFile(settings)?.read
   const certificate = createOwnCertificate({ ...services, hostname, readFile })
   const secure = createSecureListener({ server, hostname, context: certificate.context })
   return {
@@ -143,12 +159,32 @@ function ownTls(settings: ControlPlaneSettings, services: Services, server: Serv
   }
 }
 
+/** The zone that certificates are proven by; undefined: others answer for it, or nobody. */
+function dnsOf({ acme, dnsListen = null }: ControlPlaneSettings, services: Services) {
+  const zone = acme?.dns
+  if (!zone || dnsListen === null || !services.acme) return undefined
+  const server = createDnsServer({ ...services, zone, thumbprint: services.acme.thumbprint })
+  return {
+    listen: () =>
+      server.listen(dnsListen).catch((error: NodeJS.ErrnoException) => {
+        throw explain(error, dnsListen, 'control_plane.acme.dns.listen')
+      }),
+    close: server.close,
+  }
+}
+
 const ownHostnameOf = ({ baseUrl }: ControlPlaneSettings) => new URL(baseUrl).hostname
 
 /** Ours is ordered for where nobody has brought one along. */
 function ownHostnames(settings: ControlPlaneSettings): readonly string[] {
   const { tlsListen = null, tlsCertificateFile = null } = settings
   return tlsListen === null || tlsCertificateFile !== null ? [] : [ownHostnameOf(settings)]
+}
+
+function ownCertificateFile(settings: ControlPlaneSettings) {
+  const { tlsListen = null, tlsCertificateFile: file = null } = settings
+  if (tlsListen === null || file === null) return undefined
+  return { hostname: ownHostnameOf(settings), read: () => readFileSync(file, 'utf8') }
 }
 
 const mailboxFile = ({ dataDir }: ControlPlaneSettings) => join(dataDir, 'mailbox.jsonl')
@@ -163,14 +199,18 @@ function smtpOf({ smtpUrl, mailFrom }: ControlPlaneSettings) {
 
 async function openServices(
   settings: ControlPlaneSettings,
-  world: { readonly log: Logger; readonly clock: Clock },
+  world: World,
   mailTransport: MailTransport,
 ) {
   const breaches = await openBreaches(settings)
   const { engine, lost, clock } = await openEngine(settings, world.clock)
   try {
     const hasOwnTls = (settings.tlsListen ?? null) !== null
-    const own = { hasOwnTls, ownHostnames: ownHostnames(settings) }
+    const own = {
+      hasOwnTls,
+      ownHostnames: ownHostnames(settings),
+      ownCertificateFile: ownCertificateFile(settings),
+    }
     const parts = { ...settings, ...own, ...world, engine, clock, breaches, mailTransport }
     return { services: await createServices(parts), lost, clock }
   } catch (error) {

@@ -15,7 +15,11 @@ import {
   keepAcmeOrdersOf,
   nextAcmeOrderAt,
 } from '../store/queries/acme-orders.ts'
-import { certificatesOfAll, uploadedCertificatesOf } from '../store/queries/certificates.ts'
+import {
+  certificatesOfAll,
+  keepCertificatesOf,
+  uploadedCertificatesOf,
+} from '../store/queries/certificates.ts'
 import { changedTenantsAfter } from '../store/queries/fleet.ts'
 import { findTenants, type Tenant } from '../store/queries/tenants.ts'
 import { CONSOLE_REALM, isReserved } from '../store/reserved.ts'
@@ -27,12 +31,14 @@ import { createAuthorities, type AcmeSettings } from './authorities.ts'
 import { createOrders } from './orders.ts'
 import type { ReceiverAddresses } from '../outbound/public-address.ts'
 import { createPreflight } from './preflight.ts'
+import { createResolver, createWays, type DnsResolver } from './ways.ts'
 
 /** What only tests give. */
 export interface AcmeWorld {
   readonly ca?: string
   readonly httpPort?: number
   readonly addresses?: Pick<ReceiverAddresses, 'find'>
+  readonly resolver?: DnsResolver
   readonly random?: () => number
   readonly roundMs?: number
 }
@@ -48,8 +54,8 @@ interface AcmeOptions extends AcmeWorld {
   readonly store: Store
   readonly vault: Vault
   readonly certificates: Pick<Certificates, 'putOrdered'>
-  /** Those of the control planes. */
-  readonly ownHostnames?: readonly string[]
+  /** Those of the control planes, and wildcards for all tenants. */
+  readonly ownNames?: readonly string[]
   readonly clock: Clock
   readonly log: Pick<Logger, 'info' | 'warn' | 'error'>
 }
@@ -61,21 +67,17 @@ const ROUND_MS = 10 * SECOND_MS
 const LOOK_MS = SECOND_MS / 2
 
 export function createAcme(options: AcmeOptions) {
-  const { settings, account, store, clock, log, ownHostnames = [], random = Math.random } = options
-  const { roundMs = ROUND_MS } = options
+  const { settings, account, store, clock, log, ownNames = [], random = Math.random } = options
+  const { roundMs = ROUND_MS, resolver = createResolver() } = options
   const ending = new AbortController()
   const { signal } = ending
   const authorities = createAuthorities({ ...settings, ...options, signal })
   const { thumbprint } = account
   const { httpPort: port, addresses } = options
-  const preflight = createPreflight({ thumbprint, signal, port, addresses, ownHostnames })
-  const orders = createOrders({
-    ...options,
-    authorities,
-    preflight: preflight.find,
-    random,
-    signal,
-  })
+  const preflight = createPreflight({ thumbprint, signal, port, addresses, ownHostnames: ownNames })
+  const zone = settings.dns ?? undefined
+  const ways = createWays({ store, thumbprint, zone, resolver, preflight: preflight.find })
+  const orders = createOrders({ ...options, authorities, ways, thumbprint, random, signal })
   let followed = 0
 
   /** Which hostnames there are is read of tenants that have changed since. */
@@ -107,10 +109,13 @@ export function createAcme(options: AcmeOptions) {
   }
 
   /** Those of our own hang on the realm that is our own. */
-  async function followOwn(): Promise<void> {
+  async function areOwnInStep(): Promise<boolean> {
     const ordered = (await acmeOrdersOf(store.read, [CONSOLE_REALM])).map((row) => row.hostname)
-    if (!isDeepStrictEqual(new Set(ordered), new Set(ownHostnames)))
-      await orderOnly(CONSOLE_REALM, async () => ownHostnames)
+    return isDeepStrictEqual(new Set(ordered), new Set(ownNames))
+  }
+
+  async function followOwn(): Promise<void> {
+    if (!(await areOwnInStep())) await orderOnly(CONSOLE_REALM, async () => ownNames)
   }
 
   const followTenant = (tenantId: string) =>
@@ -126,6 +131,8 @@ export function createAcme(options: AcmeOptions) {
     await store.changeOf(tenantId, async ({ queries, nowMs }) => {
       const wanted = await find(queries)
       await keepAcmeOrdersOf(queries, tenantId, wanted)
+      // what our own name is no more is shown nowhere, and would only end
+      if (isReserved(tenantId)) await keepCertificatesOf(queries, tenantId, wanted)
       const known = (await acmeOrdersOf(queries, [tenantId])).map(({ hostname }) => hostname)
       // one that it had before is watched on, and not ordered anew
       const had = (await certificatesOfAll(queries, [tenantId])).map(({ hostname }) => hostname)
@@ -172,7 +179,8 @@ export function createAcme(options: AcmeOptions) {
   async function isIdle(): Promise<boolean> {
     const nextAt = await nextAcmeOrderAt(store.read)
     const isSoon = nextAt !== undefined && nextAt <= clock.nowMs() + roundMs
-    return !isSoon && (await store.revision()) === followed
+    // before there is a tenant, nothing has been changed
+    return !isSoon && (await store.revision()) === followed && (await areOwnInStep())
   }
 
   const workAlone = options.alone(work)
@@ -197,6 +205,7 @@ export function createAcme(options: AcmeOptions) {
       clearInterval(timer)
       ending.abort()
       await runner.close()
+      ways.close()
       await Promise.all([authorities.close(), preflight.close()])
     },
   }

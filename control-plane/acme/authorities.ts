@@ -15,6 +15,7 @@ import { pruneWith } from '../store/statements.ts'
 import type { Store } from '../store/store.ts'
 import type { AcmeAccount } from './account-key.ts'
 import { createAcmeClient, type AcmeClient, type ExternalAccount } from './client.ts'
+import type { DnsZone } from './dns-zone.ts'
 import type { AcmeProblem } from './problem.ts'
 import { authorityPauseMs } from './schedule.ts'
 
@@ -26,6 +27,10 @@ export interface AcmeSettings {
   }[]
   readonly email: string | null
   readonly profile: string | null
+  /** Where names are proven by DNS; null: nowhere. */
+  readonly dns?: DnsZone | null
+  /** For all hostnames right below these, one certificate each: `*.apps.example.com`. */
+  readonly wildcards?: readonly string[]
 }
 
 interface AuthoritiesWorld extends AcmeSettings {

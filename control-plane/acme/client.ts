@@ -59,6 +59,7 @@ const AuthorizationSchema = v.object({
   challenges: v.array(
     v.object({
       type: v.string(),
+      token: v.optional(v.pipe(v.string(), v.regex(/^[\w-]{1,512}$/))),
       url: v.optional(address),
       status: v.optional(v.string()),
       error: v.optional(v.unknown()),

@@ -4,7 +4,7 @@
  * crash finds the same order. A row is written by whoever has read its newest state, and by nobody
  * else; a hostname that goes takes its row along, and then nothing comes of what is under way.
  */
-import { createPrivateKey } from 'node:crypto'
+import { createHash, createPrivateKey } from 'node:crypto'
 import type { Logger } from 'pino'
 import { SECOND_MS, type Clock } from '../../shared/clock.ts'
 import { Refusal } from '../../shared/errors.ts'
@@ -15,17 +15,25 @@ import {
   advanceAcmeOrder,
   deleteAcmeOrder,
   findAcmeOrder,
+  wakeAcmeFollowers,
   type AcmeOrder,
 } from '../store/queries/acme-orders.ts'
 import { findCertificate } from '../store/queries/certificates.ts'
 import type { Store } from '../store/store.ts'
-import { readCertificate, type Certificates } from '../tenants/certificates.ts'
+import {
+  openCertificate,
+  type Certificates,
+  type OpenCertificate,
+} from '../tenants/certificates.ts'
 import { newKeyPem } from './account-key.ts'
 import type { Authorities, Authority } from './authorities.ts'
 import type { Authorization, Order, Waiting } from './client.ts'
+import { findAhead, findCovering } from './covering.ts'
 import { certificateRequest, renewalIdOf } from './csr.ts'
-import { AcmeProblem, problemOf } from './problem.ts'
-import { askAgainMs, ORDER_MS_MAX, pauseMs, pollMs, renewalAt } from './schedule.ts'
+import { AcmeProblem, problemIn, problemOf } from './problem.ts'
+import { ORDER_MS_MAX, pauseMs, pollMs } from './schedule.ts'
+import { createWatching } from './watching.ts'
+import { parentOf, type createWays } from './ways.ts'
 import { sentenceOf } from './words.ts'
 
 interface OrdersWorld {
@@ -34,8 +42,8 @@ interface OrdersWorld {
   readonly clock: Clock
   readonly certificates: Pick<Certificates, 'putOrdered'>
   readonly authorities: Authorities
-  /** undefined: the hostname leads to us; else what to change. */
-  readonly preflight: (hostname: string) => Promise<string | undefined>
+  readonly ways: Pick<ReturnType<typeof createWays>, 'find'>
+  readonly thumbprint: string
   readonly random: () => number
   /** What fails behind it fails because we stop. */
   readonly signal: AbortSignal
@@ -48,10 +56,25 @@ type Next = Promise<AcmeOrder | undefined>
 /** Longer than what may be asked, one request after the other, on the way to an order. */
 const ASKED_MS = 5 * LIMITS.acmeRequestMsMax
 
-const NO_ORDER = { orderUrl: null, startedAt: null, privateKeySealed: null } as const
+/** Until all control planes answer with what was written, and no name server remembers the time before. */
+const SHOWN_MS = 2 * SECOND_MS
+/** Somebody else's order is looked at again. */
+const AHEAD_MS = 2 * SECOND_MS
+
+const NO_ORDER = {
+  orderUrl: null,
+  startedAt: null,
+  privateKeySealed: null,
+  dnsLabel: null,
+  dnsValue: null,
+} as const
+
+/** What is ordered. */
+const nameOf = ({ identifier, hostname }: AcmeOrder) => identifier ?? hostname
 
 export function createOrders(world: OrdersWorld) {
-  const { store, vault, clock, certificates, authorities, preflight, random, signal, log } = world
+  const { store, vault, clock, certificates, authorities, ways, thumbprint, random, signal, log } =
+    world
 
   function step(row: AcmeOrder): Next {
     switch (row.step) {
@@ -64,7 +87,7 @@ export function createOrders(world: OrdersWorld) {
       case 'answered':
         return atAuthority(row, (authority) => follow(row, authority))
       case 'issued':
-        return watch(row)
+        return watching.watch(row)
       default:
         return unreachable(row.step)
     }
@@ -75,9 +98,14 @@ export function createOrders(world: OrdersWorld) {
   }
 
   async function begin(row: AcmeOrder): Next {
-    const obstacle = await preflight(row.hostname)
+    const adopted = await adopt(row)
+    if (adopted !== undefined) return adopted
+    const ahead = await findAhead(store.read, row, `*.${parentOf(row.hostname)}`, clock.nowMs())
+    if (ahead !== undefined && ahead.step !== 'waiting') return standBehind(row, ahead)
+    const way = await ways.find(row)
     if (signal.aborted) return undefined
-    if (obstacle !== undefined) return fail(row, obstacle)
+    if (way.kind === 'none') return fail(row, way.obstacle)
+    const identifier = way.kind === 'dns' ? way.identifier : row.hostname
     const free = await authorities.free(row.hostname, row.authority)
     if (free.authorities.length === 0) return write(row, { dueAt: free.freeAt })
     for (const authority of free.authorities) {
@@ -89,27 +117,53 @@ export function createOrders(world: OrdersWorld) {
         if (signal.aborted) return undefined
         await authorities.isBusy(authority, row.hostname, problem)
         if (authority !== free.authorities.at(-1)) continue
-        return write(row, { problem: sentenceOf(row.hostname, problem) })
+        return write(row, { problem: sentenceFor(row, problem) })
       }
       const nowMs = clock.nowMs()
-      const asking = await write(row, {
-        step: 'asking',
-        authority: authority.directory,
-        startedAt: nowMs,
-        // by then whoever asks has been answered, or is gone
-        dueAt: nowMs + ASKED_MS,
-        privateKeySealed: vault.seal(newKeyPem(), PURPOSES.acmeOrder(row)),
+      const asking = await store.changeOf(row.tenantId, async ({ queries }) => {
+        const other = await findAhead(queries, row, identifier, nowMs)
+        if (other !== undefined) return advanceAcmeOrder(queries, row, behind(other))
+        return advanceAcmeOrder(queries, row, {
+          step: 'asking',
+          authority: authority.directory,
+          startedAt: nowMs,
+          // by then whoever asks has been answered, or is gone
+          dueAt: nowMs + ASKED_MS,
+          privateKeySealed: vault.seal(newKeyPem(), PURPOSES.acmeOrder(row)),
+          identifier: identifier === row.hostname ? null : identifier,
+          dnsLabel: way.kind === 'dns' ? way.label : null,
+          follows: null,
+        })
       })
-      return asking && atAuthority(asking, () => order(asking, authority, false))
+      if (asking?.step !== 'asking') return asking
+      return atAuthority(asking, () => order(asking, authority, false))
     }
     return undefined
+  }
+
+  /** Of one who orders what this hostname needs, too. */
+  function behind({ step, dueAt, problem }: AcmeOrder) {
+    const freeAt = step === 'waiting' ? dueAt : clock.nowMs()
+    // else two that have failed before would wait for each other for good
+    return { dueAt: freeAt + AHEAD_MS, problem, failures: 0 }
+  }
+  const standBehind = (row: AcmeOrder, other: AcmeOrder): Next => write(row, behind(other))
+
+  /** What was ordered for others and names this hostname, too; undefined: there is none that is newer. */
+  async function adopt(row: AcmeOrder): Next {
+    const found = await findCovering(store.read, row, clock.nowMs())
+    if (found === undefined) return undefined
+    const { source, certificate } = found
+    const given = { ...openCertificate(certificate, vault), hostname: row.hostname }
+    const { issuedBy, hostname: follows } = source
+    return keep(row, given, { issuedBy, follows, identifier: nameOf(source) })
   }
 
   /** `isAgain`: whoever has begun it may have been answered, and have been gone before he wrote it down. */
   async function order(row: AcmeOrder, authority: Authority, isAgain: boolean): Next {
     const { client } = authority
     const { hostname } = row
-    let orderUrl = isAgain ? await client.orderUnderWay(hostname) : undefined
+    let orderUrl = isAgain ? await client.orderUnderWay(nameOf(row)) : undefined
     try {
       orderUrl ??= (await newOrder(row, authority)).url
     } catch (error) {
@@ -117,7 +171,7 @@ export function createOrders(world: OrdersWorld) {
       // of any other answer, or none, nobody knows whether there is an order behind it
       if (problem.status !== 429 && problem.status !== 503) throw error
       await authorities.isBusy(authority, hostname, problem)
-      const [dueAt, said] = [clock.nowMs(), sentenceOf(hostname, problem)]
+      const [dueAt, said] = [clock.nowMs(), sentenceFor(row, problem)]
       return write(row, { ...NO_ORDER, step: 'waiting', dueAt, problem: said })
     }
     await authorities.takesOrders(authority)
@@ -129,10 +183,10 @@ export function createOrders(world: OrdersWorld) {
     const isReplaced = known?.isOrdered === true && row.issuedBy === directory
     const replaces = isReplaced ? (renewalIdOf(known.certificatePem) ?? null) : null
     try {
-      return await client.newOrder(row.hostname, replaces)
+      return await client.newOrder(nameOf(row), replaces)
     } catch (error) {
       if (problemIn(error).type !== 'alreadyReplaced') throw error
-      return client.newOrder(row.hostname, null)
+      return client.newOrder(nameOf(row), null)
     }
   }
 
@@ -141,14 +195,21 @@ export function createOrders(world: OrdersWorld) {
     const asked = await client.order(row.orderUrl ?? '')
     // what was proven lately need not be proven again
     if (asked.status !== 'pending') return follow(row, authority, asked)
+    const wanted = row.dnsLabel === null ? 'http-01' : 'dns-01'
     for (const url of asked.authorizations) {
       const authorization = await client.authorization(url)
       if (authorization.status === 'valid') continue
-      const challenge = authorization.challenges.find(({ type }) => type === 'http-01')
+      const challenge = authorization.challenges.find(({ type }) => type === wanted)
       if (authorization.status !== 'pending')
         return refuse(row, problemOfAuthorization(authorization))
       if (challenge?.url === undefined)
-        return refuse(row, new AcmeProblem('It does not offer HTTP-01 for this hostname.'))
+        return refuse(row, new AcmeProblem(`It does not offer ${wanted} for this hostname.`))
+      if (row.dnsLabel !== null) {
+        const dnsValue = dnsValueOf(challenge.token ?? '', thumbprint)
+        // what it looks for is there before it is told to look
+        if (row.dnsValue !== dnsValue)
+          return write(row, { dnsValue, dueAt: clock.nowMs() + SHOWN_MS })
+      }
       try {
         await client.challenge(challenge.url)
       } catch (error) {
@@ -175,7 +236,7 @@ export function createOrders(world: OrdersWorld) {
         return later(row, found.retryAfterMs)
       }
       case 'ready': {
-        const csr = certificateRequest(row.hostname, createPrivateKey(keyOf(row)))
+        const csr = certificateRequest(nameOf(row), createPrivateKey(keyOf(row)))
         const finalized = await client.finalize(found.finalize, csr).catch(orderIsOver)
         // whoever else went on with it was first, and what comes of it is as good
         if (finalized === undefined) return later(row, undefined)
@@ -192,19 +253,28 @@ export function createOrders(world: OrdersWorld) {
   }
 
   async function collect(row: AcmeOrder, { client, directory }: Authority, done: Order): Next {
-    const { hostname, tenantId } = row
+    const { hostname } = row
     const certificatePem = await client.certificate(done.certificate ?? '')
     if (certificatePem.length > LIMITS.certificateBytesMax)
       return refuse(row, new AcmeProblem('Its certificate is too large.'))
     const given = { hostname, certificatePem, privateKeyPem: keyOf(row) }
+    return keep(row, given, { issuedBy: directory, follows: null })
+  }
+
+  async function keep(
+    row: AcmeOrder,
+    given: OpenCertificate,
+    whose: Partial<Pick<AcmeOrder, 'issuedBy' | 'follows' | 'identifier'>>,
+  ): Next {
+    const { hostname, tenantId } = row
     try {
       return await store.change(async (change) => {
         const { queries, nowMs } = change
         const issued = await advanceAcmeOrder(queries, row, {
           ...NO_ORDER,
+          ...whose,
           step: 'issued',
           authority: null,
-          issuedBy: directory,
           failures: 0,
           problem: null,
           renewAt: null,
@@ -212,6 +282,7 @@ export function createOrders(world: OrdersWorld) {
         })
         if (issued === undefined) return undefined
         const facts = await certificates.putOrdered(change, tenantId, given)
+        await wakeAcmeFollowers(queries, hostname, nowMs)
         if (facts !== undefined) return issued
         await deleteAcmeOrder(queries, hostname, tenantId)
         return undefined
@@ -219,35 +290,6 @@ export function createOrders(world: OrdersWorld) {
     } catch (error) {
       if (!(error instanceof Refusal)) throw error
       return fail(row, error.message)
-    }
-  }
-
-  /** Until it is time for the next one. */
-  async function watch(row: AcmeOrder): Next {
-    const nowMs = clock.nowMs()
-    const waiting = { step: 'waiting', dueAt: nowMs } as const
-    if (row.renewAt !== null && row.renewAt <= nowMs) return write(row, waiting)
-    const known = await findCertificate(store.read, row.hostname)
-    if (known?.isOrdered !== true) return write(row, waiting)
-    const leaf = readCertificate(known.certificatePem)
-    const life = { startMs: leaf.validFromDate.getTime(), endMs: leaf.validToDate.getTime() }
-    const { window, retryAfterMs } = await suggested(row, known.certificatePem)
-    const renewAt = renewalAt(life, row.renewAt, window, random)
-    return write(row, { renewAt, dueAt: Math.min(renewAt, nowMs + askAgainMs(retryAfterMs)) })
-  }
-
-  /** An authority that cannot say it now is asked later; nothing hangs on it. */
-  async function suggested(row: AcmeOrder, certificatePem: string) {
-    const authority = authorities.find(row.issuedBy)
-    const renewalId = renewalIdOf(certificatePem)
-    if (authority === undefined || renewalId === undefined) return {}
-    try {
-      const window = await authority.client.renewal(renewalId)
-      return { window, retryAfterMs: window?.retryAfterMs }
-    } catch (error) {
-      const { message, retryAfterMs } = problemIn(error)
-      log.warn({ hostname: row.hostname, reason: message }, 'no word when to renew a certificate')
-      return { retryAfterMs }
     }
   }
 
@@ -265,7 +307,7 @@ export function createOrders(world: OrdersWorld) {
       if (!problem.isBusy) return refuse(row, problem)
       if (isOverdue(row)) return refuse(row, problem)
       const freeAt = await authorities.isBusy(authority, row.hostname, problem)
-      return write(row, { dueAt: freeAt, problem: sentenceOf(row.hostname, problem) })
+      return write(row, { dueAt: freeAt, problem: sentenceFor(row, problem) })
     }
   }
 
@@ -280,7 +322,10 @@ export function createOrders(world: OrdersWorld) {
   const isOverdue = ({ startedAt }: AcmeOrder) => clock.nowMs() - (startedAt ?? 0) > ORDER_MS_MAX
 
   const refuse = (row: AcmeOrder, problem: AcmeProblem): Next =>
-    fail(row, sentenceOf(row.hostname, problem))
+    fail(row, sentenceFor(row, problem))
+
+  const sentenceFor = (row: AcmeOrder, problem: AcmeProblem) =>
+    sentenceOf(nameOf(row), problem, row.dnsLabel !== null)
 
   async function fail(row: AcmeOrder, problem: string): Next {
     const failures = row.failures + 1
@@ -288,6 +333,8 @@ export function createOrders(world: OrdersWorld) {
     log.warn({ hostname: row.hostname, reason: problem, failures }, 'no certificate yet')
     return write(row, { ...NO_ORDER, step: 'waiting', failures, problem, dueAt })
   }
+
+  const watching = createWatching({ store, clock, authorities, random, log, write, adopt })
 
   const keyOf = (row: AcmeOrder) => vault.open(row.privateKeySealed ?? '', PURPOSES.acmeOrder(row))
 
@@ -305,10 +352,9 @@ export function createOrders(world: OrdersWorld) {
   }
 }
 
-function problemIn(error: unknown): AcmeProblem {
-  if (error instanceof AcmeProblem) return error
-  throw error
-}
+/** RFC 8555 section 8.4. */
+const dnsValueOf = (token: string, thumbprint: string) =>
+  createHash('sha256').update(`${token}.${thumbprint}`).digest('base64url')
 
 function orderIsOver(error: unknown): undefined {
   if (problemIn(error).type !== 'orderNotReady') throw error

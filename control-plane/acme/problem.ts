@@ -32,6 +32,12 @@ export class AcmeProblem extends Error {
 
 const DETAIL_CHARACTERS_MAX = 400
 
+/** Anything else is no answer of an authority. */
+export function problemIn(error: unknown): AcmeProblem {
+  if (error instanceof AcmeProblem) return error
+  throw error
+}
+
 interface Said {
   readonly type?: unknown
   readonly detail?: unknown

@@ -20,8 +20,21 @@ const SENTENCES: Readonly<Record<string, (hostname: string) => string>> = {
     'The certificate authority has reached a rate limit. Nothing to change: it is tried again.',
 }
 
-export function sentenceOf(hostname: string, { type, message }: AcmeProblem): string {
-  const known = Object.hasOwn(SENTENCES, type) ? SENTENCES[type]?.(hostname) : undefined
+/** Where the proof was to be found in DNS. */
+const SENTENCES_OF_DNS: typeof SENTENCES = {
+  dns: (hostname) =>
+    `The certificate authority cannot look up the proof of ${hostname}. Check its CNAME record _acme-challenge, and the name servers of its domain.`,
+  unauthorized: (hostname) =>
+    `The certificate authority found another proof of ${hostname}. Its record _acme-challenge has to be this one CNAME, and no TXT record beside it.`,
+}
+
+export function sentenceOf(
+  hostname: string,
+  { type, message }: AcmeProblem,
+  isByDns = false,
+): string {
+  const words = isByDns ? { ...SENTENCES, ...SENTENCES_OF_DNS } : SENTENCES
+  const known = Object.hasOwn(words, type) ? words[type]?.(hostname) : undefined
   const sentence = known ?? 'The certificate authority refused this certificate.'
   return message === '' ? sentence : `${sentence} It says: ${message}`
 }

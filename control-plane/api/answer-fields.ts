@@ -110,18 +110,32 @@ export const CertificateOrderAnswer = v.strictObject({
   failures: described(count, 'Failed attempts in a row.'),
   problem: described(v.nullable(v.string()), 'Why the last attempt failed, and what to change.'),
   next_attempt_at: described(time, 'When it is continued or checked.'),
+  wildcard: described(
+    v.nullable(v.string()),
+    'The wildcard name in the certificate, like `*.example.com`; null: it is for the hostname alone.',
+  ),
+})
+
+export const DnsRecordAnswer = v.strictObject({
+  name: v.string(),
+  target: described(v.string(), 'What a CNAME record of this name points to.'),
+  covers: described(v.string(), 'What is ordered then: the hostname, or a wildcard.'),
 })
 
 export const HostnameCertificateAnswer = v.strictObject({
   hostname: v.string(),
   source: described(
-    v.nullable(v.picklist(['uploaded', 'ordered'])),
-    'Where its certificate comes from; null: it has none.',
+    v.nullable(v.picklist(['uploaded', 'ordered', 'file'])),
+    'Where its certificate comes from; `file`: `control_plane.tls_certificate`; null: it has none.',
   ),
   certificate: v.nullable(CertificateAnswer),
   order: described(
     v.nullable(CertificateOrderAnswer),
     'null: no certificate is ordered, as for hostnames with an uploaded one.',
+  ),
+  dns_records: described(
+    v.array(DnsRecordAnswer),
+    'Any one of them lets the certificate be proven by DNS. Empty without `control_plane.acme.dns`.',
   ),
 })
 

@@ -4,6 +4,7 @@ import { LIMITS } from '../../shared/limits.ts'
 import { createPolicyReplay } from '../accounts/policy-replay.ts'
 import { openAccountKey } from '../acme/account-key.ts'
 import { createAcme } from '../acme/acme.ts'
+import { recordsOf } from '../acme/ways.ts'
 import { createAuditTrail } from '../accounts/audit-trail.ts'
 import { createRechecks } from '../hostnames/rechecks.ts'
 import { createHostnames } from '../hostnames/hostnames.ts'
@@ -21,6 +22,7 @@ import { createAccessReview } from '../tenants/access-review.ts'
 import { createAccessRules } from '../tenants/access-rules.ts'
 import { createCertificates } from '../tenants/certificates.ts'
 import { createGroups } from '../tenants/groups.ts'
+import { isOrderable } from '../tenants/ordered-hostnames.ts'
 import { createPolicies } from '../tenants/policies.ts'
 import { createProtectionStatements } from '../tenants/protection-statements.ts'
 import { createTenants } from '../tenants/tenants.ts'
@@ -48,10 +50,24 @@ export async function openTenants(world: ServicesWorld, jobs: Jobs) {
   jobs.tidies('removedTenants', (limit) => tenants.sweepLeftBehind(limit))
   jobs.tidies('secretOverlaps', (limit) => tenants.endSecretOverlaps(limit))
   const { allowPrivate = [], egressProxy = null, resolve } = world.receivers ?? {}
-  const isOrdering = world.acme !== undefined && world.acme !== null
-  const certificates = createCertificates({ store, vault, isOrdering })
+  const account = world.acme ? await openAccountKey(store, vault) : undefined
+  const zone = world.acme?.dns ?? undefined
+  const wildcards = (world.acme?.wildcards ?? []).map((name) => `*.${name}`)
+  const ownNames = [...(world.ownHostnames ?? []), ...wildcards]
+  const certificates = createCertificates({
+    store,
+    vault,
+    isOrdering: account !== undefined,
+    ownNames,
+    ownFile: world.ownCertificateFile,
+    dnsRecords: (owner, hostname) =>
+      zone && account && isOrderable(hostname)
+        ? recordsOf(zone, account.thumbprint, owner, hostname)
+        : [],
+  })
   const acme =
     world.acme &&
+    account &&
     createAcme({
       addresses: createReceiverAddresses({
         allowPrivate,
@@ -59,8 +75,8 @@ export async function openTenants(world: ServicesWorld, jobs: Jobs) {
       }),
       ...world.acmeWorld,
       settings: world.acme,
-      ownHostnames: world.ownHostnames ?? [],
-      account: await openAccountKey(store, vault),
+      ownNames,
+      account,
       alone: (work) => leases.alone('acme', work),
       store,
       vault,

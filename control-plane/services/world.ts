@@ -15,6 +15,7 @@ import type { RsaKey } from '../keys/rsa-keys.ts'
 import type { SharedKeyUse } from '../fleet/admission.ts'
 import type { MailTransport } from '../mail/mails.ts'
 import type { Engine } from '../store/engine.ts'
+import type { OwnFile } from '../tenants/certificates.ts'
 import type { ReceiverWorld } from '../webhooks/receiver-client.ts'
 
 export interface ServicesWorld extends MasterKeys {
@@ -44,6 +45,8 @@ export interface ServicesWorld extends MasterKeys {
   readonly hasOwnTls?: boolean
   /** Our own, for which a certificate is ordered, too. */
   readonly ownHostnames?: readonly string[]
+  /** Or a file is shown for it. */
+  readonly ownCertificateFile?: OwnFile | undefined
   /** Where it is looked whether a hostname is a tenant's, for tests. */
   readonly proofs?: Partial<ProofWorld>
   /** What a new password's hash and a new signing key cost; as much as they should, if nothing is said. */

@@ -34,6 +34,13 @@ export const acmeOrders = table('acme_orders', {
   /** Directory of the authority that has issued the certificate. */
   issuedBy: text('issued_by'),
   renewAt: whole('renew_at'),
+  /** What was ordered last, where it is not the hostname: `*.example.com`. */
+  identifier: text('identifier'),
+  /** Where the order under way is proven by DNS: in our zone, and what the authority looks for there. */
+  dnsLabel: text('dns_label'),
+  dnsValue: text('dns_value'),
+  /** Whose certificate it has; null: one that was ordered for it. */
+  follows: text('follows'),
 })
 
 /** Authorities that do not want to be asked for now. */

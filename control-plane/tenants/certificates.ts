@@ -20,7 +20,7 @@ import {
   type CertificateRow,
 } from '../store/queries/certificates.ts'
 import { findTenant } from '../store/queries/tenants.ts'
-import { isReserved } from '../store/reserved.ts'
+import { CONSOLE_REALM, isReserved } from '../store/reserved.ts'
 import type { Actor, Change, Store } from '../store/store.ts'
 import { found } from './alter.ts'
 
@@ -40,10 +40,19 @@ export interface OpenCertificate {
 /** How a hostname stands with its certificate. */
 export interface HostnameCertificate {
   readonly hostname: string
-  readonly source: 'uploaded' | 'ordered' | null
+  readonly source: 'uploaded' | 'ordered' | 'file' | null
   readonly certificate: CertificateFacts | null
   /** Of one that is ordered for it; null: none is. */
   readonly order: OrderState | null
+  /** By which it can be proven in DNS, one of them. */
+  readonly dnsRecords: readonly DnsProof[]
+}
+
+interface DnsProof {
+  readonly name: string
+  readonly target: string
+  /** The hostname, or a wildcard that names it. */
+  readonly covers: string
 }
 
 interface OrderState {
@@ -53,6 +62,8 @@ interface OrderState {
   readonly problem: string | null
   /** When it goes on by itself. */
   readonly nextAttemptAt: number
+  /** Of which it is one of several; null: its certificate is for the hostname alone. */
+  readonly wildcard: string | null
 }
 
 export type Certificates = ReturnType<typeof createCertificates>
@@ -62,28 +73,62 @@ interface CertificatesWorld {
   readonly vault: Vault
   /** Whether any are ordered. */
   readonly isOrdering?: boolean
+  /** None, where nothing is proven by DNS, or not this hostname. `owner`: the number of its tenant. */
+  readonly dnsRecords?: (owner: number | 'own', hostname: string) => readonly DnsProof[]
+  /** Of the control planes, for which one is ordered. */
+  readonly ownNames?: readonly string[]
+  /** What is shown for our own name instead of one that is ordered. */
+  readonly ownFile?: OwnFile | undefined
 }
 
-export function createCertificates({ store, vault, isOrdering = false }: CertificatesWorld) {
+export interface OwnFile {
+  readonly hostname: string
+  readonly read: () => string
+}
+
+export function createCertificates(world: CertificatesWorld) {
+  const { store, vault, isOrdering = false, dnsRecords = () => [], ownNames = [], ownFile } = world
+
+  async function statesOf(tenantId: string, hostnames: readonly string[], owner: number | 'own') {
+    const rows = await certificatesOfAll(store.read, [tenantId])
+    const byHostname = new Map(rows.map((row) => [row.hostname, row]))
+    const orders = isOrdering ? await acmeOrdersOf(store.read, [tenantId]) : []
+    const orderOf = new Map(orders.map((row) => [row.hostname, row]))
+    return hostnames.map((hostname): HostnameCertificate => {
+      const row = byHostname.get(hostname)
+      const order = orderOf.get(hostname)
+      return {
+        hostname,
+        source: row === undefined ? null : row.isOrdered ? 'ordered' : 'uploaded',
+        certificate:
+          row === undefined ? null : toFacts(hostname, readCertificate(row.certificatePem)),
+        order: order === undefined ? null : stateOf(order),
+        // a draft may have them set before anything is ordered
+        dnsRecords: row === undefined || row.isOrdered ? dnsRecords(owner, hostname) : [],
+      }
+    })
+  }
+
+  function stateOfFile({ hostname, read }: OwnFile): HostnameCertificate {
+    const state = { hostname, order: null, dnsRecords: [] }
+    try {
+      return { ...state, source: 'file', certificate: toFacts(hostname, readCertificate(read())) }
+    } catch {
+      // the log says why (own-certificate.ts); some of the file may stand in the error
+      return { ...state, source: 'file', certificate: null }
+    }
+  }
   return {
     /** Every hostname, with or without. */
     async states(tenantId: string): Promise<HostnameCertificate[]> {
       const tenant = found(await findTenant(store.read, tenantId))
-      const rows = await certificatesOfAll(store.read, [tenantId])
-      const byHostname = new Map(rows.map((row) => [row.hostname, row]))
-      const orders = isOrdering ? await acmeOrdersOf(store.read, [tenantId]) : []
-      const orderOf = new Map(orders.map((row) => [row.hostname, row]))
-      return tenant.hostnames.map((hostname) => {
-        const row = byHostname.get(hostname)
-        const order = orderOf.get(hostname)
-        return {
-          hostname,
-          source: row === undefined ? null : row.isOrdered ? 'ordered' : 'uploaded',
-          certificate:
-            row === undefined ? null : toFacts(hostname, readCertificate(row.certificatePem)),
-          order: order === undefined ? null : stateOf(order),
-        }
-      })
+      return statesOf(tenantId, tenant.hostnames, tenant.number)
+    },
+
+    /** Our own names: what stands in base_url, if TLS is ours, and wildcards for hostnames of tenants. */
+    async own(): Promise<HostnameCertificate[]> {
+      const ordered = await statesOf(CONSOLE_REALM, ownNames, 'own')
+      return [...(ownFile ? [stateOfFile(ownFile)] : []), ...ordered]
     },
 
     /** A certificate that was uploaded; where they are ordered, one is from now on. */
@@ -107,7 +152,9 @@ export function createCertificates({ store, vault, isOrdering = false }: Certifi
     async order(tenantId: string, hostname: string, actor: Actor): Promise<OrderState> {
       return store.change(async (change) => {
         const { queries, nowMs } = change
-        const { hostnames } = found(await findTenant(queries, tenantId))
+        const { hostnames } = isReserved(tenantId)
+          ? { hostnames: ownNames }
+          : found(await findTenant(queries, tenantId))
         if (!hostnames.includes(hostname)) throw new Refusal('hostname_not_found')
         const row = isOrdering ? await findAcmeOrder(queries, hostname) : undefined
         if (row?.tenantId !== tenantId) throw new Refusal('certificate_not_ordered')
@@ -178,8 +225,9 @@ export function createCertificates({ store, vault, isOrdering = false }: Certifi
   }
 }
 
-function stateOf({ step, failures, problem, dueAt }: AcmeOrder): OrderState {
-  return { state: stateOfStep(step), failures, problem, nextAttemptAt: dueAt }
+function stateOf({ step, failures, problem, dueAt, identifier }: AcmeOrder): OrderState {
+  const state = stateOfStep(step)
+  return { state, failures, problem, nextAttemptAt: dueAt, wildcard: identifier }
 }
 
 export const stateOfStep = (step: AcmeOrder['step']): OrderState['state'] =>

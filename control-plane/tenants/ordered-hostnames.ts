@@ -13,5 +13,5 @@ export function orderedHostnames(
 }
 
 /** Of any other no authority can know whose it is. */
-const isOrderable = (hostname: string): boolean =>
+export const isOrderable = (hostname: string): boolean =>
   hostname.includes('.') && !isThisMachine(hostname) && !endsInNumber(hostname)

@@ -4,6 +4,7 @@
  */
 import * as v from 'valibot'
 import { parseDocument } from 'yaml'
+import { HOSTNAME } from '../hosts.ts'
 import { nearest } from '../nearest.ts'
 import { LOG_LEVELS } from '../log.ts'
 import { parseNetwork } from '../networks.ts'
@@ -93,6 +94,13 @@ const directories = v.lazy((given) =>
         v.transform((one) => [one]),
       ),
 )
+const domain = read('a domain like example.com', (value) =>
+  HOSTNAME.test(value) && value.includes('.') ? value : undefined,
+)
+const NAME_SERVERS_MAX = 8
+const WILDCARDS_MAX = 20
+const domains = (max: number) =>
+  v.pipe(v.array(domain, 'a list of domains'), v.maxLength(max, `at most ${max} domains`))
 const mailAddress = read('an address like ops@example.com', (value) =>
   /^[^\s<>@]+@[^\s<>@]+$/.test(value) ? value : undefined,
 )
@@ -171,6 +179,12 @@ const ConfigSchema = v.strictObject(
         directory: v.optional(v.nullable(directories), null),
         email: v.optional(v.nullable(mailAddress), null),
         profile: v.optional(v.nullable(profile), null),
+        dns: section({
+          zone: v.optional(v.nullable(domain), null),
+          servers: v.optional(domains(NAME_SERVERS_MAX), []),
+          listen: v.optional(v.nullable(listen), null),
+        }),
+        wildcards: v.optional(domains(WILDCARDS_MAX), []),
       }),
     }),
     gateway: section({
@@ -256,7 +270,7 @@ export function parseConfig(yamlText: string, fileName: string): Config {
 
 /** What no line is wrong by itself. */
 function checked(written: Written, fileName: string): Written {
-  const mistake = mistakeOfOwnTls(written)
+  const mistake = mistakeOfOwnTls(written) ?? mistakeOfDns(written.control_plane.acme)
   if (mistake !== undefined) throw new ConfigError(`${fileName}: ${mistake}`)
   const { connect_address: address, tls_listen: tls } = written.gateway
   if (address !== null && tls === null)
@@ -278,6 +292,22 @@ function mistakeOfOwnTls({ base_url: base, control_plane: own }: Written): strin
   if (own.tls_certificate === null && own.acme.directory === null)
     return 'control_plane.tls_listen: there is no certificate to show; set control_plane.acme.directory or control_plane.tls_certificate'
   return undefined
+}
+
+function mistakeOfDns({ directory, dns, wildcards }: Written['control_plane']['acme']) {
+  const { zone, servers, listen } = dns
+  if (zone === null) {
+    const set = listen !== null || servers.length > 0 ? 'dns' : 'wildcards'
+    if (set === 'wildcards' && wildcards.length === 0) return undefined
+    return `control_plane.acme.${set}: certificates are proven by DNS in a zone of their own, so set control_plane.acme.dns.zone too`
+  }
+  if (directory === null)
+    return 'control_plane.acme.dns.zone: nothing is ordered, so set control_plane.acme.directory too'
+  if (servers.length === 0)
+    return 'control_plane.acme.dns.servers: expected the name servers that the zone is delegated to'
+  const inside = servers.find((server) => server === zone || server.endsWith(`.${zone}`))
+  if (inside === undefined) return undefined
+  return `control_plane.acme.dns.servers: ${inside} is inside of the zone, where no address of it is answered; expected a name outside`
 }
 
 /** Who moves a listener moves what points to it: a key is never sent to whoever took the old port. */

@@ -26,11 +26,13 @@ export function hurriedClock(): MovableClock {
 interface OrderingOptions extends ServicesOptions {
   readonly directories: readonly string[]
   readonly profile?: string
+  readonly dns?: AcmeSettings['dns']
+  readonly wildcards?: readonly string[]
   readonly world?: AcmeWorld
 }
 
 export async function startOrdering(t: Teardown, options: OrderingOptions) {
-  const { directories, profile = null, world, ...others } = options
+  const { directories, profile = null, dns = null, wildcards = [], world, ...others } = options
   const clock = options.clock ?? hurriedClock()
   const { log, lines } = createTestLog()
   let thumbprint = ''
@@ -48,6 +50,8 @@ export async function startOrdering(t: Teardown, options: OrderingOptions) {
     authorities: directories.map((directory) => ({ directory })),
     email: 'ops@example.com',
     profile,
+    dns,
+    wildcards,
   }
   const acmeWorld = { httpPort, addresses: addressesHere, roundMs: 2000, ...world }
   const services = await startServices(t, { ...others, clock, log, acme, acmeWorld })

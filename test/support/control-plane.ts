@@ -7,6 +7,7 @@ import { pino, type Logger } from 'pino'
 import type { Clock } from '../../shared/clock.ts'
 import type { AcmeWorld } from '../../control-plane/acme/acme.ts'
 import type { AcmeSettings } from '../../control-plane/acme/authorities.ts'
+import type { OwnFile } from '../../control-plane/tenants/certificates.ts'
 import type { ProofWorld } from '../../control-plane/hostnames/proof.ts'
 import type { AiSettings } from '../../control-plane/analysis/provider.ts'
 import type { ProviderWorld } from '../../control-plane/analysis/provider-client.ts'
@@ -66,6 +67,7 @@ export interface ServicesOptions extends Partial<MasterKeys> {
   readonly acme?: AcmeSettings
   readonly acmeWorld?: AcmeWorld
   readonly ownHostnames?: readonly string[]
+  readonly ownCertificateFile?: OwnFile
   /** Where hostnames are looked for proofs; nobody is asked, if nothing is said. */
   readonly proofs?: Partial<ProofWorld>
   readonly log?: Logger
@@ -137,6 +139,7 @@ export async function startServices(t: Teardown, options: ServicesOptions = {}) 
     ...(options.enforceMsMax !== undefined && { enforceMsMax: options.enforceMsMax }),
     acme: options.acme ?? null,
     ownHostnames: options.ownHostnames ?? [],
+    ownCertificateFile: options.ownCertificateFile,
     ...(options.acmeWorld && { acmeWorld: options.acmeWorld }),
     proofs: options.proofs ?? { resolveTxt: async () => [], timeoutMs: 1 },
     ...(options.aiWorld && { aiWorld: options.aiWorld }),

@@ -27,6 +27,8 @@ export interface FakeOrder {
   readonly profile: string | undefined
   status: 'pending' | 'ready' | 'processing' | 'valid' | 'invalid'
   challenges: number
+  /** By which it was proven. */
+  way?: string
   finalized: number
   certificate: string
 }
@@ -94,7 +96,7 @@ export async function startFakeAuthority(t: Teardown, { nowMs } = systemClock) {
 
   function answerTo(path: string, payload: Payload, response: ServerResponse): unknown {
     const [, what, at = ''] = /^\/([a-z-]+)\/?(.*)$/.exec(path) ?? []
-    const order = orders[Number(at)]
+    const order = orders[Number.parseInt(at)]
     const isBusy = refused.get('*')
     if (isBusy !== undefined && what !== 'directory') return refuse(response, isBusy)
     switch (what) {
@@ -149,12 +151,15 @@ export async function startFakeAuthority(t: Teardown, { nowMs } = systemClock) {
               : order?.status === 'invalid'
                 ? 'invalid'
                 : 'valid',
-          challenges: [{ type: 'http-01', url: `${base}/challenge/${at}`, token: 'token' }],
+          challenges: ['http-01', 'dns-01'].map((type) => {
+            return { type, url: `${base}/challenge/${at}/${type}`, token: `token-${at}` }
+          }),
         }
       case 'challenge':
         if (order?.status !== 'pending') return refuse(response, { status: 400, type: 'malformed' })
         if (order !== undefined) {
           order.challenges += 1
+          order.way = at.split('/')[1] ?? ''
           if (mayValidate) order.status = 'ready'
         }
         return {}

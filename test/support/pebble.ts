@@ -21,6 +21,8 @@ interface PebbleOptions {
   readonly httpPort: number
   /** Of a hundred good nonces. */
   readonly noncesRefused?: number
+  /** A name server; without one every name is this machine. */
+  readonly dnsPort?: number
   readonly externalAccounts?: Readonly<Record<string, string>>
   readonly environment?: Readonly<Record<string, string>>
 }
@@ -53,7 +55,7 @@ export async function startPebble(t: Teardown, options: PebbleOptions) {
       },
     }),
   )
-  const dnsPort = await startNames(t)
+  const { dnsPort = await startNames(t) } = options
   const pebble = spawn(
     PROGRAM,
     ['-strict', '-config', config, '-dnsserver', `127.0.0.1:${dnsPort}`],

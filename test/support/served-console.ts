@@ -7,16 +7,17 @@ import { createPublicServer } from '../../control-plane/server.ts'
 import { addFigures } from '../../control-plane/store/queries/figures.ts'
 import { HOUR_MS, MINUTE_MS, systemClock as clock } from '../../shared/clock.ts'
 import { startConsole, type Person } from './console.ts'
+import type { ServicesOptions } from './control-plane.ts'
 import { freePort } from './ports.ts'
 
 interface TestScope {
   teardown(work: () => unknown): void
 }
 
-export async function serveConsole(t: TestScope) {
+export async function serveConsole(t: TestScope, options: ServicesOptions = {}) {
   const port = await freePort()
   const baseUrl = `http://localhost:${port}`
-  const world = await startConsole(t, { baseUrl, clock })
+  const world = await startConsole(t, { ...options, baseUrl, clock })
   const { app, services } = world
   const log = pino({ level: 'silent' })
   const server = createPublicServer({ app, realms: services.realms, log, clock })

@@ -1,5 +1,6 @@
 /** What a tenant signs, proves itself and encrypts with; the secrets come out once, when they are made. */
 import { CONSOLE_REALM } from '../../store/reserved.ts'
+import type { HostnameCertificate } from '../../tenants/certificates.ts'
 import type { RotatedSecret } from '../../tenants/client-secrets.ts'
 import { clientIdOf } from '../../tenants/tenants.ts'
 import {
@@ -7,6 +8,7 @@ import {
   CertificateAnswer,
   CertificateOrderAnswer,
   ClientSecretAnswer,
+  DnsRecordAnswer,
   HostnameCertificateAnswer,
   KeysAnswer,
   RotatedKeysAnswer,
@@ -27,6 +29,14 @@ import type { ApiWorld } from '../world.ts'
 const operator = endpointsOf('keys', 'operator')
 const ONE = '/api/v1/operator/tenants/{tenant_id}'
 const CONSOLE_KEYS = '/api/v1/operator/console/keys'
+
+const certificateView = (one: HostnameCertificate) => ({
+  hostname: one.hostname,
+  source: one.source,
+  certificate: one.certificate && viewOf(CertificateAnswer)(one.certificate),
+  order: one.order && viewOf(CertificateOrderAnswer)(one.order),
+  dns_records: one.dnsRecords.map((record) => viewOf(DnsRecordAnswer)(record)),
+})
 
 export function keyEndpoints(world: ApiWorld): readonly Endpoint[] {
   const { tenants, keys, certificates } = world
@@ -69,13 +79,18 @@ export function keyEndpoints(world: ApiWorld): readonly Endpoint[] {
       summary: 'Lists the hostnames, and how each stands with its TLS certificate.',
       answers: { 200: json(pageOf(HostnameCertificateAnswer), 'Every hostname.') },
       handle: async (c, { path }) => {
-        const items = (await certificates.states(path.tenant_id)).map((one) => ({
-          hostname: one.hostname,
-          source: one.source,
-          certificate: one.certificate && viewOf(CertificateAnswer)(one.certificate),
-          order: one.order && viewOf(CertificateOrderAnswer)(one.order),
-        }))
+        const items = (await certificates.states(path.tenant_id)).map(certificateView)
         return c.json({ items, next: null })
+      },
+    }),
+    operator.get('/api/v1/operator/console/certificates', {
+      summary: 'Lists the names of the service itself, and how each stands with its certificate.',
+      description:
+        'The host of `base_url`, where the control plane serves TLS, and the wildcards of ' +
+        '`control_plane.acme.wildcards`.',
+      answers: { 200: json(pageOf(HostnameCertificateAnswer), 'Every name.') },
+      handle: async (c) => {
+        return c.json({ items: (await certificates.own()).map(certificateView), next: null })
       },
     }),
     operator.delete(`${ONE}/certificates/{hostname}`, {

@@ -1,16 +1,13 @@
 /** How each hostname of a tenant stands with its certificate, and what to change. */
 import { html } from 'hono/html'
 import * as v from 'valibot'
-import { DAY_MS } from '../../../shared/clock.ts'
 import type { HostnameCertificate } from '../../tenants/certificates.ts'
+import { certificateState, dnsRecordsCard } from '../blocks/certificate-state.ts'
 import { form } from '../blocks/form.ts'
 import { table } from '../blocks/table.ts'
-import { badge, card, moment } from '../blocks/text.ts'
+import { card, moment } from '../blocks/text.ts'
 import type { Html } from '../../pages/html.ts'
 import type { ViewerVisit } from '../route.ts'
-
-/** Time enough to get another one. */
-const ENDS_SOON_MS = 14 * DAY_MS
 
 /** For which hostname is looked up among the tenant's own. */
 export const OrderBody = v.strictObject({ hostname: v.pipe(v.string(), v.maxLength(253)) })
@@ -21,6 +18,22 @@ export function certificatesCard(
   orderPath: string,
   states: readonly HostnameCertificate[],
 ): Html {
+  const isOrdered = states.some(({ order }) => order !== null)
+  const advice = html`Set <code>control_plane.acme</code> to have them ordered and renewed.`
+  const content = html`${certificatesTable(visit, orderPath, states, html`<p>This tenant has no hostnames.</p>`)}
+    <p class="hint">
+      Upload certificates by API:
+      <code>PUT …/certificates/{hostname}</code>. ${isOrdered ? '' : advice} Without a certificate, gateways serve the hostname without TLS.
+    </p>`
+  return html`${card('Certificates', content)} ${dnsRecordsCard(states)}`
+}
+
+function certificatesTable(
+  visit: ViewerVisit,
+  orderPath: string,
+  states: readonly HostnameCertificate[],
+  empty: Html,
+): Html {
   const tryNow = (hostname: string) =>
     form(visit, {
       action: orderPath,
@@ -29,9 +42,7 @@ export function certificatesCard(
       about: hostname,
       hidden: { hostname },
     })
-  const isOrdered = states.some(({ order }) => order !== null)
-  const advice = html`Set <code>control_plane.acme</code> to have them ordered and renewed.`
-  const content = html`${table({
+  return table({
     caption: 'Certificates',
     rows: states,
     columns: [
@@ -55,45 +66,49 @@ export function certificatesCard(
             : html`<code>${certificate.fingerprintSha256.slice(0, 16)}…</code>`,
       },
     ],
-    empty: html`<p>This tenant has no hostnames.</p>`,
-  })}
-    <p class="hint">
-      Upload certificates by API:
-      <code>PUT …/certificates/{hostname}</code>. ${isOrdered ? '' : advice} Without a certificate, gateways serve the hostname without TLS.
-    </p>`
-  return card('Certificates', content)
+    empty,
+  })
 }
 
-const SOURCES = { uploaded: 'Uploaded', ordered: 'Ordered' } as const
+const SOURCES = { uploaded: 'Uploaded', ordered: 'Ordered', file: 'File' } as const
 
-/** What it is, and what keeps it from being better. */
-function certificateState(
-  { hostname, certificate, order }: HostnameCertificate,
-  nowMs: number,
-  tryNow: (hostname: string) => Html,
+/** Certificates that are told by their keys: who comes has been given the fingerprint, and no authority is asked. */
+export interface KnownByKey {
+  readonly address: string
+  readonly what: string
+  readonly fingerprint: string
+}
+
+/** Of the service itself: what stands in base_url, wildcards for tenants, and where gateways and connectors dial. */
+export function ownCertificatesCard(
+  visit: ViewerVisit,
+  orderPath: string,
+  own: readonly HostnameCertificate[],
+  known: readonly KnownByKey[],
 ): Html {
-  const problem = order?.problem ?? null
-  const next =
-    order !== null && order.state === 'waiting' && problem !== null
-      ? html` Next attempt: ${moment(order.nextAttemptAt)}. ${tryNow(hostname)}`
-      : ''
-  const said = problem === null ? '' : html`<div class="hint">${problem}${next}</div>`
-  return html`<div>${certificateBadge(certificate, order, nowMs)} ${said}</div>`
+  const content = html`${certificatesTable(visit, orderPath, own, OWN_EMPTY)}
+    <h3>Known by their keys</h3>
+    ${table({
+      caption: 'Certificates known by their keys',
+      rows: known,
+      columns: [
+        {
+          label: 'Address',
+          isName: true,
+          cell: ({ address }) => html`<span class="host">${address}</span>`,
+        },
+        { label: 'Used by', cell: ({ what }) => what },
+        {
+          label: 'Fingerprint',
+          cell: ({ fingerprint }) => html`<code>${fingerprint.slice(0, 16)}…</code>`,
+        },
+      ],
+      empty: html``,
+    })}
+    <p class="hint">These need no authority and are never renewed: keys of gateways and lists of
+      connectors carry their fingerprints.</p>`
+  return html`${card('Own certificates', content, 'certificates')} ${dnsRecordsCard(own)}`
 }
 
-function certificateBadge(
-  certificate: HostnameCertificate['certificate'],
-  order: HostnameCertificate['order'],
-  nowMs: number,
-): Html {
-  if (certificate === null) {
-    if (order === null) return badge('None')
-    return order.failures > 0 ? badge('Failed', 'bad') : badge('In progress')
-  }
-  const leftMs = Date.parse(certificate.notAfter) - nowMs
-  if (leftMs <= 0) return badge('Expired', 'bad')
-  if (order !== null && order.failures > 0) return badge('Renewal failed', 'warm')
-  // one that renews itself may have a short life, and has time until it fails
-  const isEnding = order === null && leftMs < ENDS_SOON_MS
-  return isEnding ? badge('Expires soon', 'warm') : badge('Valid', 'good')
-}
+const OWN_EMPTY = html`<p>None. TLS for base_url ends at a proxy in front. To have it here, set
+  <code>control_plane.tls_listen</code>.</p>`

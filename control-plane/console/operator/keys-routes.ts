@@ -2,6 +2,7 @@
 import { html } from 'hono/html'
 import * as v from 'valibot'
 import { Refusal } from '../../../shared/errors.ts'
+import { fingerprintOfCertificate } from '../../../shared/fleet/trust.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { ROTATION_PHASES } from '../../keys/signing-keys.ts'
 import type { Tenant } from '../../store/queries/tenants.ts'
@@ -19,7 +20,12 @@ import type { Html } from '../../pages/html.ts'
 import { OPERATOR_ENTRIES, TENANT_PATH, tenantPath } from '../navigation.ts'
 import { action, done, page, type View, type ViewerVisit } from '../route.ts'
 import type { ConsoleWorld } from '../world.ts'
-import { certificatesCard, OrderBody } from './certificates-card.ts'
+import {
+  certificatesCard,
+  OrderBody,
+  ownCertificatesCard,
+  type KnownByKey,
+} from './certificates-card.ts'
 import { deviceKeyCard } from './device-key-routes.ts'
 import { barOf, keysPicture, type KeyBar } from './keys-picture.ts'
 
@@ -27,7 +33,7 @@ import { barOf, keysPicture, type KeyBar } from './keys-picture.ts'
 const OWN_PATH = OPERATOR_ENTRIES.keysOfConsole.path
 const PATHS = [`${TENANT_PATH}/keys`, OWN_PATH] as const
 
-const ORDER_PATH = `${TENANT_PATH}/keys/order-certificate` as const
+const ORDER_PATHS = PATHS.map((path) => `${path}/order-certificate` as const)
 
 const at = (tenantId: string) => (isReserved(tenantId) ? OWN_PATH : tenantPath(tenantId, 'keys'))
 const apiOf = (tenantId: string) =>
@@ -50,7 +56,7 @@ const DONE: Readonly<Record<Phase, string>> = {
 }
 
 export function keysRoutes(world: ConsoleWorld) {
-  const { tenants, keys, certificates } = world
+  const { tenants, keys, certificates, gatewayDoors, fleetCertificate } = world
 
   async function holderOf({ path }: Visit): Promise<Tenant> {
     const { tenant_id: tenantId } = path
@@ -69,6 +75,7 @@ export function keysRoutes(world: ConsoleWorld) {
     const { tenantId, mode } = tenant
     const times = await keys.timeline(tenantId)
     const bars = times.map((one) => barOf(one, tenant))
+    const orderPath = `${at(tenantId)}/order-certificate`
     const states = mode === 'sdk' || isReserved(tenantId) ? [] : await certificates.states(tenantId)
     return {
       ...placeOf(tenant),
@@ -83,7 +90,8 @@ export function keysRoutes(world: ConsoleWorld) {
             )
           : html`${isReserved(tenantId) ? freshSignInNotice(visit) : ''} ${keysPicture(bars, visit.nowMs)} ${keysTable(bars)}
             ${card('Rotation', nextStep(visit, tenant, bars, attempt))}
-            ${mode === 'sdk' || isReserved(tenantId) ? '' : certificatesCard(visit, ORDER_PATH.replace('{tenant_id}', tenantId), states)}
+            ${mode === 'sdk' || isReserved(tenantId) ? '' : certificatesCard(visit, orderPath, states)}
+            ${isReserved(tenantId) ? ownCertificatesCard(visit, orderPath, await certificates.own(), await knownByKeys()) : ''}
             ${isReserved(tenantId) ? deviceKeyCard(visit.proofs?.isReadOnly === true) : ''}`,
       calls: ROTATION_PHASES.map((phase) => ({
         method: 'POST' as const,
@@ -94,20 +102,33 @@ export function keysRoutes(world: ConsoleWorld) {
     }
   }
 
-  const order = action(
-    {
-      path: ORDER_PATH,
-      role: 'operator',
-      form: { hostname: 'text' },
-      body: OrderBody,
-      isOnce: true,
-    },
-    async (visit, { hostname }) => {
-      const { tenantId } = await holderOf(visit)
-      await certificates.order(tenantId, hostname, visit.actor)
-      return done(at(tenantId), 'Certificate requested. This can take a minute.')
-    },
-    show,
+  /** Where gateways and connectors dial. */
+  async function knownByKeys(): Promise<KnownByKey[]> {
+    const doors = await gatewayDoors.all()
+    return [
+      {
+        address: 'Fleet listener',
+        what: 'Gateways',
+        fingerprint: fleetCertificate.fingerprint,
+      },
+      ...doors.map(({ address, certificate }) => ({
+        address,
+        what: 'Connectors and other gateways',
+        fingerprint: fingerprintOfCertificate({ certificate }),
+      })),
+    ]
+  }
+
+  const orders = ORDER_PATHS.map((path) =>
+    action(
+      { path, role: 'operator', form: { hostname: 'text' }, body: OrderBody, isOnce: true },
+      async (visit, { hostname }) => {
+        const { tenantId } = await holderOf(visit)
+        await certificates.order(tenantId, hostname, visit.actor)
+        return done(at(tenantId), 'Certificate requested. This can take a minute.')
+      },
+      show,
+    ),
   )
 
   const rotations = PATHS.flatMap((path) => {
@@ -151,7 +172,7 @@ export function keysRoutes(world: ConsoleWorld) {
       ),
     ]
   })
-  return [...rotations, order]
+  return [...rotations, ...orders]
 }
 
 function introOf({ tenantId, name, maxSessionSeconds }: Tenant): string {

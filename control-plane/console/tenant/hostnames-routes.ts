@@ -9,6 +9,7 @@ import type { UnprovenHostname } from '../../hostnames/rechecks.ts'
 import type { HostnameClaim } from '../../store/queries/hostname-claims.ts'
 import { freshSignInNotice } from '../access/fresh-sign-in.ts'
 import { asking } from '../asking.ts'
+import { certificateState, dnsRecordsCard } from '../blocks/certificate-state.ts'
 import { form } from '../blocks/form.ts'
 import { emptyState, table } from '../blocks/table.ts'
 import { badge, card, copyable, moment } from '../blocks/text.ts'
@@ -24,11 +25,17 @@ const at = ({ tenant }: TenantVisit, hostname?: string) =>
   tenantPath(tenant.tenantId, 'hostnames') +
   (hostname === undefined ? '' : `/${encodeURIComponent(hostname)}`)
 
-export function hostnamesRoutes({ hostnames, rechecks }: ConsoleWorld): readonly ConsoleRoute[] {
+export function hostnamesRoutes(world: ConsoleWorld): readonly ConsoleRoute[] {
+  const { hostnames, rechecks, certificates } = world
+
   async function show(visit: TenantVisit, attempt?: Attempt): Promise<View> {
     const { tenant } = visit
     const claims = await hostnames.list(tenant.tenantId)
     const unproven = await rechecks.unproven(tenant.tenantId)
+    const states = tenant.mode === 'sdk' ? [] : await certificates.states(tenant.tenantId)
+    // where a proxy in front ends TLS, there is nothing to say of it
+    const isOurs = states.some((one) => one.certificate ?? one.order ?? one.dnsRecords[0])
+    const stateOf = new Map(states.map((state) => [state.hostname, state]))
     return {
       title: 'Hostnames',
       here: 'hostnames',
@@ -42,6 +49,17 @@ export function hostnamesRoutes({ hostnames, rechecks }: ConsoleWorld): readonly
             isName: true,
             cell: (name) => html`<span class="host">${name}</span>`,
           },
+          ...(!isOurs
+            ? []
+            : [
+                {
+                  label: 'Certificate',
+                  cell: (name: string) => {
+                    const state = stateOf.get(name)
+                    return state === undefined ? null : certificateState(state, visit.nowMs)
+                  },
+                },
+              ]),
           {
             label: 'Actions',
             isUnseen: true,
@@ -53,7 +71,7 @@ export function hostnamesRoutes({ hostnames, rechecks }: ConsoleWorld): readonly
         ],
         empty: emptyState('No hostnames yet', 'Add the public hostname of your application below.'),
       })}
-      ${claims.map((claim) => claimCard(visit, claim))}
+      ${claims.map((claim) => claimCard(visit, claim))} ${dnsRecordsCard(states)}
       ${visit.proofs.isReadOnly ? '' : card('Add a hostname', addForm(visit, attempt), 'add')}`,
     }
   }

@@ -36,6 +36,7 @@ import { madeInSession } from './0070-made-in-session.ts'
 import { machineUses } from './0071-machine-uses.ts'
 import { accessHistory } from './0073-access-history.ts'
 import { hostnameProofs } from './0075-hostname-proofs.ts'
+import { acmeDns } from './0077-acme-dns.ts'
 import { connectionDomains } from './0079-connection-domains.ts'
 
 export interface Migration {
@@ -86,5 +87,6 @@ export const migrations: readonly Migration[] = [
   machineUses,
   accessHistory,
   hostnameProofs,
+  acmeDns,
   connectionDomains,
 ]

@@ -1,4 +1,4 @@
-import { and, asc, count, eq, inArray, lte, notInArray, sql } from '../drizzle.ts'
+import { and, asc, count, eq, inArray, isNotNull, lte, ne, notInArray, sql } from '../drizzle.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../engine.ts'
 import { deleteBefore, deleteBy, findBy, insertRows, upsertInto } from '../statements.ts'
@@ -66,6 +66,37 @@ export async function advanceAcmeOrder(
     .where(isAsRead)
     .returning()
   return row
+}
+
+/** What authorities look for in DNS now. */
+export async function acmeDnsValues(queries: Queries, limit: number) {
+  return await queries
+    .select({ dnsLabel: orders.dnsLabel, dnsValue: orders.dnsValue })
+    .from(orders)
+    .where(isNotNull(orders.dnsValue))
+    .limit(limit)
+}
+
+/** Another hostname of this tenant, for which the same is ordered. */
+export async function acmeOrdersFor(queries: Queries, row: AcmeOrder, identifier: string) {
+  return await queries
+    .select()
+    .from(orders)
+    .where(
+      and(
+        eq(orders.tenantId, row.tenantId),
+        eq(orders.identifier, identifier),
+        ne(orders.hostname, row.hostname),
+      ),
+    )
+}
+
+/** Whoever has its certificate looks at it again now. */
+export async function wakeAcmeFollowers(queries: Queries, hostname: string, nowMs: number) {
+  await queries
+    .update(orders)
+    .set({ dueAt: nowMs })
+    .where(and(eq(orders.follows, hostname), eq(orders.step, 'issued')))
 }
 
 /** Those that are there stay as they are. */

@@ -27,6 +27,8 @@ void t.test('one authority, or several in order, with the accounts that they kno
     authorities: [{ directory: FIRST, externalAccount: undefined }],
     email: null,
     profile: null,
+    wildcards: [],
+    dns: null,
   })
   const both = `{ directory: ["${FIRST}", "${SECOND}"], email: ops@example.com, profile: shortlived }`
   t.strictSame(read(both, ' other.example.com=kid=1:AA-_==\n'), {
@@ -36,6 +38,8 @@ void t.test('one authority, or several in order, with the accounts that they kno
     ],
     email: 'ops@example.com',
     profile: 'shortlived',
+    wildcards: [],
+    dns: null,
   })
   t.end()
 })
@@ -58,5 +62,26 @@ void t.test('what cannot be meant is refused, and no key repeated', (t) => {
   t.throws(() => read(`{ directory: "${FIRST}" }`, 'third.example.com=kid:AAAA'), {
     message: 'SERVICE_ACME_EAB: no control_plane.acme.directory is at third.example.com',
   })
+  t.end()
+})
+
+void t.test('a zone for proofs by DNS has servers outside of it, and something to order', (t) => {
+  const dns = (text: string) => read(`{ directory: "${FIRST}", ${text} }`)
+  const zone = 'zone: acme.example.com, servers: [ns1.example.com]'
+  t.match(dns(`dns: { ${zone}, listen: "0.0.0.0:53" }, wildcards: [apps.example.com]`), {
+    dns: { name: 'acme.example.com', servers: ['ns1.example.com'] },
+    wildcards: ['apps.example.com'],
+  })
+  for (const [text, problem] of [
+    ['dns: { zone: acme.example.com }', /dns\.servers: expected the name servers/],
+    ['dns: { zone: a.example, servers: [ns.a.example] }', /ns\.a\.example is inside of the zone/],
+    ['dns: { listen: "0.0.0.0:53" }', /acme\.dns: .* so set control_plane\.acme\.dns\.zone too/],
+    ['wildcards: [apps.example.com]', /acme\.wildcards: .* so set control_plane\.acme\.dns\.zone/],
+    [`dns: { ${zone} }, wildcards: ["*.example.com"]`, /expected a domain like example\.com/],
+    ['dns: { zone: ACME.example.com, servers: [] }', /expected a domain like example\.com/],
+    ['dns: { zone: single, servers: [] }', /expected a domain like example\.com/],
+  ] as const)
+    t.throws(() => dns(text), problem, text)
+  t.throws(() => read(`{ dns: { ${zone} } }`), /so set control_plane\.acme\.directory too/)
   t.end()
 })

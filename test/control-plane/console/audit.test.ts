@@ -1,5 +1,6 @@
 /** The audit trail on its page: who changed what, as a difference. */
 import t from 'tap'
+import { ACTION_NAMES } from '../../../control-plane/console/audit/entry.ts'
 import { startConsole } from '../../support/console.ts'
 import { ACTOR } from '../../support/control-plane.ts'
 
@@ -167,3 +168,33 @@ void t.test('who was let in to the console is named, though no user of the tenan
   t.match(text, new RegExp(`Granted console access.*<span title="${admin.userId}">[Pp]erson`, 's'))
   t.notMatch(text, `users/${admin.userId}`, 'and leads to no page of the tenant')
 })
+
+void t.test(
+  'a hostname that is claimed is noticed on its page, and told in the trail',
+  async (t) => {
+    const { services, person } = await startConsole(t)
+    const ada = await person('acme')
+    const PAGE = '/console/tenants/acme/hostnames'
+    const noticed = async ({ location }: { location: string }) => (await ada.get(location)).text
+    const added = await ada.post(PAGE, { hostname: 'shop.example.com' })
+    t.match(await noticed(added), /shop\.example\.com added\. Now show that it is yours/)
+    const checked = await ada.post(`${PAGE}/shop.example.com/check`)
+    t.match(await noticed(checked), /No proof found for shop\.example\.com yet/)
+    const withdrawn = await ada.post(`${PAGE}/shop.example.com/withdraw`)
+    t.match(await noticed(withdrawn), /shop\.example\.com withdrawn/)
+    const claim = await services.hostnames.claim('acme', 'www.example.com', ACTOR)
+    await services.tenants.addProvenHostname(claim, 'dns', ACTOR)
+    await services.tenants.removeHostname('acme', 'www.example.com', ACTOR)
+    const trail = (await ada.get('/console/tenants/acme/audit')).text
+    for (const words of [
+      'Added a hostname, to be proven',
+      'Withdrew a hostname',
+      'Proved a hostname',
+      'Removed a hostname',
+    ])
+      t.match(trail, words)
+    t.match(trail, 'shop.example.com')
+    for (const action of ['hostname.unproven', 'hostname.stopped'])
+      t.ok(ACTION_NAMES.includes(action), action)
+  },
+)

@@ -1,7 +1,9 @@
 /** The keys that the console itself is signed in with: rotated as a tenant's, and Publish the next key first, then start signing with it. Nobody is signed out. */
 import t from 'tap'
 import { LIMITS } from '../../../shared/limits.ts'
-import { startApi } from '../../support/api.ts'
+import { addressesHere } from '../../support/acme.ts'
+import { apiOf, startApi } from '../../support/api.ts'
+import { acme as certificate } from '../../support/certificates.ts'
 import { movableClock } from '../../support/control-plane.ts'
 import { startConsole } from '../../support/console.ts'
 
@@ -122,5 +124,60 @@ void t.test(
     t.match(items[0], { action: 'device_challenge_keys.rotated', actor: /^console:/ })
     const ada = await person('acme')
     t.equal((await ada.get(`${PAGE}/devices`)).status, 404, 'for operators alone')
+  },
+)
+
+void t.test(
+  'the service’s own names: how each certificate stands, and what to change',
+  async (t) => {
+    const clock = movableClock()
+    const names: Record<string, string> = {}
+    const { services, person } = await startConsole(t, {
+      clock,
+      ownHostnames: ['auth.example.test'],
+      ownCertificateFile: { hostname: 'acme.localhost', read: () => names['file'] ?? 'nothing' },
+      acme: {
+        authorities: [{ directory: 'http://127.0.0.1:9/directory' }],
+        email: null,
+        profile: null,
+        dns: { name: 'acme.example.com', servers: ['ns1.example.com'] },
+        wildcards: ['apps.example.test'],
+      },
+      acmeWorld: {
+        httpPort: 9,
+        addresses: addressesHere,
+        resolver: { cname: async () => [], txt: async () => [] },
+      },
+    })
+    const grace = await person('operator')
+    await services.gatewayDoors.connected('edge-1', {
+      address: 'edge.example.test:443',
+      certificate: 'AAAA',
+    })
+    t.match((await grace.get(PAGE)).text, /acme\.localhost.*None.*cannot be read as a certificate/s)
+    names['file'] = certificate.certificatePem
+    await services.acme?.run()
+    const { text } = await grace.get(PAGE)
+    t.match(text, /acme\.localhost.*days left.*File/s)
+    t.match(text, /auth\.example\.test.*Failed.*Point its DNS records to the control planes/s)
+    t.match(
+      text,
+      /\*\.apps\.example\.test.*Failed.*Add a CNAME record named _acme-challenge\.apps\.example\.test/s,
+    )
+    t.match(text, /_acme-challenge\.apps\.example\.test<\/code> points to/)
+    t.match(text, /Fleet listener.*edge\.example\.test:443/s)
+    t.match(text, services.fleetCertificate.fingerprint.slice(0, 16))
+    const order = `${PAGE}/order-certificate`
+    t.match(await grace.post(order, { hostname: 'auth.example.test' }), { status: 303 })
+    t.equal((await grace.post(order, { hostname: 'acme.localhost' })).status, 422)
+    const ada = await person('acme')
+    t.equal((await ada.post(order, { hostname: 'auth.example.test' })).status, 404)
+    const { operator } = apiOf(services)
+    const { items } = await operator('GET', '/console/certificates')
+    t.match(items, [
+      { hostname: 'acme.localhost', source: 'file', certificate: { hostname: 'acme.localhost' } },
+      { hostname: 'auth.example.test', source: null, order: { failures: 1 }, dns_records: [{}] },
+      { hostname: '*.apps.example.test', dns_records: [{ covers: '*.apps.example.test' }] },
+    ])
   },
 )

@@ -144,6 +144,41 @@ void t.test(
   },
 )
 
+void t.test(
+  'an administrator reads which record proves a hostname, and what its certificate is',
+  async (t) => {
+    const acme = {
+      authorities: [{ directory: 'http://127.0.0.1:9/directory' }],
+      email: null,
+      profile: null,
+    }
+    const resolver = { cname: async () => [], txt: async () => [] }
+    const acmeWorld = { httpPort: 9, addresses: addressesHere, resolver }
+    const dns = { name: 'acme.example.com', servers: ['ns1.example.com'] }
+    const { services, person } = await startConsole(t, { acme: { ...acme, dns }, acmeWorld })
+    await services.tenants.patch('acme', { hostnames: ['shop.acme.test', 'a.acme.test'] }, ACTOR)
+    const ada = await person('acme')
+    const page = async () => (await ada.get('/console/tenants/acme/hostnames')).text
+    t.match(await page(), /_acme-challenge\.acme\.test<\/code> points to/, 'as a draft, too')
+    await services.tenants.publish('acme', ACTOR)
+    await services.acme?.run()
+    const text = await page()
+    t.match(text, /shop\.acme\.test.*Failed.*does not answer on port 80.*Or prove it by DNS/s)
+    t.equal(
+      text.match(/_acme-challenge\.acme\.test<\/code>/g)?.length,
+      1,
+      'what both have in common once',
+    )
+    const [state] = await services.certificates.states('acme')
+    for (const { target } of state?.dnsRecords ?? []) t.match(text, target)
+    t.notMatch(text, /Try now/, 'that is for operators')
+
+    const without = await startConsole(t)
+    const tim = await without.person('acme')
+    t.notMatch((await tim.get('/console/tenants/acme/hostnames')).text, /Certificates by DNS/)
+  },
+)
+
 void t.test('a picture says of every phase what it is', async (t) => {
   const tenant = { maxSessionSeconds: 3600 }
   const key = { kid: 'k', createdAtMs: 0, promotedAtMs: 1000, retiredAtMs: 2000 }
