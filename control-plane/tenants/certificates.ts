@@ -24,6 +24,7 @@ import { isReserved } from '../store/reserved.ts'
 import type { Actor, Change, Store } from '../store/store.ts'
 import { found } from './alter.ts'
 
+import { requireRoom } from './published-size.ts'
 interface CertificateFacts {
   readonly hostname: string
   readonly notBefore: string
@@ -159,6 +160,7 @@ export function createCertificates({ store, vault, isOrdering = false }: Certifi
       throw new Refusal('hostname_not_found')
     const leaf = check(given, nowMs)
     await upsertCertificate(queries, {
+    const before = await findCertificate(queries, hostname)
       hostname,
       tenantId,
       certificatePem,
@@ -170,6 +172,8 @@ export function createCertificates({ store, vault, isOrdering = false }: Certifi
     if ((await certificateBytesOf(queries, tenantId)) > LIMITS.certificateBytesPerTenantMax)
       throw new Refusal('certificates_too_large')
     await change.touch(tenantId)
+    // one that follows another is about as large, and must not be missing
+    if (!isOrdered || before === undefined) await requireRoom(queries, tenantId)
     const facts = toFacts(hostname, leaf)
     const content = { hostname, fingerprint_sha256: facts.fingerprintSha256 }
     const action = isOrdered ? 'certificate.issued' : 'certificate.put'

@@ -122,6 +122,7 @@ export function accessEndpoints(world: AccessEndpointsWorld): readonly Endpoint[
       body: AccessRulesSchema,
       example: EXAMPLE,
       answers: { 200: json(RulesAnswer, 'The rules in force.') },
+      refusals: ['tenant_too_large'],
       handle: async (c, { path: { tenant_id: tenantId }, body }) => {
         const rules = await accessRules.put(tenantId, body, c.var.actor)
         return c.json({ ...rules, enforced: await enforcement.change(tenantId) })
