@@ -190,7 +190,8 @@ export function accessEndpoints(world: AccessEndpointsWorld): readonly Endpoint[
       summary: 'Lists the groups.',
       answers: { 200: json(pageOf(GroupAnswer), 'Every group, by name.') },
       handle: async (c, { path }) => {
-        const items = (await groups.list(path.tenant_id)).map(ofGroup)
+        const all = await groups.list(path.tenant_id)
+        const items = (await groups.counted(path.tenant_id, all)).map(ofGroup)
         return c.json({ items, next: null })
       },
     }),
