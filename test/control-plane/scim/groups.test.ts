@@ -1,6 +1,7 @@
 /** Groups that a provider pushes, and memberships that are its own beside those of others. */
 import t from 'tap'
 import { LIMITS } from '../../../shared/limits.ts'
+import { createScimGroups } from '../../../control-plane/scim/groups.ts'
 import { insertMembers } from '../../../control-plane/store/queries/access.ts'
 import { ACTOR } from '../../support/control-plane.ts'
 import { auditOf, GROUP, patching, personNamed, startProvider } from './provider.ts'
@@ -230,4 +231,23 @@ t.test('50 PATCHes at the same time lose nothing', async (t) => {
     name: { givenName: 'name.givenName!', familyName: 'name.familyName!' },
     ...{ title: 'title!', displayName: 'displayName!', externalId: 'externalId!' },
   })
+})
+
+t.test('memberships come and go so many at a time, and no more', async (t) => {
+  const { services, clock, groupId, ada, bob, eve } = await startGroup(t)
+  const rate = { burst: 4, perSecond: 1 }
+  const scimGroups = createScimGroups({ store: services.store, clock, rate })
+  const set = (...members: string[]) => {
+    const resource = { displayName: 'finance', members: members.map((value) => ({ value })) }
+    return scimGroups.replace('acme', groupId, resource, ACTOR)
+  }
+  const { group } = await set(ada, bob, eve)
+  await set(ada, bob, eve)
+  await set(bob, eve)
+  await t.rejects(set(), { code: 'rate_limited', fields: { retry_after: 1 } })
+  t.same((await scimGroups.membersOf(group)).toSorted(), [bob, eve], 'and nothing is half done')
+  await t.rejects(scimGroups.remove('acme', groupId, ACTOR), { code: 'rate_limited' })
+  clock.advance(1000)
+  await set()
+  t.same(await scimGroups.membersOf(group), [])
 })
