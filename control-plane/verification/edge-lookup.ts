@@ -22,7 +22,7 @@ const LOCALHOST = [
 const isLoopback = networkList(['127.0.0.0/8', '::1'])
 const mayLook = ({ address }: LookupAddress) => isLoopback(address) || reachOf(address) !== 'inside'
 
-export function createEdgeLookup(resolve: Lookup = lookup as Lookup): Lookup {
+export function createEdgeLookup(resolve: Lookup = lookup): Lookup {
   return (hostname, options, callback) => {
     const answer = (found: readonly LookupAddress[]) => {
       const [first] = found
