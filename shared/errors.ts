@@ -142,6 +142,8 @@ const DETAILS = {
     certificate_not_ordered:
       'No certificate is ordered for this hostname: it has an uploaded one, the tenant is not published, or control_plane.acme is off.',
     certificates_too_large: 'The certificates of this tenant are too large in total.',
+    tenant_too_large:
+      'Paths, hostnames, certificates, access rules, machines and connectors of this tenant would be too large in total for gateways. Remove what is no longer needed, then try again.',
     plan_without_webhooks: 'The plan of this tenant does not include webhooks. Upgrade to premium.',
     webhook_paused: 'This webhook is paused. Activate it first.',
     replay_running:

@@ -1,6 +1,8 @@
 /** Of the fleet link, both ends. */
 export const FLEET_LIMITS = {
   snapshotBytesMax: 1024 * 1024,
+  /** Of what is added to a tenant: certificates that are renewed have the rest. */
+  publishedBytesMax: 960 * 1024,
   fleetMessageBytesMax: 4 * 1024 * 1024,
   fleetBehindRevisionsMax: 10_000,
   fleetUnsentBytesMax: 64 * 1024 * 1024,

@@ -289,7 +289,10 @@ export const LIMITS = {
   projectNameCharactersMax: 100,
   signingKeysPerTenantMax: 8,
   signingKeyBitsMin: 2048,
-  signingKeyBitsMax: 8192,
+  /** A longer signature leaves too little of a token for who it is about. */
+  signingKeyBitsMax: 4096,
+  /** Of a certificate: each handshake at the edge waits for one signature. */
+  tlsKeyBitsMax: 4096,
   certificateBytesMax: 64 * 1024,
   privateKeyBytesMax: 16 * 1024,
   certificateBytesPerTenantMax: 512 * 1024,

@@ -16,6 +16,8 @@ export const SCIM_LIMITS = {
   scimBodyBytesMax: 4 * 1024 * 1024,
   scimValuesMax: 100_000,
   scimOperationsMax: 1000,
+  /** Memberships of a tenant that come or go: each is written down, and what has been for long. */
+  rateScimMembers: { burst: 100_000, perSecond: 50 },
   /** Of one group, and named by one request. */
   scimMembersPerGroupMax: 20_000,
   scimPageItemsMax: 200,

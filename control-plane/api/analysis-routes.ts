@@ -71,10 +71,10 @@ export function analysisEndpoints(world: ApiWorld): readonly Endpoint[] {
         'ai_declined',
         'ai_edits_refused',
       ],
+      admit: (c) => rates.take('analysis', c.var.tenant.tenantId, LIMITS.rateAnalysis),
       handle: async (c, { body }) => {
         const { tenant, actor } = c.var
         const { tenantId } = tenant
-        rates.take('analysis', tenantId, LIMITS.rateAnalysis)
         const guide = await analysis.analyse(tenant, body, actor)
         const { guide_id, framework, summary, edits, warnings } = guide
         const url = `${baseUrl}/console/tenants/${tenantId}/integration`

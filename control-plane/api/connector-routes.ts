@@ -39,7 +39,7 @@ export function connectorEndpoints({ connectors, rates }: ApiWorld): readonly En
       body: JoinBody,
       example: { public_key: KEY, name: 'web-1', program: '1.0.0' },
       answers: { 201: json(JoinAnswer, 'Who it is now, and its gateways.') },
-      refusals: ['connector_token_invalid', 'connectors_full'],
+      refusals: ['connector_token_invalid', 'connectors_full', 'tenant_too_large'],
       handle: async (c, { body }) => {
         ofStrangers.take('connector joins', addressOf(c), LIMITS.rateConnectorJoin)
         const token = bearerOf(c)

@@ -128,6 +128,8 @@ type Described<Path extends string, Body extends v.GenericSchema, Query extends 
   readonly bodyBytesMax?: number
   readonly body?: Body
   readonly query?: Query
+  /** Refuses before anything of a body is read: a large one costs its parsing, whoever sends it. */
+  readonly admit?: (c: ApiContext) => void
   readonly handle: (c: ApiContext, sent: Sent<Path, Body, Query>) => Response | Promise<Response>
 }
 
@@ -145,7 +147,7 @@ export function endpointsOf(
       const Query extends QueryFields = Record<never, never>,
     >(
       path: Path,
-      { handle, ...described }: Described<Path, Body, Query>,
+      { admit, handle, ...described }: Described<Path, Body, Query>,
     ): Endpoint => {
       const { query = {}, body, elements } = described
       // whoever has shown nothing has little to say: a megabyte of JSON takes a tenth of a second
@@ -160,6 +162,7 @@ export function endpointsOf(
             path: c.req.param() as Sent<Path, Body, Query>['path'],
             query: readQuery(c, query) as QueryValues<Query>,
           }
+          admit?.(c)
           if (body === undefined) return handle(c, { ...sent, body })
           const read = await readJson(c, body, bodyBytesMax, elements !== undefined)
           await c.get('admitAgain')?.()

@@ -26,6 +26,7 @@ import { findTenant } from '../store/queries/tenants.ts'
 import type { Queries } from '../store/engine.ts'
 import type { Actor, Change, Store } from '../store/store.ts'
 import { found } from '../tenants/alter.ts'
+import { requireRoom } from '../tenants/published-size.ts'
 import type { Authority } from './authority.ts'
 import { createChallenges } from './challenges.ts'
 import { statusOf, type ConnectorStatus } from './connector-status.ts'
@@ -106,6 +107,7 @@ export function createConnectors(world: ConnectorsWorld) {
     })
     const key = { ...newKey(nowMs, publicKey), tenantId, connectorId, isNext: false }
     await insertConnectorKey(queries, key)
+    await requireRoom(queries, tenantId)
     await change.touch(tenantId)
     const content = { connector_id: connectorId, name, program, token_id: tokenId }
     const actor = actorOf(connectorId, joining.requestId)

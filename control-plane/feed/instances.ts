@@ -5,6 +5,7 @@
  */
 import { SECOND_MS, type Clock } from '../../shared/clock.ts'
 import { LIMITS } from '../../shared/limits.ts'
+import { createSingleFlight } from '../concurrency/single-flight.ts'
 import { decodeCursor, toPage, type Page, type PageRequest } from '../store/page.ts'
 import {
   deleteFeedInstances,
@@ -93,6 +94,10 @@ export async function openInstances(world: {
     for (const tenantId of byTenant.keys()) polling.settle(tenantId)
   }
 
+  const views = createSingleFlight<FeedInstance[]>()
+  /** Who asks at the same time shares one: of ten thousand it is some work. */
+  const viewOf = (tenantId: string) => views.run(tenantId, () => view(tenantId))
+
   /** Also those that ask other control planes, as those have written down within the last minute. */
   async function view(tenantId: string): Promise<FeedInstance[]> {
     const most = LIMITS.feedInstancesPerTenantMax
@@ -175,10 +180,12 @@ export async function openInstances(world: {
       return polling.of(tenantId)
     },
     /** By name. */
-    of: view,
+    of: viewOf,
     async list(tenantId: string, page: PageRequest): Promise<Page<FeedInstance>> {
       const [after] = decodeCursor(page.cursor, 'string') ?? []
-      const later = (await view(tenantId)).filter(({ name }) => after === undefined || name > after)
+      const later = (await viewOf(tenantId)).filter(
+        ({ name }) => after === undefined || name > after,
+      )
       return toPage(later.slice(0, page.limit + 1), page.limit, ({ name }) => [name])
     },
     write,

@@ -46,7 +46,7 @@ export function writeChange(change: TenantChange, fingerprint: string): Outgoing
   if (snapshot === null)
     return outgoing(change, null, write({ type: 'remove', tenant_id, revision }))
 
-  const content = canonicalJson(snapshot)
+  const content = contentOf(snapshot)
   const contentBytes = Buffer.byteLength(content)
   if (contentBytes > LIMITS.snapshotBytesMax)
     return writeKeep(
@@ -61,6 +61,15 @@ export function writeChange(change: TenantChange, fingerprint: string): Outgoing
   // its connectors come by themselves, and are let in by what the snapshot says
   if (snapshot.mode === 'connector') return whole
   return { ...whole, entry: [tenant_id, revision, version, Object.keys(snapshot.edge_urls)] }
+}
+
+/** That it is suspended is told of whatever tenant: of one that is too large with nothing beside it. */
+function contentOf(snapshot: TenantSnapshot): string {
+  const content = canonicalJson(snapshot)
+  const isFitting = Buffer.byteLength(content) <= LIMITS.snapshotBytesMax
+  if (isFitting || snapshot.status !== 'suspended') return content
+  const nobody = snapshot.connectors && { connectors: [] }
+  return canonicalJson({ ...snapshot, certificates: [], sealed: [], excluded: [], ...nobody })
 }
 
 /** A gateway that came new would else take the missing tenant for a removed one. */

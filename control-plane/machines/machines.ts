@@ -33,6 +33,7 @@ import type { Queries } from '../store/engine.ts'
 import { pruneWith } from '../store/statements.ts'
 import type { Actor, Store } from '../store/store.ts'
 import { createAlter, found } from '../tenants/alter.ts'
+import { requireRoom } from '../tenants/published-size.ts'
 import { servicesIn } from '../tenants/service-rules.ts'
 
 export interface Machine extends ServiceRow {
@@ -102,6 +103,7 @@ export function createMachines({ store, clock }: { readonly store: Store; readon
         const times = { createdAt: nowMs, identityAt: nowMs, seenAt: null }
         const row = { serviceId, tenantId, name, isDisabled: false, seenIp: null, ...times }
         await insertService(queries, row)
+        await requireRoom(queries, tenantId)
         return { service_id: serviceId, name }
       })
       return requireOne(store.read, tenantId, serviceId)

@@ -23,8 +23,14 @@ const ignoreLocalChecks = v.pipe(
 export const GoLiveAnywayBody = v.strictObject({ ignore_local_checks: ignoreLocalChecks })
 export const GoLiveBody = v.strictObject({ force: v.optional(flag, false) })
 
+/** What has to be escaped would go to gateways six times as long. */
+const CONTROLS = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]/
 const pem = (bytesMax: number) =>
-  v.pipe(v.string('text in PEM format'), v.maxBytes(bytesMax, `at most ${bytesMax} bytes`))
+  v.pipe(
+    v.string('text in PEM format'),
+    v.maxBytes(bytesMax, `at most ${bytesMax} bytes`),
+    v.check((text) => !CONTROLS.test(text) && text.isWellFormed(), 'text in PEM format'),
+  )
 
 export const RotationBody = v.strictObject({
   phase: oneOf(ROTATION_PHASES),

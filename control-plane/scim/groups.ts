@@ -6,6 +6,8 @@ import { randomBytes } from 'node:crypto'
 import { Refusal } from '../../shared/errors.ts'
 import { GROUP_NAME } from '../../shared/fleet/access-rules.ts'
 import { LIMITS } from '../../shared/limits.ts'
+import type { Clock } from '../../shared/clock.ts'
+import { createRateLimits, type Rate } from '../../shared/rate-limits.ts'
 import { fold } from '../accounts/login-keys.ts'
 import type { Queries } from '../store/engine.ts'
 import {
@@ -48,7 +50,24 @@ interface Answered {
   readonly ignored: readonly string[]
 }
 
-export function createScimGroups({ store }: { readonly store: Store }) {
+export function createScimGroups({
+  store,
+  clock,
+  rate = LIMITS.rateScimMembers,
+}: {
+  readonly store: Store
+  readonly clock: Clock
+  readonly rate?: Rate
+}) {
+  const rates = createRateLimits(clock)
+
+  /** Refused as a whole where that is too much at once: then nothing of it is left. */
+  async function sync(change: Change, group: ScimGroupRow, draft: GroupDraft, actor: Actor) {
+    const { changed, ignored } = await syncMembers(change, group, draft, actor)
+    if (changed > 0) rates.take('scim members', group.tenantId, rate, changed)
+    return ignored
+  }
+
   async function alter(
     tenantId: string,
     groupId: string,
@@ -62,7 +81,7 @@ export function createScimGroups({ store }: { readonly store: Store }) {
       const { displayName, externalId } = draft
       const row = { ...before, displayName, displayKey: fold(displayName), externalId }
       const isOther = JSON.stringify(row) !== JSON.stringify(before)
-      const skipped = await syncMembers(change, before, draft, actor)
+      const skipped = await sync(change, before, draft, actor)
       const group = isOther ? { ...row, updatedAt: change.nowMs } : row
       if (isOther) {
         await updateScimGroup(change.queries, group)
@@ -93,7 +112,7 @@ export function createScimGroups({ store }: { readonly store: Store }) {
         if (!isJoined) await insertGroup(queries, { tenantId, name, description, createdAt: nowMs })
         const content = { group: name, called: displayName, source: 'scim', joined: isJoined }
         await change.audit(actor, { action: 'group.created', tenantId, content })
-        const skipped = await syncMembers(change, group, draft, actor)
+        const skipped = await sync(change, group, draft, actor)
         return { group, ignored: [...draft.ignored, ...skipped] }
       })
     },
@@ -126,7 +145,7 @@ export function createScimGroups({ store }: { readonly store: Store }) {
         const group = await requireGroup(queries, tenantId, groupId)
         const { name, isJoined } = group
         const nobody = { ...groupDraft(group), isWhole: true }
-        await syncMembers(change, group, nobody, actor)
+        await sync(change, group, nobody, actor)
         await deleteScimGroup(queries, tenantId, groupId)
         const isLeft = (await membersAfter(queries, tenantId, name, '', 1)).length > 0
         const isKept = isJoined || isLeft || (await isSpokenOf(queries, tenantId, name))
@@ -152,18 +171,24 @@ async function requireGroup(queries: Queries, tenantId: string, groupId: string)
   )
 }
 
-/** Answers what was passed over: ids that are nobody's whom this provider has made. */
+interface Synced {
+  readonly changed: number
+  /** Ids that are nobody's whom this provider has made. */
+  readonly ignored: readonly string[]
+}
+
 async function syncMembers(
   change: Change,
   group: ScimGroupRow,
   { isWhole, add, take }: GroupDraft,
   actor: Actor,
-): Promise<string[]> {
+): Promise<Synced> {
   const { queries } = change
   const { tenantId, name } = group
   const known = await scimPeopleAmong(queries, tenantId, [...add])
   const skipped = [...add].filter((userId) => !known.has(userId))
-  if (!isWhole && known.size === 0 && take.size === 0 && skipped.length === 0) return []
+  if (!isWhole && known.size === 0 && take.size === 0 && skipped.length === 0)
+    return { changed: 0, ignored: [] }
   const present = isWhole
     ? await memberIdsOf(queries, ofScim(group), LIMITS.scimMembersPerGroupMax)
     : []
@@ -184,7 +209,11 @@ async function syncMembers(
   ] as const)
     if (userIds.length > 0)
       await change.audit(actor, { action, tenantId, content: content(userIds) })
-  return skipped.slice(0, LIMITS.scimNamedMax).map((id) => `member ${id.slice(0, 60)}`)
+  const named = skipped.slice(0, LIMITS.scimNamedMax)
+  return {
+    changed: added.length + taken.length,
+    ignored: named.map((id) => `member ${id.slice(0, 60)}`),
+  }
 }
 
 /** One is somebody, of whom the trail of that person tells; many are a number and the first of them. */

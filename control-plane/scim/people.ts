@@ -12,6 +12,7 @@ import {
   type UserPatch,
 } from '../accounts/user-changes.ts'
 import { removeUserIn } from '../accounts/user-removal.ts'
+import { createFairSemaphore } from '../concurrency/fair-semaphore.ts'
 import { Refusal } from '../../shared/errors.ts'
 import type { Enforced } from '../store/enforced.ts'
 import type { Queries } from '../store/engine.ts'
@@ -54,6 +55,9 @@ interface Answered extends ScimPerson {
 }
 
 export function createScimPeople({ store, tellChanged }: PeopleWorld) {
+  /** One after the other: of many at once each turn of the event loop would hold a part of all. */
+  const walks = createFairSemaphore({ concurrency: 1 })
+
   /** `work` makes the next draft of the one before, in the change that writes it: none is lost. */
   async function alter(
     { token, actor }: Asking,
@@ -119,7 +123,10 @@ export function createScimPeople({ store, tellChanged }: PeopleWorld) {
       tenantId: string,
       terms: readonly PeopleTerm[],
       place: { readonly offset: number; readonly limit: number },
-    ) => scimPeopleListed(store.read, tenantId, terms, place),
+    ) => {
+      const list = () => scimPeopleListed(store.read, tenantId, terms, place)
+      return terms.some(({ of }) => of === 'isActive') ? walks.take(list, tenantId) : list()
+    },
 
     /**
      * An account of before, by the word of an administrator: from now on a provider sees it under its

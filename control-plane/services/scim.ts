@@ -37,7 +37,7 @@ export function createScimServices(
       tellChanged: (change, before, after) =>
         accountMail.tellChangedByOther(change, before, after, LANGUAGE),
     }),
-    scimGroups: createScimGroups({ store }),
+    scimGroups: createScimGroups({ store, clock }),
     scimLog,
   }
 }

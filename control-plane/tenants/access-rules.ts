@@ -28,6 +28,7 @@ import type { Actor, Store } from '../store/store.ts'
 import { createAlter, found } from './alter.ts'
 import { findTenant } from '../store/queries/tenants.ts'
 import { groupBits, nextSlots } from './group-slots.ts'
+import { requireRoom, rulesBytes } from './published-size.ts'
 import { rulesApart } from './service-rules.ts'
 
 export type TenantAccessRules = ReturnType<typeof createAccessRules>
@@ -75,13 +76,15 @@ export function createAccessRules({ store }: { store: Store }) {
         )
         if (table === undefined)
           throw refusal('rules', `at most ${LIMITS.ruleSlotsMax} groups, also of the last days`)
-        await upsertAccessRules(change.queries, {
+        const row = {
           tenantId,
           content,
           slots: table.slots,
           slotsVersion: table.version,
           updatedAt: change.nowMs,
-        })
+        }
+        await upsertAccessRules(change.queries, row)
+        if (rulesBytes(row) > rulesBytes(known)) await requireRoom(change.queries, tenantId)
         const version = { tenantId, at: change.nowMs, actor: actor.name, content }
         await upsertRuleVersion(change.queries, version)
         await keepNewestVersions(change.queries, tenantId, LIMITS.ruleVersionsKeptMax)

@@ -1,6 +1,7 @@
 /** Certificates that a tenant brings along, or that are ordered for it. What would not work at the edge is refused here. */
 import { PURPOSES } from '../keys/sealed-columns.ts'
 import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto'
+import { createSecureContext } from 'node:tls'
 import { Refusal } from '../../shared/errors.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import type { Vault } from '../keys/vault.ts'
@@ -23,6 +24,7 @@ import { findTenant } from '../store/queries/tenants.ts'
 import { CONSOLE_REALM, isReserved } from '../store/reserved.ts'
 import type { Actor, Change, Store } from '../store/store.ts'
 import { found } from './alter.ts'
+import { requireRoom } from './published-size.ts'
 
 interface CertificateFacts {
   readonly hostname: string
@@ -205,6 +207,7 @@ export function createCertificates(world: CertificatesWorld) {
     if (!isReserved(tenantId) && !tenant.hostnames.includes(hostname))
       throw new Refusal('hostname_not_found')
     const leaf = check(given, nowMs)
+    const before = await findCertificate(queries, hostname)
     await upsertCertificate(queries, {
       hostname,
       tenantId,
@@ -216,6 +219,8 @@ export function createCertificates(world: CertificatesWorld) {
     })
     if ((await certificateBytesOf(queries, tenantId)) > LIMITS.certificateBytesPerTenantMax)
       throw new Refusal('certificates_too_large')
+    // one that follows another is about as large, and must not be missing
+    if (!isOrdered || before === undefined) await requireRoom(queries, tenantId)
     await change.touch(tenantId)
     const facts = toFacts(hostname, leaf)
     const content = { hostname, fingerprint_sha256: facts.fingerprintSha256 }
@@ -245,13 +250,34 @@ export function openCertificate(row: CertificateRow, vault: Vault): OpenCertific
 function check({ hostname, certificatePem, privateKeyPem }: OpenCertificate, nowMs: number) {
   const leaf = readCertificate(certificatePem)
   const key = readKey(privateKeyPem)
+  const { modulusLength = 0 } = key.asymmetricKeyDetails ?? {}
+  if (modulusLength > LIMITS.tlsKeyBitsMax)
+    throw refuse(
+      'private_key_pem',
+      `The key has ${modulusLength} bits; at most ${LIMITS.tlsKeyBitsMax} are taken. A key on the curve P-256 is faster and as strong.`,
+    )
   if (!leaf.checkPrivateKey(key))
     throw refuse('private_key_pem', 'The private key does not belong to the certificate.')
   if (leaf.checkHost(hostname, { subject: 'never' }) === undefined)
     throw refuse('certificate_pem', `The certificate does not name ${hostname}.`)
   if (leaf.validToDate.getTime() <= nowMs)
     throw refuse('certificate_pem', 'The certificate has expired.')
+  if (!isLoadable(certificatePem, privateKeyPem))
+    throw refuse(
+      'certificate_pem',
+      'TLS can’t use this certificate. A key or signature in its chain is too weak, or of a kind that TLS doesn’t know.',
+    )
   return leaf
+}
+
+/** As gateways load it; what OpenSSL says of it may hold some of it. */
+function isLoadable(cert: string, key: string): boolean {
+  try {
+    createSecureContext({ cert, key })
+    return true
+  } catch {
+    return false
+  }
 }
 
 /** The first one of the file is the server's own; what follows is the chain. */

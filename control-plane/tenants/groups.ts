@@ -1,6 +1,8 @@
 /** Groups of a tenant's people. A membership has its source, and each source takes back its own alone. */
+import { setImmediate as breathe } from 'node:timers/promises'
 import { Refusal } from '../../shared/errors.ts'
 import { LIMITS } from '../../shared/limits.ts'
+import { createFairSemaphore } from '../concurrency/fair-semaphore.ts'
 import { outdateClaimsIn } from '../sessions/revocations.ts'
 import type { MembershipSource } from '../store/access-tables.ts'
 import type { Enforced } from '../store/enforced.ts'
@@ -9,13 +11,13 @@ import type { Page } from '../store/page.ts'
 import {
   deleteGroup,
   deleteMembers,
-  deleteMembersOf,
+  deleteSomeMembersOf,
   findGroup,
   findMember,
   groupsOf,
   insertGroup,
   insertMember,
-  memberCounts,
+  memberCountOf,
   membersAfter,
   membershipsOf,
   type GroupRow,
@@ -24,7 +26,7 @@ import {
 import { deleteScimGroupCalled } from '../store/queries/scim.ts'
 import { findTenant, type Tenant } from '../store/queries/tenants.ts'
 import { findUser } from '../store/queries/users.ts'
-import type { Actor, Store } from '../store/store.ts'
+import type { Actor, Change, Store } from '../store/store.ts'
 import { isSpokenOf } from './access-rules.ts'
 import { found } from './alter.ts'
 
@@ -47,6 +49,9 @@ interface Told {
 }
 
 export function createGroups({ store }: { store: Store }) {
+  /** One after the other: of many at once each turn of the event loop would hold a look of all. */
+  const counts = createFairSemaphore({ concurrency: 1 })
+
   /** What tokens say of them is another thing, if it is in no other source as well. */
   async function alter(membership: Membership, isIn: boolean, actor: Actor): Promise<Told> {
     const { tenantId, group, userId, source } = membership
@@ -71,11 +76,21 @@ export function createGroups({ store }: { store: Store }) {
   }
 
   return {
-    async list(tenantId: string): Promise<Group[]> {
+    async list(tenantId: string): Promise<GroupRow[]> {
       found(await findTenant(store.read, tenantId))
-      const counts = await memberCounts(store.read, tenantId)
-      const groups = await groupsOf(store.read, tenantId)
-      return groups.map((group) => ({ ...group, members: counts.get(group.name) ?? 0 }))
+      return groupsOf(store.read, tenantId)
+    },
+
+    /** With how many people are in each: a provider may have pushed twenty thousand into every one. */
+    async counted(tenantId: string, groups: readonly GroupRow[]): Promise<Group[]> {
+      return counts.take(async () => {
+        const all: Group[] = []
+        for (const group of groups) {
+          if (all.length > 0) await breathe()
+          all.push({ ...group, members: await memberCountOf(store.read, tenantId, group.name) })
+        }
+        return all
+      }, tenantId)
     },
 
     async create(
@@ -98,11 +113,16 @@ export function createGroups({ store }: { store: Store }) {
       })
     },
 
+    /** Its members go a few at a time, and other changes between them. */
     async remove(tenantId: string, group: string, actor: Actor): Promise<void> {
+      const takeSome = async ({ queries, nowMs }: Change) => {
+        await requireGroup(queries, tenantId, group)
+        if (await isSpokenOf(queries, tenantId, group)) throw new Refusal('group_used')
+        return deleteSomeMembersOf(queries, tenantId, group, nowMs)
+      }
+      while (await store.change(takeSome));
       await store.change(async (change) => {
-        await requireGroup(change.queries, tenantId, group)
-        if (await isSpokenOf(change.queries, tenantId, group)) throw new Refusal('group_used')
-        await deleteMembersOf(change.queries, tenantId, group, change.nowMs)
+        while (await takeSome(change)); // whoever has come meanwhile
         await deleteGroup(change.queries, tenantId, group)
         await deleteScimGroupCalled(change.queries, tenantId, group) // a provider may push it anew
         await change.audit(actor, { action: 'group.deleted', tenantId, content: { group } })

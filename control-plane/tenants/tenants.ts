@@ -41,6 +41,7 @@ import { createClientSecrets } from './client-secrets.ts'
 import { createLicences } from './licences.ts'
 import { logoMediaType, logoTag, type Logo } from './logo.ts'
 import { policiesIn } from './policies.ts'
+import { requireRoom } from './published-size.ts'
 import { createRemoval } from './removal.ts'
 import { newAnalyzerKey, newClientSecret } from './secrets.ts'
 import { createTenantStates, type ProtectionState } from './tenant-states.ts'
@@ -92,6 +93,11 @@ const HOSTNAMES_FULL = `A tenant has at most ${LIMITS.hostnamesPerTenantMax} hos
 
 /** A verification says something about what it has seen: other addresses, another verification. */
 const VERIFIED_SETTINGS = ['mode', 'hostnames', 'origin', 'health'] as const
+
+const LISTED = ['hostnames', 'sealed', 'excluded'] as const
+
+const isLonger = (before: readonly string[], after: readonly string[] | undefined) =>
+  after !== undefined && JSON.stringify(after).length > JSON.stringify(before).length
 
 /** The part of the session policy that is a tenant's own, and how the policy names it. */
 const SESSION_SETTINGS: ReadonlyMap<string, string> = new Map([
@@ -269,6 +275,9 @@ async function applyPatch(change: Change, before: Tenant, patch: TenantPatch) {
     await keepAcmeOrdersOf(queries, tenantId, hostnames)
     await keepHostnameProofsOf(queries, tenantId, hostnames)
   }
+  const listed = { hostnames, sealed, excluded }
+  if (LISTED.some((name) => isLonger(before[name], listed[name])))
+    await requireRoom(queries, tenantId)
   if (VERIFIED_SETTINGS.some((name) => isOther(before[name], patch[name]))) {
     await forgetPlatformChecks(queries, tenantId)
     if (isOther(before.origin, patch.origin) || isOther(before.mode, patch.mode))

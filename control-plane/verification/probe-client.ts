@@ -2,11 +2,11 @@
  * The one who knocks: single requests at addresses that tenants gave us. A deadline for the whole
  * of it, no redirect followed, no body kept, and no connection left open.
  */
-import { lookup as resolve, type LookupAddress, type LookupOptions } from 'node:dns'
 import { Agent, type Dispatcher } from 'undici'
 import { SECOND_MS } from '../../shared/clock.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import { PROBE_CARRIED_HEADER, PROBE_REPLY_HEADER } from '../../shared/probe.ts'
+import { createEdgeLookup } from './edge-lookup.ts'
 
 export type Answer =
   | {
@@ -36,12 +36,6 @@ export interface ProbeClient {
   close(): Promise<void>
 }
 
-type LookupCallback = (
-  error: NodeJS.ErrnoException | null,
-  address: string | LookupAddress[],
-  family?: number,
-) => void
-
 /** Of the deadline, so that who is not there is told from who stays silent. */
 const CONNECT_SHARE = 0.6
 
@@ -53,7 +47,7 @@ export function createProbeClient({
   nowMs: () => number
 }): ProbeClient {
   const agent = new Agent({
-    connect: { timeout: timeoutMs * CONNECT_SHARE, lookup: lookupLocalhost },
+    connect: { timeout: timeoutMs * CONNECT_SHARE, lookup: createEdgeLookup() },
     headersTimeout: timeoutMs,
     bodyTimeout: timeoutMs,
     pipelining: 0,
@@ -80,21 +74,6 @@ export function createProbeClient({
     },
     close: () => agent.destroy(),
   }
-}
-
-/** `*.localhost` is this machine (RFC 6761, section 6.3), whatever a resolver makes of it. */
-export function lookupLocalhost(
-  hostname: string,
-  options: LookupOptions,
-  callback: LookupCallback,
-): void {
-  if (!/(?:^|\.)localhost\.?$/i.test(hostname)) return resolve(hostname, options, callback)
-  const addresses = [
-    { address: '127.0.0.1', family: 4 },
-    { address: '::1', family: 6 },
-  ]
-  if (options.all === true) callback(null, addresses)
-  else callback(null, '127.0.0.1', 4)
 }
 
 function toAnswer(

@@ -5,7 +5,8 @@
 import { Agent, getSetCookies } from 'undici'
 import { isThisMachine } from '../../shared/hosts.ts'
 import { LIMITS } from '../../shared/limits.ts'
-import { lookupLocalhost, problemOf, PROBLEMS, type Problem } from './probe-client.ts'
+import { createEdgeLookup } from './edge-lookup.ts'
+import { problemOf, PROBLEMS, type Problem } from './probe-client.ts'
 
 export interface Page {
   readonly kind: 'page'
@@ -40,7 +41,7 @@ const USER_AGENT = 'Mozilla/5.0 (compatible; Service-Verify/1)'
 
 export function createTrialAgent(timeoutMs: number): Agent {
   return new Agent({
-    connect: { timeout: timeoutMs, lookup: lookupLocalhost },
+    connect: { timeout: timeoutMs, lookup: createEdgeLookup() },
     headersTimeout: timeoutMs,
     bodyTimeout: timeoutMs,
   })

@@ -122,6 +122,7 @@ export function accessEndpoints(world: AccessEndpointsWorld): readonly Endpoint[
       body: AccessRulesSchema,
       example: EXAMPLE,
       answers: { 200: json(RulesAnswer, 'The rules in force.') },
+      refusals: ['tenant_too_large'],
       handle: async (c, { path: { tenant_id: tenantId }, body }) => {
         const rules = await accessRules.put(tenantId, body, c.var.actor)
         return c.json({ ...rules, enforced: await enforcement.change(tenantId) })
@@ -189,7 +190,8 @@ export function accessEndpoints(world: AccessEndpointsWorld): readonly Endpoint[
       summary: 'Lists the groups.',
       answers: { 200: json(pageOf(GroupAnswer), 'Every group, by name.') },
       handle: async (c, { path }) => {
-        const items = (await groups.list(path.tenant_id)).map(ofGroup)
+        const all = await groups.list(path.tenant_id)
+        const items = (await groups.counted(path.tenant_id, all)).map(ofGroup)
         return c.json({ items, next: null })
       },
     }),

@@ -56,6 +56,7 @@ export function hostnameEndpoints(world: ApiWorld): readonly Endpoint[] {
         'hostname_just_checked',
         'hostname_taken',
         'hostname_claims_full',
+        'tenant_too_large',
       ],
       handle: async (c, { path }) => {
         const { tenantId } = await tenants.get(path.tenant_id)

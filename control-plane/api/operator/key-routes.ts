@@ -122,7 +122,7 @@ export function keyEndpoints(world: ApiWorld): readonly Endpoint[] {
         private_key_pem: '-----BEGIN PRIVATE KEY-----\n…\n-----END PRIVATE KEY-----\n',
       },
       answers: { 200: json(CertificateAnswer, 'Details of the certificate.') },
-      refusals: ['hostname_not_found', 'certificates_too_large'],
+      refusals: ['hostname_not_found', 'certificates_too_large', 'tenant_too_large'],
       handle: async (c, { path, body }) => {
         const certificate = { hostname: path.hostname.toLowerCase(), ...fromOutside(body) }
         const facts = await certificates.put(path.tenant_id, certificate, c.var.actor)

@@ -65,7 +65,7 @@ export function machineEndpoints(world: MachineEndpointsWorld): readonly Endpoin
       body: NewMachineBody,
       example: { name: 'CI' },
       answers: { 201: json(MachineAnswer, 'The machine, without secrets.') },
-      refusals: ['services_full'],
+      refusals: ['services_full', 'tenant_too_large'],
       handle: async (c, { path, body }) =>
         c.json(machineView(await machines.create(path.tenant_id, body.name, c.var.actor)), 201),
     }),

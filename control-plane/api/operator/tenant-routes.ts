@@ -102,7 +102,7 @@ export function tenantEndpoints(world: ApiWorld): readonly Endpoint[] {
       body: TenantPatchBody,
       example: { name: 'Acme', sealed: ['/internal', '/admin'] },
       answers: changedTenant,
-      refusals: ['hostname_taken'],
+      refusals: ['hostname_taken', 'tenant_too_large'],
       handle: async (c, { path, body }) => {
         const tenant = await tenants.patch(path.tenant_id, fromOutside(body), c.var.actor)
         return c.json(await changed(tenant))

@@ -1,3 +1,4 @@
+import { LIMITS } from '../../../shared/limits.ts'
 import { and, asc, eq, gt, inArray, sql } from '../drizzle.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../engine.ts'
@@ -66,17 +67,17 @@ export async function membersAfter(
     .limit(limit)
 }
 
-export async function memberCounts(
+/** People, by whatever source. Of one group: of all together it is one long look. */
+export async function memberCountOf(
   queries: Queries,
   tenantId: string,
-): Promise<ReadonlyMap<string, number>> {
-  const count = sql<number>`count(distinct ${members.userId})`
-  const rows = await queries
-    .select({ group: members.group, count })
+  group: string,
+): Promise<number> {
+  const [row] = await queries
+    .select({ count: sql<number>`count(distinct ${members.userId})` })
     .from(members)
-    .where(eq(members.tenantId, tenantId))
-    .groupBy(members.group)
-  return new Map(rows.map((row) => [row.group, Number(row.count)]))
+    .where(and(eq(members.tenantId, tenantId), eq(members.group, group)))
+  return Number(row?.count ?? 0)
 }
 
 type OfGroup = Pick<MemberRow, 'tenantId' | 'group' | 'source'>
@@ -121,14 +122,19 @@ export async function deleteMembers(
   }
 }
 
-export async function deleteMembersOf(
+/** Some of them, by whatever source; false once nobody is left. */
+export async function deleteSomeMembersOf(
   queries: Queries,
   tenantId: string,
   group: string,
   nowMs: number,
-): Promise<void> {
-  const areMeant = and(eq(members.tenantId, tenantId), eq(members.group, group))
-  await endMemberships(queries, areMeant, nowMs)
+): Promise<boolean> {
+  const some = await membersAfter(queries, tenantId, group, '', LIMITS.rowsDeletedAtOnceMax)
+  if (some.length === 0) return false
+  const isOf = and(eq(members.tenantId, tenantId), eq(members.group, group))
+  const userIds = [...new Set(some.map(({ userId }) => userId))]
+  await endMemberships(queries, and(isOf, inArray(members.userId, userIds)), nowMs)
+  return true
 }
 
 /** Of one source, in the order of their ids. */

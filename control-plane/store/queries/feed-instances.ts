@@ -1,7 +1,8 @@
-import { and, desc, eq, inArray, lte } from '../drizzle.ts'
+import { setImmediate as breathe } from 'node:timers/promises'
+import { and, asc, desc, eq, gt, inArray, lte } from '../drizzle.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../engine.ts'
-import { deleteBefore, firstBy, upsertInto } from '../statements.ts'
+import { deleteBefore, upsertInto } from '../statements.ts'
 
 const table = schema.feedInstances
 type FeedInstanceRow = typeof table.$inferSelect
@@ -16,8 +17,25 @@ export async function newestFeedInstances(queries: Queries, limit: number) {
   return await queries.select().from(table).orderBy(desc(table.lastPollAt)).limit(limit)
 }
 
-/** Of one tenant, those that asked last. */
-export const feedInstancesOf = firstBy(table, ['tenantId'], desc(table.lastPollAt))
+/** Of one tenant, by name, so many in a turn: there may be ten thousand. */
+export async function feedInstancesOf(queries: Queries, tenantId: string, most: number) {
+  const rows: FeedInstanceRow[] = []
+  for (;;) {
+    const last = rows.at(-1)
+    const isBehind = last && gt(table.name, last.name)
+    const some = await queries
+      .select()
+      .from(table)
+      .where(and(eq(table.tenantId, tenantId), isBehind))
+      .orderBy(asc(table.name))
+      .limit(Math.min(READ_TOGETHER, most - rows.length))
+    rows.push(...some)
+    if (some.length < READ_TOGETHER || rows.length >= most) return rows
+    await breathe()
+  }
+}
+
+const READ_TOGETHER = 500
 
 export const upsertFeedInstances = upsertInto(
   table,

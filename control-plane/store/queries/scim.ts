@@ -1,5 +1,6 @@
 /** People and groups that a provider pushes: found by what it knows of them, in pages of numbers. */
-import { and, asc, eq, exists, inArray, sql, type SQL } from '../drizzle.ts'
+import { setImmediate as breathe } from 'node:timers/promises'
+import { and, asc, eq, exists, gt, gte, inArray, or, sql, type SQL } from '../drizzle.ts'
 import type { Queries } from '../engine.ts'
 import { schema } from '../schema.ts'
 import { deleteBy, findBy, inParts, updateBy } from '../statements.ts'
@@ -51,33 +52,107 @@ export async function updateScimPerson(queries: Queries, row: ScimPersonRow): Pr
   await refuseTaken(updateScimPersonRow(queries, tenantId, userId, changes), UNIQUE_PERSON)
 }
 
+/**
+ * In the order in which they came. Very many are walked over by the index alone; whether somebody is
+ * active stands elsewhere, so those are looked at a thousand in a turn.
+ */
 export async function scimPeopleListed(
   queries: Queries,
   tenantId: string,
   terms: readonly PeopleTerm[],
-  { offset, limit }: Numbered,
+  place: Numbered,
 ): Promise<{ readonly total: number; readonly found: readonly ScimPerson[] }> {
-  const areMeant = and(eq(people.tenantId, tenantId), ...terms.map(personCondition))
-  const joined = and(eq(users.tenantId, people.tenantId), eq(users.userId, people.userId))
-  const isCounted = terms.some(({ of }) => of === 'emailKey' || of === 'isActive')
-  const counting = queries.select({ total: sql<number>`count(*)` }).from(people)
-  const [counted] = await (isCounted
-    ? counting.innerJoin(users, joined).where(areMeant)
-    : counting.where(areMeant))
-  const total = Number(counted?.total ?? 0)
-  if (limit === 0 || offset >= total) return { total, found: [] }
-  const found = await queries
-    .select({ person: people, user: users })
-    .from(people)
-    .innerJoin(users, joined)
-    .where(areMeant)
-    .orderBy(asc(people.createdAt), asc(people.userId))
-    .limit(limit)
-    .offset(offset)
-  return { total, found }
+  const wished = terms.flatMap((term) => (term.of === 'isActive' ? [term.value] : []))
+  const others = terms.flatMap((term) => (term.of === 'isActive' ? [] : [term]))
+  const areMeant = and(
+    eq(people.tenantId, tenantId),
+    ...others.map((term) => personCondition(queries, tenantId, term)),
+  )
+  const list = wished.length > 0 ? listedActive : listedAll
+  const { total, userIds } = await list(queries, areMeant, place, wished)
+  return { total, found: await scimPeopleOf(queries, tenantId, userIds) }
 }
 
-function personCondition(term: PeopleTerm): SQL {
+const IN_ORDER = [asc(people.createdAt), asc(people.userId)] as const
+
+interface ListedIds {
+  readonly total: number
+  readonly userIds: readonly string[]
+}
+
+async function listedAll(
+  queries: Queries,
+  areMeant: SQL | undefined,
+  { offset, limit }: Numbered,
+): Promise<ListedIds> {
+  const total = await queries.$count(people, areMeant)
+  if (limit === 0 || offset >= total) return { total, userIds: [] }
+  const rows = await queries
+    .select({ userId: people.userId })
+    .from(people)
+    .where(areMeant)
+    .orderBy(...IN_ORDER)
+    .limit(limit)
+    .offset(offset)
+  return { total, userIds: rows.map(({ userId }) => userId) }
+}
+
+/** Of those that are walked over between two turns of others. */
+const WALKED_MAX = 1000
+
+async function listedActive(
+  queries: Queries,
+  areMeant: SQL | undefined,
+  { offset, limit }: Numbered,
+  wished: readonly boolean[],
+): Promise<ListedIds> {
+  const userIds: string[] = []
+  let total = 0
+  let behind: SQL | undefined
+  for (;;) {
+    const { createdAt, userId } = people
+    const rows = await queries
+      .select({ userId, createdAt, isDisabled: users.isDisabled })
+      .from(people)
+      .innerJoin(users, and(eq(users.tenantId, people.tenantId), eq(users.userId, userId)))
+      .where(and(areMeant, behind))
+      .orderBy(...IN_ORDER)
+      .limit(WALKED_MAX)
+    for (const row of rows) {
+      if (!wished.every((isActive) => isActive === !row.isDisabled)) continue
+      if (total >= offset && userIds.length < limit) userIds.push(row.userId)
+      total++
+    }
+    const last = rows.at(-1)
+    if (last === undefined || rows.length < WALKED_MAX) return { total, userIds }
+    const isLater = and(eq(createdAt, last.createdAt), gt(userId, last.userId))
+    // the first of both is what the index is asked by
+    behind = and(gte(createdAt, last.createdAt), or(gt(createdAt, last.createdAt), isLater))
+    await breathe()
+  }
+}
+
+/** In the order of their ids as given. */
+async function scimPeopleOf(
+  queries: Queries,
+  tenantId: string,
+  userIds: readonly string[],
+): Promise<ScimPerson[]> {
+  if (userIds.length === 0) return []
+  const rows = await queries
+    .select({ person: people, user: users })
+    .from(people)
+    .innerJoin(users, and(eq(users.tenantId, people.tenantId), eq(users.userId, people.userId)))
+    .where(and(eq(people.tenantId, tenantId), inArray(people.userId, [...userIds])))
+  const byId = new Map(rows.map((row) => [row.person.userId, row]))
+  return userIds.flatMap((userId) => byId.get(userId) ?? [])
+}
+
+function personCondition(
+  queries: Queries,
+  tenantId: string,
+  term: Exclude<PeopleTerm, { readonly of: 'isActive' }>,
+): SQL {
   switch (term.of) {
     case 'id':
       return eq(people.userId, term.value)
@@ -88,9 +163,13 @@ function personCondition(term: PeopleTerm): SQL {
     case 'displayKey':
       return eq(people.displayKey, term.value)
     case 'emailKey':
-      return eq(users.emailKey, term.value)
-    case 'isActive':
-      return eq(users.isDisabled, !term.value)
+      return inArray(
+        people.userId,
+        queries
+          .select({ userId: users.userId })
+          .from(users)
+          .where(and(eq(users.tenantId, tenantId), eq(users.emailKey, term.value))),
+      )
   }
 }
 

@@ -1,4 +1,5 @@
 /** A tenant's users as a list: found by any part of what they are called, filtered, sorted by an index. */
+import { setImmediate as breathe } from 'node:timers/promises'
 import { LIMITS } from '../../../shared/limits.ts'
 import {
   and,
@@ -7,8 +8,10 @@ import {
   eq,
   exists,
   gt,
+  gte,
   inArray,
   lt,
+  lte,
   ne,
   notExists,
   or,
@@ -41,26 +44,73 @@ export const TIME_OF = {
   inactive: 'lastSignInAt',
 } as const satisfies Record<Exclude<UserOrder, 'username'>, keyof UserRow>
 
+/** A key of a username, or a time and an id. */
+type Place = string | { readonly at: number; readonly userId: string }
+
 interface Listed {
   readonly filter: UserFilter
   readonly order: UserOrder
-  /** A key of a username, or a time and an id: the last of the page before. */
-  readonly behind: string | { readonly at: number; readonly userId: string } | undefined
+  /** The last of the page before. */
+  readonly behind: Place | undefined
   readonly limit: number
 }
+
+/** Of whom most may not be meant: so many are looked at before others have their turn. */
+const LOOKED_AT_TOGETHER = 5000
 
 export async function usersListed(
   queries: Queries,
   tenantId: string,
   { filter, order, behind, limit }: Listed,
 ): Promise<UserRow[]> {
-  const { isBehind, sorted } = walkOf(order, behind)
-  return await queries
-    .select()
+  const { text = '', status, secondFactor, source, userIds } = filter
+  const isSought = userIds === undefined && [text, status, secondFactor, source].some(Boolean)
+  const found: UserRow[] = []
+  for (let from = behind; ;) {
+    const end = isSought ? await endOfLook(queries, tenantId, order, from) : undefined
+    const { isBehind, sorted } = walkOf(order, from)
+    const isUpTo = end === undefined ? undefined : upTo(order, end)
+    const some = await queries
+      .select()
+      .from(users)
+      .where(and(eq(users.tenantId, tenantId), isBehind, isUpTo, isMeant(queries, filter)))
+      .orderBy(...sorted)
+      .limit(limit - found.length)
+    found.push(...some)
+    if (end === undefined || found.length >= limit) return found
+    from = end
+    await breathe()
+  }
+}
+
+/** By the index alone; undefined: there are not so many more. */
+async function endOfLook(
+  queries: Queries,
+  tenantId: string,
+  order: UserOrder,
+  from: Place | undefined,
+): Promise<Place | undefined> {
+  const { isBehind, sorted } = walkOf(order, from)
+  const { usernameKey, userId } = users
+  const at = order === 'username' ? sql<number>`0` : users[TIME_OF[order]]
+  const [row] = await queries
+    .select({ usernameKey, userId, at })
     .from(users)
-    .where(and(eq(users.tenantId, tenantId), isBehind, isMeant(queries, filter)))
+    .where(and(eq(users.tenantId, tenantId), isBehind))
     .orderBy(...sorted)
-    .limit(limit)
+    .limit(1)
+    .offset(LOOKED_AT_TOGETHER - 1)
+  if (row === undefined) return undefined
+  return order === 'username' ? row.usernameKey : { at: row.at, userId: row.userId }
+}
+
+/** This one as well, and whoever comes before. */
+function upTo(order: UserOrder, end: Place): SQL | undefined {
+  if (order === 'username' || typeof end === 'string')
+    return typeof end === 'string' ? lte(users.usernameKey, end) : undefined
+  const column = users[TIME_OF[order]]
+  const [nearer, nearest] = order === 'inactive' ? [lt, lte] : [gt, gte]
+  return or(nearer(column, end.at), and(eq(column, end.at), nearest(users.userId, end.userId)))
 }
 
 /** Of all tenants; the realm of the console is none. */

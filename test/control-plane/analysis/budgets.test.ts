@@ -91,6 +91,16 @@ void t.test('a body is refused a few times a minute, whatever is wrong with it',
   t.equal((await analyse({})).status, 400)
 })
 
+void t.test('nor is one read or parsed that comes too often', async (t) => {
+  const { call, key, clock } = await startAnalysis(t)
+  const send = () => call('POST', '/api/v1/ai-analyze', undefined, { key, raw: 'no JSON' })
+  for (let count = 0; count < LIMITS.rateAnalysis.burst; count++)
+    t.match(await send(), { status: 400, body: { error: 'body_not_json' } })
+  t.match(await send(), { status: 429, body: { retry_after: 30 } })
+  clock.advance(30_000)
+  t.equal((await send()).status, 400)
+})
+
 void t.test('what a tenant may spend in a day ends with the day', async (t) => {
   const { analyse, clock, tenant } = await startAnalysis(t, { ai: { tenantTokensPerDay: 8000 } })
   clock.advance(10 * HOUR_MS)

@@ -106,6 +106,23 @@ void t.test(
   },
 )
 
+void t.test('long text ends where it ends, whatever is escaped in it', (t) => {
+  for (let length = 25; length < 45; length++)
+    for (const end of ['', '\\', '"', '\\"', '\\\\"[{,', 'x'.repeat(40) + '\\\\\\"'])
+      for (const behind of ['', '"', 'y'.repeat(33)]) {
+        const value = { a: 'x'.repeat(length) + end + behind, b: ['{', { c: 0 }] }
+        const text = JSON.stringify(value)
+        t.same(parseStrictJson(Buffer.from(text)), value, text)
+        t.same(parseStrictJson(Buffer.from(text), false, 6), value, 'and so many values')
+        t.throws(() => parseStrictJson(Buffer.from(text), false, 5), { code: 'body_too_large' })
+        const twice = `${text.slice(0, -1)},"b":0}`
+        t.throws(() => parseStrictJson(Buffer.from(twice)), { code: 'field_invalid' })
+      }
+  for (const open of ['"', '"'.padEnd(60, 'x'), `"${'\\'.repeat(60)}`])
+    t.throws(() => parseStrictJson(Buffer.from(`{"a":${open}`)), { code: 'body_not_json' })
+  t.end()
+})
+
 void t.test('an element that is spoilt is looked into no further', (t) => {
   const { parse } = JSON
   let parsed = 0

@@ -276,3 +276,37 @@ void t.test(
     t.equal((await ask('acme', { 'if-none-match': etagOf(second) })).status, 304)
   },
 )
+
+void t.test(
+  'very many instances are looked at in turns with others, for all who ask',
+  async (t) => {
+    const { tenants, instances, store, clock } = await startSdk(t)
+    await tenants.create(tenantNamed('acme', { mode: 'sdk' }), ACTOR)
+    const named = (at: number) => (at === 0 ? '' : `web-${String(at).padStart(5, '0')}`)
+    const most = 1700
+    const lastPollAt = clock.nowMs()
+    await store.change(async ({ queries }) => {
+      for (let at = 0; at < most; at++) {
+        const seen = { version: '1', etag: 'x', clockOffsetMs: null, lastPollAt }
+        await queries
+          .insert(schema.feedInstances)
+          .values({ tenantId: 'acme', name: named(at), ...seen })
+      }
+    })
+    let [turns, isOver] = [0, false]
+    const next = () => {
+      turns++
+      if (!isOver) setImmediate(next)
+    }
+    setImmediate(next)
+    const both = [instances.of('acme'), instances.of('acme')]
+    const [one, other] = await Promise.all(both)
+    isOver = true
+    t.ok(turns >= 3, `${turns} turns`)
+    t.equal(one, other, 'one look for both')
+    t.same(
+      one?.map(({ name }) => name),
+      Array.from({ length: most }, (_, at) => named(at)),
+    )
+  },
+)

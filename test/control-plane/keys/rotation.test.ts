@@ -102,6 +102,7 @@ void t.test(
       .toString()
     const refused = {
       'too short': pkcs8(pair(1024).privateKey),
+      'too long for a token': pkcs8(pair(4104).privateKey),
       'exponent 3': pkcs8(pair(2048, 3).privateKey),
       'not for PKCS #1 v1.5': pss.export({ type: 'pkcs8', format: 'pem' }).toString(),
       'an EC key': ec.export({ type: 'pkcs8', format: 'pem' }).toString(),

@@ -1,11 +1,18 @@
 /** Groups that a provider pushes, and memberships that are its own beside those of others. */
 import t from 'tap'
 import { LIMITS } from '../../../shared/limits.ts'
+import { createScimGroups } from '../../../control-plane/scim/groups.ts'
 import { insertMembers } from '../../../control-plane/store/queries/access.ts'
 import { ACTOR } from '../../support/control-plane.ts'
 import { auditOf, GROUP, patching, personNamed, startProvider } from './provider.ts'
 
 const MINUTE_MS = 60_000
+
+async function groupsOf({
+  groups,
+}: Pick<Awaited<ReturnType<typeof startProvider>>['services'], 'groups'>) {
+  return groups.counted('acme', await groups.list('acme'))
+}
 
 async function startGroup(...[t]: Parameters<typeof startProvider>) {
   const world = await startProvider(t)
@@ -96,10 +103,10 @@ t.test('rules keep the name that a group came with, whatever it is called later'
   t.match(await scim('GET', `/Groups/${groupId}`), {
     body: { displayName: 'Finance & Controlling' },
   })
-  t.match(await services.groups.list('acme'), [{ name: 'finance', members: 1 }])
+  t.match(await groupsOf(services), [{ name: 'finance', members: 1 }])
   const second = await scim('POST', '/Groups', { schemas: [GROUP], displayName: 'finance' })
   t.equal(second.status, 201)
-  const names = (await services.groups.list('acme')).map(({ name }) => name)
+  const names = (await groupsOf(services)).map(({ name }) => name)
   t.same(names, ['finance', 'finance-2'], 'nobody gets into rules by a name that became free')
   t.same(await membersOf(groupId), [ada])
 })
@@ -112,13 +119,10 @@ t.test(
     const ada = await push()
     const alike = await pushGroup('Àdmins', [ada])
     const joined = await pushGroup('admins', [ada])
-    t.match(await services.groups.list('acme'), [
-      { name: 'Admins', members: 1 },
-      { name: 'Admins-2' },
-    ])
+    t.match(await groupsOf(services), [{ name: 'Admins', members: 1 }, { name: 'Admins-2' }])
     await scim('DELETE', `/Groups/${joined}`)
     await scim('DELETE', `/Groups/${alike}`)
-    const left = await services.groups.list('acme')
+    const left = await groupsOf(services)
     t.match(left, [{ name: 'Admins', members: 0 }], 'what was here before stays')
     t.equal(left.length, 1)
   },
@@ -131,7 +135,7 @@ t.test(
     const rules = { rules: [{ path: '/reports', allow: [{ group: 'finance' }] }] }
     await services.accessRules.put('acme', rules, ACTOR)
     t.equal((await scim('DELETE', `/Groups/${groupId}`)).status, 204)
-    t.match(await services.groups.list('acme'), [{ name: 'finance', members: 0 }])
+    t.match(await groupsOf(services), [{ name: 'finance', members: 0 }])
   },
 )
 
@@ -149,7 +153,7 @@ t.test('names are told apart as people read them, and are spelled plainly for ru
   const { scim, pushGroup, services } = await startProvider(t)
   for (const name of ['Vertrieb & Ärzte (DE)', '財務', '営業', 'x'.repeat(200)])
     await pushGroup(name)
-  const names = (await services.groups.list('acme')).map(({ name }) => name)
+  const names = (await groupsOf(services)).map(({ name }) => name)
   t.same(names.toSorted(), ['Vertrieb - Arzte -DE', 'group', 'group-2', 'x'.repeat(56)])
   t.match(await scim('POST', '/Groups', { displayName: 'VERTRIEB & ÄRZTE (DE)' }), {
     status: 409,
@@ -227,4 +231,23 @@ t.test('50 PATCHes at the same time lose nothing', async (t) => {
     name: { givenName: 'name.givenName!', familyName: 'name.familyName!' },
     ...{ title: 'title!', displayName: 'displayName!', externalId: 'externalId!' },
   })
+})
+
+t.test('memberships come and go so many at a time, and no more', async (t) => {
+  const { services, clock, groupId, ada, bob, eve } = await startGroup(t)
+  const rate = { burst: 4, perSecond: 1 }
+  const scimGroups = createScimGroups({ store: services.store, clock, rate })
+  const set = (...members: string[]) => {
+    const resource = { displayName: 'finance', members: members.map((value) => ({ value })) }
+    return scimGroups.replace('acme', groupId, resource, ACTOR)
+  }
+  const { group } = await set(ada, bob, eve)
+  await set(ada, bob, eve)
+  await set(bob, eve)
+  await t.rejects(set(), { code: 'rate_limited', fields: { retry_after: 1 } })
+  t.same((await scimGroups.membersOf(group)).toSorted(), [bob, eve], 'and nothing is half done')
+  await t.rejects(scimGroups.remove('acme', groupId, ACTOR), { code: 'rate_limited' })
+  clock.advance(1000)
+  await set()
+  t.same(await scimGroups.membersOf(group), [])
 })

@@ -1,8 +1,23 @@
 /** People that a provider pushes: made, read, changed and gone, and their sessions with them. */
 import t from 'tap'
+import { insertScimPerson } from '../../../control-plane/store/queries/scim.ts'
+import { insertUser } from '../../../control-plane/store/queries/users.ts'
 import { ENFORCED_BY_NOBODY } from '../../../control-plane/store/enforced.ts'
 import { ACTOR } from '../../support/control-plane.ts'
 import { ada, patching, personNamed, recordSession, startProvider } from './provider.ts'
+
+/** How often the event loop goes round meanwhile. */
+async function turnsDuring<T>(work: () => Promise<T>): Promise<[number, T]> {
+  let [turns, isOver] = [0, false]
+  const next = () => {
+    turns++
+    if (!isOver) setImmediate(next)
+  }
+  setImmediate(next)
+  const done = await work()
+  isOver = true
+  return [turns, done]
+}
 
 t.test('a person is made as a provisioned account, and read as it was sent', async (t) => {
   const { scim, services } = await startProvider(t)
@@ -112,6 +127,41 @@ t.test('lists are pages that count from 1', async (t) => {
     status: 400,
     body: { scimType: 'invalidValue' },
   })
+})
+
+t.test('very many people are listed in their order, with others in between', async (t) => {
+  const { push, scim, services } = await startProvider(t)
+  const first = await push(personNamed('first', { externalId: 'one' }))
+  const { person, user } = await services.scimPeople.get('acme', first)
+  const most = 2300 // more than are looked at in a turn, and all of one moment
+  const idOf = (at: number) => `usr_f${String(at).padStart(31, '0')}`
+  await services.store.change(async ({ queries }) => {
+    for (let at = 0; at < most; at++) {
+      const userId = idOf(at)
+      const keys = { usernameKey: userId, emailKey: userId, isDisabled: at % 2 === 1 }
+      await insertUser(queries, { ...user, userId, ...keys })
+      await insertScimPerson(queries, { ...person, userId, userNameKey: userId })
+    }
+  })
+  const ids = [first, ...Array.from({ length: most }, (_, at) => idOf(at))].sort()
+  const listed = async (query: string) => {
+    const { body } = await scim('GET', `/Users?${query}`)
+    const found = (body['Resources'] ?? []) as { id: string }[]
+    return [body['totalResults'], found.map(({ id }) => id)]
+  }
+  t.same(await listed('startIndex=2201&count=3'), [most + 1, ids.slice(2200, 2203)])
+  const isOff = (id: string) => id !== first && Number(id.slice(5)) % 2 === 1
+  const off = ids.filter(isOff)
+  const [turns, seen] = await turnsDuring(() =>
+    listed('filter=active%20eq%20false&startIndex=1100&count=3'),
+  )
+  t.same(seen, [off.length, off.slice(1099, 1102)])
+  t.ok(turns > 1, `${turns} turns`)
+  t.same(await listed('filter=active%20eq%20true&count=0'), [ids.length - off.length, []])
+  const both = encodeURIComponent('active eq true and externalId eq "one"')
+  t.same((await listed(`filter=${both}&count=0`))[0], ids.length - off.length)
+  const mail = encodeURIComponent('emails.value eq "first@acme.example"')
+  t.same(await listed(`filter=${mail}`), [1, [first]])
 })
 
 t.test(

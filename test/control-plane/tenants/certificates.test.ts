@@ -1,13 +1,22 @@
+import { generateKeyPairSync } from 'node:crypto'
 import t from 'tap'
 import { LIMITS } from '../../../shared/limits.ts'
 import { schema } from '../../../control-plane/store/schema.ts'
 import { startApi } from '../../support/api.ts'
-import { acme, authorityPem, expired, other } from '../../support/certificates.ts'
+import { acme, authorityPem, expired, other, weak } from '../../support/certificates.ts'
 
 const body = (pair: { certificatePem: string; privateKeyPem: string }) => ({
   certificate_pem: pair.certificatePem,
   private_key_pem: pair.privateKeyPem,
 })
+
+const keyOf = (modulusLength: number) =>
+  String(
+    generateKeyPairSync('rsa', { modulusLength }).privateKey.export({
+      format: 'pem',
+      type: 'pkcs8',
+    }),
+  )
 
 void t.test('a certificate is kept sealed, and reaches the gateways with its chain', async (t) => {
   const { operator, tenant, services } = await startApi(t)
@@ -71,8 +80,17 @@ void t.test('what would not work at the edge is refused', async (t) => {
       }),
       'certificate_pem',
     ],
+    ['a key that OpenSSL refuses for TLS', await put('acme.localhost', weak), 'certificate_pem'],
+    [
+      'what would have to be escaped',
+      await put('acme.localhost', { ...acme, privateKeyPem: `\u0001${acme.privateKeyPem}` }),
+      'private_key_pem',
+    ],
     ['no key', await put('acme.localhost', { ...acme, privateKeyPem: 'x' }), 'private_key_pem'],
   ]
+  const slow = { ...acme, privateKeyPem: keyOf(LIMITS.tlsKeyBitsMax + 8) }
+  const long = await put('acme.localhost', slow)
+  t.match(long.body['detail'], /at most 4096/, 'each handshake at the edge waits for it')
   for (const [name, answer, field] of refused) {
     t.match(answer, { status: 400, body: { error: 'field_invalid', field } }, name)
     t.notMatch(JSON.stringify(answer.body), /BEGIN/, 'and nothing of it is repeated')

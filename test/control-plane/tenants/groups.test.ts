@@ -1,5 +1,6 @@
 /** Groups and who is in them: a membership has its source, and is lost when the last one takes it back. */
 import t from 'tap'
+import { insertMembers } from '../../../control-plane/store/queries/access.ts'
 import { startApi } from '../../support/api.ts'
 import { ACTOR, tenantNamed } from '../../support/control-plane.ts'
 
@@ -49,4 +50,55 @@ t.test('what cannot be is refused, and changes nothing', async (t) => {
   await t.rejects(groups.create('acme', { name: 'Finance' }, ACTOR), { code: 'group_taken' })
   await rule()
   await t.rejects(groups.remove('acme', 'finance', ACTOR), { code: 'group_used' })
+})
+
+/** How often the event loop goes round meanwhile. */
+async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
+  let [turns, isOver] = [0, false]
+  const next = () => {
+    turns++
+    if (!isOver) setImmediate(next)
+  }
+  setImmediate(next)
+  await work()
+  isOver = true
+  return turns
+}
+
+t.test('groups with very many members are counted and deleted in turns with others', async (t) => {
+  const { services } = await startApi(t)
+  const { tenants, groups, store } = services
+  await tenants.create(tenantNamed('acme'), ACTOR)
+  const names = Array.from({ length: 12 }, (_, at) => `group ${String(at).padStart(2, '0')}`)
+  for (const name of names) await groups.create('acme', { name }, ACTOR)
+  const membersOf = (group: string, count: number, source: 'scim' | 'local' = 'scim') =>
+    Array.from({ length: count }, (_, at) => {
+      return { tenantId: 'acme', group, userId: `usr_${at}`, source, createdAt: 1 }
+    })
+  await store.change(async ({ queries }) => {
+    for (const name of names) await insertMembers(queries, membersOf(name, 5))
+    await insertMembers(queries, membersOf('group 00', 1200, 'local'))
+  })
+  let counted: readonly { name: string; members: number }[] = []
+  const turns = await turnsDuring(async () => {
+    counted = await groups.counted('acme', await groups.list('acme'))
+  })
+  t.ok(turns >= names.length - 1, `${turns} turns while ${names.length} were counted`)
+  t.same(
+    counted.map(({ members }) => members),
+    names.map((_, at) => (at === 0 ? 1200 : 5)),
+    'who is in it by two sources is one',
+  )
+  let changes = 0
+  store.onCommit(() => void changes++)
+  await groups.remove('acme', 'group 00', ACTOR)
+  t.ok(changes > 4, `${changes} changes, so that others come between them`)
+  const left = await groups.counted('acme', await groups.list('acme'))
+  t.same(
+    left.map(({ name }) => name),
+    names.slice(1),
+  )
+  await t.rejects(groups.members('acme', 'group 00', { limit: 1 }), { code: 'group_not_found' })
+  await groups.create('acme', { name: 'group 00' }, ACTOR)
+  t.same((await groups.members('acme', 'group 00', { limit: 1 })).items, [])
 })

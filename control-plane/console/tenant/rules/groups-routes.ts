@@ -44,7 +44,7 @@ export function groupsRoutes({ groups, users }: GroupsWorld): readonly ConsoleRo
     const { limit = GROUPS_SHOWN, cursor } = visit.query ?? {}
     const all = await groups.list(tenantId)
     const from = cursor === undefined ? 0 : all.findIndex(({ name }) => name === cursor) + 1
-    const shown = all.slice(from, from + limit)
+    const shown = await groups.counted(tenantId, all.slice(from, from + limit))
     const next = from + limit < all.length ? (shown.at(-1)?.name ?? null) : null
     return {
       title: 'Groups',
