@@ -46,3 +46,15 @@ export function createTestAuthority(t: Teardown): TestAuthority {
     },
   }
 }
+
+let common: TestAuthority | undefined
+
+/** For whoever only wants to be trusted: five calls of a program are most of what a small test costs. */
+export const commonAuthority = () =>
+  (common ??= createTestAuthority({ teardown: (work) => void process.once('exit', work) }))
+
+const issued = new Map<string, TestCertificate>()
+
+/** One for each name, of that authority. */
+export const commonCertificate = (hostname: string) =>
+  issued.getOrInsertComputed(hostname, () => commonAuthority().issue(hostname))
