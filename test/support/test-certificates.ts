@@ -55,6 +55,8 @@ export const commonAuthority = () =>
 
 const issued = new Map<string, TestCertificate>()
 
-/** One for each name, of that authority. */
-export const commonCertificate = (hostname: string) =>
-  issued.getOrInsertComputed(hostname, () => commonAuthority().issue(hostname))
+/** One for each name, or for the same names, of that authority. */
+export const commonCertificate = (hostname: string, alternatives: readonly string[] = []) =>
+  issued.getOrInsertComputed([hostname, ...alternatives].join(), () =>
+    commonAuthority().issue(hostname, alternatives),
+  )
