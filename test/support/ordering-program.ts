@@ -38,4 +38,4 @@ const acme = createAcme({
 })
 process.send?.({ thumbprint: account.thumbprint })
 // whoever has not got the lease has nothing to do, and would ask for it without a pause
-for (;; await setTimeout(ASKING_MS)) await acme.run()
+for (; ; await setTimeout(ASKING_MS)) await acme.run()
