@@ -28,7 +28,7 @@ export type Reply = (received: Received) => number | 'hang'
 
 export const RECEIVER_HOST = 'hooks.example'
 
-export function createReceivers(t: Teardown) {
+export function createReceivers() {
   const { caPem } = commonAuthority()
   const { private_key_pem: key, certificate_pem: cert } = commonCertificate(RECEIVER_HOST)
   const world: ReceiverWorld = {
