@@ -3,7 +3,8 @@ import type { TLSSocket } from 'node:tls'
 import { LIMITS } from '../../shared/limits.ts'
 import { SharedUse } from '../wire/share.ts'
 import type { Opening, UpstreamFailure, Way } from '../wire/upstream-call.ts'
-import type { Member, OpenAnswer } from './member.ts'
+import type { OpenAnswer } from './member-connections.ts'
+import type { Member } from './member.ts'
 import { ABSENT, BUSY, FAILURES } from './open-failures.ts'
 
 const ASK_AGAIN_MS = 100

@@ -12,7 +12,7 @@ import { startAnalysis } from './analysis/analysis-world.ts'
 import { startWebhooks } from './webhooks/webhook-world.ts'
 import { createLiveKey } from '../../control-plane/keys/live-key.ts'
 
-const receivers = createReceivers(t)
+const receivers = createReceivers()
 
 void t.test('the depth of the queue, and what came of deliveries, can be read', async (t) => {
   const world = await startWebhooks(t, receivers)

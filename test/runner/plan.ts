@@ -4,7 +4,10 @@
  *
  *     // apart: measures the heap of its process
  *
- * `// long: why` does the same and leaves it to `npm run test:long`.
+ * `// long: why` does the same and leaves it to `npm run test:long`. Whoever is alone and hardly works
+ * while it takes its time says that as well, and is run beside the others:
+ *
+ *     // waits: for leases of programs that were killed
  */
 import { globSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -13,6 +16,8 @@ import { dirname } from 'node:path'
 export interface Unit {
   readonly name: string
   readonly files: readonly string[]
+  /** It takes more time than work. */
+  readonly isWaiting: boolean
 }
 
 /** `all`: of what is asked for, whether it takes long or not. */
@@ -44,6 +49,7 @@ const BY_THEMSELVES = [...TAKES_LONG, 'test/conformance']
 
 const APART = /^\/\/ apart: \S/m
 const LONG = /^\/\/ long: \S/m
+const WAITS = /^\/\/ waits: \S/m
 
 export function testFiles(root: string): string[] {
   const files = globSync('test/**/*.test.ts', { cwd: root })
@@ -58,11 +64,12 @@ export function planned(root: string, part: Part, asked: readonly string[] = [])
     const text = readFileSync(`${root}/${file}`, 'utf8')
     const isLong = LONG.test(text)
     if (part !== 'all' && part !== (isLong ? 'long' : 'first')) continue
-    if (APART.test(text) || isLong) alone.push({ name: file, files: [file] })
+    if (APART.test(text) || isLong)
+      alone.push({ name: file, files: [file], isWaiting: WAITS.test(text) })
     else rooms.set(roomOf(file), [...(rooms.get(roomOf(file)) ?? []), file])
   }
   const shared = [...rooms].flatMap(([name, files]) =>
-    inParts(name, files).map((files) => ({ name, files })),
+    inParts(name, files).map((files) => ({ name, files, isWaiting: false })),
   )
   return [...alone, ...shared].sort((one, other) => rank(one) - rank(other))
 }

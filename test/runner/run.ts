@@ -25,10 +25,12 @@ const isWhole = part === 'first' && positionals.length === 0
 const temporary = memoryFolder()
 const report = createReport({ isVerbose: values.verbose === true })
 
-const work = [
-  ...(isWhole ? CHECKS.map((check) => () => runCheck(check, ROOT, report)) : []),
-  ...units.map((unit) => () => runUnit(unit, ROOT, report, temporary)),
-]
+type Work = () => Promise<void>
+const workOf = (isWaiting: boolean): Work[] =>
+  units
+    .filter((unit) => unit.isWaiting === isWaiting)
+    .map((unit) => () => runUnit(unit, ROOT, report, temporary))
+const checks = isWhole ? CHECKS.map((check) => () => runCheck(check, ROOT, report)) : []
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
   process.once(signal, () => {
     stopUnits()
@@ -39,8 +41,16 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
 // much of their time tests wait: for a program to start, for an answer, for a clock; with three of
 // them a password is estimated for longer than anybody would wait
 const LANES_PER_CORE = 2
-const lanes = Array.from({ length: availableParallelism() * LANES_PER_CORE }, async () => {
-  for (let next = work.shift(); next !== undefined; next = work.shift()) await next()
-})
-await Promise.all(lanes)
+/** Of those that do nothing else. */
+const WAITING_LANES_PER_CORE = 1
+
+function lanes(perCore: number, work: Work[]): Promise<void>[] {
+  return Array.from({ length: availableParallelism() * perCore }, async () => {
+    for (let next = work.shift(); next !== undefined; next = work.shift()) await next()
+  })
+}
+await Promise.all([
+  ...lanes(WAITING_LANES_PER_CORE, workOf(true)),
+  ...lanes(LANES_PER_CORE, [...checks, ...workOf(false)]),
+])
 process.exitCode = report.close() ? 0 : 1

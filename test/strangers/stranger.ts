@@ -18,19 +18,33 @@ const run = promisify(execFile)
 /** The largest that is pinned has a quarter of it. */
 const ARCHIVE_BYTES_MAX = 32 * 1024 * 1024
 
-/** By npm, so that whatever mirror this machine uses is asked; its bytes are the pinned ones. */
+const FETCH_MS_MAX = 300_000
+
+/**
+ * By npm, so that whatever mirror this machine uses is asked; its bytes are the pinned ones. In one
+ * call, since npm takes longer to start than to fetch one: where one cannot be fetched, none is.
+ */
+export async function fetchStrangers(
+  strangers: readonly Stranger[],
+  folder: string,
+): Promise<string[]> {
+  const names = strangers.map(({ name, version }) => `${name}@${version}`)
+  const options = ['--pack-destination', folder, '--loglevel=error', '--ignore-scripts']
+  await run('npm', ['pack', ...names, ...options], { timeout: FETCH_MS_MAX })
+  return strangers.map((one) => pinned(one, folder))
+}
+
 export async function fetchStranger(stranger: Stranger, folder: string): Promise<string> {
+  await fetchStrangers([stranger], folder)
+  return pathIn(folder, stranger)
+}
+
+const pathIn = (folder: string, { name, version }: Stranger) =>
+  join(folder, `${name.replace('/', '-').replace('@', '')}-${version}.tgz`)
+
+function pinned(stranger: Stranger, folder: string): string {
   const { name, version, integrity } = stranger
-  const kept = join(folder, `${name.replace('/', '-').replace('@', '')}-${version}.tgz`)
-  const arguments_ = [
-    'pack',
-    `${name}@${version}`,
-    '--pack-destination',
-    folder,
-    '--loglevel=error',
-    '--ignore-scripts',
-  ]
-  await run('npm', arguments_, { timeout: 120_000 })
+  const kept = pathIn(folder, stranger)
   const { size } = statSync(kept)
   if (size > ARCHIVE_BYTES_MAX) throw new Error(`${name}@${version} has ${size} bytes`)
   const hash = createHash('sha512').update(readFileSync(kept)).digest('base64')

@@ -1,6 +1,6 @@
 /** The real judge of access rules against the plain one, of as many random rule sets as are wished. */
 import { compileAccess } from '../../shared/enforcement/access-rules.ts'
-import { naive, randomCase, rulesOf, seeded } from './access-rules.ts'
+import { naive, networksOf, randomCase, rulesOf, seeded } from './access-rules.ts'
 
 const SPELLINGS: readonly ((path: string) => string)[] = [
   (path) => path.toUpperCase(),
@@ -20,7 +20,7 @@ export function compareRandomRules(cases: number, seed: number) {
   const differences: unknown[] = []
   for (let at = 0; at < cases && differences.length < DIFFERENCES_SHOWN_MAX; at++) {
     const { rules, asked, who } = randomCase(random)
-    const judge = compileAccess(rulesOf(rules), () => false)
+    const judge = compileAccess({ ...rulesOf(rules), networks: networksOf(rules) }, () => false)
     const isOpen = judge.judge(asked, who).kind === 'allowed'
     tally[isOpen ? 'open' : 'closed']++
     if (isOpen !== naive(rules, asked, who)) differences.push({ rules, asked, who, isOpen })

@@ -22,6 +22,17 @@ export const rulesOf = (rules: AccessRule[]): EnforcedRules => ({
   rules,
 })
 
+/** Those that they name: to compile a network takes longer than a rule. */
+export function networksOf(rules: readonly AccessRule[]): EnforcedRules['networks'] {
+  const named: Record<string, string[]> = {}
+  for (const { allow, deny = [] } of rules)
+    for (const clauses of [allow, deny])
+      for (const { network, not_network } of clauses)
+        for (const name of [network, not_network])
+          if (name !== undefined) named[name] = NETWORKS[name]!
+  return named
+}
+
 export const facts = (): AccessFacts => ({
   clientAddress: '203.0.113.1',
   nowSeconds: 10_000,
@@ -95,9 +106,11 @@ function inGroup(name: string, { groupBits, groupsVersion }: AccessFacts): Truth
   return said(bits[slot.slot] === 1)
 }
 
+const LISTS = new Map(Object.entries(NETWORKS).map(([name, list]) => [name, networkList(list)]))
+
 function inNetwork(name: string, { clientAddress }: AccessFacts): Truth {
   if (clientAddress === '') return 'unknown'
-  return said(networkList(NETWORKS[name]!)(clientAddress))
+  return said(LISTS.get(name)!(clientAddress))
 }
 
 /** mulberry32: the same numbers for the same seed, everywhere. */
@@ -111,6 +124,9 @@ export function seeded(seed: number): () => number {
   }
 }
 
+const OF_DENIES = ['signed_in', 'group', 'not_group', 'network', 'not_network'] as const
+const OF_ALLOWS = [...OF_DENIES, 'strength', 'max_age'] as const
+
 export function randomCase(random: () => number) {
   const below = (most: number) => Math.floor(random() * most)
   const one = <Item>(...items: readonly Item[]): Item => items[below(items.length)]!
@@ -118,24 +134,17 @@ export function randomCase(random: () => number) {
     Array.from({ length: below(most + 1) }, make)
   const path = (depth: number) => `/${some(depth, () => one('a', 'b', 'ab')).join('/')}`
   const group = () => one('admins', 'finance', 'late', 'nobody')
+  const condition = (isDeny: boolean): [string, unknown] => {
+    const name = one(...(isDeny ? OF_DENIES : OF_ALLOWS))
+    if (name === 'signed_in') return [name, true]
+    if (name === 'strength') return [name, 'mfa']
+    if (name === 'max_age') return [name, one(60, 900)]
+    return [name, name.endsWith('group') ? group() : one('office', 'vpn')]
+  }
   const clause = (isDeny: boolean): AllowClause => {
-    const conditions: [string, unknown][] = [
-      ['signed_in', true],
-      ['group', group()],
-      ['not_group', group()],
-      ['network', one('office', 'vpn')],
-      ['not_network', one('office', 'vpn')],
-      ...(isDeny
-        ? []
-        : [
-            ['strength', 'mfa'] as [string, unknown],
-            ['max_age', one(60, 900)] as [string, unknown],
-          ]),
-    ]
-    const chosen = [one(...conditions), ...some(1, () => one(...conditions))]
-    const ofMachines: [string, unknown][] = [['service', one(...SERVICES)]]
+    const chosen = [condition(isDeny), ...some(1, () => condition(isDeny))]
     return Object.fromEntries(
-      random() < 0.3 ? [...ofMachines, ...some(1, () => chosen[0]!)] : chosen,
+      random() < 0.3 ? [['service', one(...SERVICES)], ...some(1, () => chosen[0]!)] : chosen,
     )
   }
   const rule = (): AccessRule => ({

@@ -34,10 +34,16 @@ export interface SessionWish {
 
 export type FeedService = Awaited<ReturnType<typeof startFeedService>>
 
+/** To make one takes longer than most of the tests that have a service of this kind. */
+let common: SigningKey | undefined
+
 export async function startFeedService(
   t: Teardown,
   change: Record<string, unknown> = {},
-  { nowMs = Date.now, key = newSigningKey('k1') }: { nowMs?: () => number; key?: SigningKey } = {},
+  {
+    nowMs = Date.now,
+    key = (common ??= newSigningKey('k1')),
+  }: { nowMs?: () => number; key?: SigningKey } = {},
 ) {
   const keys = [key]
   const polls: { headers: IncomingHttpHeaders; status: number }[] = []

@@ -34,8 +34,12 @@ export async function installSdk(t: Test) {
   return { folder, url }
 }
 
+let nodes: ReadonlyMap<number, string> | undefined
+
 /** Programs called `node` on the path, by major version; the one that runs the tests is among them. */
-export function nodesHere(): ReadonlyMap<number, string> {
+export const nodesHere = () => (nodes ??= findNodes())
+
+function findNodes(): ReadonlyMap<number, string> {
   const found = execFileSync('which', ['-a', 'node'], { encoding: 'utf8' }).trim().split('\n')
   const versionOf = (path: string) =>
     Number(execFileSync(path, ['-p', 'process.versions.node.split(".")[0]'], { encoding: 'utf8' }))

@@ -16,22 +16,25 @@ export interface KeyUpdater {
   readonly socket: Socket
   /** However it ends. */
   readonly closed: Promise<unknown>
-  /** So many records, sealed one behind the other as they have to be. */
-  updates(count: number): Buffer
+  /** So many records, sealed one behind the other as they have to be; each longer by so many zeros. */
+  updates(count: number, padding?: number): Buffer
 }
 
 const keyUpdater = (socket: Socket, secret: Buffer): KeyUpdater => ({
   socket,
   closed: new Promise((resolve) => socket.once('close', resolve)),
-  updates(count) {
-    const records = Buffer.alloc(count * KEY_UPDATE_BYTES)
-    for (let at = 0; at < records.length; at += KEY_UPDATE_BYTES) {
-      const head = Buffer.from([23, 3, 3, 0, KEY_UPDATE_BYTES - 5])
+  updates(count, padding = 0) {
+    const recordBytes = KEY_UPDATE_BYTES + padding
+    const records = Buffer.alloc(count * recordBytes)
+    const text = Buffer.concat([KEY_UPDATE, Buffer.alloc(padding)])
+    const head = Buffer.from([23, 3, 3, 0, 0])
+    head.writeUInt16BE(recordBytes - 5, 3)
+    for (let at = 0; at < records.length; at += recordBytes) {
       const key = expand(secret, 'key', 16)
       // the first of its key: the number that goes into the nonce is zero
       const cipher = createCipheriv('aes-128-gcm', key, expand(secret, 'iv', 12))
       cipher.setAAD(head)
-      const sealed = [head, cipher.update(KEY_UPDATE), cipher.final(), cipher.getAuthTag()]
+      const sealed = [head, cipher.update(text), cipher.final(), cipher.getAuthTag()]
       Buffer.concat(sealed).copy(records, at)
       secret = expand(secret, 'traffic upd', 32)
     }

@@ -1,4 +1,5 @@
 /** Orders certificates until it is killed: database, authority, port of HTTP-01, minutes ahead. */
+import { setTimeout } from 'node:timers/promises'
 import { pino } from 'pino'
 import { openAccountKey } from '../../control-plane/acme/account-key.ts'
 import { createAcme } from '../../control-plane/acme/acme.ts'
@@ -10,6 +11,8 @@ import { openStore } from '../../control-plane/store/store.ts'
 import { createCertificates } from '../../control-plane/tenants/certificates.ts'
 import { MINUTE_MS, systemClock } from '../../shared/clock.ts'
 import { addressesHere } from './acme.ts'
+
+const ASKING_MS = 50
 
 const [database = '', directory = '', httpPort = '', aheadMinutes = ''] = process.argv.slice(2)
 const { engine, clock: own } = database.startsWith('postgres:')
@@ -34,4 +37,5 @@ const acme = createAcme({
   roundMs: 2000,
 })
 process.send?.({ thumbprint: account.thumbprint })
-for (;;) await acme.run()
+// whoever has not got the lease has nothing to do, and would ask for it without a pause
+for (; ; await setTimeout(ASKING_MS)) await acme.run()

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import type { ReceiverWorld } from '../../control-plane/webhooks/receiver-client.ts'
-import { createTestAuthority } from './test-certificates.ts'
+import { commonAuthority, commonCertificate } from './test-certificates.ts'
 
 interface Teardown {
   teardown(work: () => unknown): void
@@ -28,19 +28,19 @@ export type Reply = (received: Received) => number | 'hang'
 
 export const RECEIVER_HOST = 'hooks.example'
 
-export function createReceivers(t: Teardown) {
-  const authority = createTestAuthority(t)
-  const { private_key_pem: key, certificate_pem: cert } = authority.issue(RECEIVER_HOST)
+export function createReceivers() {
+  const { caPem } = commonAuthority()
+  const { private_key_pem: key, certificate_pem: cert } = commonCertificate(RECEIVER_HOST)
   const world: ReceiverWorld = {
     allowPrivate: ['127.0.0.0/8'],
     egressProxy: null,
     resolve: () => Promise.resolve(['127.0.0.1']),
-    ca: authority.caPem,
+    ca: caPem,
   }
 
   return {
     world,
-    caPem: authority.caPem,
+    caPem,
 
     async start(t: Teardown, reply: Reply = () => 204) {
       const received: Received[] = []

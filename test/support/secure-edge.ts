@@ -7,7 +7,7 @@ import { systemClock } from '../../shared/clock.ts'
 import type { TenantSnapshot } from '../../shared/fleet/snapshot.ts'
 import { HOST, startEdge, USER_AGENT } from './edge-world.ts'
 import { createTestLog } from './fleet.ts'
-import { createTestAuthority } from './test-certificates.ts'
+import { commonAuthority, commonCertificate } from './test-certificates.ts'
 import { listening } from './wire.ts'
 
 interface Teardown {
@@ -61,8 +61,7 @@ export async function startSecureEdge(
   origin: string,
   { change = {}, balancers }: SecureEdgeOptions = {},
 ) {
-  const authority = createTestAuthority(t)
-  const certificates = [authority.issue(HOST)]
+  const certificates = [commonCertificate(HOST)]
   const edge = await startEdge(t, origin, { certificates, ...change })
   const listeners = createListeners({
     settings: {
@@ -89,7 +88,7 @@ export async function startSecureEdge(
       port: header === undefined ? port : await startBalancer(t, port, header),
       host: '127.0.0.1',
       servername: HOST,
-      ca: authority.caPem,
+      ca: commonAuthority().caPem,
       ALPNProtocols: [protocol],
     })
     t.teardown(() => secure.destroy())

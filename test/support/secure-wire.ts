@@ -19,7 +19,7 @@ import { createUpstreamRuntime } from '../../gateway/upstream/runtime.ts'
 import { type Upstream } from '../../gateway/wire/upstream-call.ts'
 import { createUpstream, type UpstreamOptions } from '../../gateway/upstream/upstream.ts'
 import { systemClock, type Clock } from '../../shared/clock.ts'
-import { createTestAuthority, type TestAuthority } from './test-certificates.ts'
+import { commonAuthority, commonCertificate, type TestAuthority } from './test-certificates.ts'
 import { listening } from './wire.ts'
 import { rawListener } from './raw-listener.ts'
 
@@ -45,9 +45,10 @@ export type SecureWire = Awaited<ReturnType<typeof startSecureWire>>
 
 export async function startSecureWire(t: Test, origin: string, options: SecureWireOptions = {}) {
   const clock = options.clock ?? systemClock
-  const authority = options.authority ?? createTestAuthority(t)
+  const { authority = commonAuthority() } = options
+  const certificateOf = options.authority?.issue ?? commonCertificate
   const certificates = new Map(
-    [HOST, OTHER_HOST].map((host) => [host, new HostCertificate(authority.issue(host))]),
+    [HOST, OTHER_HOST].map((host) => [host, new HostCertificate(certificateOf(host))]),
   )
   const runtime = createUpstreamRuntime({ sweepMs: options.sweepMs ?? 20 })
   const upstream: Upstream = createUpstream({

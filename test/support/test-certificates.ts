@@ -46,3 +46,17 @@ export function createTestAuthority(t: Teardown): TestAuthority {
     },
   }
 }
+
+let common: TestAuthority | undefined
+
+/** For whoever only wants to be trusted: five calls of a program are most of what a small test costs. */
+export const commonAuthority = () =>
+  (common ??= createTestAuthority({ teardown: (work) => void process.once('exit', work) }))
+
+const issued = new Map<string, TestCertificate>()
+
+/** One for each name, or for the same names, of that authority. */
+export const commonCertificate = (hostname: string, alternatives: readonly string[] = []) =>
+  issued.getOrInsertComputed([hostname, ...alternatives].join(), () =>
+    commonAuthority().issue(hostname, alternatives),
+  )

@@ -60,6 +60,24 @@ t.test('who asks to be alone is; the others of one program share a process', asy
   t.same(files('all').sort(), [...files('first'), ...files('long')].sort())
 })
 
+t.test('who only waits says so, and has to be alone to be run beside the others', async (t) => {
+  const says = (...lines: string[]) => [...lines, `import t from 'tap'`].join('\n')
+  const folder = t.testdir({
+    test: {
+      one: {
+        'a.test.ts': says('// long: it says why', '// waits: for a clock'),
+        'b.test.ts': says('// long: it says why'),
+        'c.test.ts': says('// waits: for a clock'),
+      },
+    },
+  })
+  const waiting = planned(folder, 'all').filter(({ isWaiting }) => isWaiting)
+  t.same(
+    waiting.map(({ files }) => files),
+    [['test/one/a.test.ts']],
+  )
+})
+
 t.test('no two processes get one port, long before anybody listens there', async (t) => {
   const choose = `
     import { freePort } from ${JSON.stringify(`${ROOT}test/support/ports.ts`)}
@@ -97,7 +115,7 @@ async function outcome(t: Test, sources: Record<string, string>) {
     ),
   )
   const tests = Object.keys(sources).filter((name) => name.endsWith('.test.ts'))
-  await runUnit({ name: 'room', files: tests }, folder, report)
+  await runUnit({ name: 'room', files: tests, isWaiting: false }, folder, report)
   const verdicts = Object.fromEntries(files.map(({ file, isOk }) => [file, isOk]))
   const said = (file: string) => files.find((result) => result.file === file)?.lines.join('\n')
   return { verdicts, said, failures, counted }

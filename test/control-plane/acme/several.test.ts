@@ -1,5 +1,6 @@
 /** Three control planes on one database, a thousand hostnames, and one of them is killed every few seconds. */
 // long: three programs, killed and started again, with a server of PostgreSQL
+// waits: for leases of programs that were killed
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'

@@ -12,7 +12,7 @@ import { FIREFOX, signIns } from '../../support/sign-ins.ts'
 
 const START = '/console/tenants/acme'
 const CLICKS_MAX = 2
-const receivers = createReceivers(t)
+const receivers = createReceivers()
 
 const seenText = (html: string) =>
   html

@@ -8,7 +8,7 @@ import { startConsole } from '../../support/console.ts'
 import { createReceivers, type Reply } from '../../support/receivers.ts'
 
 const ALL = '/console/tenants/acme/webhooks'
-const receivers = createReceivers(t)
+const receivers = createReceivers()
 
 /** With a webhook of acme that Ada administers, and its receiver. */
 async function startWebhooks(t: Parameters<typeof startConsole>[0], reply: Reply = () => 204) {

@@ -64,7 +64,7 @@ t.test('a mail whose sender has ended is sent by another one', async (t) => {
 })
 
 t.test('each delivery is sent once, and one of a sender that has ended by another', async (t) => {
-  const receivers = createReceivers(t)
+  const receivers = createReceivers()
   const receiver = await receivers.start(t)
   const { here, there, clock } = await startTwo(t, [
     { receivers: receivers.world },

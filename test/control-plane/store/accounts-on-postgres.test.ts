@@ -1,4 +1,5 @@
 // long: asks these rooms again, with Postgres as their database
+// waits: for answers of a database server
 import { onPostgres } from '../../support/on-postgres.ts'
 
 await onPostgres(

@@ -1,4 +1,5 @@
 // long: asks this room again, with Postgres as its database
+// waits: for answers of a database server
 import { onPostgres } from '../../support/on-postgres.ts'
 
 await onPostgres('console/*')

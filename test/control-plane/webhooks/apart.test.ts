@@ -6,7 +6,7 @@ import { ACTOR, tenantNamed } from '../../support/control-plane.ts'
 import { createReceivers } from '../../support/receivers.ts'
 import { startWebhooks } from './webhook-world.ts'
 
-const receivers = createReceivers(t)
+const receivers = createReceivers()
 
 void t.test('receivers that never answer do not keep others from theirs', async (t) => {
   const world = await startWebhooks(t, receivers)

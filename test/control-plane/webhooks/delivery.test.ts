@@ -8,7 +8,7 @@ import { ACTOR, tenantNamed } from '../../support/control-plane.ts'
 import { createReceivers } from '../../support/receivers.ts'
 import { startWebhooks } from './webhook-world.ts'
 
-const receivers = createReceivers(t)
+const receivers = createReceivers()
 const LONGEST_GAP_MS = 2 * HOUR_MS
 
 void t.test('a delivery is as the contract says, to the letter', async (t) => {

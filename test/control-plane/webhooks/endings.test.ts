@@ -12,7 +12,7 @@ import { ACTOR } from '../../support/control-plane.ts'
 import { createReceivers } from '../../support/receivers.ts'
 import { startWebhooks } from './webhook-world.ts'
 
-const receivers = createReceivers(t)
+const receivers = createReceivers()
 
 /** So many webhooks of a tenant, for each of which so much waits, of so many letters. */
 async function startWaiting(t: Test, { webhooks = 1, each = 1, letters = 10 }) {

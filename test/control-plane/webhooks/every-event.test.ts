@@ -11,7 +11,7 @@ import { createReceivers } from '../../support/receivers.ts'
 import { ADA, PASSWORD, signIn, sidOf, startWorld, Browser } from '../realm/realm-world.ts'
 import { begin, setPolicy } from '../realm/steps.ts'
 
-const receivers = createReceivers(t)
+const receivers = createReceivers()
 
 /** What else is needed for these is in tests of their own. */
 const ELSEWHERE: Partial<Record<EventName, string>> = {

@@ -8,7 +8,7 @@ import { LIMITS } from '../../../shared/limits.ts'
 import { createReceivers } from '../../support/receivers.ts'
 import { startWebhooks } from './webhook-world.ts'
 
-const receivers = createReceivers(t)
+const receivers = createReceivers()
 const WEBHOOKS = 60
 const EVENTS = 30
 

@@ -13,7 +13,7 @@ import { movableClock, temporaryFolder } from '../../support/control-plane.ts'
 import { createReceivers } from '../../support/receivers.ts'
 import { startWebhooks } from './webhook-world.ts'
 
-const receivers = createReceivers(t)
+const receivers = createReceivers()
 
 void t.test('two control planes on one store send each delivery once', async (t) => {
   const shared = {

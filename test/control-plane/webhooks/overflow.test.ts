@@ -9,7 +9,7 @@ import { ACTOR } from '../../support/control-plane.ts'
 import { createReceivers } from '../../support/receivers.ts'
 import { startWebhooks } from './webhook-world.ts'
 
-const receivers = createReceivers(t)
+const receivers = createReceivers()
 
 /** So many wait, or have failed, of a webhook that nothing arrives at. */
 async function startFull(t: Test, rows: { pending: number; failed: number }) {

@@ -4,7 +4,7 @@ import { ACTOR } from '../../support/control-plane.ts'
 import { createReceivers } from '../../support/receivers.ts'
 import { startWebhooks } from './webhook-world.ts'
 
-const receivers = createReceivers(t)
+const receivers = createReceivers()
 
 void t.test('an overlap ends when its time is over, for retries as well', async (t) => {
   const world = await startWebhooks(t, receivers)

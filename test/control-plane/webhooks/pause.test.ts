@@ -5,7 +5,7 @@ import { ACTOR } from '../../support/control-plane.ts'
 import { createReceivers, type Receiver } from '../../support/receivers.ts'
 import { startWebhooks } from './webhook-world.ts'
 
-const receivers = createReceivers(t)
+const receivers = createReceivers()
 const FAILURES = LIMITS.webhookFailuresBeforePauseMin
 type World = Awaited<ReturnType<typeof startWebhooks>>
 

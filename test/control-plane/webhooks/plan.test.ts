@@ -6,7 +6,7 @@ import { ACTOR, movableClock, temporaryFolder, tenantNamed } from '../../support
 import { createReceivers } from '../../support/receivers.ts'
 import { startWebhooks } from './webhook-world.ts'
 
-const receivers = createReceivers(t)
+const receivers = createReceivers()
 
 void t.test('who loses the plan loses what waits', async (t) => {
   const world = await startWebhooks(t, receivers)

@@ -6,7 +6,7 @@ import { ACTOR } from '../../support/control-plane.ts'
 import { createReceivers } from '../../support/receivers.ts'
 import { startWebhooks } from './webhook-world.ts'
 
-const receivers = createReceivers(t)
+const receivers = createReceivers()
 
 void t.test('what is over is kept for so long, with its attempts, and then goes', async (t) => {
   const world = await startWebhooks(t, receivers)

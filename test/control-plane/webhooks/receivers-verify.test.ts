@@ -7,7 +7,7 @@ import { ACTOR } from '../../support/control-plane.ts'
 import { createReceivers, type Received } from '../../support/receivers.ts'
 import { startWebhooks } from './webhook-world.ts'
 
-const receivers = createReceivers(t)
+const receivers = createReceivers()
 
 type Raw = string | Uint8Array
 interface Webhooks {

@@ -9,7 +9,7 @@ import { ACTOR } from '../../support/control-plane.ts'
 import { createReceivers } from '../../support/receivers.ts'
 import { startWebhooks } from './webhook-world.ts'
 
-const receivers = createReceivers(t)
+const receivers = createReceivers()
 
 async function givenUp(t: Parameters<typeof startWebhooks>[0], count: number) {
   const world = await startWebhooks(t, receivers)

@@ -5,7 +5,7 @@ import { startApi } from '../../support/api.ts'
 import { createReceivers } from '../../support/receivers.ts'
 import { schema } from '../../../control-plane/store/schema.ts'
 
-const receivers = createReceivers(t)
+const receivers = createReceivers()
 const HOOK = { url: 'https://hooks.example/in', events: ['tenant.suspended'] }
 
 async function startWebhookApi(t: Parameters<typeof startApi>[0], resolved = '93.184.216.34') {

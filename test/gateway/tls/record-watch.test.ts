@@ -13,8 +13,11 @@ import { startOrigin } from '../../support/wire.ts'
 const ATTACKER = '127.0.0.66'
 const RECORD = LIMITS.tlsRecordBytesMax
 const { burst } = LIMITS.emptyRecordBytes
-/** More of them than a site may send at once. */
-const MANY = Math.ceil((burst + 3 * RECORD) / KEY_UPDATE_BYTES)
+/** More of them than a site may send at once: the shortest, and ones that take us less time to seal. */
+const TOO_MANY_BYTES = burst + 3 * RECORD
+const MANY = Math.ceil(TOO_MANY_BYTES / KEY_UPDATE_BYTES)
+const PADDING = 20 * KEY_UPDATE_BYTES
+const FEWER = Math.ceil(TOO_MANY_BYTES / (KEY_UPDATE_BYTES + PADDING))
 /** Nothing is earned while a test goes on. */
 const clock = { nowMs: () => 1_000_000 }
 
@@ -23,11 +26,13 @@ t.test('whoever changes its key all the time is ended, and does not come again',
   const wire = await startSecureWire(t, origin.url, { clock })
   const session = wire.http2Client()
   t.match(await ask(session, { ':path': '/' }), { status: 200 })
-  for (const protocol of ['http/1.1', 'h2']) {
-    const attacker = protocol === 'h2' ? '127.0.1.67' : ATTACKER
+  for (const [protocol, attacker, count, padding] of [
+    ['http/1.1', ATTACKER, MANY, 0],
+    ['h2', '127.0.1.67', FEWER, PADDING],
+  ] as const) {
     const flood = await connectKeyUpdater(wire.port, HOST, attacker, [protocol])
     const beside = await connectKeyUpdater(wire.port, HOST, attacker, [protocol])
-    flood.socket.write(flood.updates(MANY))
+    flood.socket.write(flood.updates(count, padding))
     await flood.closed
     await t.rejects(connectKeyUpdater(wire.port, HOST, attacker), 'no handshake while it owes')
     t.notOk(beside.socket.closed, 'one beside it that sent nothing of the kind goes on')
@@ -42,7 +47,7 @@ t.test('leaving does not pay', async (t) => {
   const origin = await startOrigin(t)
   const wire = await startSecureWire(t, origin.url, { clock })
   const flood = await connectKeyUpdater(wire.port, HOST, ATTACKER)
-  flood.socket.end(flood.updates(MANY))
+  flood.socket.end(flood.updates(FEWER, PADDING))
   await flood.closed
   t.ok(await isRefused(wire.port, HOST))
 })
@@ -53,7 +58,7 @@ t.test('behind a balancer each connection pays for itself', async (t) => {
   const wire = await startSecureWire(t, origin.url, { clock, isExempt, front: { isExempt } })
   const flood = async () => {
     const { socket, updates, closed } = await connectKeyUpdater(wire.port, HOST, ATTACKER)
-    socket.write(updates(MANY))
+    socket.write(updates(FEWER, PADDING))
     await closed
   }
   await flood()
@@ -67,7 +72,7 @@ t.test('behind a balancer each connection pays for itself', async (t) => {
 t.test('so does whoever says to be a connector', async (t) => {
   const door = await openDoor(t, { clock, connectionsMax: 10 })
   const flood = await connectKeyUpdater(door.port, '', ATTACKER, [CONNECTOR_ALPN])
-  flood.socket.write(flood.updates(MANY))
+  flood.socket.write(flood.updates(FEWER, PADDING))
   await flood.closed
   t.ok(await isRefused(door.port, '', [CONNECTOR_ALPN]))
 })

@@ -6,32 +6,23 @@
 import { join } from 'node:path'
 import t from 'tap'
 import { temporaryFolder } from '../../support/control-plane.ts'
-import { fetchStranger, missingOf, unpack } from '../stranger.ts'
+import { fetchStrangers, missingOf, unpack } from '../stranger.ts'
 import { countRight, report, scoreOf, type Score, type Scored } from './score.ts'
 import { SETS } from './sets.ts'
 
-const FETCHED_AT_ONCE = 3
-
 for (const [title, expected, before] of SETS)
   t.test(`applications ${title}`, async (t) => {
-    const missing: string[] = []
-    const scored: Scored[] = []
-    const waiting = [...expected]
-    const work = async () => {
-      for (let one = waiting.shift(); one !== undefined; one = waiting.shift()) {
-        const folder = temporaryFolder(t)
-        const tarball = await fetchStranger(one, folder).catch(missingOf)
-        if (typeof tarball !== 'string') missing.push(`${one.name} ${tarball.missing}`)
-        else {
-          await unpack(tarball, join(folder, 'unpacked'))
-          scored.push(await scoreOf(one, join(folder, 'unpacked'), join(folder, 'copy')))
-        }
-      }
-    }
-    await Promise.all(Array.from({ length: FETCHED_AT_ONCE }, work))
-    if (missing[0] !== undefined) {
-      t.pass('they are scored', { skip: missing[0] })
+    const folder = temporaryFolder(t)
+    const tarballs = await fetchStrangers(expected, folder).catch(missingOf)
+    if (!Array.isArray(tarballs)) {
+      t.pass('they are scored', { skip: tarballs.missing })
       return
+    }
+    const scored: Scored[] = []
+    for (const [at, one] of expected.entries()) {
+      const own = join(folder, String(at))
+      await unpack(tarballs[at]!, join(own, 'unpacked'))
+      scored.push(await scoreOf(one, join(own, 'unpacked'), join(own, 'copy')))
     }
     const [score = '', ...details] = report(title, scored)
     t.comment(score)

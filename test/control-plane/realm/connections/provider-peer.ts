@@ -8,7 +8,7 @@ import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { exportJWK, generateKeyPair, SignJWT, type JWK, type JWTPayload } from 'jose'
 import type { Test } from 'tap'
-import { createTestAuthority } from '../../../support/test-certificates.ts'
+import { commonAuthority, commonCertificate } from '../../../support/test-certificates.ts'
 
 interface Issued {
   readonly claims: JWTPayload
@@ -28,9 +28,8 @@ export const CLIENT = { clientId: 'client-of-acme', clientSecret: 'secret of acm
 export type Peer = Awaited<ReturnType<typeof startPeer>>
 
 export async function startPeer(t: Test, hosts = ['id.company.example']) {
-  const authority = createTestAuthority(t)
   const [host = ''] = hosts
-  const leaf = authority.issue(host, hosts.slice(1))
+  const leaf = commonCertificate(host, hosts.slice(1))
   const { privateKey, publicKey } = await generateKeyPair('RS256', { extractable: true })
   const jwk: JWK = { ...(await exportJWK(publicKey)), kid: 'one', alg: 'RS256', use: 'sig' }
   const codes = new Map<string, Issued>()
@@ -107,7 +106,7 @@ export async function startPeer(t: Test, hosts = ['id.company.example']) {
       allowPrivate: ['127.0.0.0/8'],
       egressProxy: null,
       resolve: async () => ['127.0.0.1'],
-      ca: authority.caPem,
+      ca: commonAuthority().caPem,
     },
     /** From now on. */
     change: (wanted: Changes) => void (changes = wanted),
