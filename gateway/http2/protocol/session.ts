@@ -69,8 +69,7 @@ export class ServerSession
       [SETTING.maxConcurrentStreams, options.streamsMax],
       [SETTING.initialWindowSize, options.streamWindowBytes],
       [SETTING.maxHeaderListSize, options.headers.listBytesMax],
-      // WebSockets (RFC 8441)
-      [SETTING.enableConnect, 1],
+      [SETTING.enableConnect, 1], // WebSockets (RFC 8441)
     ])
     socket
       .on('data', (chunk: Buffer) => this.#onBytes(chunk))
