@@ -42,6 +42,8 @@ export function presetProblem({ preset, issuer, hostedDomain }: Described) {
     case 'okta':
     case 'oidc':
       return ofEverybody(issuer) ?? noDomain(hostedDomain)
+    case 'saml':
+      return noDomain(hostedDomain) // its issuer is what its metadata says
   }
 }
 
@@ -60,6 +62,13 @@ const noDomain = (hostedDomain: string | null) =>
   hostedDomain === null
     ? undefined
     : ({ field: 'hosted_domain', wish: 'must be null: only Google has one' } as const)
+
+/**
+ * Providers that never say whether an address is somebody's: they are a company's own, pinned by their
+ * directory or their certificates, and the address is only where mail goes.
+ */
+export const saysNothingOfAddresses = (preset: ConnectionRow['preset']) =>
+  preset === 'entra' || preset === 'saml'
 
 export function directoryIdOf(issuer: string): string | undefined {
   const id = ENTRA.exec(issuer)?.[1]

@@ -56,8 +56,6 @@ interface Keys {
   readonly keySet: ReturnType<typeof createLocalJWKSet>
 }
 
-export type ConnectionProtocol = ReturnType<typeof createProtocol>
-
 export function createProtocol({ client, clock }: { client: ProviderClient; clock: Clock }) {
   const kept = { max: LIMITS.providersKeptMax, ttl: KEPT_MS, perf: { now: () => clock.nowMs() } }
   const documents = new LRUCache<string, ProviderDocument>(kept)

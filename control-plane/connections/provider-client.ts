@@ -28,6 +28,8 @@ interface ProviderRequest {
 export interface ProviderClient {
   /** A JSON object; whatever else comes is a `ProviderProblem`. */
   json(request: ProviderRequest): Promise<Readonly<Record<string, unknown>>>
+  /** A document of whatever kind. */
+  text(request: ProviderRequest): Promise<string>
   close(): Promise<void>
 }
 
@@ -61,15 +63,20 @@ export function createProviderClient(world: OutboundWorld): ProviderClient {
     }
   }
 
+  async function text(request: ProviderRequest): Promise<string> {
+    const answer = await ask(request)
+    const { host } = new URL(request.url)
+    if (answer.status === 200) return answer.text
+    const code = errorCodeIn(answer.text)
+    throw new ProviderProblem(`${host} answered with status ${answer.status}${code}`)
+  }
+
   return {
+    text,
     async json(request) {
-      const { status, text } = await ask(request)
-      const { host } = new URL(request.url)
-      if (status !== 200)
-        throw new ProviderProblem(`${host} answered with status ${status}${errorCodeIn(text)}`)
-      const parsed = objectIn(text)
-      if (parsed === undefined) throw new ProviderProblem(`${host} did not answer with JSON`)
-      return parsed
+      const parsed = objectIn(await text(request))
+      if (parsed !== undefined) return parsed
+      throw new ProviderProblem(`${new URL(request.url).host} did not answer with JSON`)
     },
     close: () => agent.destroy(),
   }

@@ -45,6 +45,8 @@ const ROUTES: readonly RealmRoute[] = [
   { path: /^\/sign-in\/[A-Za-z0-9_-]{20,64}\/device\/state$/, methods: ['GET'] },
   { path: /^\/sign-in\/[A-Za-z0-9_-]{20,64}\/connection\/con_[0-9a-f]{32}$/, ...CONNECTION },
   { path: /^\/connections\/con_[0-9a-f]{32}\/(?:callback|test)$/, ...CONNECTION },
+  { path: /^\/connections\/con_[0-9a-f]{32}\/acs$/, ...CONNECTION, methods: SENT },
+  { path: /^\/connections\/con_[0-9a-f]{32}\/metadata$/, methods: READ },
   { path: /^\/device\/confirm$/, methods: ['GET'], ...DEVICE },
   { path: /^\/device\.js$/, methods: ['GET'] },
   { path: /^\/account(?:\/[a-z-]{1,40})?$/, methods: READ, isForPeople: true },

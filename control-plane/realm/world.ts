@@ -7,7 +7,8 @@ import type { AccountMail } from '../accounts/account-mail.ts'
 import type { Attempts } from '../accounts/attempts.ts'
 import type { Devices } from '../accounts/devices.ts'
 import type { Connections } from '../connections/connections.ts'
-import type { ConnectionProtocol } from '../connections/protocol.ts'
+import type { ConnectionProtocol } from '../connections/kinds.ts'
+import type { SamlProtocol } from '../connections/saml/protocol.ts'
 import type { TestTickets } from '../connections/test-tickets.ts'
 import type { Devices as EnrolledDevices } from '../devices/devices.ts'
 import type { DeviceProofs } from '../devices/proofs.ts'
@@ -75,6 +76,7 @@ export interface RealmWorld {
   /** The company's own identity providers. */
   readonly connections: Pick<Connections, 'active' | 'withSecret' | 'noteTested'>
   readonly connectionProtocol: ConnectionProtocol
+  readonly samlProtocol: Pick<SamlProtocol, 'receive' | 'metadataOf'>
   readonly connectionTickets: Pick<TestTickets, 'actorOf'>
   readonly sessions: Pick<Sessions, 'record' | 'find' | 'aliveOf' | 'listAliveOf'>
   readonly revocations: Pick<Revocations, 'end' | 'endEach'>

@@ -30,7 +30,7 @@ export async function createServices(world: ServicesWorld) {
   const ofConnectors = createConnectorServices({ ...below, isShared }, jobs)
   const ofDevices = createDeviceServices({ ...world, ...below }, jobs)
   const integrations = createIntegrations(world, { ...below, ...ofConnectors }, jobs)
-  const ofConnections = createConnectionServices(world, below)
+  const ofConnections = createConnectionServices(world, below, jobs)
   const ofScim = createScimServices(world, below, jobs)
   const realms = createRealms({ ...below, ...ofDevices, ...ofConnections })
   const { store, directories } = below

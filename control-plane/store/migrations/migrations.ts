@@ -36,6 +36,7 @@ import { madeInSession } from './0070-made-in-session.ts'
 import { machineUses } from './0071-machine-uses.ts'
 import { accessHistory } from './0073-access-history.ts'
 import { hostnameProofs } from './0075-hostname-proofs.ts'
+import { saml } from './0078-saml.ts'
 
 export interface Migration {
   readonly name: string
@@ -85,4 +86,5 @@ export const migrations: readonly Migration[] = [
   machineUses,
   accessHistory,
   hostnameProofs,
+  saml,
 ]

@@ -3,7 +3,7 @@ import type { Queries } from '../engine.ts'
 import { schema } from '../schema.ts'
 import { allBy, deleteBy, findBy, insertInto, updateBy } from '../statements.ts'
 
-const { connections, connectionIdentities: identities } = schema
+const { connections, connectionIdentities: identities, samlConnections } = schema
 
 export type ConnectionRow = typeof connections.$inferSelect
 
@@ -26,6 +26,11 @@ export async function deleteConnection(queries: Queries, tenantId: string, conne
   await queries
     .delete(identities)
     .where(and(eq(identities.tenantId, tenantId), eq(identities.connectionId, connectionId)))
+  await queries
+    .delete(samlConnections)
+    .where(
+      and(eq(samlConnections.tenantId, tenantId), eq(samlConnections.connectionId, connectionId)),
+    )
   await queries
     .delete(connections)
     .where(and(eq(connections.tenantId, tenantId), eq(connections.connectionId, connectionId)))
