@@ -43,7 +43,7 @@ export const samlAnswers = table(
     answerHash: text('answer_hash').notNull(),
     /** Of the flow in the browser that asked. */
     stateHash: text('state_hash').notNull(),
-    claims: json('claims').$type<Readonly<Record<string, unknown>> | null>().notNull(),
+    claims: json('claims').$type<Readonly<Record<string, unknown>>>(),
     answerUntil: whole('answer_until').notNull(),
     /** After it the assertion is worth nothing anyhow. */
     endsAt: whole('ends_at').notNull(),

@@ -58,13 +58,13 @@ export function createSamlProtocol({ store, clock, baseUrl }: SamlWorld): SamlPr
     findSamlConnection(store.read, tenantId, connectionId)
 
   /** Where it came in is known by the address, and by nothing that it says itself. */
-  async function verified(
+  function verified(
     posted: { readonly source: string; readonly response: XmlElement },
     { certificates }: SamlConnectionRow,
     expected: Expected,
-  ): Promise<GatedAssertion> {
+  ): GatedAssertion {
     const gated = gateMessage(posted.source, posted.response)
-    const { xml, isResponse } = await verifiedBytesOf(gated, certificates)
+    const { xml, isResponse } = verifiedBytesOf(gated, certificates)
     const bytes = readSigned(xml)
     const assertion = isResponse ? onlyChildOf(bytes, SAML, 'Assertion') : bytes
     if (assertion === undefined) throw new ProviderProblem('the response holds no assertion')
@@ -100,7 +100,7 @@ export function createSamlProtocol({ store, clock, baseUrl }: SamlWorld): SamlPr
       const response = readResponse(source)
       if (attributeOf(response, 'InResponseTo') === undefined) return { kind: 'unsolicited' }
       const nowMs = clock.nowMs()
-      const read = await verified({ source, response }, settings, {
+      const read = verified({ source, response }, settings, {
         issuer: connection.issuer,
         audience: entityIdOf(baseUrl, whose),
         acsUrl: acsUrlOf(baseUrl, whose),

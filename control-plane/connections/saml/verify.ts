@@ -4,30 +4,21 @@
  * bytes that were signed; nothing else of the message is worth anything.
  */
 import { createHash, verify, type KeyObject } from 'node:crypto'
-import type { SignedXml as SignedXmlType } from 'xml-crypto'
 import { ProviderProblem } from '../provider-client.ts'
 import { publicKeyOf } from './certificates.ts'
 import type { GatedMessage } from './message-gate.ts'
 import { DIGEST_METHODS, DSIG, ENVELOPED, EXCLUSIVE, SAML, SIGNATURE_METHODS } from './names.ts'
-
-/** Not loaded before somebody needs them: few tenants have such a connection. */
-const loadXml = async () => {
-  const [crypto, dom] = await Promise.all([import('xml-crypto'), import('@xmldom/xmldom')])
-  return { ...crypto, ...dom }
-}
-
-/** What has to stand in a table of xml-crypto, which makes one whenever it needs it. */
-type Table<Key extends keyof SignedXmlType> = SignedXmlType[Key]
+import { xmlCrypto, type DomElement, type XmlSigner } from './xml-crypto.ts'
 
 /**
  * The canonical bytes of what is signed: of the response where that is, else of its assertion. Where
  * both are, both have to hold.
  */
-export async function verifiedBytesOf(
+export function verifiedBytesOf(
   { source, isResponseSigned, isAssertionSigned }: GatedMessage,
   certificates: readonly string[],
-): Promise<{ readonly xml: string; readonly isResponse: boolean }> {
-  const { DOMParser, SignedXml } = await loadXml()
+): { readonly xml: string; readonly isResponse: boolean } {
+  const { DOMParser, SignedXml } = xmlCrypto()
   const document = new DOMParser({
     errorHandler: {
       warning: () => undefined,
@@ -35,11 +26,11 @@ export async function verifiedBytesOf(
       fatalError: () => failed(),
     },
   }).parseFromString(source, 'text/xml')
-  const response = document.documentElement
+  const response = document.documentElement ?? undefined
   const assertion = childCalled(response, SAML, 'Assertion')
   const keys = certificates.map(publicKeyOf)
 
-  function bytesOf(signed: Element | undefined): string {
+  function bytesOf(signed: DomElement | undefined): string {
     const signature = childCalled(signed, DSIG, 'Signature')
     if (signed === undefined || signature === undefined) return failed()
     const checker = new SignedXml({ publicCert: 'pinned' })
@@ -66,57 +57,42 @@ function failed(): never {
   )
 }
 
-function useOurTables(checker: SignedXmlType, keys: readonly KeyObject[]) {
+function useOurTables(checker: XmlSigner, keys: readonly KeyObject[]) {
   checker.idAttributes = ['ID']
   checker.getCertFromKeyInfo = () => null
   const { [ENVELOPED]: enveloped, [EXCLUSIVE]: exclusive } = checker.CanonicalizationAlgorithms
   if (enveloped === undefined || exclusive === undefined) throw new Error('xml-crypto has changed')
   checker.CanonicalizationAlgorithms = { [ENVELOPED]: enveloped, [EXCLUSIVE]: exclusive }
-  checker.HashAlgorithms = Object.fromEntries(
-    Object.entries(DIGEST_METHODS).map(([name, hash]) => [
-      name,
-      function digest() {
-        return {
-          getAlgorithmName: () => name,
-          getHash: (xml: string) => createHash(hash).update(xml, 'utf8').digest('base64'),
-        }
-      },
-    ]),
-  ) as unknown as Table<'HashAlgorithms'>
-  checker.SignatureAlgorithms = Object.fromEntries(
-    Object.entries(SIGNATURE_METHODS).map(([name, { hash, key: type }]) => {
-      const isBy = (material: string, value: string) =>
-        keys
-          .filter(({ asymmetricKeyType }) => asymmetricKeyType === type)
-          .some((key) =>
-            // XML Signature writes ECDSA as two numbers (RFC 4051, section 2.3.6)
-            verify(
-              hash,
-              Buffer.from(material),
-              { key, dsaEncoding: 'ieee-p1363' },
-              Buffer.from(value, 'base64'),
-            ),
-          )
-      return [
-        name,
-        function signature() {
-          return {
-            getAlgorithmName: () => name,
-            getSignature: () => failed(),
-            verifySignature: (material: string, _key: unknown, value: string) =>
-              isBy(material, value),
-          }
-        },
-      ]
-    }),
-  ) as unknown as Table<'SignatureAlgorithms'>
+  checker.HashAlgorithms = {}
+  for (const [name, hash] of Object.entries(DIGEST_METHODS))
+    checker.HashAlgorithms[name] = class {
+      getAlgorithmName = () => name
+      getHash = (xml: string) => createHash(hash).update(xml, 'utf8').digest('base64')
+    }
+  checker.SignatureAlgorithms = {}
+  for (const [name, { hash, key: type }] of Object.entries(SIGNATURE_METHODS)) {
+    const ofKind = keys.filter(({ asymmetricKeyType }) => asymmetricKeyType === type)
+    checker.SignatureAlgorithms[name] = class {
+      getAlgorithmName = () => name
+      getSignature = failed
+      /** By any key of the metadata, and by none that it is given. */
+      verifySignature = (text: string, _given: unknown, value: string) =>
+        ofKind.some((key) => isSigned(hash, text, key, value))
+    }
+  }
 }
 
-function childCalled(parent: Element | undefined, namespace: string, name: string) {
-  for (let node = parent?.firstChild ?? null; node !== null; node = node.nextSibling) {
-    const element = node as Element
-    if (node.nodeType === 1 && element.namespaceURI === namespace && element.localName === name)
-      return element
-  }
+/** XML Signature writes ECDSA as two numbers (RFC 4051, section 2.3.6); RSA does not ask. */
+const isSigned = (hash: string, text: string, key: KeyObject, value: string) =>
+  verify(
+    hash,
+    Buffer.from(text),
+    { key, dsaEncoding: 'ieee-p1363' },
+    Buffer.from(value, 'base64'),
+  )
+
+function childCalled(parent: DomElement | undefined, namespace: string, name: string) {
+  for (let one = parent?.firstChild ?? null; one !== null; one = one.nextSibling)
+    if (one.nodeType === 1 && one.namespaceURI === namespace && one.localName === name) return one
   return undefined
 }

@@ -27,7 +27,7 @@ export const saml = {
       tenant_id TEXT NOT NULL,
       answer_hash TEXT NOT NULL,
       state_hash TEXT NOT NULL,
-      claims TEXT NOT NULL,
+      claims TEXT,
       answer_until BIGINT NOT NULL,
       ends_at BIGINT NOT NULL,
       PRIMARY KEY (connection_id, assertion_hash)
