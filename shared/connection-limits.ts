@@ -20,8 +20,8 @@ export const CONNECTION_LIMITS = {
   samlResponseBytesMax: 256 * 1024,
   /** The form that carries it: base64, and what a form makes of that. */
   samlFormBytesMax: 512 * 1024,
-  samlElementsMax: 2000,
-  samlAttributesMax: 4000,
+  samlElementsMax: 1200,
+  samlAttributesMax: 3000,
   samlDepthMax: 24,
   /** Of metadata, which is only read: directories list all claims that they know. */
   samlMetadataElementsMax: 8000,

@@ -173,10 +173,7 @@ export function createConnections({ store, vault }: { store: Store; vault: Vault
   }
 }
 
-type Drafted = Omit<
-  ConnectionRow,
-  'state' | 'isRequired' | 'testedAt' | 'createdAt' | 'updatedAt'
->
+type Drafted = Omit<ConnectionRow, 'state' | 'isRequired' | 'testedAt' | 'createdAt' | 'updatedAt'>
 
 /** Whatever kind it is of. */
 export async function addDraft(

@@ -36,9 +36,7 @@ export function requestUrl(settings: RequestSettings): string {
 
 function requestXml(settings: RequestSettings): string {
   const { id, issuedAtMs, ssoUrl, entityId, acsUrl, takesAnyNameId, isConfirmation } = settings
-  const policy = takesAnyNameId
-    ? ''
-    : `<p:NameIDPolicy AllowCreate="true" Format="${PERSISTENT}"/>`
+  const policy = takesAnyNameId ? '' : `<p:NameIDPolicy AllowCreate="true" Format="${PERSISTENT}"/>`
   return (
     `<p:AuthnRequest xmlns:p="${PROTOCOL}" xmlns:a="${SAML}" ID="${id}" Version="2.0"` +
     ` IssueInstant="${new Date(issuedAtMs).toISOString()}" Destination="${escaped(ssoUrl)}"` +

@@ -7,23 +7,16 @@ import { hash, randomBytes } from 'node:crypto'
 import { SECOND_MS, type Clock } from '../../../shared/clock.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { findConnection } from '../../store/queries/connections.ts'
-import {
-  findSamlConnection,
-  insertSamlAnswer,
-  takeSamlAnswer,
-  type SamlConnectionRow,
-} from '../../store/queries/saml.ts'
+import { findSamlConnection, insertSamlAnswer, takeSamlAnswer } from '../../store/queries/saml.ts'
 import type { Store } from '../../store/store.ts'
 import { acsUrlOf, entityIdOf } from '../addresses.ts'
 import type { ConnectionProtocol } from '../kinds.ts'
 import { ProviderProblem } from '../provider-client.ts'
-import { gateAssertion, gateResponse, type Expected, type GatedAssertion } from './assertion-gate.ts'
 import { claimsOf } from './claims.ts'
-import { gateMessage, readMessage, readResponse, readSigned } from './message-gate.ts'
-import { SAML } from './names.ts'
+import { readMessage, readResponse } from './message-gate.ts'
 import { ownMetadata, requestUrl } from './own-messages.ts'
-import { verifiedBytesOf } from './verify.ts'
-import { attributeOf, onlyChildOf, type XmlElement } from './xml.ts'
+import { readAssertion } from './read-assertion.ts'
+import { attributeOf } from './xml.ts'
 
 interface SamlWorld {
   readonly store: Store
@@ -57,24 +50,6 @@ export function createSamlProtocol({ store, clock, baseUrl }: SamlWorld): SamlPr
   const settingsOf = ({ tenantId, connectionId }: Whose) =>
     findSamlConnection(store.read, tenantId, connectionId)
 
-  /** Where it came in is known by the address, and by nothing that it says itself. */
-  function verified(
-    posted: { readonly source: string; readonly response: XmlElement },
-    { certificates }: SamlConnectionRow,
-    expected: Expected,
-  ): GatedAssertion {
-    const gated = gateMessage(posted.source, posted.response)
-    const { xml, isResponse } = verifiedBytesOf(gated, certificates)
-    const bytes = readSigned(xml)
-    const assertion = isResponse ? onlyChildOf(bytes, SAML, 'Assertion') : bytes
-    if (assertion === undefined) throw new ProviderProblem('the response holds no assertion')
-    const inResponseTo = gateResponse(isResponse ? bytes : posted.response, expected)
-    const read = gateAssertion(assertion, expected)
-    if (read.inResponseTo !== inResponseTo)
-      throw new ProviderProblem('response and assertion answer different requests (InResponseTo)')
-    return read
-  }
-
   return {
     async authorizationUrl(connection, _redirectUri, { state }, isConfirmation) {
       const settings = await settingsOf(connection)
@@ -96,11 +71,10 @@ export function createSamlProtocol({ store, clock, baseUrl }: SamlWorld): SamlPr
       const connection = await findConnection(store.read, tenantId, connectionId)
       const settings = await settingsOf(whose)
       if (connection?.preset !== 'saml' || settings === undefined) return { kind: 'unknown' }
-      const source = readMessage(posted)
-      const response = readResponse(source)
+      const response = readResponse(readMessage(posted))
       if (attributeOf(response, 'InResponseTo') === undefined) return { kind: 'unsolicited' }
       const nowMs = clock.nowMs()
-      const read = verified({ source, response }, settings, {
+      const read = readAssertion(response, settings.certificates, {
         issuer: connection.issuer,
         audience: entityIdOf(baseUrl, whose),
         acsUrl: acsUrlOf(baseUrl, whose),

@@ -43,7 +43,8 @@ export function createMetadataRefresh({ store, samlConnections, clock, log }: Re
             log.error({ error }, 'metadata of providers could not be read anew, trying again later')
         }
       }
-      return () => (isClosed ? Promise.resolve() : (running ??= round().finally(() => (running = undefined))))
+      return () =>
+        isClosed ? Promise.resolve() : (running ??= round().finally(() => (running = undefined)))
     },
     async close(): Promise<void> {
       isClosed = true

@@ -254,18 +254,24 @@ export function createSamlConnections({ store, vault, clock, client }: SamlWorld
     metadata: ProviderMetadata | undefined,
     actor: Actor,
   ) {
-    return alter(tenantId, connectionId, actor, 'connection.metadata_changed', async (change, before) => {
-      const { row } = before
-      // given another address meanwhile: what was read is of the one before
-      if (row.metadataUrl !== metadataUrl || metadata === undefined) return undefined
-      const content = await apply(change, before, metadata, undefined)
-      if (content === undefined)
-        await updateSamlConnection(change.queries, tenantId, connectionId, {
-          ...{ metadataAt: change.nowMs, metadataProblem: null },
-          metadataDueAt: change.nowMs + LIMITS.samlMetadataEveryMs,
-        })
-      return content
-    })
+    return alter(
+      tenantId,
+      connectionId,
+      actor,
+      'connection.metadata_changed',
+      async (change, before) => {
+        const { row } = before
+        // given another address meanwhile: what was read is of the one before
+        if (row.metadataUrl !== metadataUrl || metadata === undefined) return undefined
+        const content = await apply(change, before, metadata, undefined)
+        if (content === undefined)
+          await updateSamlConnection(change.queries, tenantId, connectionId, {
+            ...{ metadataAt: change.nowMs, metadataProblem: null },
+            metadataDueAt: change.nowMs + LIMITS.samlMetadataEveryMs,
+          })
+        return content
+      },
+    )
   }
 
   async function failed({ tenantId, connectionId }: SamlConnectionRow, why: string, actor: Actor) {

@@ -1,98 +1,52 @@
 /**
- * Signatures, by xml-crypto with tables of our own: what is not in them cannot be asked for, and no key
- * is tried but those of the provider's metadata, whatever a message says of keys. What comes out are the
- * bytes that were signed; nothing else of the message is worth anything.
+ * Signatures of a message, by the keys of the provider's metadata and no others, whatever it says of
+ * keys itself. Whether a key has signed at all is asked first, of a few hundred bytes: no stranger has the
+ * rest of a message canonicalized. What comes out are the bytes that were signed; nothing else of the
+ * message is worth anything.
  */
 import { createHash, verify, type KeyObject } from 'node:crypto'
 import { ProviderProblem } from '../provider-client.ts'
+import { canonical } from './canonical.ts'
 import { publicKeyOf } from './certificates.ts'
-import type { GatedMessage } from './message-gate.ts'
-import { DIGEST_METHODS, DSIG, ENVELOPED, EXCLUSIVE, SAML, SIGNATURE_METHODS } from './names.ts'
-import { xmlCrypto, type DomElement, type XmlSigner } from './xml-crypto.ts'
+import { readSigned, type GatedMessage } from './message-gate.ts'
+import { gateSignature, gateSignedInfo } from './signature-gate.ts'
+import type { XmlElement } from './xml.ts'
 
 /**
  * The canonical bytes of what is signed: of the response where that is, else of its assertion. Where
  * both are, both have to hold.
  */
 export function verifiedBytesOf(
-  { source, isResponseSigned, isAssertionSigned }: GatedMessage,
+  { response, assertion, ofResponse, ofAssertion }: GatedMessage,
   certificates: readonly string[],
 ): { readonly xml: string; readonly isResponse: boolean } {
-  const { DOMParser, SignedXml } = xmlCrypto()
-  const document = new DOMParser({
-    errorHandler: {
-      warning: () => undefined,
-      error: () => failed(),
-      fatalError: () => failed(),
-    },
-  }).parseFromString(source, 'text/xml')
-  const response = document.documentElement ?? undefined
-  const assertion = childCalled(response, SAML, 'Assertion')
   const keys = certificates.map(publicKeyOf)
-
-  function bytesOf(signed: DomElement | undefined): string {
-    const signature = childCalled(signed, DSIG, 'Signature')
-    if (signed === undefined || signature === undefined) return failed()
-    const checker = new SignedXml({ publicCert: 'pinned' })
-    useOurTables(checker, keys)
-    try {
-      checker.loadSignature(signature)
-      if (!checker.checkSignature(source)) return failed()
-    } catch {
-      return failed()
-    }
-    const [bytes, other] = checker.getSignedReferences()
-    return bytes === undefined || other !== undefined ? failed() : bytes
-  }
-
-  const ofAssertion = isAssertionSigned ? bytesOf(assertion) : undefined
-  const ofResponse = isResponseSigned ? bytesOf(response) : undefined
-  if (ofResponse !== undefined) return { xml: ofResponse, isResponse: true }
-  return { xml: ofAssertion ?? failed(), isResponse: false }
+  const inAssertion = ofAssertion && bytesOf(assertion, ofAssertion, keys)
+  const inResponse = ofResponse && bytesOf(response, ofResponse, keys)
+  if (inResponse !== undefined) return { xml: inResponse, isResponse: true }
+  if (inAssertion !== undefined) return { xml: inAssertion, isResponse: false }
+  throw new ProviderProblem('neither the response nor the assertion is signed')
 }
 
-function failed(): never {
-  throw new ProviderProblem(
-    'the signature does not hold: it is not by a certificate of the metadata, or something was changed',
-  )
-}
-
-function useOurTables(checker: XmlSigner, keys: readonly KeyObject[]) {
-  checker.idAttributes = ['ID']
-  checker.getCertFromKeyInfo = () => null
-  const { [ENVELOPED]: enveloped, [EXCLUSIVE]: exclusive } = checker.CanonicalizationAlgorithms
-  if (enveloped === undefined || exclusive === undefined) throw new Error('xml-crypto has changed')
-  checker.CanonicalizationAlgorithms = { [ENVELOPED]: enveloped, [EXCLUSIVE]: exclusive }
-  checker.HashAlgorithms = {}
-  for (const [name, hash] of Object.entries(DIGEST_METHODS))
-    checker.HashAlgorithms[name] = class {
-      getAlgorithmName = () => name
-      getHash = (xml: string) => createHash(hash).update(xml, 'utf8').digest('base64')
-    }
-  checker.SignatureAlgorithms = {}
-  for (const [name, { hash, key: type }] of Object.entries(SIGNATURE_METHODS)) {
-    const ofKind = keys.filter(({ asymmetricKeyType }) => asymmetricKeyType === type)
-    checker.SignatureAlgorithms[name] = class {
-      getAlgorithmName = () => name
-      getSignature = failed
-      /** By any key of the metadata, and by none that it is given. */
-      verifySignature = (text: string, _given: unknown, value: string) =>
-        ofKind.some((key) => isSigned(hash, text, key, value))
-    }
-  }
-}
-
-/** XML Signature writes ECDSA as two numbers (RFC 4051, section 2.3.6); RSA does not ask. */
-const isSigned = (hash: string, text: string, key: KeyObject, value: string) =>
-  verify(
-    hash,
-    Buffer.from(text),
-    { key, dsaEncoding: 'ieee-p1363' },
-    Buffer.from(value, 'base64'),
-  )
-
-function childCalled(parent: DomElement | undefined, namespace: string, name: string) {
-  for (let one = parent?.firstChild ?? null; one !== null; one = one.nextSibling)
-    if (one.nodeType === 1 && one.namespaceURI === namespace && one.localName === name) return one
-  return undefined
+function bytesOf(signed: XmlElement, signature: XmlElement, keys: readonly KeyObject[]): string {
+  const { info, value } = gateSignature(signature)
+  const infoBytes = canonical(info)
+  const { method, hash, digest, inclusive } = gateSignedInfo(readSigned(infoBytes), signed)
+  const isByOne = keys
+    .filter(({ asymmetricKeyType }) => asymmetricKeyType === method.key)
+    .some((key) =>
+      // XML Signature writes ECDSA as two numbers (RFC 4051, section 2.3.6); RSA does not ask
+      verify(
+        method.hash,
+        Buffer.from(infoBytes),
+        { key, dsaEncoding: 'ieee-p1363' },
+        Buffer.from(value, 'base64'),
+      ),
+    )
+  if (!isByOne)
+    throw new ProviderProblem('the signature is by no certificate of the provider’s metadata')
+  const bytes = canonical(signed, { without: signature, inclusive })
+  if (createHash(hash).update(bytes).digest('base64') !== digest)
+    throw new ProviderProblem('the response was changed after it was signed')
+  return bytes
 }

@@ -11,17 +11,23 @@ export class XmlProblem extends Error {
 
 export interface XmlAttribute {
   readonly namespace: string
+  readonly prefix: string
   readonly name: string
   readonly value: string
 }
 
 export interface XmlElement {
   readonly namespace: string
+  readonly prefix: string
   readonly name: string
   readonly attributes: readonly XmlAttribute[]
   readonly children: readonly XmlElement[]
   /** What stands in it and in none of its children. */
   readonly text: string
+  /** Text and children, as they come. */
+  readonly content: readonly (string | XmlElement)[]
+  /** Which namespace a prefix is for in it; the empty one is the default. */
+  readonly scope: XmlScope
 }
 
 export interface XmlLimits {
@@ -37,15 +43,15 @@ interface OpenElement extends XmlElement {
   readonly tag: string
   readonly attributes: XmlAttribute[]
   readonly children: XmlElement[]
+  readonly content: (string | XmlElement)[]
   text: string
   hasComment: boolean
-  /** Declared here, with what is declared around it behind. */
-  readonly scope: Scope
 }
 
-interface Scope {
+/** Declared there, and around it. */
+export interface XmlScope {
   readonly prefixes: ReadonlyMap<string, string>
-  readonly outer: Scope | undefined
+  readonly outer: XmlScope | undefined
 }
 
 const XML = 'http://www.w3.org/XML/1998/namespace'
@@ -98,8 +104,11 @@ export function readXml(source: string, limits: XmlLimits): XmlElement {
     const inside = open.at(-1)
     if (end > at) {
       const text = source.slice(at, end)
-      if (inside !== undefined) inside.text += decoded(text)
-      else if (text.trim() !== '') throw new XmlProblem('there is text outside of its element')
+      if (inside !== undefined) {
+        const read = decoded(text)
+        inside.text += read
+        inside.content.push(read)
+      } else if (text.trim() !== '') throw new XmlProblem('there is text outside of its element')
       at = end
       continue
     }
@@ -127,6 +136,7 @@ export function readXml(source: string, limits: XmlLimits): XmlElement {
       throw new XmlProblem(`it has more than ${limits.attributesMax} attributes`)
     at = begun.end
     inside?.children.push(begun.element)
+    inside?.content.push(begun.element)
     open.push(begun.element)
     if (begun.isEmpty) close(begun.element)
   }
@@ -152,7 +162,7 @@ function afterComment(source: string, at: number, limits: XmlLimits): number {
   return end + 3
 }
 
-function readTag(source: string, start: number, outer: Scope | undefined) {
+function readTag(source: string, start: number, outer: XmlScope | undefined) {
   const [head = '', tag = ''] = matched(TAG, source, start)
   let at = start + head.length
   const written = new Map<string, string>()
@@ -181,12 +191,12 @@ function readTag(source: string, start: number, outer: Scope | undefined) {
   }
   const element: OpenElement = {
     ...named(tag, scope, true),
-    ...{ tag, attributes, children: [], text: '', hasComment: false, scope },
+    ...{ tag, attributes, children: [], content: [], text: '', hasComment: false, scope },
   }
   return { element, isEmpty: slash === '/', end: at + tail.length, written: written.size }
 }
 
-function scopeOf(written: ReadonlyMap<string, string>, outer: Scope | undefined): Scope {
+function scopeOf(written: ReadonlyMap<string, string>, outer: XmlScope | undefined): XmlScope {
   const prefixes = new Map<string, string>()
   for (const [name, value] of written) {
     if (name !== 'xmlns' && !name.startsWith('xmlns:')) continue
@@ -199,18 +209,24 @@ function scopeOf(written: ReadonlyMap<string, string>, outer: Scope | undefined)
   return prefixes.size === 0 && outer !== undefined ? outer : { prefixes, outer }
 }
 
-function named(tag: string, scope: Scope, isElement: boolean) {
+function named(tag: string, scope: XmlScope, isElement: boolean) {
   const colon = tag.indexOf(':')
   const prefix = colon < 0 ? '' : tag.slice(0, colon)
   const name = tag.slice(colon + 1)
-  if (prefix === '' && !isElement) return { namespace: '', name }
-  if (prefix === 'xml') return { namespace: XML, name }
-  for (let one: Scope | undefined = scope; one !== undefined; one = one.outer) {
-    const namespace = one.prefixes.get(prefix)
-    if (namespace !== undefined) return { namespace, name }
-  }
-  if (prefix === '') return { namespace: '', name }
+  if (prefix === '' && !isElement) return { namespace: '', prefix, name }
+  if (prefix === 'xml') return { namespace: XML, prefix, name }
+  const namespace = namespaceIn(scope, prefix)
+  if (namespace !== undefined) return { namespace, prefix, name }
+  if (prefix === '') return { namespace: '', prefix, name }
   throw new XmlProblem('a prefix is used that is not declared')
+}
+
+export function namespaceIn(scope: XmlScope, prefix: string): string | undefined {
+  for (let one: XmlScope | undefined = scope; one !== undefined; one = one.outer) {
+    const namespace = one.prefixes.get(prefix)
+    if (namespace !== undefined) return namespace
+  }
+  return undefined
 }
 
 function decoded(text: string): string {

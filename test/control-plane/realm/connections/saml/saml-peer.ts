@@ -5,7 +5,7 @@
 import { execFileSync } from 'node:child_process'
 import { randomBytes, sign } from 'node:crypto'
 import { inflateRawSync } from 'node:zlib'
-import { xmlCrypto } from '../../../../../control-plane/connections/saml/xml-crypto.ts'
+import { xmlCrypto } from './xml-crypto.ts'
 import { createOwnKey } from '../../../../../control-plane/connections/saml/own-key.ts'
 
 const MORE = 'http://www.w3.org/2001/04/xmldsig-more#'
@@ -28,6 +28,7 @@ export interface SignWith {
   readonly digest?: string
   readonly transforms?: readonly string[]
   readonly canonicalization?: string
+  readonly prefixes?: readonly string[]
 }
 
 export interface Person {
@@ -143,7 +144,7 @@ export function responseXml(fields: Fields, assertion: string): string {
 export function signed(xml: string, of: 'Assertion' | 'Response', by: SignWith): string {
   const xpath = of === 'Response' ? '/*' : "//*[local-name(.)='Assertion']"
   const { algorithm = RSA_SHA256, digest = SHA256, privateKeyPem, certificate } = by
-  const { SignedXml } = xmlCrypto()
+  const { SignedXml } = xmlCrypto
   const signer = new SignedXml({
     privateKey: privateKeyPem,
     signatureAlgorithm: algorithm,
@@ -158,6 +159,7 @@ export function signed(xml: string, of: 'Assertion' | 'Response', by: SignWith):
     xpath,
     transforms: [...(by.transforms ?? [ENVELOPED, EXCLUSIVE])],
     digestAlgorithm: digest,
+    ...(by.prefixes && { inclusiveNamespacesPrefixList: by.prefixes }),
   })
   const issuer = `${xpath}/*[local-name(.)='Issuer']`
   const hasIssuer = of === 'Assertion' ? /<saml:Assertion[^>]*><saml:Issuer/.test(xml) : true
