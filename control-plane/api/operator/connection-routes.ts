@@ -13,7 +13,7 @@ import { pageOf } from '../../requests/paging.ts'
 import { endpointsOf, json, nothing, type Endpoint } from '../endpoint.ts'
 import { RemovedUserAnswer } from '../answer-fields.ts'
 import { enforcedAnswers, WAITS } from './enforced-answers.ts'
-import { callbackUrlOf } from '../../connections/addresses.ts'
+import { enteredUrlOf } from '../../connections/addresses.ts'
 import type { ApiWorld } from '../world.ts'
 
 const operator = endpointsOf('connections', 'operator')
@@ -28,7 +28,7 @@ export function connectionEndpoints(world: ApiWorld): readonly Endpoint[] {
   const enforcement = enforcedAnswers(world)
   const ofConnection = viewOf(ConnectionAnswer)
   const view = (connection: Connection) =>
-    ofConnection({ ...connection, redirectUri: callbackUrlOf(baseUrl, connection) })
+    ofConnection({ ...connection, redirectUri: enteredUrlOf(baseUrl, connection) })
   return [
     operator.post(ALL, {
       summary: 'Creates a connection to an identity provider by OpenID Connect, as a draft.',

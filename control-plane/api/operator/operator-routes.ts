@@ -9,6 +9,7 @@ import { accessEndpoints } from './access-routes.ts'
 import { accountEndpoints } from './account-routes.ts'
 import { consoleEndpoints } from './console-routes.ts'
 import { connectionEndpoints } from './connection-routes.ts'
+import { samlEndpoints } from './saml-routes.ts'
 import { operatorConnectorEndpoints } from './connector-routes.ts'
 import { operatorDeviceEndpoints } from './device-routes.ts'
 import { directoryEndpoints } from './directory-routes.ts'
@@ -45,6 +46,7 @@ export function operatorEndpoints(world: ApiWorld): readonly Endpoint[] {
     ...operatorDeviceEndpoints(world),
     ...webhookEndpoints(world),
     ...connectionEndpoints(world),
+    ...samlEndpoints(world),
     ...scimEndpoints(world),
     ...monitoringEndpoints(world),
     ...consoleEndpoints(world),

@@ -52,6 +52,8 @@ const OF_SAML = [
   'groups',
 ] as const
 
+const { samlMetadataEveryMs: READ_EVERY_MS } = LIMITS
+
 /** `metadata` is its text; null: it is read from its address. */
 export type NewSamlConnection = Readonly<OfConnection & OfSaml & { metadata: string | null }>
 export type SamlPatch = Partial<NewSamlConnection>
@@ -119,29 +121,24 @@ export function createSamlConnections({ store, vault, clock, client }: SamlWorld
     const { tenantId, connectionId } = connection
     const changed = changedOf({ connection, row }, patch)
     const said = metadata && differences({ connection, row }, metadata)
+    if (changed.length === 0 && said?.content === undefined) return undefined
     const isOther = wished !== undefined && isAnother(changed, said)
-    if (changed.length === 0 && said?.content === undefined && patch.metadataUrl === undefined)
-      return undefined
     if (isOther) await requireAnotherWay(queries, connection)
     const url = patch.metadataUrl === undefined ? row.metadataUrl : patch.metadataUrl
+    const readAgainAt = metadata === undefined ? row.metadataDueAt : nowMs + READ_EVERY_MS
     await updateSamlConnection(queries, tenantId, connectionId, {
       ...only(OF_SAML, patch),
-      // what was uploaded is no longer what the address says
+      metadataDueAt: url === null ? null : readAgainAt,
       ...(metadata !== undefined && {
         ssoUrl: metadata.ssoUrl,
         certificates: metadata.certificates.map(({ der }) => der),
-        metadataUrl: typeof patch.metadata === 'string' ? null : url,
-        metadataDueAt:
-          typeof patch.metadata === 'string' || url === null
-            ? null
-            : nowMs + LIMITS.samlMetadataEveryMs,
         ...{ metadataAt: nowMs, metadataProblem: null },
       }),
       ...(key !== undefined && { ownCertificate: key.certificate }),
     })
     await updateConnection(queries, tenantId, connectionId, {
       ...only(OF_CONNECTION, patch),
-      ...(metadata !== undefined && { issuer: metadata.entityId }),
+      issuer: metadata?.entityId ?? connection.issuer,
       ...(key !== undefined && {
         clientSecretSealed: vault.seal(key.privateKeyPem, PURPOSES.connection(connection)),
       }),
@@ -196,7 +193,7 @@ export function createSamlConnections({ store, vault, clock, client }: SamlWorld
           certificates: metadata.certificates.map(({ der }) => der),
           ownCertificate: key?.certificate ?? null,
           metadataAt: nowMs,
-          metadataDueAt: wished.metadataUrl === null ? null : nowMs + LIMITS.samlMetadataEveryMs,
+          metadataDueAt: wished.metadataUrl === null ? null : nowMs + READ_EVERY_MS,
           metadataProblem: null,
         }
         await insertSamlConnection(queries, row)
@@ -209,9 +206,12 @@ export function createSamlConnections({ store, vault, clock, client }: SamlWorld
     },
 
     /** With another provider it is a draft again, and nobody comes in by it. */
-    async patch(tenantId: string, connectionId: string, patch: SamlPatch, actor: Actor) {
+    async patch(tenantId: string, connectionId: string, wished: SamlPatch, actor: Actor) {
       const { row } = await view(store.read, tenantId, connectionId)
-      const metadata = await metadataOf(patch)
+      const metadata = await metadataOf(wished)
+      // what was uploaded is not what an address says
+      const isUploaded = typeof wished.metadata === 'string'
+      const patch = isUploaded ? { ...wished, metadataUrl: null } : wished
       const needsKey = patch.signsRequests === true && row.ownCertificate === null
       const key = needsKey ? await createOwnKey() : undefined
       return alter(tenantId, connectionId, actor, 'connection.changed', (change, before) =>
@@ -267,7 +267,7 @@ export function createSamlConnections({ store, vault, clock, client }: SamlWorld
         if (content === undefined)
           await updateSamlConnection(change.queries, tenantId, connectionId, {
             ...{ metadataAt: change.nowMs, metadataProblem: null },
-            metadataDueAt: change.nowMs + LIMITS.samlMetadataEveryMs,
+            metadataDueAt: change.nowMs + READ_EVERY_MS,
           })
         return content
       },
