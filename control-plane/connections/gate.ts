@@ -66,7 +66,9 @@ export function gate(connection: Gated, claims: Claims): Gate {
       name: textOf(claims.name)?.slice(0, 100),
       hasSecondFactor: isMapped(connection.mfaValues, claims),
       groups:
-        connection.preset === 'saml' ? (claims.groups as MappedGroups | undefined) : undefined,
+        connection.preset === 'saml'
+          ? (claims.mapped_groups as MappedGroups | undefined)
+          : undefined,
       provenAt: secondOf(claims.auth_time),
     },
   }

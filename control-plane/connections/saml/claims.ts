@@ -49,7 +49,7 @@ export function claimsOf(assertion: GatedAssertion, mapping: Mapping): Claims {
     name: first(nameAttribute === null ? NAME_ATTRIBUTES : [nameAttribute]),
     acr: authnContext,
     auth_time: provenAt,
-    groups: groupsOf(attributes, mapping),
+    mapped_groups: groupsOf(attributes, mapping),
   }
 }
 

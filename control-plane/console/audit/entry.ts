@@ -71,6 +71,8 @@ const ACTIONS: Readonly<Record<string, string>> = {
   'connection.activated': 'Activated a connection',
   'connection.deactivated': 'Deactivated a connection',
   'connection.removed': 'Deleted a connection',
+  'connection.metadata_changed': 'Took new metadata of a connection',
+  'connection.metadata_failed': 'Could not read the metadata of a connection',
   'user.connected': 'Connected an account with an identity provider',
   'user.disconnected': 'Disconnected an account from an identity provider',
   'scim_token.created': 'Created a provisioning token',
