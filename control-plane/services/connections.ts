@@ -32,6 +32,7 @@ export function createConnectionServices(
   return {
     connections: createConnections({ store, vault }),
     samlConnections,
+    metadataRefresh: refresh,
     samlProtocol: saml,
     personIdentities: createIdentities({ store }),
     connectionProtocol: protocolByKind({ google: oidc, entra: oidc, okta: oidc, oidc, saml }),

@@ -41,17 +41,17 @@ t.test(
     await page.getByText('Microsoft Entra ID').click()
     await seen('new')
     await page.getByLabel('Name', { exact: true }).fill('Acme')
-    await page.getByLabel('Or paste the metadata').fill('<html></html>')
-    await page.getByLabel('Groups', { exact: true }).fill('CN=Finance,DC=acme = finance')
+    await page.locator('#metadata').fill('<html></html>')
+    await page.locator('#groups').fill('CN=Finance,DC=acme = finance')
     await page.getByRole('button', { name: 'Create connection' }).click()
     await page.getByText('this is not SAML metadata').last().waitFor()
     await seen('refused')
-    await page.getByLabel('Or a metadata file').setInputFiles({
+    await page.locator('#file').setInputFiles({
       name: 'metadata.xml',
       mimeType: 'text/xml',
       buffer: Buffer.from(metadataXml([key.certificate, next.certificate])),
     })
-    await page.getByLabel('Or paste the metadata').fill('')
+    await page.locator('#metadata').fill('')
     await page.getByRole('button', { name: 'Create connection' }).click()
     await page.getByText('Connection created as a draft.').waitFor()
     await page.getByText('Where each of them goes').click()
@@ -68,7 +68,7 @@ t.test(
     await page.getByText('Connection activated.').waitFor()
     await page.getByRole('link', { name: 'Edit' }).click()
     await seen('edit')
-    await page.getByLabel('Name attribute').fill('cn')
+    await page.locator('#name_attribute').fill('cn')
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByText('Saved.').waitFor()
     const changed = await services.samlConnections.get('acme', connectionId)

@@ -46,6 +46,8 @@ export function createMetadataRefresh({ store, samlConnections, clock, log }: Re
       return () =>
         isClosed ? Promise.resolve() : (running ??= round().finally(() => (running = undefined)))
     },
+    /** What is under way is over. */
+    settled: (): Promise<void> => running ?? Promise.resolve(),
     async close(): Promise<void> {
       isClosed = true
       await running
