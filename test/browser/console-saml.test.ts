@@ -42,6 +42,7 @@ t.test(
     await seen('new')
     await page.getByLabel('Name', { exact: true }).fill('Acme')
     await page.locator('#metadata').fill('<html></html>')
+    await page.locator('#groups_attribute').fill('groups')
     await page.locator('#groups').fill('CN=Finance,DC=acme = finance')
     await page.getByRole('button', { name: 'Create connection' }).click()
     await page.getByText('this is not SAML metadata').last().waitFor()

@@ -123,6 +123,7 @@ export function createSamlConnections({ store, vault, clock, client }: SamlWorld
     const said = metadata && differences({ connection, row }, metadata)
     if (changed.length === 0 && said?.content === undefined) return undefined
     const isOther = wished !== undefined && isAnother(changed, said)
+    requireGroupsAttribute({ ...row, ...patch })
     if (isOther) await requireAnotherWay(queries, connection)
     const url = patch.metadataUrl === undefined ? row.metadataUrl : patch.metadataUrl
     const readAgainAt = metadata === undefined ? row.metadataDueAt : nowMs + READ_EVERY_MS
@@ -168,6 +169,7 @@ export function createSamlConnections({ store, vault, clock, client }: SamlWorld
 
   return {
     async create(tenantId: string, wished: NewSamlConnection, actor: Actor) {
+      requireGroupsAttribute(wished)
       const metadata = await metadataOf(wished)
       if (metadata === undefined)
         throw invalid('metadata', 'or metadata_url is required: the metadata of your provider')
@@ -300,6 +302,14 @@ function wholeOf(
 ): SamlConnection {
   const read = certificates.map(readCertificate).filter((one) => one !== undefined)
   return { ...row, ...connection, certificates: read }
+}
+
+function requireGroupsAttribute({
+  groupsAttribute,
+  groups,
+}: Pick<OfSaml, 'groupsAttribute' | 'groups'>) {
+  if (groups.length > 0 && groupsAttribute === null)
+    throw invalid('groups_attribute', 'is required where groups are mapped: it names them')
 }
 
 function requireSame({ connection }: Rows, metadata: ProviderMetadata | undefined) {

@@ -8,6 +8,7 @@ import type { Attempt } from '../../../pages/blocks/field.ts'
 import type { Html } from '../../../pages/html.ts'
 import { fromOutside } from '../../../requests/field-names.ts'
 import { form, formCard } from '../../blocks/form.ts'
+import { table } from '../../blocks/table.ts'
 import { badge, card, copyable, facts, moment } from '../../blocks/text.ts'
 import { TENANT_PATH, tenantPath } from '../../navigation.ts'
 import { action, done, page, type ConsoleRoute, type TenantVisit, type View } from '../../route.ts'
@@ -119,22 +120,30 @@ export async function samlCards(
   const addresses = card(
     '1. At the provider',
     html`<p>Enter both addresses there, exactly as they are. Providers that read metadata find them at the entity ID.</p>
+      <p>Entity ID</p>
       ${copyable(entityIdOf(baseUrl, saml), 'Entity ID')}
+      <p>ACS URL</p>
       ${copyable(acsUrlOf(baseUrl, saml), 'ACS URL')} ${samlPlaces()}`,
   )
   const nowMs = clock.nowMs()
   const details = html`${card(
     'Certificates',
     html`<p>A response counts if any of these has signed it. During a rollover there are two.</p>
-      <ul class="items">
-        ${saml.certificates.map(
-          ({ fingerprint, endsAt }) =>
-            html`<li>
-              <div><code>${fingerprint}</code></div>
-              <div>Ends ${moment(endsAt)} ${endBadge(endsAt, nowMs)}</div>
-            </li>`,
-        )}
-      </ul>
+      ${table({
+        caption: 'Certificates',
+        rows: saml.certificates,
+        columns: [
+          {
+            label: 'SHA-256 fingerprint',
+            isName: true,
+            cell: ({ fingerprint }) => html`<code>${fingerprint}</code>`,
+          },
+          {
+            label: 'Ends',
+            cell: ({ endsAt }) => html`${moment(endsAt)} ${endBadge(endsAt, nowMs)}`,
+          },
+        ],
+      })}
       ${metadataState(visit, saml)}`,
   )}
   ${card(
