@@ -131,6 +131,7 @@ export async function samlCards(
     html`<p>A response counts if any of these has signed it. During a rollover there are two.</p>
       ${table({
         caption: 'Certificates',
+        empty: html``,
         rows: saml.certificates,
         columns: [
           {
