@@ -96,11 +96,8 @@ t.test('it is fetched as discovery is, each day, and never makes another provide
       url,
     )
   status = 302
-  await t.rejects(
-    saml.create('acme', wished, ACTOR),
-    { code: 'field_invalid', detail: /status 302/ } as object,
-    'no redirect',
-  )
+  const moved = await saml.create('acme', wished, ACTOR).catch((error: unknown) => error)
+  t.match(moved, { code: 'field_invalid', detail: /status 302/ }, 'no redirect')
   status = 200
   await t.rejects(saml.create('acme', { ...wished, metadata: document }, ACTOR), {
     code: 'field_invalid',
@@ -163,8 +160,8 @@ t.test('it is fetched as discovery is, each day, and never makes another provide
   const uploaded = {
     metadata: metadataXml([two.certificate], { ssoUrl: 'https://idp.company.example/other' }),
   }
-  const moved = await saml.patch('acme', connectionId, uploaded, ACTOR)
-  t.same([moved.metadataUrl, moved.metadataDueAt, moved.state], [null, null, 'draft'])
+  const other = await saml.patch('acme', connectionId, uploaded, ACTOR)
+  t.same([other.metadataUrl, other.metadataDueAt, other.state], [null, null, 'draft'])
   await t.rejects(saml.refresh('acme', connectionId, ACTOR), { code: 'field_invalid' })
   const oidc = { issuer: 'https://id.mallory.example' }
   await t.rejects(connections.patch('acme', connectionId, oidc, ACTOR), { code: 'field_invalid' })
