@@ -26,8 +26,8 @@ export function samlEndpoints({ samlConnections, baseUrl }: ApiWorld): readonly 
     operator.post(`${ALL}/saml`, {
       summary: 'Creates a connection to an identity provider by SAML 2.0, as a draft.',
       description:
-        'Enter `entity_id` and `acs_url` at the provider, then test it with `/test` and ' +
-        '`/activate` it, as any connection.',
+        'Enter `entity_id` and `acs_url` at the provider, then use `/test` and ' +
+        '`/activate`, as for every connection.',
       body: NewSamlBody,
       example: {
         name: 'Acme',

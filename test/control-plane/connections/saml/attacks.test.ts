@@ -247,6 +247,7 @@ t.test('algorithms that hold nothing, and transforms that leave something out', 
 t.test('text that readers see in two ways', async (t) => {
   const xml = answer({}, ['Assertion'], own, { ...GRACE, nameId: 'grace-1.evil.example' })
   t.match(read(xml.replace('grace-1.evil', 'grace-1<!---->.evil')), /a comment/)
+  t.match(read(xml.replace('<samlp:Status>', '<!-- x --><samlp:Status>')), /it has a comment/)
   t.match(read(xml.replace('grace-1.evil', 'grace-1<?x?>.evil')), /not well-formed/)
   t.match(read(xml.replace('grace-1.evil', '<![CDATA[grace-1]]>.evil')), /not allowed here/)
   t.match(read(xml.replace('grace-1.evil', 'grace-1<saml:x/>.evil')), /changed after/)
