@@ -236,8 +236,15 @@ t.test('algorithms that hold nothing, and transforms that leave something out', 
   t.match(read(xml.replace(reference, reference + reference)), /exactly one reference/)
   t.match(read(xml.replace(reference, '')), /exactly one reference/)
   t.match(read(xml.replace(/URI="#[^"]+"/, 'URI=""')), /not of the element/)
-  const long = Array.from({ length: 60 }, (_, at) => `p${at}`)
-  t.match(read(answer({}, ['Assertion'], { ...own, prefixes: long })), /has a transform/)
+  const withPrefixes = (list: string) =>
+    read(
+      xml.replace(
+        `<Transform Algorithm="${exclusive}"/>`,
+        `<Transform Algorithm="${exclusive}"><InclusiveNamespaces xmlns="${exclusive}" PrefixList="${list}"/></Transform>`,
+      ),
+    )
+  t.match(withPrefixes('xs saml'), /by no certificate/, 'as OpenSAML has it, and not signed so')
+  t.match(withPrefixes('p '.repeat(101)), /has a transform/)
   const signature = signatureOf(xml)
   const withObject = signature.replace('</Signature>', '<Object/><Object/></Signature>')
   t.match(read(xml.replace(signature, withObject)), /not made as SAML wants/)

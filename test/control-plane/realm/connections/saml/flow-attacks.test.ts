@@ -29,7 +29,7 @@ t.test('a response counts once, at whichever control plane it comes in', async (
     createSamlProtocol({ store, clock, baseUrl }),
   )
   const all = await Promise.allSettled(
-    [0, 1, 0, 1].map((at) => doors[at]?.receive(here, posted(xml))),
+    [...doors, ...doors].map((door) => door.receive(here, posted(xml))),
   )
   const taken = all.filter(({ status }) => status === 'fulfilled')
   const refused = all.filter(({ status }) => status === 'rejected')
