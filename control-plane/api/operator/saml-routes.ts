@@ -9,6 +9,7 @@ import type { ApiWorld } from '../world.ts'
 
 const operator = endpointsOf('connections', 'operator')
 const ALL = '/api/v1/operator/tenants/{tenant_id}/connections'
+const NEW = '/api/v1/operator/tenants/{tenant_id}/saml-connections'
 const ONE = `${ALL}/{connection_id}/saml` as const
 
 export function samlEndpoints({ samlConnections, baseUrl }: ApiWorld): readonly Endpoint[] {
@@ -23,7 +24,7 @@ export function samlEndpoints({ samlConnections, baseUrl }: ApiWorld): readonly 
       }),
     })
   return [
-    operator.post(`${ALL}/saml`, {
+    operator.post(NEW, {
       summary: 'Creates a connection to an identity provider by SAML 2.0, as a draft.',
       description:
         'Enter `entity_id` and `acs_url` at the provider, then use `/test` and ' +

@@ -15,6 +15,7 @@ import {
   updateSamlConnection,
   type SamlConnectionRow,
 } from '../../store/queries/saml.ts'
+import { requireTenant } from '../../store/queries/tenants.ts'
 import type { Actor, Change, Store } from '../../store/store.ts'
 import type { Queries } from '../../store/engine.ts'
 import type { Clock } from '../../../shared/clock.ts'
@@ -169,6 +170,7 @@ export function createSamlConnections({ store, vault, clock, client }: SamlWorld
 
   return {
     async create(tenantId: string, wished: NewSamlConnection, actor: Actor) {
+      await requireTenant(store.read, tenantId)
       requireGroupsAttribute(wished)
       const metadata = await metadataOf(wished)
       if (metadata === undefined)

@@ -98,7 +98,7 @@ export const ELSEWHERE: Readonly<Record<string, string>> = {
   'DELETE /api/v1/operator/tenants/{tenant_id}/connectors/{connector_id}': OF_CONNECTOR,
   'POST /api/v1/operator/tenants/{tenant_id}/connections/{connection_id}/activate':
     'test/control-plane/realm/connections/sign-in.test.ts',
-  'POST /api/v1/operator/tenants/{tenant_id}/connections/saml': OF_SAML,
+  'POST /api/v1/operator/tenants/{tenant_id}/saml-connections': OF_SAML,
   'GET /api/v1/operator/tenants/{tenant_id}/connections/{connection_id}/saml': OF_SAML,
   'PATCH /api/v1/operator/tenants/{tenant_id}/connections/{connection_id}/saml': OF_SAML,
   'POST /api/v1/operator/tenants/{tenant_id}/connections/{connection_id}/saml/refresh': OF_SAML,

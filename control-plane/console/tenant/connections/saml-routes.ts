@@ -50,7 +50,7 @@ export function samlRoutes({ samlConnections }: ConsoleWorld): readonly ConsoleR
       calls: [
         {
           method: 'POST',
-          path: `${apiOf(allAt(visit))}/saml`,
+          path: apiOf(allAt(visit)).replace(/connections$/, 'saml-connections'),
           body: { name: 'Acme', metadata_url: 'https://id.acme.example/saml/metadata' },
         },
       ],

@@ -25,7 +25,7 @@ t.test('a connection is made, shown, changed and read anew', async (t) => {
   })
   const ALL = '/api/v1/operator/tenants/acme/connections'
   const groups = [{ value: 'CN=Finance,DC=acme', group: 'finance' }]
-  const made = await call('POST', `${ALL}/saml`, {
+  const made = await call('POST', '/api/v1/operator/tenants/acme/saml-connections', {
     ...{ name: 'Acme', metadata_url: `${peer.issuer}/metadata` },
     ...{ groups_attribute: 'groups', groups },
   })
