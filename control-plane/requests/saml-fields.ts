@@ -11,7 +11,8 @@ const field = text('text', charactersMax)
 const METADATA_WISH = `SAML metadata of at most ${LIMITS.providerAnswerBytesMax / 1024} KiB`
 const metadata = v.pipe(
   v.string(METADATA_WISH),
-  v.nonEmpty(METADATA_WISH),
+  v.regex(/^[^\0-\x08\v\f\x0e-\x1f\x7f]+$/, METADATA_WISH),
+  v.check((value) => value.isWellFormed(), METADATA_WISH),
   v.maxBytes(LIMITS.providerAnswerBytesMax, METADATA_WISH),
 )
 const GROUPS_WISH = `a list of at most ${groupsMax} objects with a value and a group`
