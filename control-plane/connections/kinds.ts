@@ -4,7 +4,7 @@ import type { Connection } from './connections.ts'
 import type { Claims } from './gate.ts'
 
 /** With the secret by which we are known there. */
-export type AskedConnection = Connection & { readonly clientSecret: string }
+type AskedConnection = Connection & { readonly clientSecret: string }
 
 /** What belongs to one flow in one browser. */
 interface Flow {

@@ -2,7 +2,7 @@
 import { flag, json, primaryKey, table, text, uniqueIndex, whole } from './columns.ts'
 
 /** A value of the attribute that names groups, and the group here that it stands for. */
-export interface MappedGroup {
+interface MappedGroup {
   readonly value: string
   readonly group: string
 }

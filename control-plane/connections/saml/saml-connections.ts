@@ -57,7 +57,7 @@ const { samlMetadataEveryMs: READ_EVERY_MS } = LIMITS
 
 /** `metadata` is its text; null: it is read from its address. */
 export type NewSamlConnection = Readonly<OfConnection & OfSaml & { metadata: string | null }>
-export type SamlPatch = Partial<NewSamlConnection>
+type SamlPatch = Partial<NewSamlConnection>
 
 export interface SamlConnection
   extends Connection, Omit<SamlConnectionRow, 'certificates' | 'connectionId' | 'tenantId'> {

@@ -10,7 +10,7 @@ import { attributeOf, type XmlElement } from './xml.ts'
 const PREFIX_LIST_CHARACTERS_MAX = 200
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/
 
-export interface SignedInfo {
+interface SignedInfo {
   readonly method: (typeof SIGNATURE_METHODS)[keyof typeof SIGNATURE_METHODS]
   readonly hash: (typeof DIGEST_METHODS)[keyof typeof DIGEST_METHODS]
   /** In base64, as both of them. */

@@ -30,7 +30,7 @@ export interface XmlElement {
   readonly scope: XmlScope
 }
 
-export interface XmlLimits {
+interface XmlLimits {
   readonly elementsMax: number
   readonly depthMax: number
   /** Of all elements together, with declarations of namespaces. */
@@ -49,7 +49,7 @@ interface OpenElement extends XmlElement {
 }
 
 /** Declared there, and around it. */
-export interface XmlScope {
+interface XmlScope {
   readonly prefixes: ReadonlyMap<string, string>
   readonly outer: XmlScope | undefined
 }

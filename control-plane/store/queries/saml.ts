@@ -6,7 +6,7 @@ import { deleteBefore, findBy, insertInto, updateBy } from '../statements.ts'
 const { samlConnections: connections, samlAnswers: answers } = schema
 
 export type SamlConnectionRow = typeof connections.$inferSelect
-export type SamlAnswerRow = typeof answers.$inferSelect
+type SamlAnswerRow = typeof answers.$inferSelect
 
 export const insertSamlConnection = insertInto(connections)
 export const findSamlConnection = findBy(connections, 'tenantId', 'connectionId')
