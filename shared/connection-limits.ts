@@ -17,4 +17,24 @@ export const CONNECTION_LIMITS = {
   upstreamCookiesMax: 5,
   /** How old an ID token of a provider may be. */
   upstreamTokenSecondsMax: 300,
+  // SAML. Elements, depth and attributes bound what canonicalization costs (test/bench of the worst)
+  samlResponseBytesMax: 256 * 1024,
+  /** The form that carries it: base64, and what a form makes of that. */
+  samlFormBytesMax: 512 * 1024,
+  samlElementsMax: 1200,
+  samlAttributesMax: 3000,
+  samlDepthMax: 24,
+  /** Of metadata, which is only read: directories list all claims that they know. */
+  samlMetadataElementsMax: 8000,
+  samlCertificatesMax: 8,
+  samlCertificateCharactersMax: 16 * 1024,
+  samlAttributeNamesMax: 200,
+  samlGroupsMappedMax: 200,
+  /** How long an assertion may count: so long its id is remembered. */
+  samlAssertionSecondsMax: 24 * 3600,
+  /** From a verified response to the browser's own next request. */
+  samlAnswerSecondsMax: 120,
+  samlMetadataEveryMs: 24 * 3_600_000,
+  /** After it could not be read. */
+  samlMetadataAgainMs: 3_600_000,
 } as const

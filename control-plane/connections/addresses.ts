@@ -17,3 +17,15 @@ export const backChannelUrlOf = (baseUrl: string, connection: Named) =>
 
 export const callbackUrlOf = (baseUrl: string, connection: Named) =>
   `${connectionUrlOf(baseUrl, connection)}/callback`
+
+/** What a SAML connection is called, which is where it describes itself. */
+export const entityIdOf = (baseUrl: string, connection: Named) =>
+  `${connectionUrlOf(baseUrl, connection)}/metadata`
+
+/** Where a SAML provider sends its responses. */
+export const acsUrlOf = (baseUrl: string, connection: Named) =>
+  `${connectionUrlOf(baseUrl, connection)}/acs`
+
+/** What is entered at the provider. */
+export const enteredUrlOf = (baseUrl: string, connection: Named & Pick<Connection, 'preset'>) =>
+  connection.preset === 'saml' ? acsUrlOf(baseUrl, connection) : callbackUrlOf(baseUrl, connection)

@@ -19,6 +19,7 @@ import { pruneWith } from '../store/statements.ts'
 import type { Actor, Change, Store } from '../store/store.ts'
 import { revokeIn, type SessionTarget } from '../sessions/revocations.ts'
 import { readLogout, type LogoutClaims } from './logout-token.ts'
+import { speaksOpenId } from './presets.ts'
 import { typeOf } from './protocol.ts'
 import { ProviderProblem } from './provider-client.ts'
 import type { ProviderDocuments } from './provider-documents.ts'
@@ -27,7 +28,10 @@ import type { ProviderDocuments } from './provider-documents.ts'
 const KEPT_MS = 24 * HOUR_MS
 const REASON = 'upstream_logout'
 
-type Connection = Pick<ConnectionRow, 'tenantId' | 'connectionId' | 'issuer' | 'clientId'>
+type Connection = Pick<
+  ConnectionRow,
+  'tenantId' | 'connectionId' | 'preset' | 'issuer' | 'clientId'
+>
 type Target = Exclude<SessionTarget, { readonly all: true }>
 
 export type BackChannel = ReturnType<typeof createBackChannel>
@@ -43,6 +47,8 @@ export function createBackChannel({
   const pruneLogouts = pruneWith(store, deleteUpstreamLogoutsBefore, 0)
 
   async function claimsOf(connection: Connection, token: string): Promise<LogoutClaims> {
+    if (!speaksOpenId(connection.preset))
+      throw new ProviderProblem('providers of this kind send no logout tokens')
     if (!['JWT', 'LOGOUT+JWT'].includes(typeOf(token)))
       throw new ProviderProblem('the token is no logout token')
     const claims = readLogout(await documents.proven(connection, token, { kind: 'logout token' }))

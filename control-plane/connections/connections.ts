@@ -35,6 +35,13 @@ type ConnectionPatch = Partial<Omit<NewConnection, 'preset'>>
 
 /** Who is asked, and as whom: with another one of these, all that was tested is worth nothing. */
 const IDENTIFYING = ['issuer', 'clientId', 'clientSecret', 'hostedDomain', 'organization'] as const
+const FIELDS = {
+  issuer: 'issuer',
+  clientId: 'client_id',
+  clientSecret: 'client_secret',
+  hostedDomain: 'hosted_domain',
+  organization: 'organization',
+} as const
 
 export type Connections = ReturnType<typeof createConnections>
 
@@ -63,25 +70,11 @@ export function createConnections({ store, vault }: { store: Store; vault: Vault
     async create(tenantId: string, wished: NewConnection, actor: Actor): Promise<Connection> {
       checkSettings(wished)
       const { clientSecret, organization = null, signsOut = false, ...open } = wished
-      const connectionId = `con_${randomBytes(16).toString('hex')}`
+      const connectionId = newConnectionId()
       return store.change(async (change) => {
-        const { queries, nowMs } = change
-        await requireTenant(queries, tenantId)
-        if ((await countConnections(queries, tenantId)) >= LIMITS.connectionsPerTenantMax)
-          throw new Refusal('connections_exhausted')
-        const row: ConnectionRow = {
-          ...open,
-          ...{ organization, signsOut },
-          ...{ connectionId, tenantId, state: 'draft', isRequired: false, testedAt: null },
-          clientSecretSealed: seal(clientSecret, { tenantId, connectionId }),
-          createdAt: nowMs,
-          updatedAt: nowMs,
-        }
-        await insertConnection(queries, row)
-        const { preset, issuer } = wished
-        const content = { connection_id: connectionId, preset, issuer }
-        await change.audit(actor, { action: 'connection.created', tenantId, content })
-        return openPartOf(row)
+        const clientSecretSealed = seal(clientSecret, { tenantId, connectionId })
+        const own = { organization, signsOut, connectionId, tenantId, clientSecretSealed }
+        return openPartOf(await addDraft(change, { ...open, ...own }, actor))
       })
     },
 
@@ -121,8 +114,12 @@ export function createConnections({ store, vault }: { store: Store; vault: Vault
         )
         const all = [...changed, ...(clientSecret === undefined ? [] : (['clientSecret'] as const))]
         if (all.length === 0) return undefined
-        checkSettings({ ...before, ...open })
-        const isOther = IDENTIFYING.some((name) => all.includes(name))
+        const identifying = IDENTIFYING.find((name) => all.includes(name))
+        const isOther = identifying !== undefined
+        if (before.preset !== 'saml') checkSettings({ ...before, ...open })
+        else if (open.signsOut === true)
+          throw invalid('signs_out', 'must be false: SAML has no sign-out here')
+        else if (isOther) throw invalid(FIELDS[identifying], 'is not for SAML: change its metadata')
         if (isOther) await requireAnotherWay(change.queries, before)
         await updateConnection(change.queries, tenantId, connectionId, {
           ...open,
@@ -180,6 +177,29 @@ export function createConnections({ store, vault }: { store: Store; vault: Vault
   }
 }
 
+type Drafted = Omit<ConnectionRow, 'state' | 'isRequired' | 'testedAt' | 'createdAt' | 'updatedAt'>
+
+/** Whatever kind it is of. */
+export async function addDraft(
+  { queries, nowMs, audit }: Change,
+  wished: Drafted,
+  actor: Actor,
+): Promise<ConnectionRow> {
+  const { tenantId, connectionId, preset, issuer } = wished
+  await requireTenant(queries, tenantId)
+  if ((await countConnections(queries, tenantId)) >= LIMITS.connectionsPerTenantMax)
+    throw new Refusal('connections_exhausted')
+  const row: ConnectionRow = {
+    ...wished,
+    ...{ state: 'draft', isRequired: false, testedAt: null },
+    ...{ createdAt: nowMs, updatedAt: nowMs },
+  }
+  await insertConnection(queries, row)
+  const content = { connection_id: connectionId, preset, issuer }
+  await audit(actor, { action: 'connection.created', tenantId, content })
+  return row
+}
+
 function checkSettings(wished: Parameters<typeof presetProblem>[0]) {
   const { issuer } = wished
   try {
@@ -196,7 +216,9 @@ function checkSettings(wished: Parameters<typeof presetProblem>[0]) {
 const invalid = (field: string, wish: string) =>
   new Refusal('field_invalid', { field }, `"${field}" ${wish}.`)
 
-async function requireConnection(
+export const newConnectionId = () => `con_${randomBytes(16).toString('hex')}`
+
+export async function requireConnection(
   queries: Queries,
   tenantId: string,
   connectionId: string,
@@ -208,7 +230,7 @@ async function requireConnection(
 }
 
 /** Where passwords are for emergencies alone, the last way in is not closed behind everybody. */
-async function requireAnotherWay(queries: Queries, closing: ConnectionRow): Promise<void> {
+export async function requireAnotherWay(queries: Queries, closing: ConnectionRow): Promise<void> {
   const { tenantId, connectionId, state } = closing
   if (state !== 'active' || (await hasActive(queries, tenantId, connectionId))) return
   const { password } = await policiesIn(queries, tenantId)

@@ -18,12 +18,22 @@ export interface UpstreamPerson {
   readonly name: string | undefined
   /** By the explicit mapping of this connection. */
   readonly hasSecondFactor: boolean
+  /** Groups here that the connection maps: those they are in, and those they are not; if it is known. */
+  readonly groups: MappedGroups | undefined
   /** When they proved it there, in epoch seconds; undefined where the provider does not say. */
   readonly provenAt: number | undefined
 }
 
+export interface MappedGroups {
+  readonly isIn: readonly string[]
+  readonly isNotIn: readonly string[]
+}
+
 export type GateProblem =
   | 'subject_missing'
+  | 'subject_not_persistent'
+  | 'subject_is_address'
+  | 'subject_attribute_missing'
   | 'hosted_domain_missing'
   | 'hosted_domain_foreign'
   | 'directory_missing'
@@ -58,6 +68,10 @@ export function gate(connection: Gated, claims: Claims): Gate {
       isEmailVerified: claims.email_verified === true,
       name: textOf(claims.name)?.slice(0, 100),
       hasSecondFactor: isMapped(connection.mfaValues, claims),
+      groups:
+        connection.preset === 'saml'
+          ? (claims.mapped_groups as MappedGroups | undefined)
+          : undefined,
       provenAt: secondOf(claims.auth_time),
     },
   }
@@ -67,7 +81,8 @@ function subjectOf(
   { preset, issuer, hostedDomain, organization = null }: Gated,
   claims: Claims,
 ): string | { readonly problem: GateProblem } {
-  const { sub, hd, tid, oid } = claims
+  const { sub, hd, tid, oid, problem } = claims
+  if (preset === 'saml' && problem !== undefined) return { problem: problem as GateProblem }
   if (typeof sub !== 'string' || !SUBJECT.test(sub)) return { problem: 'subject_missing' }
   switch (preset) {
     case 'google':
@@ -85,6 +100,7 @@ function subjectOf(
         : { problem: 'organization_missing' }
     case 'okta':
     case 'oidc':
+    case 'saml':
       return sub
   }
 }

@@ -27,7 +27,7 @@ export function presetProblem(described: Described) {
   const { preset, issuer, hostedDomain, organization = null, signsOut = false } = described
   if (organization !== null && preset !== 'github')
     return { field: 'organization', wish: 'must be null: only GitHub has one' } as const
-  if (signsOut && (preset === 'github' || preset === 'google'))
+  if (signsOut && !offersSignOut(preset))
     return { field: 'signs_out', wish: 'must be false: this provider offers no sign-out' } as const
   switch (preset) {
     case 'google':
@@ -71,8 +71,17 @@ export function presetProblem(described: Described) {
     case 'okta':
     case 'oidc':
       return ofEverybody(issuer) ?? noDomain(hostedDomain)
+    case 'saml':
+      return noDomain(hostedDomain) // its issuer is what its metadata says
   }
 }
+
+/** ID tokens and logout tokens, signed by keys that are published at its issuer. */
+export const speaksOpenId = (preset: ConnectionRow['preset']) =>
+  preset !== 'github' && preset !== 'saml'
+
+export const offersSignOut = (preset: ConnectionRow['preset']) =>
+  speaksOpenId(preset) && preset !== 'google'
 
 /** Anybody has an account there: whose it is only their own presets ask. */
 function ofEverybody(issuer: string) {
@@ -89,6 +98,13 @@ const noDomain = (hostedDomain: string | null) =>
   hostedDomain === null
     ? undefined
     : ({ field: 'hosted_domain', wish: 'must be null: only Google has one' } as const)
+
+/**
+ * Providers that never say whether an address is somebody's: they are a company's own, pinned by their
+ * directory or their certificates, and the address is only where mail goes.
+ */
+export const saysNothingOfAddresses = (preset: ConnectionRow['preset']) =>
+  preset === 'entra' || preset === 'saml'
 
 export function directoryIdOf(issuer: string): string | undefined {
   const id = ENTRA.exec(issuer)?.[1]

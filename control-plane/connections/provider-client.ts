@@ -37,6 +37,8 @@ export interface ProviderClient {
   json(request: ProviderRequest): Promise<Readonly<Record<string, unknown>>>
   /** The same for a list. */
   list(request: ProviderRequest): Promise<readonly unknown[]>
+  /** A document of whatever kind. */
+  text(request: ProviderRequest): Promise<string>
   close(): Promise<void>
 }
 
@@ -74,18 +76,21 @@ export function createProviderClient(world: OutboundWorld): ProviderClient {
     request: ProviderRequest,
     read: (text: string) => Value | undefined,
   ): Promise<Value> {
-    const { status, text } = await ask(request)
+    const value = read(await text(request))
+    if (value !== undefined) return value
+    throw new ProviderProblem(`${new URL(request.url).host} did not answer with JSON`)
+  }
+
+  async function text(request: ProviderRequest): Promise<string> {
+    const answer = await ask(request)
     const { host } = new URL(request.url)
-    if (status !== 200) {
-      const said = `${host} answered with status ${status}${errorCodeIn(text)}`
-      throw new ProviderProblem(said, status)
-    }
-    const value = read(text)
-    if (value === undefined) throw new ProviderProblem(`${host} did not answer with JSON`)
-    return value
+    if (answer.status === 200) return answer.text
+    const said = `${host} answered with status ${answer.status}${errorCodeIn(answer.text)}`
+    throw new ProviderProblem(said, answer.status)
   }
 
   return {
+    text,
     json: (request) => parsed(request, objectIn),
     list: (request) => parsed(request, listIn),
     close: () => agent.destroy(),

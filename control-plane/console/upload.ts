@@ -36,7 +36,7 @@ function textOf(bytes: Uint8Array): string {
     throw new Refusal(
       'field_invalid',
       { field: 'file' },
-      'The file is not UTF-8. Save it as "CSV UTF-8" and try again.',
+      'The file is not UTF-8. Save it as UTF-8 and try again.',
     )
   }
 }

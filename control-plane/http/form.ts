@@ -19,7 +19,10 @@ type FormResult =
   | { readonly kind: 'refused'; readonly reason: 'media_type' | 'too_large' | 'repeated_field' }
 
 /** The fields by name. A name that comes twice is refused: two readers would read two things. */
-export async function readForm(request: IncomingMessage): Promise<FormResult> {
+export async function readForm(
+  request: IncomingMessage,
+  bytesMax: number = LIMITS.ownFormBytesMax,
+): Promise<FormResult> {
   const mediaType = request.headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase()
   if (mediaType !== 'application/x-www-form-urlencoded') return refused('media_type')
   const chunks: Buffer[] = []
@@ -28,7 +31,7 @@ export async function readForm(request: IncomingMessage): Promise<FormResult> {
   const read = request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>
   for await (const chunk of read) {
     bytes += chunk.length
-    if (bytes > LIMITS.ownFormBytesMax) return refused('too_large')
+    if (bytes > bytesMax) return refused('too_large')
     chunks.push(chunk)
   }
   const text = Buffer.concat(chunks).toString('utf8')

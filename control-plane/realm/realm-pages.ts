@@ -4,6 +4,7 @@ import { ownAccountPages } from './account/own-account.ts'
 import { ownSessions } from './account/own-sessions.ts'
 import { recoveryPages } from './account/recovery.ts'
 import { connectionPages } from './connections/connection-pages.ts'
+import { samlPages } from './connections/saml-pages.ts'
 import { signOutThere } from './connections/sign-out-there.ts'
 import { isHangUp } from '../listener/hang-up.ts'
 import { noteGood } from '../listener/known-credentials.ts'
@@ -42,6 +43,7 @@ export function realmPages(realm: Realm, world: RealmWorld): readonly Middleware
     deviceProofPages(realm, world),
     connectionPages(realm, world),
     signOutThere(realm, world).pages,
+    samlPages(realm, world),
     signInPages(realm, world),
     recoveryPages(realm, world),
     ownAccountPages(realm, world),

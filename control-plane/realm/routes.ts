@@ -50,6 +50,8 @@ const ROUTES: readonly RealmRoute[] = [
   { path: /^\/connections\/con_[0-9a-f]{32}\/(?:callback|test)$/, ...CONNECTION },
   { path: SIGNED_OUT_PATH, methods: ['GET'], ...SIGN_OUT },
   { path: BACK_CHANNEL_PATH, methods: SENT, counted: 'logout', holdsWhileSuspended: true },
+  { path: /^\/connections\/con_[0-9a-f]{32}\/acs$/, ...CONNECTION, methods: SENT },
+  { path: /^\/connections\/con_[0-9a-f]{32}\/metadata$/, methods: READ },
   { path: /^\/device\/confirm$/, methods: ['GET'], ...DEVICE },
   { path: /^\/device\.js$/, methods: ['GET'] },
   { path: /^\/account(?:\/[a-z-]{1,40})?$/, methods: READ, isForPeople: true },

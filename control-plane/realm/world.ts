@@ -8,7 +8,8 @@ import type { Attempts } from '../accounts/attempts.ts'
 import type { Devices } from '../accounts/devices.ts'
 import type { BackChannel } from '../connections/back-channel.ts'
 import type { Connections } from '../connections/connections.ts'
-import type { ConnectionProtocol } from '../connections/protocols.ts'
+import type { ConnectionProtocols } from '../connections/kinds.ts'
+import type { SamlProtocol } from '../connections/saml/protocol.ts'
 import type { TestTickets } from '../connections/test-tickets.ts'
 import type { Devices as EnrolledDevices } from '../devices/devices.ts'
 import type { DeviceProofs } from '../devices/proofs.ts'
@@ -75,8 +76,9 @@ export interface RealmWorld {
   readonly enforcement: Pick<Enforcement, 'receive'>
   /** The company's own identity providers. */
   readonly connections: Pick<Connections, 'active' | 'withSecret' | 'noteTested'>
-  readonly connectionProtocol: ConnectionProtocol
+  readonly connectionProtocol: ConnectionProtocols
   readonly backChannel: Pick<BackChannel, 'take'>
+  readonly samlProtocol: Pick<SamlProtocol, 'receive' | 'metadataOf'>
   readonly connectionTickets: Pick<TestTickets, 'actorOf'>
   readonly sessions: Pick<Sessions, 'record' | 'find' | 'aliveOf' | 'listAliveOf'>
   readonly revocations: Pick<Revocations, 'end' | 'endEach'>

@@ -1,7 +1,7 @@
 /** Identity providers of a tenant, as operators write them. */
 import * as v from 'valibot'
 import { LIMITS } from '../../shared/limits.ts'
-import { CONNECTION_PRESETS, CONNECTION_STATES } from '../store/connection-tables.ts'
+import { CONNECTION_PRESETS, CONNECTION_STATES, CLIENT_PRESETS } from '../store/connection-tables.ts'
 import { described, time } from './described.ts'
 import { flag, oneOf, text } from './fields.ts'
 
@@ -18,7 +18,7 @@ const mfaValues = v.pipe(
   v.maxLength(LIMITS.connectionMfaValuesMax, VALUES_WISH),
 )
 
-const SETTINGS = {
+export const SETTINGS = {
   name: described(
     text('text', LIMITS.connectionNameCharactersMax),
     'On the sign-in page: "Continue with NAME".',
@@ -50,7 +50,7 @@ const SETTINGS = {
 
 export const NewConnectionBody = v.strictObject({
   ...SETTINGS,
-  preset: oneOf(CONNECTION_PRESETS),
+  preset: oneOf(CLIENT_PRESETS),
   hosted_domain: v.optional(SETTINGS.hosted_domain, null),
   organization: v.optional(SETTINGS.organization, null),
   signs_out: v.optional(SETTINGS.signs_out, false),
@@ -65,14 +65,17 @@ export const ConnectionAnswer = v.strictObject({
   tenant_id: v.string(),
   preset: v.picklist(CONNECTION_PRESETS),
   name: v.string(),
-  issuer: v.string(),
-  client_id: v.string(),
+  issuer: described(v.string(), 'For `saml`: the entity ID of the provider.'),
+  client_id: described(v.string(), 'Empty for `saml`.'),
   hosted_domain: v.nullable(v.string()),
   organization: v.nullable(v.string()),
   signs_out: v.boolean(),
   creates_people: v.boolean(),
   mfa_values: v.array(v.string()),
-  redirect_uri: described(v.string(), 'Enter it at the provider, exactly like this.'),
+  redirect_uri: described(
+    v.string(),
+    'Enter it at the provider, exactly like this. For `saml`: the ACS URL.',
+  ),
   post_logout_redirect_uri: described(
     v.string(),
     'With `signs_out`: enter it at the provider as an address that people return to.',

@@ -5,11 +5,16 @@ import { createConnectionDomains } from '../connections/domains.ts'
 import { createConnections } from '../connections/connections.ts'
 import { createIdentities } from '../connections/identities.ts'
 import { createGithub } from '../connections/github.ts'
+import { protocolByKind } from '../connections/kinds.ts'
 import { createProtocol } from '../connections/protocol.ts'
-import { createProtocols } from '../connections/protocols.ts'
 import { createProviderDocuments } from '../connections/provider-documents.ts'
 import { createProviderClient } from '../connections/provider-client.ts'
+import { createMetadataRefresh } from '../connections/saml/refresh.ts'
+import { createSamlConnections } from '../connections/saml/saml-connections.ts'
+import { createSamlProtocol } from '../connections/saml/protocol.ts'
 import { createTestTickets } from '../connections/test-tickets.ts'
+import { deleteSamlAnswersEndedBefore } from '../store/queries/saml.ts'
+import { pruneWith } from '../store/statements.ts'
 import type { Jobs } from './jobs.ts'
 import type { TenantServices } from './tenants.ts'
 import type { ServicesWorld } from './world.ts'
@@ -22,10 +27,16 @@ export function createConnectionServices(
   { store, vault, proofs, leases }: Pick<TenantServices, 'store' | 'vault' | 'proofs' | 'leases'>,
   jobs: Jobs,
 ) {
-  const { receivers = PUBLIC, clock, log } = world
+  const { receivers = PUBLIC, clock, baseUrl, log } = world
   const client = createProviderClient(receivers)
   const documents = createProviderDocuments({ client, clock })
   const oidc = createProtocol({ client, documents })
+  const github = createGithub({ client })
+  const saml = createSamlProtocol({ store, clock, baseUrl })
+  const samlConnections = createSamlConnections({ store, vault, clock, client })
+  const refresh = createMetadataRefresh({ store, samlConnections, clock, log })
+  jobs.begins(refresh.beginWith((work) => leases.alone('samlMetadata', work)))
+  jobs.tidies('samlAnswers', pruneWith(store, deleteSamlAnswersEndedBefore, 0))
   const backChannel = jobs.tidied('backChannel', createBackChannel({ store, documents }))
   const { records } = proofs
   const connectionDomains = createConnectionDomains({ store, records, clock, log })
@@ -41,9 +52,22 @@ export function createConnectionServices(
     connections: createConnections({ store, vault }),
     connectionDomains,
     backChannel,
+    samlConnections,
+    metadataRefresh: refresh,
+    samlProtocol: saml,
     personIdentities: createIdentities({ store }),
-    connectionProtocol: createProtocols({ oidc, github: createGithub({ client }) }),
+    connectionProtocol: protocolByKind({
+      google: oidc,
+      entra: oidc,
+      okta: oidc,
+      oidc,
+      github,
+      saml,
+    }),
     connectionTickets: createTestTickets({ vault, clock }),
-    closeProviders: () => client.close(),
+    async closeProviders() {
+      await client.close()
+      await refresh.close()
+    },
   }
 }

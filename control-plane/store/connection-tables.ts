@@ -1,7 +1,9 @@
 /** The company's own identity providers, and who is who there. */
 import { flag, json, primaryKey, table, text, whole } from './columns.ts'
 
-export const CONNECTION_PRESETS = ['google', 'entra', 'okta', 'github', 'oidc'] as const
+export const CLIENT_PRESETS = ['google', 'entra', 'okta', 'github', 'oidc'] as const
+/** SAML has what is its own in `saml_connections`; its issuer is the provider's entity ID. */
+export const CONNECTION_PRESETS = [...CLIENT_PRESETS, 'saml'] as const
 export const CONNECTION_STATES = ['draft', 'tested', 'active'] as const
 
 export const connections = table('connections', {

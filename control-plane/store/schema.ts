@@ -19,6 +19,7 @@ import * as device from './device-tables.ts'
 import * as feed from './feed-tables.ts'
 import * as hostname from './hostname-tables.ts'
 import * as monitoring from './monitoring-tables.ts'
+import { samlAnswers, samlConnections } from './saml-tables.ts'
 import { scimGroups, scimPeople, scimRequests, scimTokens } from './scim-tables.ts'
 import { services, serviceSecrets, serviceUses } from './service-tables.ts'
 import * as signIn from './sign-in-tables.ts'
@@ -40,6 +41,8 @@ export const schema = {
   ...feed,
   ...hostname,
   ...monitoring,
+  samlAnswers,
+  samlConnections,
   scimGroups,
   scimPeople,
   scimRequests,

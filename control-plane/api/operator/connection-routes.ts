@@ -13,7 +13,7 @@ import { pageOf } from '../../requests/paging.ts'
 import { endpointsOf, json, nothing, type Endpoint } from '../endpoint.ts'
 import { RemovedUserAnswer } from '../answer-fields.ts'
 import { enforcedAnswers, WAITS } from './enforced-answers.ts'
-import { backChannelUrlOf, callbackUrlOf, signedOutUrlOf } from '../../connections/addresses.ts'
+import { backChannelUrlOf, enteredUrlOf, signedOutUrlOf } from '../../connections/addresses.ts'
 import type { ApiWorld } from '../world.ts'
 
 const operator = endpointsOf('connections', 'operator')
@@ -30,7 +30,7 @@ export function connectionEndpoints(world: ApiWorld): readonly Endpoint[] {
   const view = (connection: Connection) =>
     ofConnection({
       ...connection,
-      redirectUri: callbackUrlOf(baseUrl, connection),
+      redirectUri: enteredUrlOf(baseUrl, connection),
       postLogoutRedirectUri: signedOutUrlOf(baseUrl, connection),
       backChannelLogoutUri: backChannelUrlOf(baseUrl, connection),
     })

@@ -10,6 +10,7 @@ import { accountEndpoints } from './account-routes.ts'
 import { consoleEndpoints } from './console-routes.ts'
 import { connectionDomainEndpoints } from './connection-domain-routes.ts'
 import { connectionEndpoints } from './connection-routes.ts'
+import { samlEndpoints } from './saml-routes.ts'
 import { operatorConnectorEndpoints } from './connector-routes.ts'
 import { operatorDeviceEndpoints } from './device-routes.ts'
 import { directoryEndpoints } from './directory-routes.ts'
@@ -47,6 +48,7 @@ export function operatorEndpoints(world: ApiWorld): readonly Endpoint[] {
     ...webhookEndpoints(world),
     ...connectionEndpoints(world),
     ...connectionDomainEndpoints(world),
+    ...samlEndpoints(world),
     ...scimEndpoints(world),
     ...monitoringEndpoints(world),
     ...consoleEndpoints(world),

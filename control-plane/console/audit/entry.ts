@@ -82,6 +82,8 @@ const ACTIONS: Readonly<Record<string, string>> = {
   'domain.unproven': 'TXT record of an email domain is missing',
   'domain.lapsed': 'Stopped using an email domain without its record',
   'domain.removed': 'Removed an email domain',
+  'connection.metadata_changed': 'Took new metadata of a connection',
+  'connection.metadata_failed': 'Could not read the metadata of a connection',
   'user.connected': 'Connected an account with an identity provider',
   'user.disconnected': 'Disconnected an account from an identity provider',
   'scim_token.created': 'Created a provisioning token',

@@ -12,6 +12,7 @@ import { accountWithoutCredentials } from '../../accounts/user-changes.ts'
 import type { User } from '../../accounts/users.ts'
 import type { Connection } from '../../connections/connections.ts'
 import type { UpstreamPerson } from '../../connections/gate.ts'
+import { saysNothingOfAddresses } from '../../connections/presets.ts'
 import { findIdentity, insertIdentity } from '../../store/queries/connections.ts'
 import { requireTenant } from '../../store/queries/tenants.ts'
 import { findUserDirectory } from '../../store/queries/user-directories.ts'
@@ -45,8 +46,7 @@ export async function whoComes(
 
     if (email === undefined || !isEmailAddress(email))
       return { kind: 'refused', problem: 'email_missing' }
-    // Entra says it of nobody; its directory is pinned, and the address is only where mail goes
-    if (!isEmailVerified && preset !== 'entra')
+    if (!isEmailVerified && !saysNothingOfAddresses(preset))
       return { kind: 'refused', problem: 'email_unverified' }
     const key = fold(email)
     const row = { connectionId, issuer, subject, tenantId, createdAt: nowMs }

@@ -1,10 +1,14 @@
 /** What a provider says of somebody, claim by claim, and what it would come to. */
 import { html } from 'hono/html'
 import type { Connection } from '../../connections/connections.ts'
-import type { Claims, Gate } from '../../connections/gate.ts'
+import type { Claims, Gate, UpstreamPerson } from '../../connections/gate.ts'
 import { GATE_WORDS } from '../../connections/gate-words.ts'
 import { notice } from '../../pages/blocks/notice.ts'
+import type { Html } from '../../pages/html.ts'
 import { page, type Page, type Place } from './layout.ts'
+import type { connectionsEnglish } from './texts/connections-english.ts'
+
+type ConnectionTexts = typeof connectionsEnglish
 
 interface ConnectionTestView {
   readonly place: Place
@@ -14,7 +18,7 @@ interface ConnectionTestView {
 }
 
 /** Of one flow, and of nobody's interest. */
-const UNSHOWN = ['nonce', 'at_hash', 'c_hash', 's_hash', 'sid']
+const UNSHOWN = ['nonce', 'at_hash', 'c_hash', 's_hash', 'sid', 'problem', 'mapped_groups']
 const VALUE_CHARACTERS_MAX = 300
 
 export function connectionTestPage({ place, connection, claims, gated }: ConnectionTestView): Page {
@@ -33,9 +37,10 @@ export function connectionTestPage({ place, connection, claims, gated }: Connect
       ${
         isIn
           ? html`<p>
-              ${texts.person} <strong>${gated.person.email ?? gated.person.subject}</strong> ·
-              ${texts.factorMapped}: ${gated.person.hasSecondFactor ? texts.yes : texts.no}
-            </p>`
+                ${texts.person} <strong>${gated.person.email ?? gated.person.subject}</strong> ·
+                ${texts.factorMapped}: ${gated.person.hasSecondFactor ? texts.yes : texts.no}
+              </p>
+              ${mappedOf(gated.person, texts)}`
           : ''
       }
       <h2>${texts.claims}</h2>
@@ -50,6 +55,23 @@ export function connectionTestPage({ place, connection, claims, gated }: Connect
       </ul>
       <p>${texts.notSignedIn}</p>`,
   })
+}
+
+/** What of it is kept of a person beside the address. */
+function mappedOf({ subject, name, groups }: UpstreamPerson, texts: ConnectionTexts['test']): Html {
+  const rows = [
+    [texts.identifier, subject],
+    [texts.name, name],
+    [texts.groups, groups?.isIn.join(', ')],
+  ] as const
+  return html`<dl>
+    ${rows.map(([label, value]) =>
+      value === undefined
+        ? ''
+        : html`<dt>${label}</dt>
+            <dd>${value === '' ? '–' : value}</dd>`,
+    )}
+  </dl>`
 }
 
 function textOf(value: unknown): string {

@@ -37,6 +37,7 @@ import { machineUses } from './0071-machine-uses.ts'
 import { accessHistory } from './0073-access-history.ts'
 import { hostnameProofs } from './0075-hostname-proofs.ts'
 import { acmeDns } from './0077-acme-dns.ts'
+import { saml } from './0078-saml.ts'
 import { connectionDomains } from './0079-connection-domains.ts'
 
 export interface Migration {
@@ -88,5 +89,6 @@ export const migrations: readonly Migration[] = [
   accessHistory,
   hostnameProofs,
   acmeDns,
+  saml,
   connectionDomains,
 ]

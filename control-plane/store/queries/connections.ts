@@ -3,7 +3,12 @@ import type { Queries } from '../engine.ts'
 import { schema } from '../schema.ts'
 import { allBy, deleteBy, findBy, insertInto, updateBy } from '../statements.ts'
 
-const { connections, connectionDomains: domains, connectionIdentities: identities } = schema
+const {
+  connections,
+  connectionDomains: domains,
+  connectionIdentities: identities,
+  samlConnections,
+} = schema
 
 export type ConnectionRow = typeof connections.$inferSelect
 
@@ -29,6 +34,11 @@ export async function deleteConnection(queries: Queries, tenantId: string, conne
   await queries
     .delete(domains)
     .where(and(eq(domains.tenantId, tenantId), eq(domains.connectionId, connectionId)))
+  await queries
+    .delete(samlConnections)
+    .where(
+      and(eq(samlConnections.tenantId, tenantId), eq(samlConnections.connectionId, connectionId)),
+    )
   await queries
     .delete(connections)
     .where(and(eq(connections.tenantId, tenantId), eq(connections.connectionId, connectionId)))

@@ -12,7 +12,10 @@ import { LIMITS } from '../../../shared/limits.ts'
 import { startApi } from '../../support/api.ts'
 import { acme as CERTIFICATE } from '../../support/certificates.ts'
 import { ACTOR, tenantNamed } from '../../support/control-plane.ts'
+import { metadataXml, newSigningKey } from '../realm/connections/saml/saml-peer.ts'
 
+const { certificate } = await newSigningKey()
+const SAML_METADATA = metadataXml([certificate])
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
 const read = (file: string) => readFileSync(join(ROOT, file), 'utf8')
 const docs = globSync('docs/*.md', { cwd: ROOT }).sort()
@@ -167,6 +170,7 @@ for (const file of docs)
     const values: Record<string, string> = {
       KEY_ID: (await gatewayKeys.make('edge-1', ACTOR)).keyId,
       CERTIFICATE_PEM: JSON.stringify(CERTIFICATE.certificatePem).slice(1, -1),
+      SAML_METADATA: JSON.stringify(SAML_METADATA).slice(1, -1),
       PRIVATE_KEY_PEM: JSON.stringify(CERTIFICATE.privateKeyPem).slice(1, -1),
     }
     const filled = (line: string) =>

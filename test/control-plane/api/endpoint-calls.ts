@@ -68,6 +68,7 @@ const OF_CONNECTOR = 'test/control-plane/connectors/joining.test.ts'
 const OF_DEVICE = 'test/control-plane/devices/enrolment.test.ts'
 const OF_DEVICES = 'test/control-plane/devices/management.test.ts'
 const OF_INSTALL = 'test/control-plane/api/install-routes.test.ts'
+const OF_SAML = 'test/control-plane/connections/saml/api.test.ts'
 const OF_INVITATION = 'test/control-plane/console/administrators.test.ts'
 
 /** Where success takes more than an API: a database of people, an edge with an application. */
@@ -100,6 +101,10 @@ export const ELSEWHERE: Readonly<Record<string, string>> = {
   'DELETE /api/v1/operator/tenants/{tenant_id}/connectors/{connector_id}': OF_CONNECTOR,
   'POST /api/v1/operator/tenants/{tenant_id}/connections/{connection_id}/activate':
     'test/control-plane/realm/connections/sign-in.test.ts',
+  'POST /api/v1/operator/tenants/{tenant_id}/saml-connections': OF_SAML,
+  'GET /api/v1/operator/tenants/{tenant_id}/connections/{connection_id}/saml': OF_SAML,
+  'PATCH /api/v1/operator/tenants/{tenant_id}/connections/{connection_id}/saml': OF_SAML,
+  'POST /api/v1/operator/tenants/{tenant_id}/connections/{connection_id}/saml/refresh': OF_SAML,
   'POST /api/v1/connector/join': OF_CONNECTOR,
   'DELETE /api/v1/operator/tenants/{tenant_id}/device-tickets/{ticket_id}': OF_DEVICE,
   'GET /api/v1/operator/tenants/{tenant_id}/devices/{device_id}': OF_DEVICES,

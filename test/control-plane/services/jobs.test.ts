@@ -127,6 +127,7 @@ void t.test('whoever can tidy up is asked to', async (t) => {
     'rates',
     'realmRecords',
     'removedTenants',
+    'samlAnswers',
     'secretOverlaps',
     'serviceIdentities',
   ]

@@ -2,6 +2,7 @@
 import { html } from 'hono/html'
 import { LIMITS } from '../../../../shared/limits.ts'
 import type { Connection } from '../../../connections/connections.ts'
+import { offersSignOut } from '../../../connections/presets.ts'
 import { checkField, linesField, textField, type Attempt } from '../../../pages/blocks/field.ts'
 import type { Html } from '../../../pages/html.ts'
 import { GUIDANCE } from './guidance.ts'
@@ -87,14 +88,14 @@ export function connectionFields(
       attempt,
     })}
     ${
-      preset === 'github' || preset === 'google'
-        ? ''
-        : checkField({
+      offersSignOut(preset)
+        ? checkField({
             name: 'signs_out',
             label: 'Sign people out at the provider as well when they sign out here',
             isOn: known?.signsOut ?? false,
             attempt,
           })
+        : ''
     }
     ${
       preset === 'github'

@@ -8,7 +8,8 @@ import { notice } from '../../../pages/blocks/notice.ts'
 import type { Attempt } from '../../../pages/blocks/field.ts'
 import { ConnectionPatchBody, NewConnectionBody } from '../../../requests/connection-fields.ts'
 import { fromOutside } from '../../../requests/field-names.ts'
-import { CONNECTION_PRESETS } from '../../../store/connection-tables.ts'
+import { offersSignOut } from '../../../connections/presets.ts'
+import { CLIENT_PRESETS } from '../../../store/connection-tables.ts'
 import { asking } from '../../asking.ts'
 import { form, formCard } from '../../blocks/form.ts'
 import { emptyState, table } from '../../blocks/table.ts'
@@ -19,6 +20,7 @@ import { action, done, page, type ConsoleRoute, type TenantVisit, type View } fr
 import type { ConsoleWorld } from '../../world.ts'
 import { connectionFields, EDIT_FORM, NEW_FORM } from './connection-form.ts'
 import { GUIDANCE, stepsOf } from './guidance.ts'
+import { samlCards, samlRoutes } from './saml-routes.ts'
 
 const PATH = `${TENANT_PATH}/connections` as const
 const ONE = `${PATH}/{connection_id}` as const
@@ -88,20 +90,24 @@ export function connectionsRoutes(world: ConsoleWorld): readonly ConsoleRoute[] 
     const { preset, name, issuer, clientId, hostedDomain, organization, testedAt } = connection
     const { isReadOnly } = visit.proofs
     const { url } = connectionTickets.linkFor(baseUrl, connection, visit.actor.name)
+    const saml = preset === 'saml' ? await samlCards(world, visit) : undefined
     return {
       ...VIEW,
       title: name,
       intro: html`${stateBadge(connection)} ${GUIDANCE[preset].label}`,
       buttons: [
         linkButton(`${at(visit)}/domains`, 'Domains', 'quiet'),
-        linkButton(`${at(visit)}/edit`, 'Edit', 'quiet'),
+        linkButton(`${at(visit)}/${preset === 'saml' ? 'saml' : 'edit'}`, 'Edit', 'quiet'),
         linkButton(`${at(visit)}/delete`, 'Delete', 'quiet'),
       ],
-      content: html`${card(
-        '1. Redirect address',
-        html`<p>Add it at the provider, exactly as it is, under ${GUIDANCE[preset].redirect}.</p>
-          ${copyable(callbackUrlOf(baseUrl, connection), 'Redirect address')}`,
-      )}
+      content: html`${
+        saml?.addresses ??
+        card(
+          '1. Redirect address',
+          html`<p>Add it at the provider, exactly as it is, under ${GUIDANCE[preset].redirect}.</p>
+            ${copyable(callbackUrlOf(baseUrl, connection), 'Redirect address')}`,
+        )
+      }
       ${card(
         '2. Test sign-in',
         html`<p>
@@ -111,19 +117,22 @@ export function connectionsRoutes(world: ConsoleWorld): readonly ConsoleRoute[] 
           ${isReadOnly ? '' : linkButton(url, 'Test sign-in', 'quiet')}`,
       )}
       ${card('3. On the sign-in page', activation(visit, connection))}
-      ${preset === 'google' || preset === 'github' ? '' : card('Sign-out', signOut(connection))}
-      ${card(
-        'Details',
-        facts([
-          ['Issuer', html`<code>${issuer}</code>`],
-          ['Client ID', html`<code>${clientId}</code>`],
-          ...(hostedDomain === null ? [] : [['Workspace domain', hostedDomain] as const]),
-          ...(organization === null ? [] : [['Organization', organization] as const]),
-          ['New people', connection.createsPeople ? 'get an account' : 'need an account first'],
-          ['Second factor', connection.mfaValues.join(', ') || 'never taken from the provider'],
-          ['Last tested', moment(testedAt)],
-        ]),
-      )}`,
+      ${offersSignOut(preset) ? card('Sign-out', signOut(connection)) : ''}
+      ${
+        saml?.details ??
+        card(
+          'Details',
+          facts([
+            ['Issuer', html`<code>${issuer}</code>`],
+            ['Client ID', html`<code>${clientId}</code>`],
+            ...(hostedDomain === null ? [] : [['Workspace domain', hostedDomain] as const]),
+            ...(organization === null ? [] : [['Organization', organization] as const]),
+            ['New people', connection.createsPeople ? 'get an account' : 'need an account first'],
+            ['Second factor', connection.mfaValues.join(', ') || 'never taken from the provider'],
+            ['Last tested', moment(testedAt)],
+          ]),
+        )
+      }`,
       calls: [
         { method: 'GET', path: apiOf(at(visit)) },
         { method: 'POST', path: `${apiOf(at(visit))}/test`, body: {}, label: 'A test link' },
@@ -182,9 +191,8 @@ export function connectionsRoutes(world: ConsoleWorld): readonly ConsoleRoute[] 
 
   return [
     page({ path: PATH, role: 'tenant' }, (visit) => showAll(visit)),
-    page(
-      { path: `${PATH}/new`, ...CHANGES, query: { preset: chosen(CONNECTION_PRESETS) } },
-      (visit) => showNew(visit, visit.query.preset ?? 'oidc'),
+    page({ path: `${PATH}/new`, ...CHANGES, query: { preset: chosen(CLIENT_PRESETS) } }, (visit) =>
+      showNew(visit, visit.query.preset ?? 'oidc'),
     ),
     action(
       { path: `${PATH}/new`, ...CHANGES, form: NEW_FORM, body: NewConnectionBody, isOnce: true },
@@ -195,10 +203,11 @@ export function connectionsRoutes(world: ConsoleWorld): readonly ConsoleRoute[] 
       },
       (visit, attempt) => {
         const sent = attempt?.values.get('preset')
-        const preset = CONNECTION_PRESETS.find((one) => one === sent) ?? 'oidc'
+        const preset = CLIENT_PRESETS.find((one) => one === sent) ?? 'oidc'
         return showNew(visit, preset, attempt)
       },
     ),
+    ...samlRoutes(world),
     page({ path: ONE, role: 'tenant' }, (visit) => showOne(visit)),
     page({ path: `${ONE}/edit`, ...CHANGES }, (visit) => showEdit(visit)),
     action(
@@ -250,7 +259,8 @@ const stateBadge = ({ state }: Connection): Html => badge(STATES[state][0], STAT
 
 const choices = (at: string): Html =>
   html`<div class="submit">
-    ${CONNECTION_PRESETS.map((preset) =>
+    ${CLIENT_PRESETS.map((preset) =>
       linkButton(`${at}/new?preset=${preset}`, GUIDANCE[preset].label, 'quiet'),
     )}
+    ${linkButton(`${at}/saml/new`, GUIDANCE.saml.label, 'quiet')}
   </div>`

@@ -75,6 +75,8 @@ export const GUIDANCE: Readonly<Record<Connection['preset'], Guidance>> = {
     ],
     redirect: 'the redirect URIs of the application',
   },
+  // its pages are its own: `saml-routes.ts`
+  saml: { label: 'SAML 2.0', issuer: '', issuerHint: '', steps: [], redirect: 'the ACS URL' },
 }
 
 export const stepsOf = (preset: Connection['preset']): Html =>

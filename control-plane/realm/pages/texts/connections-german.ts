@@ -17,7 +17,10 @@ export const connectionsGerman: typeof connectionsEnglish = {
     passed: 'Die Probe ist gelungen. Sie können die Verbindung jetzt in der Konsole aktivieren.',
     failed: 'Mit diesen Angaben kann sich niemand anmelden:',
     person: 'Meldet sich an als',
-    claims: 'Angaben des ID-Tokens',
+    identifier: 'Erkannt an',
+    name: 'Name',
+    groups: 'Gruppen',
+    claims: 'Was der Anbieter sagt',
     notSignedIn:
       'Das war nur eine Probe: Sie sind nicht angemeldet, und es ist kein Konto entstanden.',
     factorMapped: 'Zählt als zweiter Faktor',
