@@ -1,7 +1,11 @@
 /** Identity providers of a tenant, as operators write them. */
 import * as v from 'valibot'
 import { LIMITS } from '../../shared/limits.ts'
-import { CONNECTION_PRESETS, CONNECTION_STATES, CLIENT_PRESETS } from '../store/connection-tables.ts'
+import {
+  CONNECTION_PRESETS,
+  CONNECTION_STATES,
+  CLIENT_PRESETS,
+} from '../store/connection-tables.ts'
 import { described, time } from './described.ts'
 import { flag, oneOf, text } from './fields.ts'
 

@@ -82,7 +82,12 @@ export const EXAMPLES: Readonly<Record<string, (place: NamedPlace) => Page>> = {
   addressPage: (place) => addressPage({ ...signIn(place), connections: PROVIDERS }),
   'addressPage, no provider for it': (place) =>
     addressPage({
-      ...{ ...signIn(place), connections: PROVIDERS, emergencyUrl: ACTION, username: 'ada@x.example' },
+      ...{
+        ...signIn(place),
+        connections: PROVIDERS,
+        emergencyUrl: ACTION,
+        username: 'ada@x.example',
+      },
       problem: place.texts.connections.noneForAddress,
     }),
   'signInPage, behind the address': (place) =>
