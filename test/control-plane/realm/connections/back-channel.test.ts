@@ -3,12 +3,15 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { SignJWT, generateKeyPair } from 'jose'
 import t from 'tap'
+import { createBackChannel } from '../../../../control-plane/connections/back-channel.ts'
 import { servedAt, startGateway, until } from '../../../support/fleet.ts'
 import { ACTOR, Browser, relyingParty, signIn } from '../realm-world.ts'
 import { enrolApp, isAskingForCode, setPolicy } from '../steps.ts'
 import { activeConnection, GRACE } from './connected.ts'
 import { CLIENT } from './provider-peer.ts'
 import { EVENT, now, startSigningOut } from './signing-out.ts'
+
+const LOGOUT = { sub: GRACE.sub, jti: 'one', iat: now(), exp: now() + 60, events: { [EVENT]: {} } }
 
 t.test('what a provider ends is over here, and what another session began is not', async (t) => {
   const { comes, signed, send, isAlive, world, tenant } = await startSigningOut(t)
@@ -31,6 +34,22 @@ t.test('what a provider ends is over here, and what another session began is not
   const audited = await world.auditTrail.list({ limit: 5 }, { tenantId: 'acme' })
   t.match(audited.items[0], { action: 'sessions.revoked', content: { reason: 'upstream_logout' } })
 })
+
+t.test(
+  'providers that speak no OpenID Connect end nothing, whatever is published there',
+  async (t) => {
+    const { comes, signed, connection, world, isAlive } = await startSigningOut(t)
+    const { sid } = await (await comes({ sid: 'there' })).finish()
+    const proven = async () => ({ iss: connection.issuer, ...LOGOUT })
+    const { take } = createBackChannel({ store: world.store, documents: { proven } })
+    const token = await signed({ sub: GRACE.sub })
+    for (const preset of ['saml', 'github'] as const) {
+      const own = { ...connection, tenantId: 'acme', preset, clientId: '' }
+      await t.rejects(take(own, token, ACTOR), /providers of this kind/)
+    }
+    t.ok(await isAlive(sid))
+  },
+)
 
 t.test('every gateway refuses it before the provider is answered', async (t) => {
   const { comes, signed, send, world } = await startSigningOut(t)
