@@ -11,7 +11,7 @@ import { activeConnection, GRACE } from './connected.ts'
 import { CLIENT } from './provider-peer.ts'
 import { EVENT, now, startSigningOut } from './signing-out.ts'
 
-const LOGOUT = { sub: GRACE.sub, jti: 'one', iat: now(), exp: now() + 60, events: { [EVENT]: {} } }
+const LOGOUT = { sub: GRACE.sub!, jti: 'one', iat: now(), exp: now() + 60, events: { [EVENT]: {} } }
 
 t.test('what a provider ends is over here, and what another session began is not', async (t) => {
   const { comes, signed, send, isAlive, world, tenant } = await startSigningOut(t)
@@ -40,7 +40,7 @@ t.test(
   async (t) => {
     const { comes, signed, connection, world, isAlive } = await startSigningOut(t)
     const { sid } = await (await comes({ sid: 'there' })).finish()
-    const proven = async () => ({ iss: connection.issuer, ...LOGOUT })
+    const proven = () => Promise.resolve({ iss: connection.issuer, ...LOGOUT })
     const { take } = createBackChannel({ store: world.store, documents: { proven } })
     const token = await signed({ sub: GRACE.sub })
     for (const preset of ['saml', 'github'] as const) {
