@@ -184,6 +184,7 @@ const WITHOUT_A_FRESH_SIGN_IN = [
   '{tenant}/hostnames/{hostname}/withdraw',
   '/console/sign-out',
   '/console/device/deny',
+  '/console/keys/order-certificate',
   '/console/people/{user_id}/resend-invitation',
   '/console/tenants/new',
   '{tenant}/publish',
@@ -217,6 +218,7 @@ const WITHOUT_A_FRESH_SIGN_IN = [
   '{tenant}/rules/json',
   '{tenant}/branding/preview',
   '{tenant}/alerts/preview',
+  '{tenant}/connections/{connection_id}/domains/{domain}/check',
   '{tenant}/directory/check',
   // who is told of what has been counted
   '{tenant}/alerts/new',

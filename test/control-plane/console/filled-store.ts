@@ -67,6 +67,8 @@ export async function fillStore({ services, person }: World): Promise<Record<str
     },
     ACTOR,
   )
+  const domain = 'acme.example'
+  await services.connectionDomains.add('acme', connectionId, domain, ACTOR)
   const pushing = { name: 'Entra', expiresIn: 3600, connectionId }
   const scimToken = await services.scimTokens.make('acme', pushing, ACTOR)
   const { webhook } = await webhooks.create('acme', { ...wish, events }, ACTOR)
@@ -124,6 +126,7 @@ export async function fillStore({ services, person }: World): Promise<Record<str
     alert_id: alert.alertId,
     factor_id: 'none',
     hostname: claim.hostname,
+    domain,
   }
 }
 
