@@ -21,7 +21,6 @@ import {
 import { type RegistryStatus } from '../tenants/registry.ts'
 import { isNewer, type SyncedRevision } from '../tenants/synced-revision.ts'
 import type { StoredState } from '../last-known-good/kept-state.ts'
-import { openingOf } from '../last-known-good/opening.ts'
 import type { LastKnownGood } from '../last-known-good/last-known-good.ts'
 import type { PositionRecord } from '../last-known-good/stored-records.ts'
 import type { OnlyFor } from './relay.ts'
@@ -187,7 +186,6 @@ export function createReplica(options: ReplicaOptions) {
       hostnames,
       isProtected: snapshot.protection === 'on',
       isSuspended: snapshot.status === 'suspended',
-      opens: openingOf(snapshot),
       atStart: isPushed
         ? null
         : { bytes: text.length, sessionSeconds: snapshot.max_session_seconds },

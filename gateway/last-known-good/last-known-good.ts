@@ -15,7 +15,6 @@ import type { Logger } from 'pino'
 import type { EnforcementEvent, FleetSettings } from '../../shared/fleet/snapshot.ts'
 import type { SyncedRevision } from '../tenants/synced-revision.ts'
 import { COPIES, FOLDERS, INDEX, listKept, readKeptState, type Folder } from './kept-state.ts'
-import type { Opening } from './opening.ts'
 import { GENERATIONS } from './recovery.ts'
 import type { RevokedState } from '../../shared/enforcement/revoked-state.ts'
 import {
@@ -45,7 +44,6 @@ export interface StoredTenant {
   readonly hostnames: readonly string[]
   readonly isProtected: boolean
   readonly isSuspended: boolean
-  readonly opens: Opening
   /** What a start has to know of it before it is asked for; null: workers are told of it at once. */
   readonly atStart: { readonly bytes: number; readonly sessionSeconds: number } | null
 }
@@ -162,7 +160,6 @@ export function openLastKnownGood(options: LastKnownGoodOptions) {
       is_protected: tenant.isProtected,
       is_suspended: tenant.isSuspended,
       has_revoked: withRevoked.has(tenantId),
-      opens: { ...tenant.opens, keys: [...tenant.opens.keys] },
       ...(atStart && {
         current: { hash, version, session_seconds: atStart.sessionSeconds, bytes: atStart.bytes },
       }),

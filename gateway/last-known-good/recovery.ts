@@ -1,7 +1,7 @@
 /**
  * What to serve of one tenant from whatever its files still say. Pure. The one rule above all:
- * falling back never takes a tenant from protected to pass-through, from suspended to served, to other
- * rules, or a revoked session, secret or key back to life; where that is not sure, its hosts answer 503.
+ * falling back never takes a tenant from protected to pass-through, from suspended to served, or a
+ * revoked session or secret of a machine back to life; where that is not sure, its hosts answer 503.
  */
 import * as v from 'valibot'
 import { issueReason } from '../../shared/fleet/parse.ts'
@@ -12,7 +12,6 @@ import {
   type TenantSnapshot,
 } from '../../shared/fleet/snapshot.ts'
 import { isNewer, type SyncedRevision } from '../tenants/synced-revision.ts'
-import { leftOf } from './opening.ts'
 import type { CurrentRecord, GuardRecord, RecordRead, TenantRecord } from './stored-records.ts'
 
 /** The newest first. `next` is complete but was not renamed yet when the process died. */
@@ -122,17 +121,14 @@ function serve(newest: Readable, guard: GuardRecord | null, problems: string[]):
       isExact: true,
     }
 
-  const left = isOld ? leftOf(snapshot, guard.opens) : snapshot
-  if (left === undefined) {
-    problems.push('who may do what in it was changed since, so nothing of it is served')
-    return reserve(guard.hostnames, guard, false)
-  }
   const edgeUrls = Object.entries(snapshot.edge_urls)
   return serveAs(
     {
-      ...left,
+      ...snapshot,
       protection: isForced ? 'on' : snapshot.protection,
       status: isSuspended ? 'suspended' : snapshot.status,
+      // Which of its secrets have been revoked since nobody can say: none is good until somebody does.
+      services: isOld ? undefined : snapshot.services,
       // A host that it has given up may be another tenant's by now.
       edge_urls: Object.fromEntries(edgeUrls.filter(([host]) => guard.hostnames.includes(host))),
     },

@@ -30,10 +30,6 @@ const GuardRecordSchema = v.object({
   is_protected: v.boolean(),
   is_suspended: v.boolean(),
   has_revoked: v.boolean(),
-  /** What it lets people do (opening.ts); left out by versions that served any generation. */
-  opens: v.optional(
-    v.object({ keys: v.array(v.string()), excluded: v.string(), rest: v.string() }),
-  ),
   /**
    * What a start has to know of the current generation, which is then read when somebody asks for it.
    * Left out where workers are told of it at once, and by versions that read all of them.

@@ -5,7 +5,6 @@ import {
   openLastKnownGood,
   type StoredTenant,
 } from '../../gateway/last-known-good/last-known-good.ts'
-import { openingOf } from '../../gateway/last-known-good/opening.ts'
 import { RevokedState } from '../../shared/enforcement/revoked-state.ts'
 import { createReplica, type Replica } from '../../gateway/fleet/replica.ts'
 import { createTenantRegistry, type TenantRegistry } from '../../gateway/tenants/registry.ts'
@@ -60,7 +59,6 @@ export function storedOf(snapshot: TenantSnapshot): StoredTenant {
     hostnames: Object.keys(snapshot.edge_urls),
     isProtected: snapshot.protection === 'on',
     isSuspended: snapshot.status === 'suspended',
-    opens: openingOf(snapshot),
     atStart: { bytes: 2_000, sessionSeconds: snapshot.max_session_seconds },
   }
 }
