@@ -1,7 +1,7 @@
 import { and, asc, eq, gt, lte, sql } from '../drizzle.ts'
 import type { Queries } from '../engine.ts'
 import { schema } from '../schema.ts'
-import { deleteBefore, findBy, insertInto, updateBy } from '../statements.ts'
+import { allBy, deleteBefore, findBy, insertInto, updateBy } from '../statements.ts'
 
 const { samlConnections: connections, samlAnswers: answers } = schema
 
@@ -10,6 +10,7 @@ type SamlAnswerRow = typeof answers.$inferSelect
 
 export const insertSamlConnection = insertInto(connections)
 export const findSamlConnection = findBy(connections, 'tenantId', 'connectionId')
+export const samlConnectionsOf = allBy(connections, ['tenantId'], asc(connections.connectionId))
 export const updateSamlConnection = updateBy(connections, 'tenantId', 'connectionId')
 
 /** Whose metadata is to be read anew, the longest overdue first. */
