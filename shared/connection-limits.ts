@@ -32,6 +32,8 @@ export const CONNECTION_LIMITS = {
   samlCertificatesMax: 8,
   samlCertificateCharactersMax: 16 * 1024,
   samlAttributeNamesMax: 200,
+  /** Of what an assertion says, until its browser comes for it. */
+  samlClaimsCharactersMax: 64 * 1024,
   samlGroupsMappedMax: 200,
   /** How long an assertion may count: so long its id is remembered. */
   samlAssertionSecondsMax: 24 * 3600,
