@@ -81,3 +81,19 @@ t.test('nobody stays in a group by a connection that maps it no more', async (t)
     ],
   )
 })
+
+t.test('whoever is disconnected is in no group by a connection either', async (t) => {
+  const groups = [{ value: 'Ops', group: 'ops' }]
+  const came = await startSaml(t, {}, { groupsAttribute: 'groups', groups })
+  const { world, connection } = came
+  await world.groups.create('acme', { name: 'ops' }, ACTOR)
+  await world.groups.create('acme', { name: 'own' }, ACTOR)
+  const attributes = { ...GRACE.attributes, groups: ['Ops'] }
+  const { back, claims } = await come(came, { ...GRACE, attributes })
+  const { sub: userId } = await claims(back.url)
+  await world.groups.add({ tenantId: 'acme', group: 'own', userId, source: 'local' }, ACTOR)
+  await world.personIdentities.remove('acme', userId, connection.connectionId, ACTOR)
+  const rows = await world.store.read.select().from(schema.groupMembers)
+  t.match(rows, [{ group: 'own', source: 'local' }])
+  t.equal(rows.length, 1)
+})
