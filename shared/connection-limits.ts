@@ -24,11 +24,16 @@ export const CONNECTION_LIMITS = {
   samlElementsMax: 1200,
   samlAttributesMax: 3000,
   samlDepthMax: 24,
+  /** Of what is signed, in its canonical form; and of what its signature says, at anybody's wish. */
+  samlCanonicalCharactersMax: 512 * 1024,
+  samlSignedInfoCharactersMax: 8 * 1024,
   /** Of metadata, which is only read: directories list all claims that they know. */
   samlMetadataElementsMax: 8000,
   samlCertificatesMax: 8,
   samlCertificateCharactersMax: 16 * 1024,
   samlAttributeNamesMax: 200,
+  /** Of what an assertion says, until its browser comes for it. */
+  samlClaimsCharactersMax: 64 * 1024,
   samlGroupsMappedMax: 200,
   /** How long an assertion may count: so long its id is remembered. */
   samlAssertionSecondsMax: 24 * 3600,

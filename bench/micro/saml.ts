@@ -64,6 +64,7 @@ const extras: Readonly<Record<string, string>> = {
     (at) => ` xmlns:n${at}="urn:${at}" n${at}:a=""`,
   ),
   'namespaces, sixty around all': `<saml:v${times(60, (at) => ` xmlns:n${at}="urn:${at}"`)}>${times(elementsLeft, (at) => `<n${at % 60}:v n${(at + 1) % 60}:a=""/>`)}</saml:v>`,
+  'a long namespace, used everywhere': `<saml:v xmlns:q="${'u'.repeat(512)}">${times(elementsLeft, () => '<q:v/>')}</saml:v>`,
   'one attribute as long as it goes': `<saml:v a="${'x'.repeat(room)}"/>`,
 }
 

@@ -130,10 +130,14 @@ export function createDnsServer(world: DnsServerWorld) {
       const socket = createSocket(isIPv6(host) ? 'udp6' : 'udp4')
       udp = socket
       socket.on('message', (bytes, from) => {
-        void answerUdp(bytes, from).then((said) => {
-          if (said !== undefined && udp === socket)
-            socket.send(said, from.port, from.address, ignore)
-        })
+        // a sender may name port 0, where nobody can be answered: to send there throws
+        if (from.port === 0) return
+        void answerUdp(bytes, from)
+          .then((said) => {
+            if (said !== undefined && udp === socket)
+              socket.send(said, from.port, from.address, ignore)
+          })
+          .catch((error: unknown) => log.warn({ error }, 'a question of DNS came to nothing'))
       })
       await new Promise<void>((resolve, reject) => {
         socket.once('error', reject)

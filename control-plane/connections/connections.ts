@@ -15,10 +15,12 @@ import {
   updateConnection,
   type ConnectionRow,
 } from '../store/queries/connections.ts'
+import { findSamlConnection } from '../store/queries/saml.ts'
 import { findTenant, requireTenant } from '../store/queries/tenants.ts'
 import type { Actor, Change, Store } from '../store/store.ts'
 import { hasActive, policiesIn } from '../tenants/policies.ts'
 import { presetProblem } from './presets.ts'
+import { takeUnmapped } from './saml/unmapped-groups.ts'
 
 /** Without its secret. */
 export type Connection = Readonly<Omit<ConnectionRow, 'clientSecretSealed'>>
@@ -132,13 +134,17 @@ export function createConnections({ store, vault }: { store: Store; vault: Vault
     },
 
     async remove(tenantId: string, connectionId: string, actor: Actor): Promise<void> {
-      await store.change(async (change) => {
-        const before = await requireConnection(change.queries, tenantId, connectionId)
-        await requireAnotherWay(change.queries, before)
-        await deleteConnection(change.queries, tenantId, connectionId)
+      const saml = await store.change(async (change) => {
+        const { queries } = change
+        const before = await requireConnection(queries, tenantId, connectionId)
+        await requireAnotherWay(queries, before)
+        const found = await findSamlConnection(queries, tenantId, connectionId)
+        await deleteConnection(queries, tenantId, connectionId)
         const content = { connection_id: connectionId }
         await change.audit(actor, { action: 'connection.removed', tenantId, content })
+        return found
       })
+      await takeUnmapped(store, tenantId, saml?.groups ?? [], actor)
     },
 
     /** Somebody has come back from there, with these settings: `asTested` is when they were set. */

@@ -6,7 +6,9 @@ import {
   deleteIdentityOf,
   identitiesOfPerson,
 } from '../store/queries/connections.ts'
-import type { Actor, Store } from '../store/store.ts'
+import { membershipsOf } from '../store/queries/access.ts'
+import type { Actor, Change, Store } from '../store/store.ts'
+import { alterMembershipsIn } from '../tenants/memberships.ts'
 
 export interface Identity {
   readonly connectionId: string
@@ -41,8 +43,19 @@ export function createIdentities({ store }: { store: Store }) {
         if (!isGone) throw new Refusal('identity_not_found')
         const content = { user_id: userId, connection_id: connectionId }
         await change.audit(actor, { action: 'user.disconnected', tenantId, content })
+        await takeGroups(change, tenantId, userId, actor)
         return revokeIn(change, tenantId, { subject: userId }, 'revoked')
       })
     },
+  }
+}
+
+/** A connection that they come in by still says anew which those are. */
+async function takeGroups(change: Change, tenantId: string, userId: string, actor: Actor) {
+  for (const { group, source } of await membershipsOf(change.queries, tenantId, userId)) {
+    if (source !== 'connection') continue
+    await alterMembershipsIn(change, { tenantId, group, source }, { add: [], take: [userId] })
+    const content = { group, user_id: userId, source }
+    await change.audit(actor, { action: 'group.member_removed', tenantId, content })
   }
 }

@@ -13,7 +13,7 @@ import { createMetadataRefresh } from '../connections/saml/refresh.ts'
 import { createSamlConnections } from '../connections/saml/saml-connections.ts'
 import { createSamlProtocol } from '../connections/saml/protocol.ts'
 import { createTestTickets } from '../connections/test-tickets.ts'
-import { deleteSamlAnswersEndedBefore } from '../store/queries/saml.ts'
+import { deleteSamlAnswersEndedBefore, forgetSamlClaimsBefore } from '../store/queries/saml.ts'
 import { pruneWith } from '../store/statements.ts'
 import type { Jobs } from './jobs.ts'
 import type { TenantServices } from './tenants.ts'
@@ -36,6 +36,7 @@ export function createConnectionServices(
   const samlConnections = createSamlConnections({ store, vault, clock, client })
   const refresh = createMetadataRefresh({ store, samlConnections, clock, log })
   jobs.begins(refresh.beginWith((work) => leases.alone('samlMetadata', work)))
+  jobs.tidies('samlClaims', pruneWith(store, forgetSamlClaimsBefore, 0))
   jobs.tidies('samlAnswers', pruneWith(store, deleteSamlAnswersEndedBefore, 0))
   const backChannel = jobs.tidied('backChannel', createBackChannel({ store, documents }))
   const { records } = proofs

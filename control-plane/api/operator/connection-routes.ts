@@ -136,7 +136,8 @@ export function connectionEndpoints(world: ApiWorld): readonly Endpoint[] {
       summary: 'Disconnects a user from a connection, and ends their sessions.',
       description:
         `${WAITS} Whoever signs in at the provider connects the account again only by showing ` +
-        'that it is theirs.',
+        'that it is theirs; at once where the domain of its address is proven for the connection ' +
+        'and it has no password or second factor. To keep someone out, disable the account.',
       answers: {
         202: json(RemovedUserAnswer, 'Disconnected, but a gateway has not confirmed it yet.'),
         204: nothing('Disconnected, and every gateway refuses their sessions.'),

@@ -56,7 +56,7 @@ export function samlEndpoints({ samlConnections, baseUrl }: ApiWorld): readonly 
       description:
         'It is a draft again, and leaves the sign-in page, with another `subject_attribute`, and ' +
         'with metadata of another entity ID, another sign-in address, or without any of the ' +
-        'certificates so far.',
+        'certificates so far. `subject_attribute` cannot change once people sign in by the connection.',
       body: SamlPatchBody,
       example: { email_attribute: 'mail' },
       answers: { 200: json(SamlAnswer, 'The updated connection.') },

@@ -34,14 +34,16 @@ const ENTITY_ID = /^[\x21-\x7e]{1,512}$/
 export function readMetadata(source: string, nowMs: number): ProviderMetadata {
   if (Buffer.byteLength(source) > LIMITS.providerAnswerBytesMax)
     throw new ProviderProblem('the metadata is larger than 256 KiB')
-  const entity = entityIn(rootOf(source))
+  const root = rootOf(source)
+  const entity = entityIn(root)
   const entityId = attributeOf(entity, 'entityID') ?? ''
   if (!ENTITY_ID.test(entityId)) throw new ProviderProblem('the metadata has no entity ID')
   const roles = childrenOf(entity, METADATA, 'IDPSSODescriptor').filter(speaksSaml2)
   const [role, other] = roles
   if (role === undefined || other !== undefined)
     throw new ProviderProblem('the metadata is not that of one identity provider for SAML 2.0')
-  for (const one of [entity, role]) requireValid(one, nowMs)
+  const groups = [...withDescendants(root)].filter(isGroup)
+  for (const one of [...groups, entity, role]) requireValid(one, nowMs)
   return {
     entityId,
     ssoUrl: ssoUrlOf(role),
@@ -67,7 +69,7 @@ function rootOf(source: string): XmlElement {
 
 function entityIn(root: XmlElement): XmlElement {
   if (root.namespace === METADATA && root.name === 'EntityDescriptor') return root
-  if (root.namespace !== METADATA || root.name !== 'EntitiesDescriptor')
+  if (!isGroup(root))
     throw new ProviderProblem('this is not SAML metadata: it must begin with an EntityDescriptor')
   const entities = [...withDescendants(root)].filter(
     ({ namespace, name }) => namespace === METADATA && name === 'EntityDescriptor',
@@ -79,6 +81,9 @@ function entityIn(root: XmlElement): XmlElement {
     )
   return entity
 }
+
+const isGroup = ({ namespace, name }: XmlElement) =>
+  namespace === METADATA && name === 'EntitiesDescriptor'
 
 const speaksSaml2 = (role: XmlElement) =>
   (attributeOf(role, 'protocolSupportEnumeration') ?? '').split(/[ \t\n]+/).includes(PROTOCOL)

@@ -82,6 +82,11 @@ export function createSamlProtocol({ store, clock, baseUrl }: SamlWorld): SamlPr
       })
       const [, state] = REQUEST_ID.exec(read.inResponseTo) ?? []
       if (state === undefined) throw new ProviderProblem('the response answers no request of ours')
+      const claims = claimsOf(read, settings)
+      if (JSON.stringify(claims).length > LIMITS.samlClaimsCharactersMax)
+        throw new ProviderProblem(
+          'the assertion says too much: have the provider send fewer attributes',
+        )
       const code = randomBytes(32).toString('base64url')
       const isNew = await store.changeOf(tenantId, ({ queries }) =>
         insertSamlAnswer(queries, {
@@ -89,7 +94,7 @@ export function createSamlProtocol({ store, clock, baseUrl }: SamlWorld): SamlPr
           assertionHash: hashOf(read.assertionId),
           answerHash: hashOf(code),
           stateHash: hashOf(state),
-          claims: claimsOf(read, settings),
+          claims,
           answerUntil: nowMs + LIMITS.samlAnswerSecondsMax * SECOND_MS,
           endsAt: read.endsAt,
         }),

@@ -8,7 +8,11 @@ import type { Vault } from '../../keys/vault.ts'
 import { readReceiverUrl } from '../../outbound/public-address.ts'
 import { Refusal } from '../../../shared/errors.ts'
 import { LIMITS } from '../../../shared/limits.ts'
-import { updateConnection, type ConnectionRow } from '../../store/queries/connections.ts'
+import {
+  hasIdentities,
+  updateConnection,
+  type ConnectionRow,
+} from '../../store/queries/connections.ts'
 import {
   findSamlConnection,
   insertSamlConnection,
@@ -30,6 +34,7 @@ import { ProviderProblem, type ProviderClient } from '../provider-client.ts'
 import { readCertificate, type SigningCertificate } from './certificates.ts'
 import { readMetadata, type ProviderMetadata } from './metadata.ts'
 import { createOwnKey } from './own-key.ts'
+import { takeUnmapped } from './unmapped-groups.ts'
 
 type OfConnection = Pick<ConnectionRow, 'name' | 'createsPeople' | 'mfaValues'>
 const OF_CONNECTION = ['name', 'createsPeople', 'mfaValues'] as const
@@ -125,6 +130,15 @@ export function createSamlConnections({ store, vault, clock, client }: SamlWorld
     if (changed.length === 0 && said?.content === undefined) return undefined
     const isOther = wished !== undefined && isAnother(changed, said)
     requireGroupsAttribute({ ...row, ...patch })
+    // what a value has meant so far is somebody's account
+    if (
+      changed.includes('subjectAttribute') &&
+      (await hasIdentities(queries, tenantId, connectionId))
+    )
+      throw invalid(
+        'subject_attribute',
+        'is in use: people sign in by it. Create another connection',
+      )
     if (isOther) await requireAnotherWay(queries, connection)
     const url = patch.metadataUrl === undefined ? row.metadataUrl : patch.metadataUrl
     const readAgainAt = metadata === undefined ? row.metadataDueAt : nowMs + READ_EVERY_MS
@@ -219,9 +233,15 @@ export function createSamlConnections({ store, vault, clock, client }: SamlWorld
       const patch = isUploaded ? { ...wished, metadataUrl: null } : wished
       const needsKey = patch.signsRequests === true && row.ownCertificate === null
       const key = needsKey ? await createOwnKey() : undefined
-      return alter(tenantId, connectionId, actor, 'connection.changed', (change, before) =>
-        apply(change, before, metadata, { patch, key }),
+      const now = await alter(
+        tenantId,
+        connectionId,
+        actor,
+        'connection.changed',
+        (change, before) => apply(change, before, metadata, { patch, key }),
       )
+      await takeUnmapped(store, tenantId, row.groups, actor)
+      return now
     },
 
     /** Now, because somebody asks for it; what is wrong is an answer to them. */

@@ -5,6 +5,7 @@
  * message is worth anything.
  */
 import { createHash, verify, type KeyObject } from 'node:crypto'
+import { LIMITS } from '../../../shared/limits.ts'
 import { ProviderProblem } from '../provider-client.ts'
 import { canonical } from './canonical.ts'
 import { publicKeyOf } from './certificates.ts'
@@ -30,7 +31,7 @@ export function verifiedBytesOf(
 
 function bytesOf(signed: XmlElement, signature: XmlElement, keys: readonly KeyObject[]): string {
   const { info, value } = gateSignature(signature)
-  const infoBytes = canonical(info)
+  const infoBytes = canonical(info, { charactersMax: LIMITS.samlSignedInfoCharactersMax })
   const { method, hash, digest, inclusive } = gateSignedInfo(readSigned(infoBytes), signed)
   const isByOne = keys
     .filter(({ asymmetricKeyType }) => asymmetricKeyType === method.key)
@@ -45,7 +46,8 @@ function bytesOf(signed: XmlElement, signature: XmlElement, keys: readonly KeyOb
     )
   if (!isByOne)
     throw new ProviderProblem('the signature is by no certificate of the provider’s metadata')
-  const bytes = canonical(signed, { without: signature, inclusive })
+  const charactersMax = LIMITS.samlCanonicalCharactersMax
+  const bytes = canonical(signed, { charactersMax, without: signature, inclusive })
   if (createHash(hash).update(bytes).digest('base64') !== digest)
     throw new ProviderProblem('the response was changed after it was signed')
   return bytes

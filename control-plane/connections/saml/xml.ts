@@ -49,7 +49,7 @@ interface OpenElement extends XmlElement {
 }
 
 /** Declared there, and around it. */
-interface XmlScope {
+export interface XmlScope {
   readonly prefixes: ReadonlyMap<string, string>
   readonly outer: XmlScope | undefined
 }
@@ -57,6 +57,8 @@ interface XmlScope {
 const XML = 'http://www.w3.org/XML/1998/namespace'
 const XMLNS = 'http://www.w3.org/2000/xmlns/'
 const ATTRIBUTES_PER_ELEMENT_MAX = 64
+/** Each is compared, and written in canonical form, wherever it is used. */
+const NAMESPACE_CHARACTERS_MAX = 512
 
 const NOT_XML = /[^\t\n\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/u
 const NAME = '[A-Za-z_][A-Za-z0-9_.-]*'
@@ -204,6 +206,8 @@ function scopeOf(written: ReadonlyMap<string, string>, outer: XmlScope | undefin
     const isReserved = prefix === 'xml' || prefix === 'xmlns' || value === XML || value === XMLNS
     if (isReserved || (prefix !== '' && value === ''))
       throw new XmlProblem('a namespace is declared that cannot be')
+    if (value.length > NAMESPACE_CHARACTERS_MAX)
+      throw new XmlProblem('the name of a namespace is too long')
     prefixes.set(prefix, value)
   }
   return prefixes.size === 0 && outer !== undefined ? outer : { prefixes, outer }

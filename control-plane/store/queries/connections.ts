@@ -1,4 +1,4 @@
-import { and, asc, eq } from '../drizzle.ts'
+import { and, asc, eq, sql } from '../drizzle.ts'
 import type { Queries } from '../engine.ts'
 import { schema } from '../schema.ts'
 import { allBy, deleteBy, findBy, insertInto, updateBy } from '../statements.ts'
@@ -54,5 +54,15 @@ export const identitiesOfPerson = allBy(
   asc(identities.createdAt),
   asc(identities.connectionId),
 )
+/** Somebody comes in by it. */
+export async function hasIdentities(queries: Queries, tenantId: string, connectionId: string) {
+  const isOf = and(eq(identities.tenantId, tenantId), eq(identities.connectionId, connectionId))
+  const found = await queries
+    .select({ one: sql`1` })
+    .from(identities)
+    .where(isOf)
+    .limit(1)
+  return found.length > 0
+}
 /** At one connection. */
 export const deleteIdentityOf = deleteBy(identities, 'tenantId', 'connectionId', 'userId')

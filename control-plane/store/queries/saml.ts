@@ -1,7 +1,7 @@
-import { and, asc, eq, gt, lte, sql } from '../drizzle.ts'
+import { and, asc, eq, gt, isNotNull, lt, lte, sql } from '../drizzle.ts'
 import type { Queries } from '../engine.ts'
 import { schema } from '../schema.ts'
-import { deleteBefore, findBy, insertInto, updateBy } from '../statements.ts'
+import { allBy, deleteBefore, findBy, insertInto, isOneOf, updateBy } from '../statements.ts'
 
 const { samlConnections: connections, samlAnswers: answers } = schema
 
@@ -10,6 +10,7 @@ type SamlAnswerRow = typeof answers.$inferSelect
 
 export const insertSamlConnection = insertInto(connections)
 export const findSamlConnection = findBy(connections, 'tenantId', 'connectionId')
+export const samlConnectionsOf = allBy(connections, ['tenantId'], asc(connections.connectionId))
 export const updateSamlConnection = updateBy(connections, 'tenantId', 'connectionId')
 
 /** Whose metadata is to be read anew, the longest overdue first. */
@@ -62,6 +63,17 @@ export async function takeSamlAnswer(
     .where(isMeant)
     .returning({ one: sql`1` })
   return taken.length > 0 ? row.claims : null
+}
+
+/** What nobody has come for is kept no longer than that: its id alone is needed until the assertion ends. */
+export async function forgetSamlClaimsBefore(queries: Queries, beforeMs: number, limit: number) {
+  const isLeft = and(isNotNull(answers.claims), lt(answers.answerUntil, beforeMs))
+  const forgotten = await queries
+    .update(answers)
+    .set({ claims: null })
+    .where(isOneOf(queries, answers, isLeft, limit))
+    .returning({ one: sql`1` })
+  return forgotten.length
 }
 
 export const deleteSamlAnswersEndedBefore = deleteBefore(answers.endsAt)

@@ -1,5 +1,7 @@
 /** The zone of certificates, asked over real sockets: by its owners, and by those who only want to do harm. */
 import { randomBytes } from 'node:crypto'
+import type { Socket } from 'node:dgram'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { Resolver } from 'node:dns/promises'
 import { connect } from 'node:net'
 import t, { type Test } from 'tap'
@@ -249,6 +251,19 @@ t.test('one network gets few answers over UDP, and is told to come over TCP', as
     if (answer !== undefined && !readMessage(answer).isCut) count++
   }
   t.equal(count, LIMITS.dnsAnswersPerSecondMax)
+})
+
+t.test('who names port 0 as its own is not answered, and ends nothing', async (t) => {
+  const sockets: Socket[] = []
+  const note = (message: unknown) => void sockets.push((message as { socket: Socket }).socket)
+  subscribe('udp.socket', note)
+  const { ask } = await start(t)
+  unsubscribe('udp.socket', note)
+  const [own] = sockets
+  // as it comes from a network; only root sends such a one
+  own?.emit('message', questionBytes(ZONE, TYPE.SOA), { address: '127.0.0.1', port: 0 })
+  t.match(await ask(ZONE, TYPE.SOA), { rcode: 0, isAnswer: true })
+  t.equal(sockets.length, 1)
 })
 
 t.test('connections have an end, and a bound', async (t) => {

@@ -112,6 +112,10 @@ void t.test('what is no public domain is none', async (t) => {
   t.equal(made.domain, 'xn--bcher-kva.example')
   t.equal(domainOfAddress('Ada@BÜCHER.example'), made.domain, 'as addresses are read')
   t.equal(domainOfAddress('a@evil.example@company.example'), DOMAIN)
+  // soft hyphens, which are read as nothing
+  const padded = (count: number) => `a@${'\u00AD'.repeat(count)}${DOMAIN}`
+  t.equal(domainOfAddress(padded(100)), DOMAIN)
+  t.equal(domainOfAddress(padded(LIMITS.emailCharactersMax)), undefined, 'too long to be looked at')
   for (const address of ['ada', '@company.example', 'ada@localhost', ''])
     t.equal(domainOfAddress(address), undefined, address)
   for (let count = 1; count < LIMITS.connectionDomainsPerTenantMax; count++)

@@ -128,6 +128,7 @@ void t.test('whoever can tidy up is asked to', async (t) => {
     'realmRecords',
     'removedTenants',
     'samlAnswers',
+    'samlClaims',
     'secretOverlaps',
     'serviceIdentities',
   ]

@@ -120,7 +120,8 @@ export function userEndingsRoutes(world: ConsoleWorld): readonly ConsoleRoute[] 
           title: `Disconnect ${user.name} from ${name}?`,
           effects: [
             ending,
-            `${user.name} can't sign in with ${name} any more. Signing in there connects the account again only by showing that it is theirs.`,
+            `${user.name} can't sign in with ${name} until they show that the account is theirs.`,
+            `If the domain of their address is proven for ${name} and the account has no password or second factor, signing in there connects it again at once. To keep them out, disable the account.`,
             user.passwordHash === ''
               ? `${user.name} has no password here: send a link to choose one, or they have no way in.`
               : 'Their password here still works, where the password policy allows it.',

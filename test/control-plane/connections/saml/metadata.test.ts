@@ -35,6 +35,12 @@ t.test('who it is, where people sign in, and every certificate that signs', asyn
     `<EntitiesDescriptor xmlns="urn:oasis:names:tc:SAML:2.0:metadata">${inside}</EntitiesDescriptor>`
   t.equal(read(entities(inOne)).entityId, ENTITY_ID)
   t.throws(() => read(entities(inOne + inOne)), { message: /2 providers/ })
+  const over = 'validUntil="2020-01-01T00:00:00Z"'
+  for (const group of [
+    entities(inOne).replace('xmlns=', `${over} xmlns=`),
+    entities(entities(inOne).replace('xmlns=', `${over} xmlns=`)),
+  ])
+    t.throws(() => read(group), { message: /no longer valid/ }, 'nor with the group around it')
   const encryption = xml.replace('use="signing"', 'use="encryption"')
   t.equal(read(encryption).certificates.length, 2, 'two of three are left')
 })

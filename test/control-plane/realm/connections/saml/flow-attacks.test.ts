@@ -1,6 +1,7 @@
 /** Responses that are right in themselves, and are brought by, to or for somebody else. */
 import t from 'tap'
 import { updateConnection } from '../../../../../control-plane/store/queries/connections.ts'
+import { forgetSamlClaimsBefore } from '../../../../../control-plane/store/queries/saml.ts'
 import { schema } from '../../../../../control-plane/store/schema.ts'
 import { createSamlProtocol } from '../../../../../control-plane/connections/saml/protocol.ts'
 import { Browser, startWorld } from '../../realm-world.ts'
@@ -15,6 +16,7 @@ import {
   startSaml,
 } from './connected-by-saml.ts'
 import { posted } from './saml-peer.ts'
+import { LIMITS } from '../../../../../shared/limits.ts'
 
 const MALLORY = { nameId: 'mallory', attributes: { email: ['mallory@company.example'] } }
 
@@ -60,6 +62,40 @@ t.test('a response counts once, at whichever control plane it comes in', async (
     rows.some(({ claims }) => claims === null),
     'what was taken is kept no longer',
   )
+})
+
+t.test('what nobody comes for is forgotten, and counts no second time', async (t) => {
+  const { world, tenant, key, connection } = await startSaml(t)
+  const person = await away(world, tenant, connection)
+  const xml = answerTo(person.sent, key)
+  const { to, status } = await post(world, person.sent, xml)
+  t.equal(status, 303)
+  const rows = async () => {
+    const all = await world.store.read.select().from(schema.samlAnswers)
+    return all.map(({ claims }) => claims !== null)
+  }
+  const forget = (beforeMs: number) =>
+    world.store.change(({ queries }) => forgetSamlClaimsBefore(queries, beforeMs, 100))
+  t.equal(await forget(Date.now()), 0, 'its browser may be on its way')
+  t.same(await rows(), [true])
+  const later = Date.now() + (LIMITS.samlAnswerSecondsMax + 1) * 1000
+  t.same([await forget(later), await forget(later)], [1, 0])
+  t.same(await rows(), [false], 'its id stays')
+  t.match((await post(world, person.sent, xml)).html, /used before/)
+  t.match((await person.browser.visit(to)).html, /used before/)
+})
+
+t.test('a provider that says a great deal fills no database', async (t) => {
+  const { world, tenant, key, connection } = await startSaml(t)
+  const person = await away(world, tenant, connection)
+  const attributes = { ...GRACE.attributes, note: ['x'.repeat(LIMITS.samlClaimsCharactersMax)] }
+  const answer = await post(
+    world,
+    person.sent,
+    answerTo(person.sent, key, { ...GRACE, attributes }),
+  )
+  t.match(answer.html, /send fewer attributes/)
+  t.same(await world.store.read.select().from(schema.samlAnswers), [])
 })
 
 t.test('the answer to the request of another browser (login CSRF)', async (t) => {

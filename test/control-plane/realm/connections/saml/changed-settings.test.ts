@@ -1,0 +1,99 @@
+/** What a SAML connection has given people while it had other settings, or was there. */
+import t from 'tap'
+import { schema } from '../../../../../control-plane/store/schema.ts'
+import { ACTOR } from '../../realm-world.ts'
+import { identitiesOf } from '../connected.ts'
+import { activeSaml, answerTo, away, comeBack, GRACE, startSaml } from './connected-by-saml.ts'
+import type { Person } from './saml-peer.ts'
+
+type Came = Awaited<ReturnType<typeof startSaml>>
+
+async function come({ world, tenant, key, connection }: Came, person: Person) {
+  const one = await away(world, tenant, connection)
+  return { ...one, back: await comeBack(world, one, answerTo(one.sent, key, person)) }
+}
+
+t.test('what identifies people stays once it has, or a value could be two people', async (t) => {
+  const came = await startSaml(t)
+  const { world, connection } = came
+  const { connectionId } = connection
+  const patch = (subjectAttribute: string | null) =>
+    world.samlConnections.patch('acme', connectionId, { subjectAttribute }, ACTOR)
+  t.match(await patch('badge'), { subjectAttribute: 'badge', state: 'draft' }, 'nobody has come in')
+  await patch(null)
+  const { updatedAt } = await world.connections.get('acme', connectionId)
+  await world.connections.noteTested('acme', connectionId, updatedAt, ACTOR)
+  await world.connections.activate('acme', connectionId, ACTOR)
+
+  const first = await come(came, { ...GRACE, nameId: '42' })
+  t.match(await first.claims(first.back.url), { email: 'grace@company.example' })
+  t.match(await identitiesOf(world), [{ subject: '42' }])
+  // somebody else's badge may have that number
+  await t.rejects(patch('badge'), {
+    code: 'field_invalid',
+    detail: /"subject_attribute" is in use/,
+  })
+  t.match(await world.samlConnections.get('acme', connectionId), {
+    subjectAttribute: null,
+    state: 'active',
+  })
+  await world.samlConnections.patch('acme', connectionId, { subjectAttribute: null }, ACTOR)
+})
+
+t.test('nobody stays in a group by a connection that maps it no more', async (t) => {
+  const groups = [
+    { value: 'Finance Team', group: 'finance' },
+    { value: 'Ops', group: 'ops' },
+  ]
+  const came = await startSaml(t, {}, { groupsAttribute: 'groups', groups })
+  const { world, connection, key } = came
+  const { connectionId } = connection
+  for (const name of ['finance', 'ops']) await world.groups.create('acme', { name }, ACTOR)
+  const attributes = { ...GRACE.attributes, groups: ['Finance Team', 'Ops'] }
+  const { back, claims } = await come(came, { ...GRACE, attributes })
+  const { sub: userId } = await claims(back.url)
+  const local = { tenantId: 'acme', group: 'ops', userId, source: 'local' } as const
+  await world.groups.add(local, ACTOR)
+  const held = async () => {
+    const rows = await world.store.read.select().from(schema.groupMembers)
+    return rows.map(({ group, source }) => `${group} (${source})`).sort()
+  }
+  const all = ['finance (connection)', 'ops (connection)', 'ops (local)']
+  t.same(await held(), all)
+  await world.samlConnections.patch('acme', connectionId, { name: 'Another' }, ACTOR)
+  t.same(await held(), all, 'another change takes nothing')
+
+  const other = await activeSaml(world, 'acme', [key.certificate], {
+    groupsAttribute: 'groups',
+    groups: groups.slice(1),
+  })
+  await world.samlConnections.patch('acme', connectionId, { groups: [] }, ACTOR)
+  t.same(await held(), all.slice(1), 'another connection still maps one of them')
+  await world.connections.remove('acme', other.connectionId, ACTOR)
+  t.same(await held(), ['ops (local)'], 'what was given here stays')
+  const audit = await world.store.read.select().from(schema.audit)
+  const removed = audit.filter(({ action }) => action === 'group.member_removed')
+  t.same(
+    removed.map(({ content }) => content),
+    [
+      { group: 'finance', source: 'connection', user_id: userId },
+      { group: 'ops', source: 'connection', user_id: userId },
+    ],
+  )
+})
+
+t.test('whoever is disconnected is in no group by a connection either', async (t) => {
+  const groups = [{ value: 'Ops', group: 'ops' }]
+  const came = await startSaml(t, {}, { groupsAttribute: 'groups', groups })
+  const { world, connection } = came
+  await world.groups.create('acme', { name: 'ops' }, ACTOR)
+  await world.groups.create('acme', { name: 'own' }, ACTOR)
+  const attributes = { ...GRACE.attributes, groups: ['Ops'] }
+  const { back, claims } = await come(came, { ...GRACE, attributes })
+  const { sub: userId } = await claims(back.url)
+  await world.groups.add({ tenantId: 'acme', group: 'own', userId, source: 'local' }, ACTOR)
+  await world.personIdentities.remove('acme', userId, connection.connectionId, ACTOR)
+  const rows = await world.store.read.select().from(schema.groupMembers)
+  t.match(rows, [{ group: 'own', source: 'local' }])
+  t.equal(rows.length, 1)
+})
