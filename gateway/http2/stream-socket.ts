@@ -29,7 +29,8 @@ export class StreamSocket extends Duplex implements ClientSocket {
   #unsentBytes = 0
 
   constructor(stream: ServerStream, connection: StreamSocketConnection) {
-    super({ allowHalfOpen: true })
+    // What is not taken waits in the stream, where small pieces of it are put together.
+    super({ allowHalfOpen: true, readableHighWaterMark: 0 })
     this.#stream = stream
     this.#connection = connection
     stream
