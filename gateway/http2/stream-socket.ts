@@ -60,7 +60,7 @@ export class StreamSocket extends Duplex implements ClientSocket {
   }
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: Done): void {
-    this.#isFull = !this.#stream.write(chunk, this.#connection.onTaken)
+    this.#isFull = !this.#stream.write(chunk, this.#onTaken)
     this.#connection.onWritten(chunk.length)
     this.#awaitingRoom = done
     this.adjust()
@@ -76,9 +76,15 @@ export class StreamSocket extends Duplex implements ClientSocket {
     this.adjust()
   }
 
+  readonly #onTaken = (): void => {
+    this.#connection.onTaken()
+    this.adjust()
+  }
+
   /** The connection is full, or is no more. */
   adjust(): void {
-    if (this.#isFull || this.#connection.isFull) return
+    if (this.#isFull) return
+    if (this.#connection.isFull && this.#stream.writableLength >= BESIDE_ANSWERS_BYTES) return
     const done = this.#awaitingRoom
     this.#awaitingRoom = null
     done?.()
@@ -117,3 +123,5 @@ export class StreamSocket extends Duplex implements ClientSocket {
 }
 
 const EMPTY = Buffer.alloc(0)
+/** As much goes on also where answers fill the connection: over a slow line they take seconds, and a message is small. */
+const BESIDE_ANSWERS_BYTES = 16 * 1024

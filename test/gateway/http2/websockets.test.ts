@@ -194,6 +194,26 @@ t.test('tiny frames that the application does not take yet are no buffer each', 
   socket.destroy()
 })
 
+t.test('messages go on beside answers that fill the connection', async (t) => {
+  const connection = { isFull: true, onTaken: () => undefined, onWritten: () => undefined }
+  const waiting = new Set<ServerStream>()
+  const wantsToSend = (stream: ServerStream) => void waiting.add(stream)
+  const ofStream = { wantsToSend, sendReset: () => undefined, onOver() {} }
+  const request = { isWhole: false, isHead: false, length: -1 }
+  const stream = new ServerStream(ofStream as never, 1, request, { send: 0, receive: 0 })
+  const socket = new StreamSocket(stream, connection as never)
+  const message = Buffer.alloc(1000)
+  for (let count = 0; count < 60; count++) socket.write(message)
+  t.ok(stream.writableLength >= 16_000, `${stream.writableLength} bytes are in the stream`)
+  t.ok(stream.writableLength < 20_000, 'and the others wait')
+  stream.widen(100_000)
+  while (stream.hasSomethingToSend) stream.sendSome(16_384, () => undefined)
+  await turn()
+  while (stream.hasSomethingToSend) stream.sendSome(16_384, () => undefined)
+  t.same([stream.writableLength, socket.writableLength], [0, 0], 'as fast as they are taken')
+  socket.destroy()
+})
+
 t.test('a slow reader slows the application, and is given up', async (t) => {
   const chunk = Buffer.alloc(64 * 1024, 7)
   let sentBytes = 0
