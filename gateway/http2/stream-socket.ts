@@ -77,6 +77,7 @@ export class StreamSocket extends Duplex implements ClientSocket {
   }
 
   readonly #onTaken = (): void => {
+    this.#timer?.refresh()
     this.#connection.onTaken()
     this.adjust()
   }

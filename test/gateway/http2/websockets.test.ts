@@ -1,6 +1,7 @@
 /** WebSockets over HTTP/2: the same decisions, limits and ends as over a socket of their own. */
 import { EventEmitter, once } from 'node:events'
 import { constants } from 'node:http2'
+import { mock } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
 import { ServerStream } from '../../../gateway/http2/protocol/stream.ts'
@@ -202,15 +203,22 @@ t.test('messages go on beside answers that fill the connection', async (t) => {
   const request = { isWhole: false, isHead: false, length: -1 }
   const stream = new ServerStream(ofStream as never, 1, request, { send: 0, receive: 0 })
   const socket = new StreamSocket(stream, connection as never)
+  let isWaitedFor = false
+  const timer = { unref: () => timer, refresh: () => (isWaitedFor = true) }
+  const { mock: timers } = mock.method(globalThis, 'setTimeout', () => timer)
+  socket.setTimeout(1000)
+  timers.restore()
   const message = Buffer.alloc(1000)
   for (let count = 0; count < 60; count++) socket.write(message)
   t.ok(stream.writableLength >= 16_000, `${stream.writableLength} bytes are in the stream`)
   t.ok(stream.writableLength < 20_000, 'and the others wait')
+  t.notOk(isWaitedFor)
   stream.widen(100_000)
   while (stream.hasSomethingToSend) stream.sendSome(16_384, () => undefined)
   await turn()
   while (stream.hasSomethingToSend) stream.sendSome(16_384, () => undefined)
   t.same([stream.writableLength, socket.writableLength], [0, 0], 'as fast as they are taken')
+  t.ok(isWaitedFor, 'and who takes them is waited for')
   socket.destroy()
 })
 
