@@ -204,7 +204,12 @@ t.test('messages go on beside answers that fill the connection', async (t) => {
   const stream = new ServerStream(ofStream as never, 1, request, { send: 0, receive: 0 })
   const socket = new StreamSocket(stream, connection as never)
   let isWaitedFor = false
-  const timer = { unref: () => timer, refresh: () => (isWaitedFor = true) }
+  const timer = {
+    unref() {
+      return this
+    },
+    refresh: () => (isWaitedFor = true),
+  }
   const { mock: timers } = mock.method(globalThis, 'setTimeout', () => timer)
   socket.setTimeout(1000)
   timers.restore()
