@@ -141,8 +141,8 @@ export class Http2Exchange implements Exchange, ResponseSink {
     const { world } = this.#connection
     const socket = new StreamSocket(this.#stream, this.#connection)
     this.#socket = socket
-    this.body.release()
     const reads = new SmallReads(world, this.peerAddress, () => undefined)
+    this.body.release(() => reads.countWhole())
     return { socket, leftover: Buffer.alloc(0), reads, open: (lines) => socket.open(lines) }
   }
 

@@ -33,8 +33,8 @@ export class RequestBody {
   }
 
   /** It is none: what comes from now on is for whoever counts it himself. */
-  release(): void {
-    this.#unread?.release()
+  release(onSmallJoined: () => void): void {
+    this.#unread?.release(onSmallJoined)
     this.end()
   }
 

@@ -29,7 +29,8 @@ export class StreamSocket extends Duplex implements ClientSocket {
   #unsentBytes = 0
 
   constructor(stream: ServerStream, connection: StreamSocketConnection) {
-    super({ allowHalfOpen: true })
+    // What is not taken waits in the stream, where small pieces of it are put together.
+    super({ allowHalfOpen: true, readableHighWaterMark: 0 })
     this.#stream = stream
     this.#connection = connection
     stream
@@ -59,7 +60,7 @@ export class StreamSocket extends Duplex implements ClientSocket {
   }
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: Done): void {
-    this.#isFull = !this.#stream.write(chunk, this.#connection.onTaken)
+    this.#isFull = !this.#stream.write(chunk, this.#onTaken)
     this.#connection.onWritten(chunk.length)
     this.#awaitingRoom = done
     this.adjust()
@@ -75,9 +76,16 @@ export class StreamSocket extends Duplex implements ClientSocket {
     this.adjust()
   }
 
+  readonly #onTaken = (): void => {
+    this.#timer?.refresh()
+    this.#connection.onTaken()
+    this.adjust()
+  }
+
   /** The connection is full, or is no more. */
   adjust(): void {
-    if (this.#isFull || this.#connection.isFull) return
+    if (this.#isFull) return
+    if (this.#connection.isFull && this.#stream.writableLength >= BESIDE_ANSWERS_BYTES) return
     const done = this.#awaitingRoom
     this.#awaitingRoom = null
     done?.()
@@ -116,3 +124,5 @@ export class StreamSocket extends Duplex implements ClientSocket {
 }
 
 const EMPTY = Buffer.alloc(0)
+/** As much goes on also where answers fill the connection: over a slow line they take seconds, and a message is small. */
+const BESIDE_ANSWERS_BYTES = 16 * 1024

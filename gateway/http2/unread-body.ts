@@ -25,6 +25,7 @@ export class UnreadBody {
   readonly #push: ServerStream['push']
   #turn: BodyTurn | null = null
   #isWaiting = false
+  #onSmallJoined: (() => void) | null = null
   #joined: GatheredBytes | null = null
   #smallFrames = 0
   #bytes = 0
@@ -46,10 +47,14 @@ export class UnreadBody {
     if (this.#isWaiting) turn.slow(true, this.#world.world)
   }
 
-  /** Of what comes from now on nothing is counted here. */
-  release(): void {
-    this.#stream.push = this.#push
+  /**
+   * What comes from now on is counted by whoever takes it. What nobody takes is put together as before, so
+   * that `onSmallJoined` is told of each small frame of it.
+   */
+  release(onSmallJoined: () => void): void {
+    this.#onSmallJoined = onSmallJoined
     if (this.#isWaiting) this.#leave()
+    this.#isWaiting = false
     this.#flush()
   }
 
@@ -59,13 +64,15 @@ export class UnreadBody {
       return this.#push(null)
     }
     this.#bytes += chunk.length
-    if (chunk.length < LIMITS.http2SmallDataFrameBytes) this.#countSmall()
+    const isSmall = chunk.length < LIMITS.http2SmallDataFrameBytes
+    if (isSmall && this.#onSmallJoined === null) this.#countSmall()
     const isTaken = this.#stream.readableFlowing === true
     const isWaiting = this.#isWaiting
     if (!isWaiting && this.#joined === null && (isTaken || chunk.length >= JOINED_BYTES))
       return this.#push(chunk)
     this.#joined ??= new GatheredBytes()
     this.#joined.add(chunk)
+    if (isSmall) this.#onSmallJoined?.()
     if (isWaiting) return false
     return this.#joined.length < JOINED_BYTES || this.#flush()
   }

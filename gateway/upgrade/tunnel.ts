@@ -85,16 +85,28 @@ export class Tunnel extends Duplex implements Deadlined {
   // From the client to the application
 
   readonly #onClientData = (chunk: Buffer): void => {
-    if (this.isCut || this.#isAllSaid) return
+    const isSmall = chunk.length < LIMITS.smallReadBytes
+    if (this.#isDropping) return this.#drop(isSmall)
     if (this.#fromClient.scan(chunk)) this.activeMs = this.#world.nowMs()
     const { reads } = this.#taken!
-    const isSmall = chunk.length < LIMITS.smallReadBytes
     if (isSmall && this.#fromClient.isAtBoundary) reads.countWhole()
     else if (!reads.count(chunk.length)) return void this.destroy()
     if (reads.isWaiting) this.#client!.pause()
     if (isSmall) return this.#gather(chunk)
     this.#passGathered()
     this.#pass(chunk)
+  }
+
+  /** What the client still sends is nobody's. */
+  get #isDropping(): boolean {
+    return this.isCut || this.#isAllSaid
+  }
+
+  /** It costs what it did before. */
+  #drop(isSmall: boolean): void {
+    const { reads } = this.#taken!
+    if (isSmall) reads.countWhole()
+    if (reads.isWaiting) this.#client!.pause()
   }
 
   /** Over TLS each record comes by itself: what is small goes on together, once a turn. */
@@ -122,7 +134,8 @@ export class Tunnel extends Duplex implements Deadlined {
   }
 
   #readOn(): void {
-    if (!this.#isFull && !this.#taken!.reads.isWaiting) this.#client!.resume()
+    const isWanted = this.#isDropping || !this.#isFull
+    if (isWanted && !this.#taken!.reads.isWaiting) this.#client!.resume()
   }
 
   readonly #onClientEnd = (): void => {

@@ -7,7 +7,7 @@ import type { Exchange } from '../wire/exchange.ts'
 import type { Deadlines } from '../wire/deadlines.ts'
 import type { ExchangeOutcome } from '../wire/protocol.ts'
 import { shareOf } from '../wire/share.ts'
-import type { Upstream, UpstreamRequest, Way } from '../wire/upstream-call.ts'
+import { failure, type Upstream, type UpstreamRequest, type Way } from '../wire/upstream-call.ts'
 import type { UpstreamTimeouts } from '../upstream/timeouts.ts'
 import { createCarrier } from './carrier.ts'
 import { ENDINGS, type Ending } from './frames.ts'
@@ -69,6 +69,22 @@ export function createUpgrades(world: UpgradeWorld) {
     return held < shareOf(leftByOthers, most)
   }
 
+  /** Whether one more may be opened. */
+  function hasRoom(claim: Claim, way?: Way): boolean {
+    const [process, tenant, site, client, session] = keysOf(claim)
+    const isOne = world.isExempt?.(claim.client) !== true
+    // What it holds of a connector's connections, nobody else has.
+    if (isOne && way?.isCrowded(0) === true && !way.hasRoomFor(countedWidelyAs(claim.client)))
+      return false
+    return (
+      countOf(process!) < limits.webSocketsPerProcessMax &&
+      hasShare(tenant!, limits.webSocketsPerTenantMax) &&
+      (!isOne || hasShare(site!, limits.webSocketsPerProcessMax)) &&
+      (!isOne || countOf(client!) < limits.webSocketsPerClientMax) &&
+      (session === undefined || countOf(session) < limits.webSocketsPerSessionMax)
+    )
+  }
+
   function enter(keys: readonly string[]): () => void {
     for (const key of keys) counts.set(key, countOf(key) + 1)
     let isIn = true
@@ -86,15 +102,17 @@ export function createUpgrades(world: UpgradeWorld) {
   function start(plan: UpgradePlan): Upstream['request'] {
     return (request, sink) => {
       const { exchange } = plan
+      // A full connection holds what was decided on: together they may be more than there was room for.
+      const isRoom = hasRoom(plan, plan.way)
       const tunnel = new Tunnel({ deadlines, nowMs, idleMs: timeouts.idleMs })
-      const leave = enter(keysOf(plan))
-      tunnel.once('close', leave)
+      if (isRoom) tunnel.once('close', enter(keysOf(plan)))
       return new Handshake(
         {
           deadlines,
           nowMs,
           timeouts,
-          carry: (given, calls) => carry(plan, given, tunnel, calls),
+          carry: (given, calls) =>
+            isRoom ? carry(plan, given, tunnel, calls) : calls.onFailure(NO_ROOM),
           open(upstream, lines) {
             tunnel.attach(exchange.takeSocket!(), upstream, `${lines}${plan.responseLines}`)
             register(exchange, tunnel)
@@ -150,21 +168,7 @@ export function createUpgrades(world: UpgradeWorld) {
   }
 
   return {
-    /** Whether one more may be opened. */
-    hasRoom(claim: Claim, way?: Way): boolean {
-      const [process, tenant, site, client, session] = keysOf(claim)
-      const isOne = world.isExempt?.(claim.client) !== true
-      // What it holds of a connector's connections, nobody else has.
-      if (isOne && way?.isCrowded(0) === true && !way.hasRoomFor(countedWidelyAs(claim.client)))
-        return false
-      return (
-        countOf(process!) < limits.webSocketsPerProcessMax &&
-        hasShare(tenant!, limits.webSocketsPerTenantMax) &&
-        (!isOne || hasShare(site!, limits.webSocketsPerProcessMax)) &&
-        (!isOne || countOf(client!) < limits.webSocketsPerClientMax) &&
-        (session === undefined || countOf(session) < limits.webSocketsPerSessionMax)
-      )
-    },
+    hasRoom,
     /** The way to the application for this one request, in place of the tenant's pool. */
     upstream(plan: UpgradePlan): Upstream {
       const { origin } = plan
@@ -189,6 +193,8 @@ export function createUpgrades(world: UpgradeWorld) {
     },
   }
 }
+
+const NO_ROOM = failure('upstream_busy', 'too many WebSockets are open')
 
 function keysOf({ tenantId, client, sid }: Claim): string[] {
   const site = `@${countedWidelyAs(client)}`

@@ -226,7 +226,9 @@ export class ServerStream extends EventEmitter<StreamEvents> {
       this.#finish()
       return 0
     }
-    const to = Math.min(piece.to, piece.at + Math.min(bytesMax, this.sendWindow))
+    // A client that narrows its windows owes: what has no body goes through such a one, too.
+    const room = Math.max(0, Math.min(bytesMax, this.sendWindow))
+    const to = Math.min(piece.to, piece.at + room)
     const bytes = to - piece.at
     const isWhole = to === piece.to
     const isEnd = isWhole && this.writableEnded && this.#pieces.length === 1 && trailers === null

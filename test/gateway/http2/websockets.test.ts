@@ -1,7 +1,11 @@
 /** WebSockets over HTTP/2: the same decisions, limits and ends as over a socket of their own. */
 import { EventEmitter, once } from 'node:events'
 import { constants } from 'node:http2'
+import { mock } from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
+import { ServerStream } from '../../../gateway/http2/protocol/stream.ts'
+import { StreamSocket } from '../../../gateway/http2/stream-socket.ts'
 import { UnreadBody } from '../../../gateway/http2/unread-body.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { ask } from '../../support/secure-wire.ts'
@@ -145,7 +149,7 @@ t.test('the end of one side is the end of the other', async (t) => {
 t.test('many small messages are what they are for, and no body in tiny pieces', (t) => {
   const taken: Buffer[] = []
   const stream = Object.assign(new EventEmitter(), {
-    readableFlowing: null,
+    readableFlowing: null as boolean | null,
     push: (chunk: Buffer) => taken.push(chunk) > 0,
   })
   let asked = 0
@@ -157,12 +161,70 @@ t.test('many small messages are what they are for, and no body in tiny pieces', 
   const byte = Buffer.from('x')
   for (let count = 0; count <= LIMITS.http2SmallDataFramesFree; count++) stream.push(byte)
   t.same([asked, taken.length], [1, 0])
-  body.release()
+  let joined = 0
+  body.release(() => joined++)
   t.equal(Buffer.concat(taken).length, LIMITS.http2SmallDataFramesFree + 1, 'nothing is lost')
   taken.length = 0
+  stream.readableFlowing = true
   for (let count = 0; count < 10; count++) stream.push(byte)
-  t.same([asked, taken.length], [1, 10])
+  t.same([asked, joined, taken.length], [1, 0, 10])
   t.end()
+})
+
+t.test('tiny frames that the application does not take yet are no buffer each', async (t) => {
+  const connection = { openWindow: () => undefined, sendReset: () => undefined, onOver() {} }
+  const request = { isWhole: false, isHead: false, length: -1 }
+  const windows = { send: 0, receive: 65_536 }
+  const stream = new ServerStream(connection as never, 1, request, windows)
+  const body = new UnreadBody(stream, {} as never)
+  const socket = new StreamSocket(stream, {} as never)
+  let joined = 0
+  body.release(() => joined++)
+  const taken: Buffer[] = []
+  socket.on('data', (chunk: Buffer) => taken.push(chunk))
+  await turn()
+  socket.pause()
+  const bytes = Buffer.from('0123456789'.repeat(1000))
+  for (const byte of bytes) stream.receive(Buffer.from([byte]))
+  t.ok(socket.readableLength <= 4096, `${socket.readableLength} bytes of it in the socket`)
+  t.equal(joined, bytes.length - 1, 'each is counted')
+  stream.receiveEnd()
+  await once(socket.resume(), 'end')
+  t.ok(taken.length < 8, `${taken.length} buffers`)
+  t.same(Buffer.concat(taken), bytes)
+  socket.destroy()
+})
+
+t.test('messages go on beside answers that fill the connection', async (t) => {
+  const connection = { isFull: true, onTaken: () => undefined, onWritten: () => undefined }
+  const waiting = new Set<ServerStream>()
+  const wantsToSend = (stream: ServerStream) => void waiting.add(stream)
+  const ofStream = { wantsToSend, sendReset: () => undefined, onOver() {} }
+  const request = { isWhole: false, isHead: false, length: -1 }
+  const stream = new ServerStream(ofStream as never, 1, request, { send: 0, receive: 0 })
+  const socket = new StreamSocket(stream, connection as never)
+  let isWaitedFor = false
+  const timer = {
+    unref() {
+      return this
+    },
+    refresh: () => (isWaitedFor = true),
+  }
+  const { mock: timers } = mock.method(globalThis, 'setTimeout', () => timer)
+  socket.setTimeout(1000)
+  timers.restore()
+  const message = Buffer.alloc(1000)
+  for (let count = 0; count < 60; count++) socket.write(message)
+  t.ok(stream.writableLength >= 16_000, `${stream.writableLength} bytes are in the stream`)
+  t.ok(stream.writableLength < 20_000, 'and the others wait')
+  t.notOk(isWaitedFor)
+  stream.widen(100_000)
+  while (stream.hasSomethingToSend) stream.sendSome(16_384, () => undefined)
+  await turn()
+  while (stream.hasSomethingToSend) stream.sendSome(16_384, () => undefined)
+  t.same([stream.writableLength, socket.writableLength], [0, 0], 'as fast as they are taken')
+  t.ok(isWaitedFor, 'and who takes them is waited for')
+  socket.destroy()
 })
 
 t.test('a slow reader slows the application, and is given up', async (t) => {

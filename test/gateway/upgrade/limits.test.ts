@@ -3,6 +3,7 @@ import t from 'tap'
 import type { Exchange } from '../../../gateway/wire/exchange.ts'
 import { Deadlines } from '../../../gateway/wire/deadlines.ts'
 import { createUpgrades, type Claim } from '../../../gateway/upgrade/upgrades.ts'
+import type { UpstreamFailure } from '../../../gateway/wire/upstream-call.ts'
 import { createUpstreamRuntime } from '../../../gateway/upstream/runtime.ts'
 import { systemClock } from '../../../shared/clock.ts'
 import { LIMITS } from '../../../shared/limits.ts'
@@ -38,6 +39,7 @@ async function startUpgrades(
     runtime.close()
   })
   /** A handshake that the application does not answer. Answers how to give it up. */
+  const failures: string[] = []
   const begin = (claim: Claim) => {
     const exchange = {} as Exchange // only looked at when the application agrees
     const { origin } = new URL(application.url)
@@ -52,11 +54,11 @@ async function startUpgrades(
         isBodyWhole: true,
         isRawChunked: true,
       },
-      { onError: () => undefined } as never,
+      { onError: ({ code }: UpstreamFailure) => void failures.push(code) } as never,
     )
     return () => call.abort()
   }
-  return { upgrades, begin, application }
+  return { upgrades, begin, application, failures }
 }
 
 t.test('each limit counts handshakes under way, and only its own', async (t) => {
@@ -81,6 +83,20 @@ t.test('each limit counts handshakes under way, and only its own', async (t) => 
   give()
   await until(() => upgrades.hasRoom(of('acme', 'bob')))
   t.notOk(upgrades.hasRoom(of('acme', 'ada')), 'her own two are still there')
+})
+
+t.test('those that a full connection has held together have no more of it', async (t) => {
+  const { upgrades, begin, failures } = await startUpgrades(t)
+  const ada = { tenantId: 'acme', sid: 'ada', client: '' }
+  const held = [1, 2, 3, 4].filter(() => upgrades.hasRoom(ada))
+  const giveUp = held.map(() => begin(ada))
+  t.same(failures, ['upstream_busy', 'upstream_busy'])
+  for (const end of giveUp) end()
+  await until(() => upgrades.hasRoom(ada))
+  begin(ada)
+  begin(ada)
+  t.notOk(upgrades.hasRoom(ada))
+  t.equal(failures.length, 2)
 })
 
 t.test('one client of a tenant has its share, whoever is signed in there', async (t) => {

@@ -138,6 +138,22 @@ t.test('a tunnel that waits for its application is not read when it may be', asy
   t.notOk(tunnel.destroyed)
 })
 
+t.test('what is only dropped is slowed down as well', async (t) => {
+  const smallFrames = { burst: 100, perSecond: 100_000 }
+  const { tunnel, passed, send, client, clock, told } = openTunnel(t, { smallFrames })
+  await turn()
+  tunnel.pause()
+  while (tunnel.readableLength < tunnel.readableHighWaterMark) send(frameOf('y'.repeat(9000)))
+  tunnel.cut({ code: 1001, reason: 'going away' })
+  t.notOk(client.isPaused(), 'what comes is read, though the application takes nothing')
+  for (let count = 0; count <= smallFrames.burst; count++) send(frameOf('x'))
+  t.ok(client.isPaused(), 'it waits')
+  clock.ms += 1000
+  while (client.isPaused()) await turn()
+  t.notOk(tunnel.destroyed)
+  t.same([passed, told], [[], []])
+})
+
 t.test('what has come before the end goes on before it', async (t) => {
   const { tunnel, passed, send } = openTunnel(t)
   await turn()

@@ -30,6 +30,7 @@ function startQueue() {
       queue.add(stream)
       queue.pump()
     },
+    onOver: () => undefined,
   } as unknown as StreamConnection
   const request = { isWhole: true, isHead: false, length: -1 }
   const begin = (id: number, send = 2 ** 30) =>
@@ -98,5 +99,26 @@ t.test('small pieces that wait become large frames, in their order', (t) => {
   t.equal(stream.writableLength, 0)
   t.ok(sent.length < 100, `${sent.length} frames`)
   t.ok(done > 0 && done < 100)
+  t.end()
+})
+
+t.test('an end goes through a window that its client has taken back', (t) => {
+  const { queue, writer, begin } = startQueue()
+  const given: [number, number, boolean][] = []
+  writer.data = (_id: number, _body: Buffer, from: number, to: number, isEnd?: boolean) =>
+    void given.push([from, to, isEnd === true])
+  const stream = begin(1, 10)
+  stream.write(Buffer.alloc(10))
+  writer.isBlocked = true
+  let isTold = false
+  stream.end(Buffer.alloc(0), null, () => (isTold = true))
+  stream.widen(-20)
+  writer.isBlocked = false
+  queue.pump()
+  t.same(given, [
+    [0, 10, false],
+    [0, 0, true],
+  ])
+  t.ok(isTold)
   t.end()
 })
