@@ -110,11 +110,15 @@ export async function findListedDevice(queries: Queries, tenantId: string, devic
   return found
 }
 
-/** Enrolled devices by the hardware that they are on, of these; the latest first. */
+/**
+ * Enrolled devices by the hardware that they are on, of these; the latest first. Of each so many are
+ * read: which hardware it is says the machine.
+ */
 export async function devicesOnMachines(
   queries: Queries,
   tenantId: string,
   hashes: readonly string[],
+  limitOfEach: number,
 ) {
   const { machineHash, deviceId, enrolledAt, revokedAt } = table
   // each by itself: for a list of them a database may rather read the whole tenant
@@ -122,7 +126,8 @@ export async function devicesOnMachines(
     queries
       .select({ machineHash, deviceId, enrolledAt, revokedAt })
       .from(table)
-      .where(and(eq(table.tenantId, tenantId), eq(machineHash, hash))),
+      .where(and(eq(table.tenantId, tenantId), eq(machineHash, hash)))
+      .limit(limitOfEach),
   )
   const all = (await Promise.all(each)).flat().filter((one) => one.revokedAt === null)
   return all.sort((a, b) => b.enrolledAt - a.enrolledAt)

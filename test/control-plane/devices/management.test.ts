@@ -78,6 +78,24 @@ void t.test('lists are paged, filtered and searched', async (t) => {
   t.match(await operator('GET', `${DEVICES}?state=lost`), { status: 400 })
 })
 
+void t.test('very many on one machine are no more to look at than some', async (t) => {
+  const { machine, operator, services } = await startDevices(t)
+  const { deviceId } = await machine()
+  await services.store.change(async ({ queries }) => {
+    const [row] = await queries.select().from(schema.enrolledDevices)
+    const copies = Array.from({ length: 3 * LIMITS.devicesOnMachineMax }, (_, at) => ({
+      ...row!,
+      deviceId: `dev_${String(at).padStart(16, '0')}`,
+    }))
+    await insertRows(queries, schema.enrolledDevices, copies)
+  })
+  const { items } = await operator('GET', `${DEVICES}?limit=20`)
+  const { body } = await operator('GET', `${DEVICES}/${deviceId}`)
+  const counts = [...items, body].map((one) => (one['same_machine'] as string[]).length)
+  t.ok(Math.max(...counts) <= LIMITS.devicesOnMachineMax)
+  t.ok(Math.min(...counts) >= LIMITS.devicesOnMachineMax - 1)
+})
+
 void t.test(
   'a ticket may say whose the device is, and an administrator whose it becomes',
   async (t) => {
