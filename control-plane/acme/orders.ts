@@ -19,6 +19,7 @@ import {
   type AcmeOrder,
 } from '../store/queries/acme-orders.ts'
 import { findCertificate } from '../store/queries/certificates.ts'
+import { takeRate } from '../store/queries/rates.ts'
 import type { Store } from '../store/store.ts'
 import {
   openCertificate,
@@ -68,6 +69,14 @@ const NO_ORDER = {
   dnsLabel: null,
   dnsValue: null,
 } as const
+
+const ENOUGH =
+  'This tenant has asked for many certificates lately. This one is ordered when it is its turn.'
+const ordersOf = ({ tenantId }: AcmeOrder) => ({
+  kind: 'certificate orders',
+  key: tenantId,
+  rate: LIMITS.rateAcmeOrders,
+})
 
 /** What is ordered. */
 const nameOf = ({ identifier, hostname }: AcmeOrder) => identifier ?? hostname
@@ -120,9 +129,16 @@ export function createOrders(world: OrdersWorld) {
         return write(row, { problem: sentenceFor(row, problem) })
       }
       const nowMs = clock.nowMs()
-      const asking = await store.changeOf(row.tenantId, async ({ queries }) => {
+      const asking = await store.changeOf(row.tenantId, async (change) => {
+        const { queries } = change
         const other = await findAhead(queries, row, identifier, nowMs)
         if (other !== undefined) return advanceAcmeOrder(queries, row, behind(other))
+        const waitSeconds = await takeRate(change, ordersOf(row))
+        if (waitSeconds !== undefined)
+          return advanceAcmeOrder(queries, row, {
+            dueAt: nowMs + waitSeconds * SECOND_MS,
+            problem: ENOUGH,
+          })
         return advanceAcmeOrder(queries, row, {
           step: 'asking',
           authority: authority.directory,
