@@ -3,6 +3,8 @@ export const ACME_LIMITS = {
   /** One request to an authority, from the connection to the last byte. */
   acmeRequestMsMax: 30_000,
   acmeAnswerBytesMax: 256 * 1024,
+  /** Of one tenant: authorities count those of all tenants together. A hundred hostnames have theirs at once. */
+  rateAcmeOrders: { burst: 150, perSecond: 30 / 3600 },
   /** One question whether a hostname leads to our gateways, or its record to our zone. */
   acmePreflightMsMax: 10_000,
   acmePreflightBytesMax: 4096,

@@ -4,6 +4,8 @@ export const DEVICE_LIMITS = {
   devicesPerPersonMax: 100,
   devicesRevokedAtOnceMax: 100,
   devicesExportedAtOnceMax: 500,
+  /** On the same hardware: so many are looked at, whatever machines say of themselves. */
+  devicesOnMachineMax: 100,
   /** Those that were revoked stay in lists for so long. */
   deviceRevokedKeptMs: 30 * 24 * 3600 * 1000,
   // tickets

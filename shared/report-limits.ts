@@ -1,5 +1,7 @@
 /** Of what people are told of what has happened; a part of `LIMITS`, which is what is asked. */
 export const REPORT_LIMITS = {
+  /** Pairs of outcome and reason that an application reports, and that are told apart. */
+  figureKindsPerHourMax: 60,
   // the audit trail, and what a page shows of it and of refusals
   /** Of the newest refusals, and of the tenants that have the most. */
   refusalsListedMax: 10,

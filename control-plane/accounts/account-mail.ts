@@ -13,6 +13,7 @@ import { findUser } from '../store/queries/users.ts'
 import { CONSOLE_REALM } from '../store/reserved.ts'
 import type { Actor, Change, Store, TenantChange } from '../store/store.ts'
 import { browserName } from './browser-name.ts'
+import { fold } from './login-keys.ts'
 import type { Tickets, TicketPurpose } from './tickets.ts'
 import type { User, Users } from './users.ts'
 
@@ -63,7 +64,7 @@ export function createAccountMail(world: AccountMailWorld) {
   const { store, tickets, mails, users, baseUrl, clock } = world
   const realmUrl = (tenantId: string) => issuerOf(baseUrl, tenantId)
 
-  /** Whether a link was written; not where the person has been sent enough of them. */
+  /** Whether a link was written; not where the person, or the address, has been sent enough of them. */
   async function sendLink(
     change: TenantChange,
     user: User,
@@ -84,6 +85,7 @@ export function createAccountMail(world: AccountMailWorld) {
       ...(content !== undefined && { content }),
       ...timed,
     }
+    if (purpose !== 'invite' && !(await hasRoom(change, tenantId, purpose, to))) return false
     const issued = await tickets.issue(change, ticket)
     if (issued === undefined) return false
     const { secret, ticketHash, expiresAt } = issued
@@ -111,10 +113,16 @@ export function createAccountMail(world: AccountMailWorld) {
     ) => MailText,
   ) {
     const { tenantId, userId, email } = user
-    const key = `${tenantId} ${userId}`
-    const told = { kind: `mail ${kind}`, key, rate: LIMITS.rateNoticesOfPerson }
-    if ((await takeRate(change, told)) !== undefined) return
-    const isLast = (await leftOfRate(change.queries, told, change.nowMs)) < 1
+    // by the address as well, as for links
+    const told = [userId, fold(email)].map((whose) => {
+      const key = `${tenantId} ${whose}`
+      return { kind: `mail ${kind}`, key, rate: LIMITS.rateNoticesOfPerson }
+    })
+    let isLast = false
+    for (const bucket of told) {
+      if ((await takeRate(change, bucket)) !== undefined) return
+      isLast ||= (await leftOfRate(change.queries, bucket, change.nowMs)) < 1
+    }
     const application = await applicationOf(change, tenantId, language)
     const text = write(mailTextsFor(language), { application, isLast })
     await mails.queue(change, tenantId, letter(email, text))
@@ -316,6 +324,16 @@ export function createAccountMail(world: AccountMailWorld) {
       void mails.deliver()
     },
   }
+}
+
+/** An account may be removed and made again, with the address of somebody who wants none of it. */
+async function hasRoom(change: TenantChange, tenantId: string, purpose: TicketPurpose, to: string) {
+  const ofAddress = {
+    kind: `${purpose} links of address`,
+    key: `${tenantId} ${fold(to)}`,
+    rate: LIMITS.rateInvitationsOfAddress,
+  }
+  return (await takeRate(change, ofAddress)) === undefined
 }
 
 async function applicationOf(

@@ -19,6 +19,7 @@ import {
   type AcmeOrder,
 } from '../store/queries/acme-orders.ts'
 import { findCertificate } from '../store/queries/certificates.ts'
+import { takeRate } from '../store/queries/rates.ts'
 import type { Store } from '../store/store.ts'
 import {
   openCertificate,
@@ -69,6 +70,14 @@ const NO_ORDER = {
   dnsValue: null,
 } as const
 
+const ENOUGH =
+  'This tenant has asked for many certificates lately. This one is ordered when it is its turn.'
+const ordersOf = ({ tenantId }: AcmeOrder) => ({
+  kind: 'certificate orders',
+  key: tenantId,
+  rate: LIMITS.rateAcmeOrders,
+})
+
 /** What is ordered. */
 const nameOf = ({ identifier, hostname }: AcmeOrder) => identifier ?? hostname
 
@@ -106,7 +115,7 @@ export function createOrders(world: OrdersWorld) {
     if (signal.aborted) return undefined
     if (way.kind === 'none') return fail(row, way.obstacle)
     const identifier = way.kind === 'dns' ? way.identifier : row.hostname
-    const free = await authorities.free(row.hostname, row.authority)
+    const free = await authorities.free(row, row.authority)
     if (free.authorities.length === 0) return write(row, { dueAt: free.freeAt })
     for (const authority of free.authorities) {
       try {
@@ -115,14 +124,21 @@ export function createOrders(world: OrdersWorld) {
         // whoever lets us have no account lets no hostname have a certificate
         const problem = problemIn(error)
         if (signal.aborted) return undefined
-        await authorities.isBusy(authority, row.hostname, problem)
+        await authorities.isBusy(authority, row, problem)
         if (authority !== free.authorities.at(-1)) continue
         return write(row, { problem: sentenceFor(row, problem) })
       }
       const nowMs = clock.nowMs()
-      const asking = await store.changeOf(row.tenantId, async ({ queries }) => {
+      const asking = await store.changeOf(row.tenantId, async (change) => {
+        const { queries } = change
         const other = await findAhead(queries, row, identifier, nowMs)
         if (other !== undefined) return advanceAcmeOrder(queries, row, behind(other))
+        const waitSeconds = await takeRate(change, ordersOf(row))
+        if (waitSeconds !== undefined)
+          return advanceAcmeOrder(queries, row, {
+            dueAt: nowMs + waitSeconds * SECOND_MS,
+            problem: ENOUGH,
+          })
         return advanceAcmeOrder(queries, row, {
           step: 'asking',
           authority: authority.directory,
@@ -162,7 +178,6 @@ export function createOrders(world: OrdersWorld) {
   /** `isAgain`: whoever has begun it may have been answered, and have been gone before he wrote it down. */
   async function order(row: AcmeOrder, authority: Authority, isAgain: boolean): Next {
     const { client } = authority
-    const { hostname } = row
     let orderUrl = isAgain ? await client.orderUnderWay(nameOf(row)) : undefined
     try {
       orderUrl ??= (await newOrder(row, authority)).url
@@ -170,11 +185,11 @@ export function createOrders(world: OrdersWorld) {
       const problem = problemIn(error)
       // of any other answer, or none, nobody knows whether there is an order behind it
       if (problem.status !== 429 && problem.status !== 503) throw error
-      await authorities.isBusy(authority, hostname, problem)
+      await authorities.isBusy(authority, row, problem)
       const [dueAt, said] = [clock.nowMs(), sentenceFor(row, problem)]
       return write(row, { ...NO_ORDER, step: 'waiting', dueAt, problem: said })
     }
-    await authorities.takesOrders(authority)
+    await authorities.takesOrders(authority, row)
     return write(row, { step: 'ordered', orderUrl, dueAt: clock.nowMs() })
   }
 
@@ -297,7 +312,7 @@ export function createOrders(world: OrdersWorld) {
     const authority = authorities.find(row.authority)
     const dueAt = clock.nowMs()
     if (authority === undefined) return write(row, { ...NO_ORDER, step: 'waiting', dueAt })
-    const pausedUntil = await authorities.pausedUntil(authority.directory)
+    const pausedUntil = await authorities.pausedUntil(authority.directory, row)
     if (pausedUntil > 0) return write(row, { dueAt: pausedUntil })
     try {
       return await work(authority)
@@ -306,7 +321,7 @@ export function createOrders(world: OrdersWorld) {
       if (signal.aborted) return undefined
       if (!problem.isBusy) return refuse(row, problem)
       if (isOverdue(row)) return refuse(row, problem)
-      const freeAt = await authorities.isBusy(authority, row.hostname, problem)
+      const freeAt = await authorities.isBusy(authority, row, problem)
       return write(row, { dueAt: freeAt, problem: sentenceFor(row, problem) })
     }
   }

@@ -25,8 +25,12 @@ export class AcmeProblem extends Error {
 
   /** The authority cannot take this now, whatever it is: later, or another one. */
   get isBusy(): boolean {
-    const { status, type } = this
-    return status === 0 || status >= 500 || status === 429 || type === 'rateLimited'
+    return this.status === 0 || this.status >= 500 || this.isLimit
+  }
+
+  /** So much has been asked for that it takes no more: by the account, or for one name. */
+  get isLimit(): boolean {
+    return this.status === 429 || this.type === 'rateLimited'
   }
 }
 

@@ -79,7 +79,8 @@ export function createManagement({ store, onChanged }: ManagementWorld) {
     rows: Awaited<ReturnType<typeof devicesListed>>,
   ): Promise<ListedDevice[]> {
     const hashes = [...new Set(rows.map(({ row }) => row.machineHash))]
-    const onThem = await devicesOnMachines(store.read, tenantId, hashes)
+    const most = LIMITS.devicesOnMachineMax
+    const onThem = await devicesOnMachines(store.read, tenantId, hashes, most)
     const byHash = Map.groupBy(onThem, ({ machineHash }) => machineHash)
     return rows.map(({ row, posture }) => {
       const same = byHash.get(row.machineHash) ?? []

@@ -10,6 +10,7 @@ import { LIMITS } from '../../shared/limits.ts'
 import { createRateLimits } from '../../shared/rate-limits.ts'
 import type { EnforcementEvent } from '../../shared/fleet/snapshot.ts'
 import { revokeIn } from '../sessions/revocations.ts'
+import { createFewKinds } from '../monitoring/few-kinds.ts'
 import { ofApplication, tally } from '../monitoring/outcomes.ts'
 import { decodeCursor, toPage, type Page, type PageRequest } from '../store/page.ts'
 import {
@@ -54,6 +55,7 @@ export type Enforcement = ReturnType<typeof createEnforcement>
 
 export function createEnforcement({ store, clock }: { store: Store; clock: Clock }) {
   const rates = createRateLimits(clock)
+  const fewKinds = createFewKinds(clock)
   /**
    * undefined: these may be written down as well. Anybody can knock at a sealed path as often as
    * they like, so what ends a session is never counted together with it.
@@ -115,7 +117,7 @@ export function createEnforcement({ store, clock }: { store: Store; clock: Clock
       )
       for (const use of told.filter(isUseOfMachine)) await noteUse(change, tenantId, use)
       // gateways count on their own: fleet/hub.ts
-      const figures = tally(told.map(ofApplication))
+      const figures = fewKinds(tenantId, tally(told.map(ofApplication)))
       await addFigures(change.queries, 'application', change.nowMs, new Map([[tenantId, figures]]))
     })
   }

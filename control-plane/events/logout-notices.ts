@@ -14,6 +14,7 @@ import { MINUTE_MS, SECOND_MS, nowSeconds, type Clock } from '../../shared/clock
 import { LIMITS } from '../../shared/limits.ts'
 import type { SigningKeys } from '../keys/signing-keys.ts'
 import { createDueRotation } from '../concurrency/due-rotation.ts'
+import { createEdgeLookup } from '../outbound/edge-lookup.ts'
 import {
   claimLogoutNotice,
   deleteLogoutNotice,
@@ -48,7 +49,10 @@ export function createLogoutNotices(world: LogoutNoticesWorld) {
   const slow = new LRUCache<string, { readonly underWayMax: 0 | 1; readonly untilMs: number }>({
     max: LIMITS.slowListenersMax,
   })
-  const agent = new Agent({ connect: { timeout: TIMEOUT_MS }, pipelining: 0 })
+  const agent = new Agent({
+    connect: { timeout: TIMEOUT_MS, lookup: createEdgeLookup() },
+    pipelining: 0,
+  })
   const rotation = createDueRotation<LogoutNoticeRow>({
     underWayMax: LIMITS.logoutNoticesSentMax,
     underWayMaxOf,

@@ -109,7 +109,10 @@ export const DeviceAnswer = v.strictObject({
     v.record(v.string(), v.string()),
     'By fact, since when its value is what it is.',
   ),
-  same_machine: described(v.array(v.string()), 'Other devices on the same hardware.'),
+  same_machine: described(
+    v.array(v.string()),
+    `Other devices on the same hardware, at most ${LIMITS.devicesOnMachineMax}.`,
+  ),
 })
 
 export const DevicePatchBody = v.strictObject({

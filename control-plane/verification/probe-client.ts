@@ -6,7 +6,7 @@ import { Agent, type Dispatcher } from 'undici'
 import { SECOND_MS } from '../../shared/clock.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import { PROBE_CARRIED_HEADER, PROBE_REPLY_HEADER } from '../../shared/probe.ts'
-import { createEdgeLookup } from './edge-lookup.ts'
+import { createEdgeLookup } from '../outbound/edge-lookup.ts'
 
 export type Answer =
   | {

@@ -5,7 +5,7 @@
 import { Agent, getSetCookies } from 'undici'
 import { isThisMachine } from '../../shared/hosts.ts'
 import { LIMITS } from '../../shared/limits.ts'
-import { createEdgeLookup } from './edge-lookup.ts'
+import { createEdgeLookup } from '../outbound/edge-lookup.ts'
 import { problemOf, PROBLEMS, type Problem } from './probe-client.ts'
 
 export interface Page {

@@ -10,6 +10,7 @@ import { LRUCache } from 'lru-cache'
 import { isLocalhost } from '../../shared/hosts.ts'
 import type { Clock } from '../../shared/clock.ts'
 import { LIMITS } from '../../shared/limits.ts'
+import { searched } from '../../shared/search-list.ts'
 
 export interface Address {
   readonly address: string
@@ -130,11 +131,4 @@ export function hostsFileEntries(text: string, name: string): Address[] {
       found.push({ address, family: family as 4 | 6 })
   }
   return found.sort((a, b) => a.family - b.family)
-}
-
-/** Cluster names like `app.production` are found through the search list, as libc would. */
-export function searched(name: string, resolvConf: string): string[] {
-  if (name.endsWith('.')) return []
-  const domains = /^[ \t]*search[ \t]+(.+)$/m.exec(resolvConf)?.[1]?.trim().split(/\s+/) ?? []
-  return domains.slice(0, 6).map((domain) => `${name}.${domain}`)
 }

@@ -1,4 +1,16 @@
-import { and, asc, count, eq, inArray, isNotNull, lte, ne, notInArray, sql } from '../drizzle.ts'
+import {
+  and,
+  asc,
+  count,
+  eq,
+  gt,
+  inArray,
+  isNotNull,
+  lte,
+  ne,
+  notInArray,
+  sql,
+} from '../drizzle.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../engine.ts'
 import { deleteBefore, deleteBy, findBy, insertRows, upsertInto } from '../statements.ts'
@@ -124,6 +136,20 @@ export async function acmeAuthoritiesOf(queries: Queries, directories: readonly 
     .select()
     .from(authorities)
     .where(inArray(authorities.directory, [...directories]))
+}
+
+/** How many are left alone still, of those whose key begins so. */
+export async function countAcmePauses(
+  queries: Queries,
+  { prefix, except, afterMs }: { prefix: string; except: string; afterMs: number },
+): Promise<number> {
+  const { directory, pausedUntil } = authorities
+  const isNamed = sql`substr(${directory}, 1, ${prefix.length}) = ${prefix}`
+  const [row] = await queries
+    .select({ count: count() })
+    .from(authorities)
+    .where(and(isNamed, ne(directory, except), gt(pausedUntil, afterMs)))
+  return row?.count ?? 0
 }
 
 export const putAcmeAuthority = upsertInto(authorities, ['directory'], 'pausedUntil', 'refusals')

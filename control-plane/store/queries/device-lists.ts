@@ -1,4 +1,5 @@
 /** Machines with our agent as people look at them, together with what each says of itself. */
+import { setImmediate as breathe } from 'node:timers/promises'
 import type { DevicePlatform } from '../../../shared/device/facts.ts'
 import type { DeviceState } from '../../../shared/device/messages.ts'
 import {
@@ -12,7 +13,6 @@ import {
   isNotNull,
   isNull,
   lt,
-  or,
   sql,
   type SQL,
 } from '../drizzle.ts'
@@ -33,11 +33,19 @@ export interface DeviceFilter {
   readonly isDuplicate?: boolean | undefined
 }
 
+interface Place {
+  readonly enrolledAt: number
+  readonly deviceId: string
+}
+
 interface Listed {
   readonly filter: DeviceFilter
-  readonly behind: { readonly enrolledAt: number; readonly deviceId: string } | undefined
+  readonly behind: Place | undefined
   readonly limit: number
 }
+
+/** Of which most may not be meant: so many are looked at before others have their turn. */
+const LOOKED_AT_TOGETHER = 5000
 
 const isKept = isNull(table.revokedAt)
 const isTrusted = and(isKept, isNull(table.suspectedAt))
@@ -62,19 +70,51 @@ export async function devicesListed(
   tenantId: string,
   { filter, behind, limit }: Listed,
 ) {
-  const isBehind =
-    behind &&
-    or(
-      lt(table.enrolledAt, behind.enrolledAt),
-      and(eq(table.enrolledAt, behind.enrolledAt), lt(table.deviceId, behind.deviceId)),
-    )
+  const { userId, isDuplicate = false } = filter
+  const isShort = userId !== undefined || isDuplicate // found by an index, or all at once
+  const found: Awaited<ReturnType<typeof devicesBetween>> = []
+  for (let from = behind; ;) {
+    const end = isShort ? undefined : await endOfLook(queries, tenantId, from)
+    const wished = { filter, limit: limit - found.length }
+    found.push(...(await devicesBetween(queries, tenantId, from, end, wished)))
+    if (end === undefined || found.length >= limit) return found
+    from = end
+    await breathe()
+  }
+}
+
+const placeOf = sql`(${table.enrolledAt}, ${table.deviceId})`
+const at = ({ enrolledAt, deviceId }: Place) => sql`(${enrolledAt}, ${deviceId})`
+const isBehind = (from: Place | undefined) => from && sql`${placeOf} < ${at(from)}`
+const NEWEST_FIRST = [desc(table.enrolledAt), desc(table.deviceId)]
+
+async function devicesBetween(
+  queries: Queries,
+  tenantId: string,
+  from: Place | undefined,
+  end: Place | undefined,
+  { filter, limit }: Pick<Listed, 'filter' | 'limit'>,
+) {
+  const isWithin = and(isBehind(from), end && sql`${placeOf} >= ${at(end)}`)
   return await queries
     .select(WITH_POSTURE)
     .from(table)
     .leftJoin(postures, eq(postures.deviceId, table.deviceId))
-    .where(and(eq(table.tenantId, tenantId), isBehind, isMeant(queries, tenantId, filter)))
-    .orderBy(desc(table.enrolledAt), desc(table.deviceId))
+    .where(and(eq(table.tenantId, tenantId), isWithin, isMeant(queries, tenantId, filter)))
+    .orderBy(...NEWEST_FIRST)
     .limit(limit)
+}
+
+/** By the index alone; undefined: there are not so many more. */
+async function endOfLook(queries: Queries, tenantId: string, from: Place | undefined) {
+  const [end] = await queries
+    .select({ enrolledAt: table.enrolledAt, deviceId: table.deviceId })
+    .from(table)
+    .where(and(eq(table.tenantId, tenantId), isBehind(from)))
+    .orderBy(...NEWEST_FIRST)
+    .limit(1)
+    .offset(LOOKED_AT_TOGETHER - 1)
+  return end
 }
 
 function isMeant(queries: Queries, tenantId: string, filter: DeviceFilter): SQL | undefined {
@@ -110,11 +150,15 @@ export async function findListedDevice(queries: Queries, tenantId: string, devic
   return found
 }
 
-/** Enrolled devices by the hardware that they are on, of these; the latest first. */
+/**
+ * Enrolled devices by the hardware that they are on, of these; the latest first. Of each so many are
+ * read: which hardware it is says the machine.
+ */
 export async function devicesOnMachines(
   queries: Queries,
   tenantId: string,
   hashes: readonly string[],
+  limitOfEach: number,
 ) {
   const { machineHash, deviceId, enrolledAt, revokedAt } = table
   // each by itself: for a list of them a database may rather read the whole tenant
@@ -122,7 +166,8 @@ export async function devicesOnMachines(
     queries
       .select({ machineHash, deviceId, enrolledAt, revokedAt })
       .from(table)
-      .where(and(eq(table.tenantId, tenantId), eq(machineHash, hash))),
+      .where(and(eq(table.tenantId, tenantId), eq(machineHash, hash)))
+      .limit(limitOfEach),
   )
   const all = (await Promise.all(each)).flat().filter((one) => one.revokedAt === null)
   return all.sort((a, b) => b.enrolledAt - a.enrolledAt)

@@ -104,6 +104,21 @@ t.test('every kind of notice has its end', async (t) => {
   }
 })
 
+t.test('whoever makes an account again and again writes no more to its address', async (t) => {
+  const { create, mails, services } = await start(t)
+  const { accountMail, store, users } = services
+  for (let count = 0; count < 2 * PER_HOUR; count++) {
+    const bob = await create('bob')
+    await store.change((change) => accountMail.tellEmailChanged(change, bob, 'eve@acme.test', 'en'))
+    await accountMail.forgotten('acme', 'bob', ACTOR, 'en')
+    await services.mails.deliver()
+    await users.remove('acme', bob.userId, ACTOR)
+  }
+  const sent = Map.groupBy(mails, ({ subject }) => /^Reset/.test(subject))
+  t.equal(sent.get(false)?.length, PER_HOUR)
+  t.equal(sent.get(true)?.length, LIMITS.rateInvitationsOfAddress.burst)
+})
+
 /** Invites as many as go out at once. */
 const inviteABurst = ({ services, ada }: Awaited<ReturnType<typeof start>>, isKept: boolean) =>
   services.store.change(async (change) => {

@@ -163,6 +163,37 @@ void t.test('others do not wait long for the limit of one hostname', async (t) =
   ])
 })
 
+void t.test('a tenant that runs into limits keeps nobody else waiting', async (t) => {
+  const hostnames = Array.from({ length: 24 }, (_, at) => `a${at + 10}.example.test`)
+  const { run, orders, authority, services, clock } = await startWith(t, { hostnames })
+  const limit = { status: 429, type: 'rateLimited', retryAfter: '12000' } as const
+  for (const hostname of hostnames) authority.refuse(hostname, limit)
+  for (let rounds = 0; rounds < 3; rounds++) {
+    await run()
+    const nextMs = Math.min(...(await orders()).map(({ dueAt }) => dueAt))
+    clock.advance(nextMs - clock.nowMs() + 1000)
+  }
+  await services.tenants.create(tenantNamed('next', { hostnames: ['next.example.test'] }), ACTOR)
+  await services.tenants.publish('next', ACTOR)
+  await run()
+  t.match((await orders()).at(-1), { hostname: 'next.example.test', step: 'issued' })
+})
+
+void t.test('a limit that several tenants have met is one of all', async (t) => {
+  const { run, orders, authority, services } = await startWith(t)
+  const limit = { status: 429, type: 'rateLimited', retryAfter: '7200' } as const
+  authority.refuse('*', limit)
+  await run()
+  for (const name of ['one', 'two', 'three', 'four']) {
+    const asked = authority.requests.length
+    await services.tenants.create(tenantNamed(name, { hostnames: [`${name}.example.test`] }), ACTOR)
+    await services.tenants.publish(name, ACTOR)
+    await run()
+    t.equal(authority.requests.length > asked, ['one', 'two'].includes(name), name)
+  }
+  t.ok((await orders()).every(({ step }) => step === 'waiting'))
+})
+
 void t.test('a busy authority is replaced by the next', async (t) => {
   const { run, orders, authority, second, services } = await startWith(t, { count: 2 })
   authority.refuse('*', { status: 503, type: 'serverInternal', retryAfter: '3600' })

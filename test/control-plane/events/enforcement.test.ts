@@ -1,6 +1,7 @@
 import t from 'tap'
 import { schema } from '../../../control-plane/store/schema.ts'
 import { LIMITS } from '../../../shared/limits.ts'
+import { REFUSE_REASONS, SIGN_IN_REASONS } from '../../../shared/reasons.ts'
 import type { EnforcementEvent } from '../../../shared/fleet/snapshot.ts'
 import { ACTOR, movableClock, startServices, tenantNamed } from '../../support/control-plane.ts'
 import { startFeedApi } from '../../support/feed-api.ts'
@@ -59,6 +60,31 @@ void t.test('what a middleware says of machines is a figure and no event', async
     'application forwarded session 1',
     'application refused machine_unknown 3',
   ])
+})
+
+void t.test('of very many kinds that an application reports few are told apart', async (t) => {
+  const { enforcement, store, clock } = await startReports(t)
+  const reasons = [...SIGN_IN_REASONS, ...REFUSE_REASONS]
+  const all = ['refused', 'sign_in', 'sealed', 'terminate', 'step_up', 'forwarded'].flatMap(
+    (outcome) => reasons.map((reason) => ({ outcome, reason })),
+  )
+  t.ok(all.length > 2 * LIMITS.figureKindsPerHourMax)
+  const rows = async () => {
+    await enforcement.take('acme', 'web-1', all)
+    const figures = await store.read.select().from(schema.figures)
+    const last = Math.max(...figures.filter(({ step }) => step === 'minute').map(({ at }) => at))
+    return figures.filter(({ step, at }) => step === 'minute' && at === last)
+  }
+  for (const name of ['first', 'next']) {
+    const own = await rows()
+    t.ok(own.length <= LIMITS.figureKindsPerHourMax + 6, name)
+    t.equal(
+      own.reduce((sum, { count }) => sum + count, 0),
+      all.length,
+      'and none is lost',
+    )
+    clock.advance(3_600_000)
+  }
 })
 
 void t.test('who signs out at one gateway is signed out at all of them', async (t) => {

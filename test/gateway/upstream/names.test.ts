@@ -1,5 +1,6 @@
 import t from 'tap'
-import { createNames, hostsFileEntries, searched } from '../../../gateway/upstream/names.ts'
+import { createNames, hostsFileEntries } from '../../../gateway/upstream/names.ts'
+import { searched } from '../../../shared/search-list.ts'
 import type { Address, Resolve } from '../../../gateway/upstream/names.ts'
 import { MINUTE_MS } from '../../../shared/clock.ts'
 

@@ -92,7 +92,12 @@ export function deviceTable(
 const sameMachineHint = ({ sameMachine }: ListedDevice): Html | '' =>
   sameMachine.length === 0
     ? ''
-    : html`<span class="hint">Same hardware enrolled ${sameMachine.length + 1} times</span>`
+    : html`<span class="hint">Same hardware enrolled ${timesText(sameMachine.length + 1)}</span>`
+
+const timesText = (times: number): string =>
+  times < LIMITS.devicesOnMachineMax
+    ? `${times} times`
+    : `${LIMITS.devicesOnMachineMax} times or more`
 
 export function policyCell(found: Compliance | undefined): Html {
   if (found === undefined) return badge('Not judged')

@@ -1,20 +1,13 @@
 /** What is looked at from here is an edge or an application, wherever a hostname leads. */
+import dns from 'node:dns'
+import { syncBuiltinESMExports } from 'node:module'
 import t from 'tap'
-import { createEdgeLookup, type Lookup } from '../../../control-plane/verification/edge-lookup.ts'
-
-const familyOf = (address: string) => (address.includes(':') ? 6 : 4)
+import { createEdgeLookup } from '../../../control-plane/outbound/edge-lookup.ts'
 
 /** Of a name that leads to these; undefined where it leads nowhere. */
 function lookedUp(addresses: readonly string[], all: boolean, hostname = 'app.example.com') {
-  const resolve: Lookup = (_hostname, options, callback) => {
-    t.equal(options.all, true)
-    callback(
-      null,
-      addresses.map((address) => ({ address, family: familyOf(address) })),
-    )
-  }
   return new Promise((done) =>
-    createEdgeLookup(resolve)(hostname, { all }, (error, found) =>
+    createEdgeLookup(() => Promise.resolve(addresses))(hostname, { all }, (error, found) =>
       done(error === null ? found : error.code),
     ),
   )
@@ -40,4 +33,20 @@ void t.test('gateways are out there, in a private network or on this machine', a
     ],
     'what is this machine by its name is asked of nobody',
   )
+})
+
+void t.test('no thread of the pool waits for a name server that is silent', async (t) => {
+  const { lookup } = dns
+  const put = (by: unknown) => {
+    Object.assign(dns, { lookup: by })
+    syncBuiltinESMExports()
+  }
+  let asked = 0
+  put((_name: string, _options: unknown, answer: (error: Error) => void) => {
+    asked += 1
+    answer(new Error('by getaddrinfo'))
+  })
+  t.teardown(() => put(lookup))
+  await new Promise<void>((done) => createEdgeLookup()('app.invalid', { all: true }, () => done()))
+  t.equal(asked, 0)
 })
