@@ -24,7 +24,7 @@ import { tenantsCreatedAt } from '../store/queries/tenants.ts'
 import type { Store } from '../store/store.ts'
 import { ofEdge } from './outcomes.ts'
 import type { Figure } from '../store/monitoring-names.ts'
-import { toSeries, type Series, type SeriesSpan } from './series.ts'
+import { openSeries, toSeries, type Series, type SeriesSpan } from './series.ts'
 import { mayHoldEndOfWeek } from './weeks.ts'
 
 const SERVICE_FIGURES_KEPT = [
@@ -60,12 +60,14 @@ export function createFigures({ store, clock }: { store: Store; clock: Clock }) 
     },
 
     /** Days hold the hours that have not become part of their day yet, too. */
-    async series(tenantId: string, { fromMs, toMs, step }: SeriesSpan): Promise<Series> {
-      const shortest = step === 'minute' ? 'minute' : 'hour'
-      const hours = await figuresWithin(store.read, tenantId, shortest, fromMs, toMs)
-      const days =
-        step === 'day' ? await figuresWithin(store.read, tenantId, 'day', fromMs, toMs) : []
-      return toSeries([...days, ...hours], { fromMs, toMs, step })
+    async series(tenantId: string, span: SeriesSpan): Promise<Series> {
+      const { fromMs, toMs, step } = span
+      const kept = step === 'day' ? (['day', 'hour'] as const) : [step]
+      const series = openSeries(span)
+      for (const one of kept)
+        for await (const rows of figuresWithin(store.read, tenantId, one, fromMs, toMs))
+          series.add(rows)
+      return series.whole()
     },
 
     /** Of all tenants together. */

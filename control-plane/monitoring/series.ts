@@ -27,32 +27,44 @@ export function wholeSteps({ fromMs, toMs, step }: SeriesSpan): SeriesSpan {
   return { fromMs: beginOf(step, fromMs), toMs: beginOf(step, toMs + STEP_MS[step] - 1), step }
 }
 
+type Row = Omit<FigureRow, 'tenantId' | 'step'>
+
 /** In the order of sources, outcomes and reasons, so that a line keeps its place. */
-export function toSeries(
-  rows: readonly Omit<FigureRow, 'tenantId' | 'step'>[],
-  { fromMs, toMs, step }: SeriesSpan,
-): Series {
+export function openSeries({ fromMs, toMs, step }: SeriesSpan) {
   const times = Array.from(
     { length: (toMs - fromMs) / STEP_MS[step] },
     (_, place) => fromMs + place * STEP_MS[step],
   )
   const lines = new Map<string, Omit<Line, 'total' | 'counts'> & { counts: number[] }>()
-  for (const { source, outcome, reason, at, count } of rows) {
-    const key = [source, outcome, reason].join(' ')
-    let line = lines.get(key)
-    if (line === undefined) {
-      line = { source, outcome, reason, counts: times.map(() => 0) }
-      lines.set(key, line)
-    }
-    const place = (beginOf(step, at) - fromMs) / STEP_MS[step]
-    line.counts[place] = (line.counts[place] ?? 0) + count
-  }
-  const inOrder = [...lines].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, line]) => line)
+
   return {
-    times,
-    lines: inOrder.map((line) => ({
-      ...line,
-      total: line.counts.reduce((sum, count) => sum + count, 0),
-    })),
+    add(rows: readonly Row[]): void {
+      for (const { source, outcome, reason, at, count } of rows) {
+        const key = [source, outcome, reason].join(' ')
+        let line = lines.get(key)
+        if (line === undefined) {
+          line = { source, outcome, reason, counts: times.map(() => 0) }
+          lines.set(key, line)
+        }
+        const place = (beginOf(step, at) - fromMs) / STEP_MS[step]
+        line.counts[place] = (line.counts[place] ?? 0) + count
+      }
+    },
+    whole(): Series {
+      const inOrder = [...lines].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, line]) => line)
+      return {
+        times,
+        lines: inOrder.map((line) => ({
+          ...line,
+          total: line.counts.reduce((sum, count) => sum + count, 0),
+        })),
+      }
+    },
   }
+}
+
+export function toSeries(rows: readonly Row[], span: SeriesSpan): Series {
+  const series = openSeries(span)
+  series.add(rows)
+  return series.whole()
 }

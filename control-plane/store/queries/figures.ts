@@ -1,4 +1,5 @@
 /** Figures: added to their minute and hour at once, read as sums, rolled up by the hour. */
+import { setImmediate as breathe } from 'node:timers/promises'
 import { and, asc, eq, gte, inArray, lt, sql, sum } from '../drizzle.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../shared/clock.ts'
 import type { Figure, FigureOutcome, FigureSource, KeptStep } from '../monitoring-names.ts'
@@ -40,19 +41,33 @@ const addRows = addTo(table)
 const isWithin = (tenantId: string, step: KeptStep, fromMs: number, toMs: number) =>
   and(eq(table.tenantId, tenantId), eq(table.step, step), gte(table.at, fromMs), lt(table.at, toMs))
 
-/** In the order of time. */
-export async function figuresWithin(
+/** More than there are of one tenant and one time: 3 sources, 13 outcomes, 72 reasons. */
+const ROWS_TOGETHER = 3000
+
+/** In the order of time; of very many, some, and then others have their turn. */
+export async function* figuresWithin(
   queries: Queries,
   tenantId: string,
   step: KeptStep,
   fromMs: number,
   toMs: number,
-): Promise<FigureRow[]> {
-  return await queries
-    .select()
-    .from(table)
-    .where(isWithin(tenantId, step, fromMs, toMs))
-    .orderBy(asc(table.at))
+): AsyncGenerator<readonly FigureRow[], void> {
+  for (let from = fromMs; ;) {
+    const rows: FigureRow[] = await queries
+      .select()
+      .from(table)
+      .where(isWithin(tenantId, step, from, toMs))
+      .orderBy(asc(table.at))
+      .limit(ROWS_TOGETHER)
+    const lastAt = rows.at(-1)?.at
+    if (rows.length < ROWS_TOGETHER || lastAt === undefined) {
+      yield rows
+      return
+    }
+    yield rows.filter(({ at }) => at < lastAt) // of the last there may be more
+    from = lastAt
+    await breathe()
+  }
 }
 
 export async function figureSums(

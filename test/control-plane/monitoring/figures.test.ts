@@ -157,3 +157,25 @@ void t.test('what a middleware reports is counted, under names that are known', 
     { outcome: 'step_up', reason: 'binding', total: 1 },
   ])
 })
+
+void t.test('very many are added up in turns, and none twice', async (t) => {
+  const { services, add } = await startFigures(t)
+  const reasons = Array.from({ length: 1000 }, (_, at) => `reason ${at}`)
+  for (let hours = 0; hours < 8; hours++)
+    await add(
+      START_MS - hours * HOUR_MS,
+      ...reasons.map((reason) => ({ outcome: 'refused', reason, count: 1 }) as const),
+    )
+  let turns = 0
+  const count = () => {
+    turns += 1
+    turn = setImmediate(count)
+  }
+  let turn = setImmediate(count)
+  const span = { fromMs: START_MS - 7 * HOUR_MS, toMs: START_MS + HOUR_MS, step: 'hour' } as const
+  const { lines } = await services.figures.series('acme', span)
+  clearImmediate(turn)
+  t.same(new Set(lines.map(({ total }) => total)), new Set([8]))
+  t.equal(lines.length, reasons.length)
+  t.ok(turns >= 2)
+})
