@@ -103,7 +103,7 @@ void t.test('of a thousand reports others have their turn between some and the n
     let turn = setImmediate(count)
     await enforcement.take('acme', 'app-1', events)
     clearImmediate(turn)
-    t.ok(turns >= 10, events[0]?.outcome)
+    t.ok(turns >= 10, events[0]?.outcome ?? '')
   }
   t.match(await machines.one('acme', serviceId), { requests: 1000 })
   const counted = (await store.read.select().from(schema.figures))
