@@ -26,8 +26,9 @@ import { takeRate } from '../store/queries/rates.ts'
 import { isSidRevoked } from '../store/queries/revocations.ts'
 import { noteMachineUse } from '../store/queries/services.ts'
 import { findSession, usersOfSessions } from '../store/queries/sessions.ts'
-import { findTenant } from '../store/queries/tenants.ts'
+import { findTenant, requireTenant } from '../store/queries/tenants.ts'
 import { isTrialId } from '../store/queries/users.ts'
+import { changeInSlices } from '../store/change-in-batches.ts'
 import type { Queries } from '../store/engine.ts'
 import { pruneWith } from '../store/statements.ts'
 import type { Change, Store } from '../store/store.ts'
@@ -46,6 +47,9 @@ const RATES = {
   events: LIMITS.rateEnforcementEvents,
   refusals: LIMITS.rateRefusals,
 }
+
+/** Of those that are looked at one by one. */
+const EVENTS_PER_CHANGE = 50
 
 export type KeptEvent = Readonly<EnforcementEventRow>
 /** Of one tenant: whose it is, the caller has proven. */
@@ -98,24 +102,43 @@ export function createEnforcement({ store, clock }: { store: Store; clock: Clock
     }
   }
 
+  /** Each of them by itself, some in a change: a thousand in one would be a while without anybody else. */
+  async function eachOf<Event extends OwnEvent>(
+    tenantId: string,
+    events: readonly Event[],
+    work: (change: Change, some: readonly Event[]) => Promise<void>,
+  ) {
+    await changeInSlices(store, events, EVENTS_PER_CHANGE, async (change, some) => {
+      await requireTenant(change.queries, tenantId)
+      await work(change, some)
+    })
+  }
+
   async function write(
     tenantId: string,
     instance: string,
     heeded: readonly OwnEvent[],
     taken: readonly OwnEvent[],
   ) {
+    const told = taken.filter(isOfPerson)
+    const uses = told.filter(isUseOfMachine)
+    const noteUses = async (change: Change, some: readonly UseOfMachine[]) => {
+      for (const use of some) await noteUse(change, tenantId, use)
+    }
+    // the last ones go together with the rest: of a few it is one change
+    const [ahead, last] = [heeded.slice(0, -EVENTS_PER_CHANGE), heeded.slice(-EVENTS_PER_CHANGE)]
+    await eachOf(tenantId, ahead, (change, some) => enforce(change, tenantId, some))
+    await eachOf(tenantId, uses.slice(0, -EVENTS_PER_CHANGE), noteUses)
     await store.change(async (change) => {
-      if ((await findTenant(change.queries, tenantId)) === undefined)
-        throw new Refusal('tenant_not_found')
-      await enforce(change, tenantId, heeded)
-      const told = taken.filter(isOfPerson)
+      await requireTenant(change.queries, tenantId)
+      await enforce(change, tenantId, last)
       await keep(
         change,
         tenantId,
         instance,
         told.filter((event) => !isUseOfMachine(event)),
       )
-      for (const use of told.filter(isUseOfMachine)) await noteUse(change, tenantId, use)
+      await noteUses(change, uses.slice(-EVENTS_PER_CHANGE))
       // gateways count on their own: fleet/hub.ts
       const figures = fewKinds(tenantId, tally(told.map(ofApplication)))
       await addFigures(change.queries, 'application', change.nowMs, new Map([[tenantId, figures]]))
