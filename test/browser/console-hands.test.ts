@@ -119,7 +119,7 @@ t.test('a small screen', { skip: WITHOUT_CHROMIUM }, async (t) => {
 
   await page.goto(at('/tenants/acme-hands/integration/client-secret'))
   await page.getByRole('button', { name: 'Show client secret' }).click()
-  await page.locator('.copyable code').waitFor()
+  await page.locator('.copyable button').waitFor() // shown by the script
   for (const viewport of [PHONE, NARROW]) {
     await page.setViewportSize(viewport)
     t.ok(await isInSight(page, '.copyable button'), 'the button that copies')
