@@ -81,12 +81,12 @@ export const ConnectionAnswer = v.strictObject({
     'Enter it at the provider, exactly like this. For `saml`: the ACS URL.',
   ),
   post_logout_redirect_uri: described(
-    v.string(),
-    'With `signs_out`: enter it at the provider as an address that people return to.',
+    v.nullable(v.string()),
+    'With `signs_out`: enter it at the provider as an address that people return to. `null` where the provider offers no sign-out.',
   ),
   back_channel_logout_uri: described(
-    v.string(),
-    'Enter it at a provider that speaks OpenID Connect Back-Channel Logout: sessions that it ends are ended here.',
+    v.nullable(v.string()),
+    'Enter it at a provider that speaks OpenID Connect Back-Channel Logout: sessions that it ends are ended here. `null` for `github` and `saml`.',
   ),
   state: described(
     v.picklist(CONNECTION_STATES),

@@ -44,7 +44,7 @@ export class StreamSocket extends Duplex implements ClientSocket {
   open(lines: string): number {
     const fields: string[] = [':status', '200']
     appendLines(fields, lines)
-    const accept = fields.indexOf('sec-websocket-accept')
+    const accept = fields.findIndex((name, at) => at % 2 === 0 && name === ACCEPT)
     if (accept !== -1) fields.splice(accept, 2)
     this.#stream.respond(fields, false)
     return lines.length
@@ -123,6 +123,7 @@ export class StreamSocket extends Duplex implements ClientSocket {
   }
 }
 
+const ACCEPT = 'sec-websocket-accept'
 const EMPTY = Buffer.alloc(0)
 /** As much goes on also where answers fill the connection: over a slow line they take seconds, and a message is small. */
 const BESIDE_ANSWERS_BYTES = 16 * 1024

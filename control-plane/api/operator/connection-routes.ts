@@ -13,6 +13,7 @@ import { pageOf } from '../../requests/paging.ts'
 import { endpointsOf, json, nothing, type Endpoint } from '../endpoint.ts'
 import { RemovedUserAnswer } from '../answer-fields.ts'
 import { enforcedAnswers, WAITS } from './enforced-answers.ts'
+import { offersSignOut, speaksOpenId } from '../../connections/presets.ts'
 import { backChannelUrlOf, enteredUrlOf, signedOutUrlOf } from '../../connections/addresses.ts'
 import type { ApiWorld } from '../world.ts'
 
@@ -31,8 +32,12 @@ export function connectionEndpoints(world: ApiWorld): readonly Endpoint[] {
     ofConnection({
       ...connection,
       redirectUri: enteredUrlOf(baseUrl, connection),
-      postLogoutRedirectUri: signedOutUrlOf(baseUrl, connection),
-      backChannelLogoutUri: backChannelUrlOf(baseUrl, connection),
+      postLogoutRedirectUri: offersSignOut(connection.preset)
+        ? signedOutUrlOf(baseUrl, connection)
+        : null,
+      backChannelLogoutUri: speaksOpenId(connection.preset)
+        ? backChannelUrlOf(baseUrl, connection)
+        : null,
     })
   return [
     operator.post(ALL, {

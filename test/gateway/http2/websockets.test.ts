@@ -1,4 +1,5 @@
 /** WebSockets over HTTP/2: the same decisions, limits and ends as over a socket of their own. */
+import { hash } from 'node:crypto'
 import { EventEmitter, once } from 'node:events'
 import { constants } from 'node:http2'
 import { mock } from 'node:test'
@@ -115,6 +116,26 @@ t.test('an application that does not agree', async (t) => {
     t.ok(stream.closed, 'nobody waits for what its client would have said')
     t.equal(stream.rstCode, constants.NGHTTP2_NO_ERROR)
   }
+})
+
+t.test('of the application’s agreement only its proof stays behind', async (t) => {
+  const origin = await startRawOrigin(t, (socket) => {
+    socket.once('data', (head: Buffer) => {
+      const [, key = ''] = /^sec-websocket-key: (.*)\r$/im.exec(String(head)) ?? []
+      const accept = hash('sha1', `${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`, 'base64')
+      socket.write(
+        'HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n' +
+          `X-Odd: sec-websocket-accept\r\nSec-WebSocket-Accept: ${accept}\r\nX-Last: 1\r\n\r\n`,
+      )
+    })
+  })
+  const http2 = await startHttp2Edge(t, origin.url)
+  const { status, headers } = await answerTo(
+    openStream(http2, '/live', { cookie: http2.edge.session() }),
+  )
+  t.equal(status, 200)
+  t.match(headers, { 'x-odd': 'sec-websocket-accept', 'x-last': '1' })
+  t.notOk('sec-websocket-accept' in headers)
 })
 
 t.test('the end of one side is the end of the other', async (t) => {

@@ -28,14 +28,7 @@ export function connectionFields(
   const { issuer, issuerHint } = GUIDANCE[preset]
   const charactersMax = LIMITS.connectionFieldCharactersMax
   return html`
-    ${textField({
-      name: 'name',
-      label: 'Name',
-      hint: 'On the button: “Continue with …”.',
-      charactersMax: LIMITS.connectionNameCharactersMax,
-      value: known?.name,
-      attempt,
-    })}
+    ${nameField(known, attempt)}
     ${textField({
       name: 'issuer',
       label: 'Issuer',
@@ -111,3 +104,14 @@ export function connectionFields(
     }
   `
 }
+
+/** Of whichever kind it is. */
+export const nameField = (known: { readonly name: string } | undefined, attempt?: Attempt): Html =>
+  textField({
+    name: 'name',
+    label: 'Name',
+    hint: 'On the button: “Continue with …”.',
+    charactersMax: LIMITS.connectionNameCharactersMax,
+    value: known?.name,
+    attempt,
+  })

@@ -2,6 +2,7 @@
 import { html } from 'hono/html'
 import * as v from 'valibot'
 import { LIMITS } from '../../../../shared/limits.ts'
+import { nameField } from './connection-form.ts'
 import type { SamlConnection } from '../../../connections/saml/saml-connections.ts'
 import {
   checkField,
@@ -82,14 +83,7 @@ export function samlFields(attempt: Attempt | undefined, known?: SamlConnection)
     })
   const stays = known === undefined ? '' : ' Leave empty to keep what is known.'
   return html`
-    ${textField({
-      name: 'name',
-      label: 'Name',
-      hint: 'On the button: “Continue with …”.',
-      charactersMax: LIMITS.connectionNameCharactersMax,
-      value: known?.name,
-      attempt,
-    })}
+    ${nameField(known, attempt)}
     ${textField({
       name: 'metadata_url',
       label: 'Metadata address',

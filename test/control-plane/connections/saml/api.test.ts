@@ -38,6 +38,11 @@ t.test('a connection is made, shown, changed and read anew', async (t) => {
   t.same((await call('GET', `${ONE}/saml`)).body, made.body)
   const shared = v.parse(ConnectionAnswer, (await call('GET', ONE)).body)
   t.match(shared, { preset: 'saml', client_id: '', redirect_uri: said.acs_url })
+  t.match(
+    shared,
+    { post_logout_redirect_uri: null, back_channel_logout_uri: null },
+    'nothing to enter there that is refused here',
+  )
 
   document = metadataXml([key.certificate, next.certificate])
   const refreshed = await call('POST', `${ONE}/saml/refresh`, {})
