@@ -122,8 +122,8 @@ export function createMetrics(world: MetricsWorld, keys?: ReplacedKeys) {
     registers,
   })
   emitted.inc({ event: 'signin.denied' }, 0)
-  store.onCommit(({ events, tookMs, isElsewhere }) => {
-    if (isElsewhere) return
+  store.onCommit(({ events, tookMs, isFromLog }) => {
+    if (isFromLog) return
     changes.observe(tookMs / SECOND_MS)
     for (const event of events) emitted.inc({ event })
   })

@@ -61,8 +61,8 @@ export function createLogoutNotices(world: LogoutNoticesWorld) {
     claim,
     onError: (error) => log.error({ error }, 'logout notices wait for the next round'),
   })
-  store.onCommit(({ revoked, isElsewhere }) => {
-    if (revoked.size > 0 && !isElsewhere) void rotation.deliver()
+  store.onCommit(({ revoked, isFromLog }) => {
+    if (revoked.size > 0 && !isFromLog) void rotation.deliver()
   })
 
   function underWayMaxOf(tenantId: string): number {

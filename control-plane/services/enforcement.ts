@@ -166,9 +166,9 @@ export async function openEnforcement(world: ServicesWorld, below: TenantService
   })
   const holders = followHolders({ presence: connectorPresence, tell: fleet.holdersChanged })
   let [fleetChanges, fleetFollowed, heardPosition] = [0, 0, -1]
-  store.onCommit(({ tenantIds, revoked, isOfFleet, removedGateways, isElsewhere }) => {
+  store.onCommit(({ tenantIds, revoked, isOfFleet, removedGateways, isFromLog }) => {
     for (const tenantId of tenantIds) fleet.tenantChanged(tenantId)
-    if (!isElsewhere) return
+    if (!isFromLog) return
     tellRevoked(revoked)
     for (const gatewayId of removedGateways) fleet.forget(gatewayId)
     if (isOfFleet) followAgain()

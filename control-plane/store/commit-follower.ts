@@ -16,7 +16,7 @@ interface Followed {
   readonly nodes: Pick<Nodes, 'nodeId' | 'head' | 'after'>
   readonly pollMs?: number
   readonly behindMs?: number
-  /** Of another node. */
+  /** Of another node; or of this one, which has not been answered whether it is kept. */
   readonly onNews: (news: LoggedNews) => void
   /** All up to there has been told. */
   readonly onHeard: (position: number) => void
@@ -31,10 +31,13 @@ export async function followCommits(followed: Followed) {
   let readMs = performance.now()
   let isClosed = false
   let timer: NodeJS.Timeout | undefined
+  /** What this node has told of itself, and will find in the log. */
+  const told = new Set<number>()
   onHeard(known.position)
 
   function restart(head: typeof known) {
     known = head
+    told.clear() // positions may come again
     onRestart()
   }
 
@@ -46,7 +49,8 @@ export async function followCommits(followed: Followed) {
       if (rows[0]?.position !== known.position + 1) restart(head)
       else
         for (const news of rows) {
-          if (news.nodeId !== nodes.nodeId) onNews(news)
+          const isToldHere = told.delete(news.position) && news.nodeId === nodes.nodeId
+          if (!isToldHere) onNews(news)
           known = { epoch: head.epoch, position: news.position }
         }
     }
@@ -71,6 +75,10 @@ export async function followCommits(followed: Followed) {
   return {
     /** Whether others may have committed what this node has not heard of, for too long. */
     isBehind: () => performance.now() - readMs > behindMs,
+    /** This node has been answered that its own is kept, and tells of it. */
+    isTold(position: number) {
+      if (position > known.position) told.add(position)
+    },
     async close() {
       isClosed = true
       clearTimeout(timer)

@@ -73,8 +73,11 @@ interface Committed extends News {
   readonly events: readonly string[]
   /** From when it was asked for. */
   readonly tookMs: number
-  /** By another control plane, which has told whom it could. */
-  readonly isElsewhere: boolean
+  /**
+   * Read in the log: another control plane has told whom it could, or this one's answer was lost and
+   * nobody has been told.
+   */
+  readonly isFromLog: boolean
 }
 
 /** `position`: of the change, for whoever waits for other control planes; null: there are none. */
@@ -124,7 +127,7 @@ export async function openStore(engine: Engine, clock: Clock): Promise<Store> {
     engine.nodes &&
     (await followCommits({
       nodes: engine.nodes,
-      onNews: (news) => tell({ ...news, revision: null, events: [], tookMs: 0, isElsewhere: true }),
+      onNews: (news) => tell({ ...news, revision: null, events: [], tookMs: 0, isFromLog: true }),
       onHeard(position) {
         heard = position
         for (const listener of heardListeners) listener(position)
@@ -158,7 +161,8 @@ export async function openStore(engine: Engine, clock: Clock): Promise<Store> {
     const result = await writing.noted(kept)
     const tookMs = performance.now() - askedMs
     const revokedWhole = gathered.revoked.whole()
-    const committed = { ...gathered, revoked: revokedWhole, tookMs, isElsewhere: false }
+    const committed = { ...gathered, revoked: revokedWhole, tookMs, isFromLog: false }
+    if (position !== null) follower?.isTold(position)
     tell(committed)
     return { result, revoked: committed.revoked, position }
   }

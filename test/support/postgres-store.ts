@@ -53,26 +53,45 @@ export const failOnce = (state: string) => {
   }
 }
 
-/** Between the engine and the server; `onCommit` decides what becomes of the next one. */
+/**
+ * Between the engine and the server; `onCommit` decides what becomes of the next one. With `away
+ * behind` there is no way to the server any more, until `isAway` says otherwise.
+ */
 export async function startRelay(t: Teardown, port: number) {
-  const relay = { onCommit: 'pass' as 'pass' | 'cut before' | 'cut behind', sent: '' }
+  const relay = {
+    onCommit: 'pass' as 'pass' | 'cut before' | 'cut behind' | 'away behind',
+    isAway: false,
+    sent: '',
+  }
+  const ends = new Set<() => void>()
   const server = createServer((near) => {
+    if (relay.isAway) return void near.destroy()
     const far: Socket = connect(port, '127.0.0.1')
-    const end = () => void (near.destroy(), far.destroy())
+    const end = () => {
+      ends.delete(end)
+      near.destroy()
+      far.destroy()
+    }
+    ends.add(end)
     for (const socket of [near, far]) socket.on('error', end).on('close', end)
-    let isAnswerLost = false
+    let onAnswer: (() => void) | undefined
     near.on('data', (chunk) => {
       const text = chunk.toString('latin1')
       relay.sent += text
       if (text.includes('; COMMIT') && relay.onCommit !== 'pass') {
         if (relay.onCommit === 'cut before') end()
-        isAnswerLost = relay.onCommit === 'cut behind'
+        if (relay.onCommit === 'cut behind') onAnswer = end
+        if (relay.onCommit === 'away behind') onAnswer = goAway
         relay.onCommit = 'pass'
       }
       far.write(chunk)
     })
-    far.on('data', (chunk) => (isAnswerLost ? end() : near.write(chunk)))
+    far.on('data', (chunk) => (onAnswer === undefined ? near.write(chunk) : onAnswer()))
   })
+  function goAway() {
+    relay.isAway = true
+    for (const end of ends) end()
+  }
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   t.teardown(() => server.close())
   return Object.assign(relay, { port: (server.address() as AddressInfo).port })

@@ -37,16 +37,25 @@ async function startFollowing(t: Test, startAt = 0) {
   }
 }
 
-t.test('what others commit is told once and in order, and its own is left out', async (t) => {
-  const { told, commit, heard } = await startFollowing(t, 7)
-  await heard(7)
-  for (const nodeId of ['other', 'own', 'third', 'own', 'other']) commit(nodeId)
-  await heard(12)
-  t.same(told, [8, 10, 12])
-})
+t.test(
+  'what others commit is told once and in order, and what it has told is left out',
+  async (t) => {
+    const { told, follower, commit, heard } = await startFollowing(t, 7)
+    await heard(7)
+    follower.isTold(9)
+    for (const nodeId of ['other', 'own', 'third', 'own', 'other']) commit(nodeId)
+    await heard(12)
+    t.same(told, [8, 10, 11, 12], 'also its own, of which it has had no answer')
+    follower.isTold(11)
+    commit('own')
+    await heard(13)
+    t.same(told, [8, 10, 11, 12, 13])
+  },
+)
 
 t.test('whoever finds rows missing, or another database, starts over', async (t) => {
-  const { log, told, commit, heard } = await startFollowing(t)
+  const { log, told, follower, commit, heard } = await startFollowing(t)
+  follower.isTold(4) // of which the next database knows nothing
   log.position = 5 // and the rows have been pruned
   await heard(5)
   commit('other')
@@ -56,7 +65,9 @@ t.test('whoever finds rows missing, or another database, starts over', async (t)
   log.position = 3
   log.rows = []
   await heard(3)
-  t.same(told, ['restart', 6, 'restart'])
+  commit('own')
+  await heard(4)
+  t.same(told, ['restart', 6, 'restart', 4])
 })
 
 t.test('a database that is away is told of, and read on from where it was', async (t) => {

@@ -10,9 +10,11 @@ import {
   lt,
   sql,
 } from '../../../control-plane/store/drizzle.ts'
-import type { Change } from '../../../control-plane/store/store.ts'
+import { nowSeconds, systemClock } from '../../../shared/clock.ts'
+import { openStore, type Change } from '../../../control-plane/store/store.ts'
 import { openPostgres } from '../../../control-plane/store/engines/postgres.ts'
 import { postgresAddress } from '../../../control-plane/store/engines/postgres-address.ts'
+import { joinNodes } from '../../../control-plane/store/engines/postgres-nodes.ts'
 import { migrations } from '../../../control-plane/store/migrations/migrations.ts'
 import { openSqlite } from '../../../control-plane/store/engines/sqlite.ts'
 import { schema } from '../../../control-plane/store/schema.ts'
@@ -20,6 +22,7 @@ import { temporaryFolder } from '../../support/control-plane.ts'
 import { ownPostgres } from '../../support/databases.ts'
 import { freePort } from '../../support/ports.ts'
 import { startPostgres } from '../../support/postgres.ts'
+import { until } from '../../support/fleet.ts'
 import { sqliteIndexes } from '../../support/sqlite-indexes.ts'
 import {
   asAdmin,
@@ -206,6 +209,37 @@ t.test('a commit whose answer is lost is looked up: made again only if it was no
     /set_config\('lock_timeout', '2000', true\), set_config\('statement_timeout', '5000', true\)/,
   )
   t.match(relay.sent, /set_config\('idle_in_transaction_session_timeout', '5000', true\)/)
+})
+
+t.test('a commit of which nobody could be answered is told of once it is seen', async (t) => {
+  const url = await newUrl()
+  const { port } = await ownPostgres()
+  const relay = await startRelay(t, port)
+  const address = postgresAddress(url.replace(`:${port}/`, `:${relay.port}/`))
+  const engine = await openPostgres(address, { busyMsMax: 100 })
+  const nodes = await joinNodes(engine.reader, 'own', { host: 'localhost', pid: process.pid })
+  const store = await openStore({ ...engine, nodes }, systemClock)
+  t.teardown(() => store.close())
+  const told: unknown[] = []
+  store.onCommit(({ tenantIds, revoked, isFromLog }) =>
+    told.push({ tenantIds, revoked: [...revoked.keys()], isFromLog }),
+  )
+  const revoked = { all: 0, sids: { s1: nowSeconds(systemClock) }, subjects: {} }
+  const revoke = () =>
+    store.change(async (change) => {
+      await change.touch('acme')
+      change.revoke('acme', revoked)
+    })
+  relay.onCommit = 'away behind'
+  await t.rejects(revoke(), { code: 'unavailable' })
+  t.strictSame(told, [])
+  relay.isAway = false
+  await until(() => told.length > 0)
+  const news = { tenantIds: ['acme'], revoked: ['acme'] }
+  t.strictSame(told, [{ ...news, isFromLog: true }])
+  await revoke()
+  await new Promise<void>((resolve) => store.onHeard((position) => position >= 2 && resolve()))
+  t.strictSame(told.slice(1), [{ ...news, isFromLog: false }], 'the next one by itself, and once')
 })
 
 t.test('connections that the server ends are replaced, whatever they were doing', async (t) => {
