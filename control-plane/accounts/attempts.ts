@@ -27,7 +27,7 @@ import {
   upsertAddressBlock,
   wasRefusedSince,
 } from '../store/queries/attempts.ts'
-import { addFigures } from '../store/queries/figures.ts'
+import { addFiguresOf } from '../store/queries/figures.ts'
 import {
   failedLately,
   lastSignInOf,
@@ -150,7 +150,7 @@ export function createAttempts({
     const begun = row.isFailure ? begunPauses(known, policies) : []
     if (begun.includes('user_paused')) await notePause(change, attempt, known, policies)
     const figures = tally(ofSignIn(state, row.isFailure, begun, note))
-    await addFigures(queries, 'realm', nowMs, new Map([[attempt.tenantId, figures]]))
+    await addFiguresOf(queries, 'realm', nowMs, attempt.tenantId, figures)
     if (note === 'device_break_glass') await noteBreakGlass(change, attempt, 'device')
     if (isIn && isBreakGlass(known, policies)) await noteBreakGlass(change, attempt, 'password')
     const data = { ...(attempt.userId && { subject: attempt.userId }), reason, ip: row.ip }

@@ -21,7 +21,7 @@ import {
   type EventFilter,
   type NewEnforcementEvent,
 } from '../store/queries/enforcement-events.ts'
-import { addFigures } from '../store/queries/figures.ts'
+import { addFiguresOf } from '../store/queries/figures.ts'
 import { takeRate } from '../store/queries/rates.ts'
 import { isSidRevoked } from '../store/queries/revocations.ts'
 import { noteMachineUse } from '../store/queries/services.ts'
@@ -141,7 +141,7 @@ export function createEnforcement({ store, clock }: { store: Store; clock: Clock
       await noteUses(change, uses.slice(-EVENTS_PER_CHANGE))
       // gateways count on their own: fleet/hub.ts
       const figures = fewKinds(tenantId, tally(told.map(ofApplication)))
-      await addFigures(change.queries, 'application', change.nowMs, new Map([[tenantId, figures]]))
+      await addFiguresOf(change.queries, 'application', change.nowMs, tenantId, figures)
     })
   }
 

@@ -14,17 +14,19 @@ import {
   rollUp,
 } from '../store/queries/figures.ts'
 import {
+  additionsWithin,
   deleteRefusalsBefore,
   deleteServiceFiguresBefore,
   mostRefused,
   serviceFiguresWithin,
+  takeAdditions,
   type RefusedTenant,
 } from '../store/queries/service-figures.ts'
 import { tenantsCreatedAt } from '../store/queries/tenants.ts'
 import type { Store } from '../store/store.ts'
 import { ofEdge } from './outcomes.ts'
 import type { Figure } from '../store/monitoring-names.ts'
-import { openSeries, toSeries, type Series, type SeriesSpan } from './series.ts'
+import { openSeries, type Series, type SeriesSpan } from './series.ts'
 import { mayHoldEndOfWeek } from './weeks.ts'
 
 const SERVICE_FIGURES_KEPT = [
@@ -73,7 +75,10 @@ export function createFigures({ store, clock }: { store: Store; clock: Clock }) 
     /** Of all tenants together. */
     async seriesOfAll(span: SeriesSpan): Promise<Series> {
       const { fromMs, toMs, step } = span
-      return toSeries(await serviceFiguresWithin(store.read, step, fromMs, toMs), span)
+      const series = openSeries(span)
+      series.add(await serviceFiguresWithin(store.read, step, fromMs, toMs))
+      series.add(await additionsWithin(store.read, fromMs, toMs))
+      return series.whole()
     },
 
     /** Who was refused most in the hour, or in the day (UTC), that is under way. */
@@ -89,6 +94,7 @@ export function createFigures({ store, clock }: { store: Store; clock: Clock }) 
       const nowMs = clock.nowMs()
       const minutesKeptFrom = nowMs - LIMITS.figureMinutesKeptMs
       const works = [
+        (queries: Store['read']) => takeAdditions(queries, limit),
         (queries: Store['read']) =>
           rollUp(queries, ['minute', 'quarter'], minutesKeptFrom, limit, mayHoldEndOfWeek),
         (queries: Store['read']) => deleteFiguresBefore(queries, 'quarter', hoursKeptFrom(), limit),

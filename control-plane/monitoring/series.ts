@@ -62,9 +62,3 @@ export function openSeries({ fromMs, toMs, step }: SeriesSpan) {
     },
   }
 }
-
-export function toSeries(rows: readonly Row[], span: SeriesSpan): Series {
-  const series = openSeries(span)
-  series.add(rows)
-  return series.whole()
-}

@@ -32,7 +32,7 @@ export const figures = table(
   ],
 )
 
-/** The same for all tenants together. A count is added to its minute, its hour and its day. */
+/** The same for all tenants together, with days, and up to a minute later. */
 export const serviceFigures = table(
   'service_figures',
   {
@@ -46,6 +46,27 @@ export const serviceFigures = table(
   (table) => [
     primaryKey({
       columns: [table.step, table.at, table.source, table.outcome, table.reason],
+    }),
+  ],
+)
+
+/**
+ * What changes of one tenant have counted in a minute, until it is added to those of all together:
+ * on rows of all, changes of tenants would wait for each other.
+ */
+export const figureAdditions = table(
+  'figure_additions',
+  {
+    tenantId: text('tenant_id').notNull(),
+    at: whole('at').notNull(),
+    source: text('source').$type<FigureSource>().notNull(),
+    outcome: text('outcome').$type<FigureOutcome>().notNull(),
+    reason: text('reason').notNull(),
+    count: whole('count').notNull(),
+  },
+  (table) => [
+    primaryKey({
+      columns: [table.tenantId, table.at, table.source, table.outcome, table.reason],
     }),
   ],
 )

@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs'
 import { addressOf } from '../../listener/client-address.ts'
 import { isProofDemanded } from '../../policy/device.ts'
 import { asKnown } from '../../store/precedence.ts'
-import { addFigures } from '../../store/queries/figures.ts'
+import { addFiguresOf } from '../../store/queries/figures.ts'
 import { deviceCheckedPage, deviceFailedPage } from '../pages/device-page.ts'
 import { placeOf, requestIdOf, showMessage, showPage } from '../show.ts'
 import type { Realm, RealmContext, RealmWorld } from '../world.ts'
@@ -123,7 +123,7 @@ export function deviceProofPages(realm: Realm, world: RealmWorld) {
       const content = { user_id: userId, address: addressOf(ctx.req) }
       await change.audit(actor, { action: 'device.proof.foreign_browser', tenantId, content })
       const { queries, nowMs } = change
-      await addFigures(queries, 'realm', nowMs, new Map([[tenantId, [FOREIGN]]]))
+      await addFiguresOf(queries, 'realm', nowMs, tenantId, [FOREIGN])
       const data = { subject: userId, reason: FOREIGN.reason, ip: content.address }
       await change.emit('signin.denied', tenantId, data)
     })

@@ -6,7 +6,7 @@ import type { Figure, FigureOutcome, FigureSource, KeptStep } from '../monitorin
 import { schema } from '../schema.ts'
 import type { Queries } from '../engine.ts'
 import { addTo, deleteSome, isOneOf } from '../statements.ts'
-import { addServiceFigures } from './service-figures.ts'
+import { addForService, addServiceFigures } from './service-figures.ts'
 
 const table = schema.figures
 export type FigureRow = typeof table.$inferSelect
@@ -21,19 +21,40 @@ export const STEP_MS: Readonly<Record<KeptStep, number>> = {
 
 export const beginOf = (step: KeptStep, atMs: number) => atMs - (atMs % STEP_MS[step])
 
-/** Of any number of tenants in few statements: a gateway tells thousands at once. */
+/** Of any number of tenants in few statements: a gateway tells thousands at once. In a change alone. */
 export async function addFigures(
   queries: Queries,
   source: FigureSource,
   atMs: number,
   byTenant: ReadonlyMap<string, readonly Figure[]>,
 ): Promise<void> {
+  await addForTenants(queries, source, atMs, [...byTenant])
+  await addServiceFigures(queries, source, atMs, byTenant)
+}
+
+/** In a change of that tenant. */
+export async function addFiguresOf(
+  queries: Queries,
+  source: FigureSource,
+  atMs: number,
+  tenantId: string,
+  figures: readonly Figure[],
+): Promise<void> {
+  await addForTenants(queries, source, atMs, [[tenantId, figures]])
+  await addForService(queries, source, atMs, tenantId, figures)
+}
+
+async function addForTenants(
+  queries: Queries,
+  source: FigureSource,
+  atMs: number,
+  byTenant: readonly (readonly [tenantId: string, figures: readonly Figure[]])[],
+) {
   const steps = (['minute', 'hour'] as const).map((step) => ({ step, at: beginOf(step, atMs) }))
-  const rows = [...byTenant].flatMap(([tenantId, figures]) =>
+  const rows = byTenant.flatMap(([tenantId, figures]) =>
     figures.flatMap((figure) => steps.map((step) => ({ ...figure, tenantId, source, ...step }))),
   )
   await addRows(queries, rows)
-  await addServiceFigures(queries, source, atMs, byTenant)
 }
 
 const addRows = addTo(table)

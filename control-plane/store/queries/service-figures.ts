@@ -1,5 +1,5 @@
 /** Figures of all tenants together, and which of them are refused most. */
-import { and, asc, desc, eq, gte, lt } from '../drizzle.ts'
+import { and, asc, desc, eq, gte, lt, sql } from '../drizzle.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../shared/clock.ts'
 import {
   REFUSAL_OUTCOMES,
@@ -10,13 +10,14 @@ import {
 import { isReserved } from '../reserved.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../engine.ts'
-import { addTo, deleteSome } from '../statements.ts'
+import { addTo, deleteSome, isOneOf } from '../statements.ts'
 
-const { serviceFigures: table, tenantRefusals, tenants } = schema
+const { serviceFigures: table, figureAdditions: additions, tenantRefusals, tenants } = schema
 type ServiceFigureRow = typeof table.$inferSelect
 
 const addRows = addTo(table)
 const addRefusals = addTo(tenantRefusals)
+const addAdditions = addTo(additions)
 
 const STEPS = [
   ['minute', MINUTE_MS],
@@ -27,37 +28,91 @@ const RANKED_STEPS = [STEPS[1], STEPS[2]] as const
 
 const REFUSALS: ReadonlySet<string> = new Set(REFUSAL_OUTCOMES)
 
-/** In the change that counts it for its tenant (queries/figures.ts). */
+const stepsAt = <Step extends string>(
+  steps: readonly (readonly [Step, number])[],
+  atMs: number,
+): { step: Step; at: number }[] => steps.map(([step, ms]) => ({ step, at: atMs - (atMs % ms) }))
+
+/** In a change of one tenant, which waits for none of another: `takeAdditions` brings them together. */
+export async function addForService(
+  queries: Queries,
+  source: FigureSource,
+  atMs: number,
+  tenantId: string,
+  figures: readonly Figure[],
+): Promise<void> {
+  if (isReserved(tenantId)) return
+  const at = atMs - (atMs % MINUTE_MS)
+  await addAdditions(
+    queries,
+    figures.map((figure) => ({ ...figure, tenantId, at, source })),
+  )
+  await countRefusals(queries, atMs, [[tenantId, figures]])
+}
+
+/** In a change that is alone, of any number of tenants. */
 export async function addServiceFigures(
   queries: Queries,
   source: FigureSource,
   atMs: number,
   byTenant: ReadonlyMap<string, readonly Figure[]>,
 ): Promise<void> {
-  const sums = new Map<string, Figure>()
-  const refusals: { readonly tenantId: string; readonly count: number }[] = []
-  for (const [tenantId, figures] of byTenant) {
-    if (isReserved(tenantId)) continue
-    let refused = 0
-    for (const figure of figures) {
-      const key = `${figure.outcome} ${figure.reason}`
-      sums.set(key, { ...figure, count: figure.count + (sums.get(key)?.count ?? 0) })
-      if (REFUSALS.has(figure.outcome)) refused += figure.count
+  const own = [...byTenant].filter(([tenantId]) => !isReserved(tenantId))
+  const at = atMs - (atMs % MINUTE_MS)
+  await addSums(
+    queries,
+    own.flatMap(([, figures]) => figures.map((figure) => ({ ...figure, source, at }))),
+  )
+  await countRefusals(queries, atMs, own)
+}
+
+/** What changes of tenants have counted; answers how many rows there were, at most so many. */
+export async function takeAdditions(queries: Queries, limit: number): Promise<number> {
+  const rows = await queries
+    .delete(additions)
+    .where(isOneOf(queries, additions, undefined, limit, asc(additions.at)))
+    .returning()
+  await addSums(queries, rows)
+  return rows.length
+}
+
+type Counted = Figure & { readonly source: FigureSource; readonly at: number }
+
+/** Each row once: no statement adds to one twice. */
+async function addSums(queries: Queries, counted: readonly Counted[]) {
+  const sums = new Map<string, ServiceFigureRow>()
+  for (const { source, at: atMs, outcome, reason, count } of counted)
+    for (const { step, at } of stepsAt(STEPS, atMs)) {
+      const key = [step, at, source, outcome, reason].join(' ')
+      const sum = count + (sums.get(key)?.count ?? 0)
+      sums.set(key, { step, at, source, outcome, reason, count: sum })
     }
-    if (refused > 0) refusals.push({ tenantId, count: refused })
-  }
-  const at = <Step extends string>(steps: readonly (readonly [Step, number])[]) =>
-    steps.map(([step, ms]) => ({ step, at: atMs - (atMs % ms) }))
-  const steps = at(STEPS)
-  await addRows(
-    queries,
-    [...sums.values()].flatMap((figure) => steps.map((step) => ({ ...figure, ...step, source }))),
-  )
-  const ranked = at(RANKED_STEPS)
-  await addRefusals(
-    queries,
-    refusals.flatMap((refusal) => ranked.map((step) => ({ ...refusal, ...step }))),
-  )
+  await addRows(queries, [...sums.values()])
+}
+
+async function countRefusals(
+  queries: Queries,
+  atMs: number,
+  byTenant: readonly (readonly [tenantId: string, figures: readonly Figure[]])[],
+) {
+  const steps = stepsAt(RANKED_STEPS, atMs)
+  const rows = byTenant.flatMap(([tenantId, figures]) => {
+    const refused = figures.filter(({ outcome }) => REFUSALS.has(outcome))
+    if (refused.length === 0) return []
+    const count = refused.reduce((sum, figure) => sum + figure.count, 0)
+    return steps.map((step) => ({ tenantId, ...step, count }))
+  })
+  await addRefusals(queries, rows)
+}
+
+/** What is not among those of all yet, by the minute. */
+export async function additionsWithin(queries: Queries, fromMs: number, toMs: number) {
+  const { at, source, outcome, reason } = additions
+  return await queries
+    .select({ at, source, outcome, reason, count: sql<number>`sum(${additions.count})` })
+    .from(additions)
+    .where(and(gte(at, fromMs), lt(at, toMs)))
+    .groupBy(at, source, outcome, reason)
 }
 
 /** In the order of time. */

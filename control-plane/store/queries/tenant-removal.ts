@@ -76,6 +76,7 @@ const LEFT_BEHIND = [
   schema.signIns,
   schema.enforcementEvents,
   schema.figures,
+  schema.figureAdditions,
   schema.tenantRefusals,
   schema.outbox,
 ] as const

@@ -1,7 +1,7 @@
 /** Figures of all tenants together: added to with each tenant's own, and kept for as long. */
 import t, { type Test } from 'tap'
 import type { Figure } from '../../../control-plane/store/monitoring-names.ts'
-import { addFigures } from '../../../control-plane/store/queries/figures.ts'
+import { addFiguresOf } from '../../../control-plane/store/queries/figures.ts'
 import { schema } from '../../../control-plane/store/schema.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../shared/clock.ts'
 import { LIMITS } from '../../../shared/limits.ts'
@@ -20,8 +20,8 @@ async function startFigures(t: Test) {
     ...services,
     clock,
     add: (tenantId: string, ...figures: Figure[]) =>
-      services.store.change(({ queries }) =>
-        addFigures(queries, 'realm', clock.nowMs(), new Map([[tenantId, figures]])),
+      services.store.changeOf(tenantId, ({ queries }) =>
+        addFiguresOf(queries, 'realm', clock.nowMs(), tenantId, figures),
       ),
   }
 }
@@ -33,19 +33,24 @@ void t.test('what tenants are counted for is counted for the service, at every s
   await add('other', denied(3))
   await add('console', denied(100))
   const fromMs = Date.parse('2026-03-01T00:00:00Z')
-  for (const step of ['minute', 'hour', 'day'] as const) {
-    const { lines } = await figures.seriesOfAll({ fromMs, toMs: fromMs + DAY_MS, step })
-    t.match(
-      lines,
-      [
-        { outcome: 'denied', total: 5 },
-        { outcome: 'forwarded', total: 5 },
-      ],
-      step,
+  const totals = async () => {
+    const all = ['minute', 'hour', 'day'] as const
+    const series = all.map((step) => figures.seriesOfAll({ fromMs, toMs: fromMs + DAY_MS, step }))
+    return (await Promise.all(series)).map(({ lines }) =>
+      lines.map(({ outcome, total }) => `${outcome} ${total}`),
     )
   }
+  const wanted = Array.from({ length: 3 }, () => ['denied 5', 'forwarded 5'])
+  t.same(await totals(), wanted, 'at once')
+  await figures.prune(1)
+  t.same(await totals(), wanted, 'some of them added together')
+  await figures.prune(100)
+  t.same(await totals(), wanted, 'and all of them')
+  await add('third', denied(1))
+  await figures.prune(100)
+  t.same((await totals())[2], ['denied 6', 'forwarded 5'], 'and what came later')
   const minutes = { fromMs: START_MS, toMs: START_MS + 2 * MINUTE_MS, step: 'minute' } as const
-  t.match((await figures.seriesOfAll(minutes)).lines[0], { counts: [2, 3] })
+  t.match((await figures.seriesOfAll(minutes)).lines[0], { counts: [2, 4] })
   const own = await figures.series('acme', minutes)
   t.match(own, { times: [START_MS, START_MS + MINUTE_MS], lines: [{ counts: [2, 0] }, {}] })
 })
