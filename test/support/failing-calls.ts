@@ -13,6 +13,7 @@ export const NO_STRACE = (() => {
 
 const ATTACHED_MS_MAX = 10_000
 const POLL_MS = 20
+const GONE = -1
 
 /** Also of what these begin. Ends what it does, not the programs, when the answer is called. */
 export async function failCalls(
@@ -28,7 +29,7 @@ export async function failCalls(
   })
   const gone = once(tracer, 'exit')
   const untilMs = performance.now() + ATTACHED_MS_MAX
-  while (!pids.every((pid) => tracerOf(pid) === tracer.pid)) {
+  while (!pids.every((pid) => [tracer.pid, GONE].includes(tracerOf(pid)))) {
     if (performance.now() > untilMs) throw new Error(`strace is not at ${pids.join(', ')}`)
     await sleep(POLL_MS)
   }
@@ -38,6 +39,14 @@ export async function failCalls(
   }
 }
 
+/** A worker of a database server may have ended meanwhile. */
 function tracerOf(pid: number): number {
-  return Number(/^TracerPid:\s+(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1])
+  try {
+    const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+    return Number(/^TracerPid:\s+(\d+)$/m.exec(status)?.[1])
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT' || code === 'ESRCH') return GONE
+    throw error
+  }
 }
