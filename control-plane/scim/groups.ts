@@ -42,6 +42,7 @@ import {
 } from './group-attributes.ts'
 import type { Operation } from './patch-operations.ts'
 import { ScimError } from './scim-error.ts'
+import { withoutTrailing } from '../../shared/trailing.ts'
 
 export type ScimGroups = ReturnType<typeof createScimGroups>
 
@@ -247,12 +248,12 @@ const PLAIN_MAX = 56
 
 /** For rules and headers, which know ASCII alone. */
 function spelledPlainly(displayName: string): string {
-  const plain = displayName
+  const letters = displayName
     .normalize('NFKD')
     .replaceAll(/\p{M}/gu, '')
     .replaceAll(/[^A-Za-z0-9 ._-]+/g, '-')
     .replace(/^[^A-Za-z0-9]+/, '')
     .slice(0, PLAIN_MAX)
-    .replace(/[ -]+$/, '')
+  const plain = withoutTrailing(letters, ' -')
   return GROUP_NAME.test(plain) ? plain : 'group'
 }
