@@ -5,15 +5,16 @@
  */
 import { hash } from 'node:crypto'
 import { HOUR_MS } from '../../shared/clock.ts'
+import { LIMITS } from '../../shared/limits.ts'
 import { findIdentity } from '../store/queries/connections.ts'
 import type { ConnectionRow } from '../store/queries/connections.ts'
-import { findSession } from '../store/queries/sessions.ts'
 import {
   deleteUpstreamLogoutsBefore,
   deleteUpstreamSessionsBefore,
+  findUpstreamLogout,
+  forgetUpstreamSessions,
   insertUpstreamLogout,
-  upstreamSessionsOfSid,
-  upstreamSessionsOfSubject,
+  someUpstreamSessions,
 } from '../store/queries/upstream-sessions.ts'
 import { pruneWith } from '../store/statements.ts'
 import type { Actor, Change, Store } from '../store/store.ts'
@@ -27,6 +28,9 @@ import type { ProviderDocuments } from './provider-documents.ts'
 /** Longer than a sign-in may take, and a token of before be taken. */
 const KEPT_MS = 24 * HOUR_MS
 const REASON = 'upstream_logout'
+const USED = 'the logout token was used before'
+/** A provider may have begun thousands by one session of its own: others' changes come between. */
+const AT_ONCE = LIMITS.sessionsEndedPerChangeMax
 
 type Connection = Pick<
   ConnectionRow,
@@ -61,26 +65,20 @@ export function createBackChannel({
     async take(connection: Connection, token: string, actor: Actor): Promise<number> {
       const claims = await claimsOf(connection, token)
       const { tenantId, connectionId } = connection
-      return store.change(async (change) => {
-        const { queries, nowMs } = change
-        const isNew = await insertUpstreamLogout(queries, {
-          ...{ connectionId, tenantId, jtiHash: hash('sha256', claims.jti, 'base64url') },
-          upstreamSid: claims.sid ?? '',
-          expiresAt: nowMs + KEPT_MS,
-        })
-        if (!isNew) throw new ProviderProblem('the logout token was used before')
-        const targets = await targetsOf(change, connection, claims)
-        for (const target of targets) {
-          const { notBefore } = await revokeIn(change, tenantId, target, REASON)
-          const content = { ...target, not_before: notBefore, reason: REASON }
-          await change.audit(actor, {
-            action: 'sessions.revoked',
-            tenantId,
-            content: { ...content, connection_id: connectionId },
-          })
-        }
-        return targets.length
-      })
+      const jtiHash = hash('sha256', claims.jti, 'base64url')
+      const logout = { connectionId, tenantId, jtiHash, upstreamSid: claims.sid ?? '' }
+      if ((await findUpstreamLogout(store.read, connectionId, jtiHash)) !== undefined)
+        throw new ProviderProblem(USED)
+      /** Whom an earlier change of this token has signed out. */
+      const told = new Set<string>()
+      for (let count = 0; ;) {
+        const { targets, isLast } = await store.change((change) =>
+          endSome(change, { connection, claims, logout, told, actor }),
+        )
+        count += targets.length
+        if (isLast) return count
+        for (const target of targets) if ('subject' in target) told.add(target.subject)
+      }
     },
 
     async prune(limit: number): Promise<number> {
@@ -88,6 +86,38 @@ export function createBackChannel({
       return sessions === limit ? sessions : pruneLogouts(limit)
     },
   }
+}
+
+interface Ending {
+  readonly connection: Connection
+  readonly claims: LogoutClaims
+  readonly logout: Omit<Parameters<typeof insertUpstreamLogout>[1], 'expiresAt'>
+  readonly told: ReadonlySet<string>
+  readonly actor: Actor
+}
+
+/** The token counts with the last of them: a provider that heard no answer sends it again. */
+async function endSome(change: Change, { connection, claims, logout, told, actor }: Ending) {
+  const { queries, nowMs } = change
+  const { tenantId, connectionId } = connection
+  const begun = await someUpstreamSessions(queries, connection, claims, AT_ONCE + 1)
+  const isLast = begun.length <= AT_ONCE
+  const row = { ...logout, expiresAt: nowMs + KEPT_MS }
+  if (isLast && !(await insertUpstreamLogout(queries, row))) throw new ProviderProblem(USED)
+  const some = begun.slice(0, AT_ONCE)
+  const targets = await targetsOf(change, connection, claims, some, told)
+  for (const target of targets) {
+    const { notBefore } = await revokeIn(change, tenantId, target, REASON)
+    const content = { ...target, not_before: notBefore, reason: REASON }
+    await change.audit(actor, {
+      action: 'sessions.revoked',
+      tenantId,
+      content: { ...content, connection_id: connectionId },
+    })
+  }
+  const sids = some.map((one) => one.sid)
+  if (sids.length > 0) await forgetUpstreamSessions(queries, tenantId, sids)
+  return { targets, isLast }
 }
 
 /**
@@ -98,17 +128,15 @@ async function targetsOf(
   { queries }: Change,
   { tenantId, connectionId, issuer }: Connection,
   { subject, sid }: LogoutClaims,
+  begun: Awaited<ReturnType<typeof someUpstreamSessions>>,
+  told: ReadonlySet<string>,
 ): Promise<readonly Target[]> {
-  if (sid !== undefined) {
-    const begun = await upstreamSessionsOfSid(queries, tenantId, connectionId, sid)
-    const own = begun.filter((one) => subject === undefined || one.subject === subject)
-    const found = await Promise.all(own.map((one) => findSession(queries, tenantId, one.sid)))
-    return found.flatMap((one) => (one?.endedAt === null ? [{ sid: one.sid }] : []))
-  }
+  const alive = begun.filter(({ userId, endedAt }) => userId !== null && endedAt === null)
+  if (sid !== undefined) return alive.map((one) => ({ sid: one.sid }))
   if (subject === undefined) return []
-  const begun = await upstreamSessionsOfSubject(queries, tenantId, connectionId, subject)
-  const sessions = await Promise.all(begun.map((one) => findSession(queries, tenantId, one.sid)))
   const identity = await findIdentity(queries, tenantId, connectionId, issuer, subject)
-  const people = [identity?.userId, ...sessions.map((one) => one?.userId)]
-  return [...new Set(people.filter((one) => one !== undefined))].map((one) => ({ subject: one }))
+  const isNew = (one: string | null | undefined) => typeof one === 'string' && !told.has(one)
+  const people = [identity?.userId, ...begun.map(({ userId }) => userId)].filter(isNew)
+  const again = alive.map(({ userId }) => userId)
+  return [...new Set([...people, ...again])].flatMap((one) => (one ? [{ subject: one }] : []))
 }

@@ -10,6 +10,7 @@ import {
   connectionsOf,
   countConnections,
   deleteConnection,
+  deleteSomeIdentities,
   findConnection,
   insertConnection,
   updateConnection,
@@ -133,11 +134,27 @@ export function createConnections({ store, vault }: { store: Store; vault: Vault
       })
     },
 
+    /** Whoever comes in by it may be very many: they go some at a time, and others' changes between. */
     async remove(tenantId: string, connectionId: string, actor: Actor): Promise<void> {
+      const most = LIMITS.rowsDeletedAtOnceMax
+      const takeSome = async ({ queries }: Change) =>
+        (await deleteSomeIdentities(queries, tenantId, connectionId, most)) === most
+      const close = async (change: Change) => {
+        const { queries, nowMs } = change
+        const before = await requireConnection(queries, tenantId, connectionId)
+        await requireAnotherWay(queries, before)
+        const isMore = await takeSome(change)
+        // nobody is taken for somebody new meanwhile, and who is interrupted removes it again
+        const closed = { state: 'draft', testedAt: null, updatedAt: nowMs } as const
+        if (isMore) await updateConnection(queries, tenantId, connectionId, closed)
+        return isMore
+      }
+      while (await store.change(close));
       const saml = await store.change(async (change) => {
         const { queries } = change
         const before = await requireConnection(queries, tenantId, connectionId)
         await requireAnotherWay(queries, before)
+        while (await takeSome(change)); // whoever has come meanwhile
         const found = await findSamlConnection(queries, tenantId, connectionId)
         await deleteConnection(queries, tenantId, connectionId)
         const content = { connection_id: connectionId }

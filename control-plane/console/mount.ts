@@ -30,6 +30,7 @@ import { ASSETS_PATH } from './assets.ts'
 import { isShownAgain, savesTooOften } from './save-rate.ts'
 import type { ConsoleRoute, Declaration, View, Visit } from './route.ts'
 import type { ConsoleWorld } from './world.ts'
+import { withoutTrailing } from '../../shared/trailing.ts'
 
 export function mountConsole(
   app: Hono<ApiEnv>,
@@ -48,7 +49,7 @@ export function mountConsole(
   }
   // typed with a slash at its end; where it leads is still ours, and answers as it always does
   app.get('/console/*', (c, next) => {
-    const bare = c.req.path.replace(/\/+$/, '')
+    const bare = withoutTrailing(c.req.path, '/')
     if (bare === c.req.path) return next()
     return Promise.resolve(marked(c, c.redirect(bare + new URL(c.req.url).search, 308)))
   })

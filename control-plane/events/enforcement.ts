@@ -22,13 +22,13 @@ import {
   type NewEnforcementEvent,
 } from '../store/queries/enforcement-events.ts'
 import { addFiguresOf } from '../store/queries/figures.ts'
-import { takeRate } from '../store/queries/rates.ts'
+import { takeRate, waitOfRate } from '../store/queries/rates.ts'
 import { isSidRevoked } from '../store/queries/revocations.ts'
 import { noteMachineUse } from '../store/queries/services.ts'
 import { findSession, usersOfSessions } from '../store/queries/sessions.ts'
 import { findTenant, requireTenant } from '../store/queries/tenants.ts'
 import { isTrialId } from '../store/queries/users.ts'
-import { changeInSlices } from '../store/change-in-batches.ts'
+import { changeInSlices, changesInTurn } from '../store/change-in-batches.ts'
 import type { Queries } from '../store/engine.ts'
 import { pruneWith } from '../store/statements.ts'
 import type { Change, Store } from '../store/store.ts'
@@ -60,6 +60,8 @@ export type Enforcement = ReturnType<typeof createEnforcement>
 export function createEnforcement({ store, clock }: { store: Store; clock: Clock }) {
   const rates = createRateLimits(clock)
   const fewKinds = createFewKinds(clock)
+  /** An application may send many batches at once, and hundreds of its slices would stand in line. */
+  const inTurnOf = changesInTurn(store)
   /**
    * undefined: these may be written down as well. Anybody can knock at a sealed path as often as
    * they like, so what ends a session is never counted together with it.
@@ -77,9 +79,12 @@ export function createEnforcement({ store, clock }: { store: Store; clock: Clock
   async function isWorthTelling(change: Change, tenantId: string, event: OwnEvent) {
     const { outcome, subject = '' } = event
     const ofPerson = `${tenantId} ${subject.slice(0, LIMITS.eventTextCharactersMax)}`
+    const ofTenant = { kind: 'told', key: tenantId, rate: LIMITS.rateTold }
+    // nothing is written for one that is not told, whoever it names
+    if ((await waitOfRate(change.queries, ofTenant, change.nowMs)) !== undefined) return false
     const asked = [
       { kind: `told ${outcome}`, key: ofPerson, rate: LIMITS.rateToldOfPerson },
-      { kind: 'told', key: tenantId, rate: LIMITS.rateTold },
+      ofTenant,
     ]
     for (const bucket of asked) if ((await takeRate(change, bucket)) !== undefined) return false
     return true
@@ -108,7 +113,7 @@ export function createEnforcement({ store, clock }: { store: Store; clock: Clock
     events: readonly Event[],
     work: (change: Change, some: readonly Event[]) => Promise<void>,
   ) {
-    await changeInSlices(store, events, EVENTS_PER_CHANGE, async (change, some) => {
+    await changeInSlices(inTurnOf(tenantId), events, EVENTS_PER_CHANGE, async (change, some) => {
       await requireTenant(change.queries, tenantId)
       await work(change, some)
     })
@@ -129,7 +134,7 @@ export function createEnforcement({ store, clock }: { store: Store; clock: Clock
     const [ahead, last] = [heeded.slice(0, -EVENTS_PER_CHANGE), heeded.slice(-EVENTS_PER_CHANGE)]
     await eachOf(tenantId, ahead, (change, some) => enforce(change, tenantId, some))
     await eachOf(tenantId, uses.slice(0, -EVENTS_PER_CHANGE), noteUses)
-    await store.change(async (change) => {
+    await inTurnOf(tenantId).change(async (change) => {
       await requireTenant(change.queries, tenantId)
       await enforce(change, tenantId, last)
       await keep(
@@ -151,9 +156,8 @@ export function createEnforcement({ store, clock }: { store: Store; clock: Clock
      * is. A gateway waits for nobody, so what is too much is not written down, but still enforced.
      */
     async receive(gatewayId: string, events: readonly EnforcementEvent[]): Promise<void> {
-      if (events.length === 0) return
-      await store.change(async (change) => {
-        for (const [tenantId, claimed] of Map.groupBy(events, (event) => event.tenant_id)) {
+      await changeInSlices(store, events, EVENTS_PER_CHANGE, async (change, some) => {
+        for (const [tenantId, claimed] of Map.groupBy(some, (event) => event.tenant_id)) {
           const tenant = await findTenant(change.queries, tenantId)
           if (tenant === undefined) continue
           // from a gateway that was away while the id was given to somebody else

@@ -11,7 +11,6 @@ import { createRateLimits, type Rate } from '../../shared/rate-limits.ts'
 import { fold } from '../accounts/login-keys.ts'
 import type { Queries } from '../store/engine.ts'
 import {
-  countMembersOf,
   deleteGroup,
   groupsOf,
   insertGroup,
@@ -24,7 +23,6 @@ import {
   findScimGroupByName,
   insertScimGroup,
   scimGroupsListed,
-  scimPeopleAmong,
   updateScimGroup,
   type GroupTerm,
   type ScimGroupRow,
@@ -32,16 +30,11 @@ import {
 import { requireTenant } from '../store/queries/tenants.ts'
 import type { Actor, Change, Store } from '../store/store.ts'
 import { isSpokenOf } from '../tenants/access-rules.ts'
-import { alterMembershipsIn } from '../tenants/memberships.ts'
-import {
-  groupDraft,
-  tooManyMembers,
-  writeGroup,
-  writeGroupPath,
-  type GroupDraft,
-} from './group-attributes.ts'
+import { groupDraft, writeGroup, writeGroupPath, type GroupDraft } from './group-attributes.ts'
+import { MEMBERS_AT_ONCE, ofScim, syncManyMembers, syncMembers } from './group-members.ts'
 import type { Operation } from './patch-operations.ts'
 import { ScimError } from './scim-error.ts'
+import { withoutTrailing } from '../../shared/trailing.ts'
 
 export type ScimGroups = ReturnType<typeof createScimGroups>
 
@@ -68,12 +61,21 @@ export function createScimGroups({
     return ignored
   }
 
+  const syncMany = (group: ScimGroupRow, members: GroupDraft, actor: Actor) =>
+    syncManyMembers(store, group, members, actor, (memberships) =>
+      rates.take('scim members', group.tenantId, rate, memberships),
+    )
+
   async function alter(
     tenantId: string,
     groupId: string,
     actor: Actor,
     work: (draft: GroupDraft) => void,
   ): Promise<Answered> {
+    const known = await requireGroup(store.read, tenantId, groupId)
+    const asked = groupDraft(known)
+    work(asked)
+    await syncMany(known, asked, actor)
     return store.change(async (change) => {
       const before = await requireGroup(change.queries, tenantId, groupId)
       const draft = groupDraft(before)
@@ -97,7 +99,9 @@ export function createScimGroups({
       const draft = groupDraft({ displayName: '', externalId: null })
       writeGroup(draft, resource, 'replace')
       if (draft.displayName === '') throw new ScimError(400, 'Send a displayName.', 'invalidValue')
-      return store.change(async (change) => {
+      const isLarge = draft.add.size > MEMBERS_AT_ONCE
+      const nobody = { ...draft, add: new Set<string>() }
+      const made = await store.change(async (change) => {
         const { queries, nowMs } = change
         await requireTenant(queries, tenantId)
         const { displayName, externalId } = draft
@@ -112,8 +116,14 @@ export function createScimGroups({
         if (!isJoined) await insertGroup(queries, { tenantId, name, description, createdAt: nowMs })
         const content = { group: name, called: displayName, source: 'scim', joined: isJoined }
         await change.audit(actor, { action: 'group.created', tenantId, content })
-        const skipped = await sync(change, group, draft, actor)
+        const skipped = await sync(change, group, isLarge ? nobody : draft, actor)
         return { group, ignored: [...draft.ignored, ...skipped] }
+      })
+      if (!isLarge) return made
+      return alter(tenantId, made.group.groupId, actor, (members) => {
+        members.isWhole = true
+        for (const userId of draft.add) members.add.add(userId)
+        for (const name of draft.ignored) members.ignored.add(name)
       })
     },
 
@@ -140,6 +150,8 @@ export function createScimGroups({
 
     /** Nobody is in it by this provider any more. What rules speak of, or others are in, stays here. */
     async remove(tenantId: string, groupId: string, actor: Actor): Promise<void> {
+      const known = await requireGroup(store.read, tenantId, groupId)
+      await syncMany(known, { ...groupDraft(known), isWhole: true }, actor)
       await store.change(async (change) => {
         const { queries } = change
         const group = await requireGroup(queries, tenantId, groupId)
@@ -159,9 +171,6 @@ export function createScimGroups({
 
 const DESCRIPTION_MAX = 200
 
-const ofScim = ({ tenantId, name }: ScimGroupRow) =>
-  ({ tenantId, group: name, source: 'scim' }) as const
-
 async function requireGroup(queries: Queries, tenantId: string, groupId: string) {
   const group = await findScimGroup(queries, tenantId, groupId)
   if (group !== undefined) return group
@@ -169,59 +178,6 @@ async function requireGroup(queries: Queries, tenantId: string, groupId: string)
     404,
     'No provisioned group has this id. Look the group up by displayName or externalId, or create it.',
   )
-}
-
-interface Synced {
-  readonly changed: number
-  /** Ids that are nobody's whom this provider has made. */
-  readonly ignored: readonly string[]
-}
-
-async function syncMembers(
-  change: Change,
-  group: ScimGroupRow,
-  { isWhole, add, take }: GroupDraft,
-  actor: Actor,
-): Promise<Synced> {
-  const { queries } = change
-  const { tenantId, name } = group
-  const known = await scimPeopleAmong(queries, tenantId, [...add])
-  const skipped = [...add].filter((userId) => !known.has(userId))
-  if (!isWhole && known.size === 0 && take.size === 0 && skipped.length === 0)
-    return { changed: 0, ignored: [] }
-  const present = isWhole
-    ? await memberIdsOf(queries, ofScim(group), LIMITS.scimMembersPerGroupMax)
-    : []
-  const goes = isWhole ? present.filter((userId) => !known.has(userId)) : [...take]
-  const wished = { add: [...known], take: goes }
-  const { added, taken } = await alterMembershipsIn(change, ofScim(group), wished)
-  if ((await countMembersOf(queries, ofScim(group))) > LIMITS.scimMembersPerGroupMax)
-    throw tooManyMembers()
-  const content = (userIds: readonly string[]) => ({
-    group: name,
-    source: 'scim',
-    ...told(userIds),
-  })
-  for (const [action, userIds] of [
-    ['group.member_added', added],
-    ['group.member_removed', taken],
-    ['group.member_skipped', skipped],
-  ] as const)
-    if (userIds.length > 0)
-      await change.audit(actor, { action, tenantId, content: content(userIds) })
-  const named = skipped.slice(0, LIMITS.scimNamedMax)
-  return {
-    changed: added.length + taken.length,
-    ignored: named.map((id) => `member ${id.slice(0, 60)}`),
-  }
-}
-
-/** One is somebody, of whom the trail of that person tells; many are a number and the first of them. */
-function told(userIds: readonly string[]) {
-  const [only] = userIds
-  if (userIds.length === 1) return { user_id: only?.slice(0, 100) }
-  const some = userIds.slice(0, LIMITS.scimNamedMax).map((id) => id.slice(0, 100))
-  return { users: userIds.length, user_ids: some }
 }
 
 /**
@@ -247,12 +203,12 @@ const PLAIN_MAX = 56
 
 /** For rules and headers, which know ASCII alone. */
 function spelledPlainly(displayName: string): string {
-  const plain = displayName
+  const letters = displayName
     .normalize('NFKD')
     .replaceAll(/\p{M}/gu, '')
     .replaceAll(/[^A-Za-z0-9 ._-]+/g, '-')
     .replace(/^[^A-Za-z0-9]+/, '')
     .slice(0, PLAIN_MAX)
-    .replace(/[ -]+$/, '')
+  const plain = withoutTrailing(letters, ' -')
   return GROUP_NAME.test(plain) ? plain : 'group'
 }

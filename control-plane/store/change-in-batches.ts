@@ -27,6 +27,38 @@ export async function changeInSlices<One>(
   await Promise.all(changes)
 }
 
+/**
+ * Of each tenant one change at a time waits for the writer, however many it sends at once, so that the
+ * others' come between. The next is asked for when this one is written: not only when it is enforced.
+ */
+export function changesInTurn(store: Pick<Store, 'change'>) {
+  const lastOf = new Map<string, Promise<unknown>>()
+
+  async function asked<T>(
+    before: Promise<unknown> | undefined,
+    work: (change: Change) => Promise<T>,
+  ) {
+    await before
+    const { promise: isWritten, resolve } = Promise.withResolvers<void>()
+    const changed = store.change(async (change) => {
+      const result = await work(change)
+      resolve()
+      return result
+    })
+    return { changed, isWritten: Promise.race([isWritten, changed]).catch(() => {}) }
+  }
+
+  return (tenantId: string): Pick<Store, 'change'> => ({
+    async change(work) {
+      const asking = asked(lastOf.get(tenantId), work)
+      const isOver = asking.then(({ isWritten }) => isWritten)
+      lastOf.set(tenantId, isOver)
+      void isOver.then(() => lastOf.get(tenantId) === isOver && lastOf.delete(tenantId))
+      return (await asking).changed
+    },
+  })
+}
+
 /** As many as sessions are ended together. */
 export async function changeInBatches<One>(
   store: Pick<Store, 'change'>,

@@ -8,6 +8,7 @@ import type { DriverConnection, Route, Row } from './driver.ts'
 import { DirectoryFault, networkFault, type FaultKind } from './faults.ts'
 import { columnsQuery, lookUpQuery } from './query.ts'
 import { chosenColumns, type DirectoryTarget } from './settings.ts'
+import { withoutTrailing } from '../../shared/trailing.ts'
 
 export async function connectMysql(
   target: DirectoryTarget,
@@ -145,11 +146,11 @@ function toText(cell: unknown, isPadded: boolean): string | null {
   if (cell === null || cell === undefined) return null
   if (!Buffer.isBuffer(cell)) {
     const text = `${cell as string | number | bigint}`
-    return isPadded ? text.replace(/ +$/, '') : text
+    return isPadded ? withoutTrailing(text, ' ') : text
   }
   // BIT is a number; other binary columns hold text, or an id that has no better spelling
   if (cell.length === 1 && (cell[0] ?? 0) < 2) return String(cell[0])
-  const text = cell.toString('utf8').replace(/\0+$/, '')
+  const text = withoutTrailing(cell.toString('utf8'), '\0')
   return /[\p{Cc}\ufffd]/u.test(text) ? cell.toString('hex') : text
 }
 

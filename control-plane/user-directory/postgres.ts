@@ -8,6 +8,7 @@ import type { DriverConnection, Route } from './driver.ts'
 import { DirectoryFault, networkFault, type FaultKind } from './faults.ts'
 import { columnsQuery, lookUpQuery } from './query.ts'
 import type { DirectoryTarget } from './settings.ts'
+import { withoutTrailing } from '../../shared/trailing.ts'
 
 /** In one round trip; `LOCAL`, so that nothing of it stays in a pooled session. */
 const BEGIN = [
@@ -84,7 +85,7 @@ export async function connectPostgres(
       const { fields, rows } = await ask(lookUpQuery('postgres', query, columns), [login])
       return rows.map((row) =>
         row.map((cell, at) =>
-          fields[at]?.dataTypeID === PADDED ? (cell?.replace(/ +$/, '') ?? null) : cell,
+          fields[at]?.dataTypeID === PADDED ? cell && withoutTrailing(cell, ' ') : cell,
         ),
       )
     },

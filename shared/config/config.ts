@@ -8,6 +8,7 @@ import { HOSTNAME } from '../hosts.ts'
 import { nearest } from '../nearest.ts'
 import { LOG_LEVELS } from '../log.ts'
 import { parseNetwork } from '../networks.ts'
+import { withoutTrailing } from '../trailing.ts'
 
 export interface Listen {
   readonly host: string
@@ -61,7 +62,7 @@ const connectAddress = read('host:port, as connectors reach it', (value) => {
 })
 const duration = read('a duration like 10s, 250ms or 5m', parseDurationMs)
 const httpBase = read('an http:// or https:// address without a path', (value) =>
-  isHttpBase(value) ? value.replace(/\/+$/, '') : undefined,
+  isHttpBase(value) ? withoutTrailing(value, '/') : undefined,
 )
 /** One, or several that share a database. */
 const CONTROL_PLANES_MAX = 16
@@ -109,7 +110,7 @@ const profile = read('the name of a profile', (value) =>
 )
 const edgeUrl = read('an http:// or https:// address with {hostname} in it', (value) =>
   value.includes('{hostname}') && isHttpBase(value.replace('{hostname}', 'a.example'))
-    ? value.replace(/\/+$/, '')
+    ? withoutTrailing(value, '/')
     : undefined,
 )
 const database = read('sqlite or postgres://…', (value) =>
@@ -145,7 +146,7 @@ const sender = read(
 /** What it speaks, not whose it is: many servers speak as OpenAI's does. */
 const AI_PROVIDERS = ['anthropic', 'openai'] as const
 const apiBase = read('an http:// or https:// address without a query', (value) =>
-  isHttpAddress(value) ? value.replace(/\/+$/, '') : undefined,
+  isHttpAddress(value) ? withoutTrailing(value, '/') : undefined,
 )
 const modelName = read('the name of a model', (value) =>
   /^[\w./:@+-]{1,128}$/.test(value) ? value : undefined,

@@ -1,4 +1,5 @@
 /** Whether a word looks drawn at random. Sized for keys; names, paths and prose are left alone. */
+import { withoutTrailing } from '../trailing.ts'
 
 const HEX_CHARACTERS_MIN = 32
 const HEX_BITS_MIN = 3
@@ -11,7 +12,7 @@ export function isRandomLooking(word: string): boolean {
   if (isSequence(word) || isUuid(word)) return false
   if (/^[0-9a-f]+$/i.test(word))
     return word.length >= HEX_CHARACTERS_MIN && /[a-f]/i.test(word) && bits(word) >= HEX_BITS_MIN
-  const bare = word.replace(/=+$/, '')
+  const bare = withoutTrailing(word, '=')
   if (bare.length < MIXED_CHARACTERS_MIN) return false
   if (isName(bare) || isPath(bare) || isJoined(bare)) return false
   const kinds = [/[a-z]/, /[A-Z]/, /\d/].filter((kind) => kind.test(bare)).length

@@ -165,6 +165,19 @@ t.test('banned calls do not occur', async (t) => {
     )
 })
 
+/** On other machines a text is their own, and holds up nobody else. */
+const isHere = (file: string) => !file.startsWith('control-plane/downloads/')
+/** `/ +$/`, which begins anew at each of a thousand spaces: the square of them, wherever they stand. */
+const FROM_EACH = /[(=,?:\s]\/(?:\[(?:\\.|[^\]\\\n])+\]|\\.|[^\\/[(^\n])[+*]\$\/[a-z]*/g
+
+t.test('the end of a text is looked for from its end', async (t) => {
+  t.same(' .replace(/ +$/)'.match(FROM_EACH)?.length, 1, 'which is what is looked for')
+  const found = sources
+    .filter(isHere)
+    .flatMap((file) => [...read(file).matchAll(FROM_EACH)].map(([text]) => `${file}: ${text}`))
+  t.same(found, [], 'withoutTrailing() takes as long as there is to take away')
+})
+
 t.test('queries are awaited, so that both databases can answer them', async (t) => {
   for (const file of under('control-plane/store/queries/'))
     t.notMatch(read(file), /\)\s*\.(?:get|all|run|values)\(\)/, file)

@@ -11,6 +11,7 @@ import {
   type SemaphoreLimits,
   type FairSemaphore,
 } from '../../concurrency/fair-semaphore.ts'
+import { withoutTrailing } from '../../../shared/trailing.ts'
 
 export interface PasswordHasher {
   readonly hash: (plain: string) => Promise<string>
@@ -109,4 +110,4 @@ function parse(encoded: string) {
   return { parameters: { memoryKib, passes, lanes }, salt, tag }
 }
 
-const unpadded = (bytes: Buffer) => bytes.toString('base64').replace(/=+$/, '')
+const unpadded = (bytes: Buffer) => withoutTrailing(bytes.toString('base64'), '=')

@@ -1,7 +1,7 @@
 import { and, asc, eq, sql } from '../drizzle.ts'
 import type { Queries } from '../engine.ts'
 import { schema } from '../schema.ts'
-import { allBy, deleteBy, findBy, insertInto, updateBy } from '../statements.ts'
+import { allBy, deleteBy, deleteSome, findBy, insertInto, updateBy } from '../statements.ts'
 
 const {
   connections,
@@ -27,10 +27,19 @@ export async function countConnections(queries: Queries, tenantId: string): Prom
   return await queries.$count(connections, eq(connections.tenantId, tenantId))
 }
 
+/** Of those who come in by it; answers how many. */
+export async function deleteSomeIdentities(
+  queries: Queries,
+  tenantId: string,
+  connectionId: string,
+  limit: number,
+): Promise<number> {
+  const isOf = and(eq(identities.tenantId, tenantId), eq(identities.connectionId, connectionId))
+  return deleteSome(queries, identities, isOf, limit)
+}
+
+/** Nobody comes in by it any more. */
 export async function deleteConnection(queries: Queries, tenantId: string, connectionId: string) {
-  await queries
-    .delete(identities)
-    .where(and(eq(identities.tenantId, tenantId), eq(identities.connectionId, connectionId)))
   await queries
     .delete(domains)
     .where(and(eq(domains.tenantId, tenantId), eq(domains.connectionId, connectionId)))

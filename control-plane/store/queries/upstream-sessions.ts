@@ -1,16 +1,15 @@
 /** Which sessions have come by which session at a provider, and what a provider has ended. */
-import { and, eq, sql } from '../drizzle.ts'
+import { and, eq, inArray, sql } from '../drizzle.ts'
 import type { Queries } from '../engine.ts'
 import { schema } from '../schema.ts'
-import { allBy, deleteBefore, upsertInto } from '../statements.ts'
+import { deleteBefore, findBy, upsertInto } from '../statements.ts'
 
 const { upstreamLogouts: logouts, upstreamSessions: sessions } = schema
 
 type UpstreamLogoutRow = typeof logouts.$inferSelect
 
 export const putUpstreamSession = upsertInto(sessions, ['tenantId', 'sid'], 'expiresAt')
-export const upstreamSessionsOfSid = allBy(sessions, ['tenantId', 'connectionId', 'upstreamSid'])
-export const upstreamSessionsOfSubject = allBy(sessions, ['tenantId', 'connectionId', 'subject'])
+export const findUpstreamLogout = findBy(logouts, 'connectionId', 'jtiHash')
 export const deleteUpstreamSessionsBefore = deleteBefore(sessions.expiresAt)
 export const deleteUpstreamLogoutsBefore = deleteBefore(logouts.expiresAt)
 
@@ -46,4 +45,34 @@ export async function isEndedUpstream(
     )
     .limit(1)
   return found.length > 0
+}
+
+/** Some of those that have come by it, whether they are over or not; at least one of both is told. */
+export async function someUpstreamSessions(
+  queries: Queries,
+  { tenantId, connectionId }: Pick<UpstreamLogoutRow, 'tenantId' | 'connectionId'>,
+  { sid, subject }: { readonly sid: string | undefined; readonly subject: string | undefined },
+  limit: number,
+) {
+  const own = schema.sessions
+  const areMeant = and(
+    sid === undefined ? undefined : eq(sessions.upstreamSid, sid),
+    subject === undefined ? undefined : eq(sessions.subject, subject),
+  )
+  return await queries
+    .select({ sid: sessions.sid, userId: own.userId, endedAt: own.endedAt })
+    .from(sessions)
+    .leftJoin(own, eq(own.sid, sessions.sid))
+    .where(and(eq(sessions.tenantId, tenantId), eq(sessions.connectionId, connectionId), areMeant))
+    .limit(limit)
+}
+
+/** They are over, and no provider ends them once more. */
+export async function forgetUpstreamSessions(
+  queries: Queries,
+  tenantId: string,
+  sids: readonly string[],
+): Promise<void> {
+  const areMeant = and(eq(sessions.tenantId, tenantId), inArray(sessions.sid, [...sids]))
+  await queries.delete(sessions).where(areMeant)
 }

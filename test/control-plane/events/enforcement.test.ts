@@ -1,5 +1,6 @@
 import t from 'tap'
-import type { OwnEvent } from '../../../control-plane/events/enforcement.ts'
+import { createEnforcement, type OwnEvent } from '../../../control-plane/events/enforcement.ts'
+import type { Store } from '../../../control-plane/store/store.ts'
 import { schema } from '../../../control-plane/store/schema.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { REFUSE_REASONS, SIGN_IN_REASONS } from '../../../shared/reasons.ts'
@@ -111,6 +112,54 @@ void t.test(
     t.same(counted.sort(), ['forwarded machine 1000', 'step_up  1000'])
   },
 )
+
+/** How many changes are asked for, and how many of them wait for the writer at the same time. */
+function watched(store: Store) {
+  const seen = { asked: 0, waiting: 0, most: 0 }
+  const change: Store['change'] = async (work) => {
+    seen.asked++
+    seen.most = Math.max(seen.most, ++seen.waiting)
+    return store.change(async (change) => {
+      const result = await work(change)
+      seen.waiting--
+      return result
+    })
+  }
+  return { seen, store: { ...store, change } }
+}
+
+void t.test('many batches at once are one in the line of all that is written', async (t) => {
+  const { store, clock } = await startReports(t)
+  const { seen, store: counting } = watched(store)
+  const enforcement = createEnforcement({ store: counting, clock })
+  const batch = (at: number) =>
+    Array.from({ length: 120 }, (_, one) => ({ outcome: 'terminate', subject: `${at} ${one}` }))
+  const sent = [0, 1, 2, 3].map((at) => enforcement.take('acme', 'app-1', batch(at)))
+  await Promise.all([...sent, enforcement.take('acme', 'app-2', [{ outcome: 'sealed' }])])
+  t.equal(seen.asked, 4 * 3 + 1)
+  t.equal(seen.most, 1)
+})
+
+void t.test('what is not told of leaves nothing behind, whoever it names', async (t) => {
+  const { enforcement, store } = await startReports(t)
+  const many = LIMITS.rateTold.burst + 50
+  const batch = Array.from({ length: many }, (_, at) => ({ outcome: 'step_up', subject: `${at}` }))
+  await enforcement.take('acme', 'app-1', batch)
+  const rates = await store.read.select().from(schema.rates)
+  const named = rates.filter(({ kind }) => kind === 'told step_up')
+  t.equal(named.length, LIMITS.rateTold.burst)
+})
+
+void t.test('a thousand reports of a gateway are some in each change', async (t) => {
+  const { store, clock } = await startReports(t)
+  const { seen, store: counting } = watched(store)
+  const enforcement = createEnforcement({ store: counting, clock })
+  const told = { tenant_id: 'acme', outcome: 'step_up', ip: '192.0.2.1' }
+  const events = Array.from({ length: 1000 }, (_, at) => ({ ...told, subject: `${at}` }))
+  await enforcement.receive('gateway-1', events)
+  t.equal(seen.asked, 20)
+  t.equal((await store.read.select().from(schema.enforcementEvents)).length, 1000)
+})
 
 void t.test('who signs out at one gateway is signed out at all of them', async (t) => {
   const { report, events, revocations, sessions, store } = await startReports(t)

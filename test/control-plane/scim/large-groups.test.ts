@@ -1,7 +1,10 @@
 /** A group of 10,000 people, in whatever pieces it comes. */
 import t from 'tap'
-import { ACTOR } from '../../support/control-plane.ts'
+import type { ScimPersonRow } from '../../../control-plane/store/queries/scim.ts'
+import { createScimGroups } from '../../../control-plane/scim/groups.ts'
 import { schema } from '../../../control-plane/store/schema.ts'
+import type { Store } from '../../../control-plane/store/store.ts'
+import { ACTOR } from '../../support/control-plane.ts'
 import { patching, personNamed, startProvider } from './provider.ts'
 
 const PEOPLE = 10_000
@@ -23,6 +26,19 @@ function turnsOfOthers() {
   }
 }
 
+async function copiesOf(store: Store, person: ScimPersonRow, people: number): Promise<string[]> {
+  const ids = Array.from({ length: people }, (_, at) => `usr_${String(at).padStart(32, '0')}`)
+  await store.change(async ({ queries }) => {
+    for (let from = 0; from < people; from += 500) {
+      const some = ids.slice(from, from + 500)
+      await queries
+        .insert(schema.scimPeople)
+        .values(some.map((userId) => ({ ...person, userId, userNameKey: userId })))
+    }
+  })
+  return ids
+}
+
 t.test('10,000 members come, stay and go', async (t) => {
   const { scim, pushGroup, services, clock } = await startProvider(t)
   let waitedSeconds = 0
@@ -41,15 +57,7 @@ t.test('10,000 members come, stay and go', async (t) => {
   const [token] = await services.scimTokens.list('acme')
   const first = await services.scimPeople.create({ token: token!, actor: ACTOR }, personNamed('p0'))
   // copies of one who was pushed: how people come is told elsewhere
-  const ids = Array.from({ length: PEOPLE }, (_, at) => `usr_${String(at).padStart(32, '0')}`)
-  await services.store.change(async ({ queries }) => {
-    for (let from = 0; from < PEOPLE; from += 500) {
-      const some = ids.slice(from, from + 500)
-      await queries
-        .insert(schema.scimPeople)
-        .values(some.map((userId) => ({ ...first.person, userId, userNameKey: userId })))
-    }
-  })
+  const ids = await copiesOf(services.store, first.person, PEOPLE)
   const groupId = await pushGroup('all')
   const rules = { rules: [{ path: '/reports', allow: [{ group: 'all' }] }] }
   await services.accessRules.put('acme', rules, ACTOR)
@@ -77,4 +85,41 @@ t.test('10,000 members come, stay and go', async (t) => {
   t.comment(
     `in pieces ${piecesMs.toFixed()} ms and ${waitedSeconds} s of waiting, all ${(performance.now() - beganMs).toFixed()} ms`,
   )
+})
+
+/** The attack: twenty thousand members in one request, and nobody signs in while they are written down. */
+t.test('members that come with one request are written some in each change', async (t) => {
+  const { services, clock } = await startProvider(t)
+  const [token] = await services.scimTokens.list('acme')
+  const first = await services.scimPeople.create({ token: token!, actor: ACTOR }, personNamed('p0'))
+  const ids = await copiesOf(services.store, first.person, 1200)
+  let changes: number[] = []
+  const change: Store['change'] = (work) =>
+    services.store.change(async (change) => {
+      const isIn = () => change.queries.$count(schema.groupMembers)
+      const before = await isIn()
+      const result = await work(change)
+      changes.push((await isIn()) - before)
+      return result
+    })
+  const scimGroups = (rate = { burst: 10_000, perSecond: 1 }) =>
+    createScimGroups({ store: { ...services.store, change }, clock, rate })
+  const groups = scimGroups()
+  const resource = (members: readonly string[]) => {
+    return { displayName: 'all', members: members.map((value) => ({ value })) }
+  }
+  const { group } = await groups.create('acme', resource(ids), ACTOR)
+  t.same(changes, [0, 500, 500, 200, 0])
+  changes = []
+  await groups.replace('acme', group.groupId, resource(ids.slice(0, 10)), ACTOR)
+  t.same(changes, [-500, -500, -190, 0])
+  changes = []
+  const few = scimGroups({ burst: 1000, perSecond: 1 })
+  const all = few.replace('acme', group.groupId, resource(ids), ACTOR)
+  await t.rejects(all, { code: 'rate_limited' })
+  t.same(changes, [], 'refused as a whole, before any has come')
+  await groups.replace('acme', group.groupId, resource(ids), ACTOR)
+  changes = []
+  await groups.remove('acme', group.groupId, ACTOR)
+  t.same(changes, [-500, -500, -200, 0])
 })

@@ -229,6 +229,41 @@ for (const [name, row] of [
     t.ok(sentBytes < 32 * LIMITS.directoryAnswerBytesMax, 'the rest stays with the sender')
   })
 
+/** The attack: padding that does not end its text. Looked for from each space, it is a quarter of an hour. */
+t.test('a padded column full of spaces holds up nobody', async (t) => {
+  const text = Buffer.from(`${' '.repeat(1_000_000)}x${' '.repeat(9)}`)
+  const isPadded = Buffer.from(COLUMNS)
+  isPadded.writeInt32BE(1042, 10) // character(n)
+  const length = Buffer.alloc(6)
+  length.writeInt16BE(1)
+  length.writeInt32BE(text.length, 2)
+  const row = message('D', Buffer.concat([length, text]))
+  const answer = [
+    ...[message('1', Buffer.alloc(0)), message('2', Buffer.alloc(0)), message('T', isPadded)],
+    ...[row, message('C', Buffer.from('SELECT 1\0')), READY],
+  ]
+  const port = await serverThat(t, (socket) => {
+    socket.once('data', () => {
+      socket.write(Buffer.concat([AUTH_OK, READY]))
+      socket.once('data', () => {
+        socket.write(Buffer.concat([message('C', Buffer.from('BEGIN\0')), READY]))
+        socket.once('data', () => {
+          socket.write(Buffer.concat(answer))
+          socket.on('data', () =>
+            socket.write(Buffer.concat([message('C', Buffer.from('ROLLBACK\0')), READY])),
+          )
+        })
+      })
+    })
+  })
+  const addresses = createAddresses(['127.0.0.0/8'])
+  const target = { ...TARGET, kind: 'postgres' as const, host: '127.0.0.1', port }
+  const connection = await openConnection(target, addresses)
+  const [[found] = []] = await connection.find('ada')
+  t.equal(found, text.toString().trimEnd())
+  connection.close()
+})
+
 t.test('a name with a server that is down leads to the one beside it', async (t) => {
   const up = await serverThat(t, (socket) => {
     socket.once('data', () => socket.write(Buffer.concat([AUTH_OK, READY])))

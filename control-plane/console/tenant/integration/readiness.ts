@@ -5,6 +5,7 @@ import type { Tenant } from '../../../store/queries/tenants.ts'
 import { failedLocally, REQUIRED_CHECKS } from '../../../tenants/protection.ts'
 import { ageText } from '../../blocks/text.ts'
 import { checkTitle } from '../check-titles.ts'
+import { withoutTrailing } from '../../../../shared/trailing.ts'
 
 export interface Obstacle {
   readonly what: string
@@ -31,7 +32,7 @@ export function obstaclesOf({ tenant, checks, nowMs }: ReadinessView): Obstacle[
   })
   const reported = failedLocally(checks, nowMs).map(({ check, detail, nextAction }) => ({
     what: `${checkTitle(check)} (command-line tool): ${detail}`,
-    todo: `${nextAction.replace(/[.\s]*$/, '')}. Then run: service-analyzer verify`,
+    todo: `${withoutTrailing(nextAction, '. \n')}. Then run: service-analyzer verify`,
     isReported: true as const,
   }))
   const found = [...ofChecks, ...reported]

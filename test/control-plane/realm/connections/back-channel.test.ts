@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { SignJWT, generateKeyPair } from 'jose'
 import t from 'tap'
 import { createBackChannel } from '../../../../control-plane/connections/back-channel.ts'
+import { schema } from '../../../../control-plane/store/schema.ts'
 import { servedAt, startGateway, until } from '../../../support/fleet.ts'
 import { ACTOR, Browser, relyingParty, signIn } from '../realm-world.ts'
 import { enrolApp, isAskingForCode, setPolicy } from '../steps.ts'
@@ -176,6 +177,68 @@ t.test('a token counts once, however often and at the same time it comes', async
   const { sid } = await (await comes()).finish()
   t.match(await send(token), { status: 400, text: /used before/ })
   t.ok(await isAlive(sid), 'whoever has kept it ends nothing with it')
+})
+
+/** The attack: a provider of one's own, whose one session has begun very many here. */
+t.test('very many that one session there has begun end some in each change', async (t) => {
+  const { signed, isAlive, world, connection } = await startSigningOut(t)
+  const sids = Array.from({ length: 120 }, (_, at) => `sid-${at}`)
+  const issuedAtMs = Date.now() - 1000
+  for (const [at, sid] of sids.entries())
+    await world.sessions.record({
+      ...{ tenantId: 'acme', sid, userId: `usr_${at % 3}`, ip: '192.0.2.1', userAgent: 'test' },
+      ...{ issuedAtMs, expiresAtMs: issuedAtMs + 3_600_000 },
+      upstream: { connectionId: connection.connectionId, subject: 'eve', sid: 'there' },
+    })
+  const alive = async () => {
+    const all = await Promise.all(sids.map(isAlive))
+    return all.filter((one) => one).length
+  }
+  const ended: number[] = []
+  let isCut = true
+  const change: typeof world.store.change = async (work) => {
+    const before = await alive()
+    if (isCut && before < sids.length) throw new Error('the process ends here')
+    const result = await world.store.change(work)
+    ended.push(before - (await alive()))
+    return result
+  }
+  const claims = { ...LOGOUT, sub: 'eve', sid: 'there' }
+  const proven = () => Promise.resolve({ iss: connection.issuer, ...claims })
+  const backChannel = createBackChannel({
+    store: { ...world.store, change },
+    documents: { proven },
+  })
+  const own = { ...connection, tenantId: 'acme' }
+  const token = await signed(claims)
+  await t.rejects(backChannel.take(own, token, ACTOR), /process ends/)
+  isCut = false
+  t.equal(await backChannel.take(own, token, ACTOR), 70, 'the provider sends it again')
+  t.same(ended, [50, 50, 20])
+  await t.rejects(backChannel.take(own, token, ACTOR), /used before/)
+  const left = await world.store.read.select().from(schema.upstreamSessions)
+  t.same(left, [], 'and the next token looks through none of them')
+})
+
+t.test('a person with very many sessions is signed out, and that is told once', async (t) => {
+  const { comes, signed, isAlive, world, connection } = await startSigningOut(t)
+  await (await comes()).finish()
+  const [{ userId } = { userId: '' }] = await world.store.read.select().from(schema.sessions)
+  const sids = Array.from({ length: 120 }, (_, at) => `sid-${at}`)
+  const issuedAtMs = Date.now() - 1000
+  for (const sid of sids)
+    await world.sessions.record({
+      ...{ tenantId: 'acme', sid, userId, ip: '192.0.2.1', userAgent: 'test' },
+      ...{ issuedAtMs, expiresAtMs: issuedAtMs + 3_600_000 },
+      upstream: { connectionId: connection.connectionId, subject: GRACE.sub! },
+    })
+  const proven = () => Promise.resolve({ iss: connection.issuer, ...LOGOUT })
+  const { take } = createBackChannel({ store: world.store, documents: { proven } })
+  t.equal(await take({ ...connection, tenantId: 'acme' }, await signed(LOGOUT), ACTOR), 1)
+  t.same(
+    (await Promise.all(sids.map(isAlive))).filter((one) => one),
+    [],
+  )
 })
 
 t.test('a token for one connection or tenant is none for another', async (t) => {
