@@ -141,12 +141,14 @@ function sendToTlsOf(settings: ControlPlaneSettings, { acme }: Services) {
 
 /** TLS of our own, in front of the public listener; undefined: a proxy has it. */
 function ownTls(settings: ControlPlaneSettings, services: Services, server: Server) {
-  const { tlsListen = null } = settings
+  const { tlsListen = null, trustedProxies, proxyProtocol } = settings
   if (tlsListen === null) return undefined
   const hostname = ownHostnameOf(settings)
   const readFile = ownCertificateFile(settings)?.read
   const certificate = createOwnCertificate({ ...services, hostname, readFile })
-  const secure = createSecureListener({ server, hostname, context: certificate.context })
+  const { context } = certificate
+  const behind = { trustedProxies, proxyProtocol, log: services.log }
+  const secure = createSecureListener({ server, hostname, context, ...behind })
   return {
     async listen() {
       await certificate.start()

@@ -287,8 +287,6 @@ function mistakeOfOwnTls({ base_url: base, control_plane: own }: Written): strin
   }
   if (base?.startsWith('https:') !== true)
     return 'control_plane.tls_listen: browsers come over TLS, so set base_url to https://…'
-  if (own.proxy_protocol)
-    return 'control_plane.tls_listen: it takes no PROXY header; end TLS in the balancer, or take proxy_protocol out'
   if (own.tls_certificate === null && own.acme.directory === null)
     return 'control_plane.tls_listen: there is no certificate to show; set control_plane.acme.directory or control_plane.tls_certificate'
   return undefined
