@@ -109,7 +109,10 @@ export function createAuthority({ store, vault }: { store: Store; vault: Vault }
 
     /** With so many of the connectors that have not confirmed the next one. */
     async status(limit: number) {
-      const keys = await find()
+      const values = await valuesIn(store.read)
+      if (!values.has(CURRENT))
+        return { current: null, next: null, waiting: 0, waitingConnectors: [] }
+      const keys = keysOf(values)
       const current = publicOf(keys.current)
       if (keys.next === undefined) return { current, next: null, waiting: 0, waitingConnectors: [] }
       const next = publicOf(keys.next)

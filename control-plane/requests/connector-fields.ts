@@ -156,7 +156,7 @@ export const StateAnswer = v.strictObject({
 })
 
 export const AuthorityRotationBody = v.strictObject({
-  phase: v.picklist(['prepare', 'promote']),
+  phase: v.picklist(['prepare', 'promote'], 'prepare or promote'),
   force: v.pipe(
     v.optional(flag, false),
     v.description('Promotes although connectors have not confirmed the next key.'),
@@ -177,7 +177,10 @@ export const WaitingConnectorAnswer = v.strictObject({
 })
 
 export const AuthorityAnswer = v.strictObject({
-  current: described(v.string(), 'The Ed25519 public key that signs lists of gateways.'),
+  current: described(
+    v.nullable(v.string()),
+    'The Ed25519 public key that signs lists of gateways; null: no connector has joined yet.',
+  ),
   next: described(v.nullable(v.string()), 'The one that is announced; null: none is.'),
   waiting: described(count, 'Connectors that have not confirmed the next one.'),
   waiting_connectors: described(

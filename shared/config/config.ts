@@ -158,6 +158,12 @@ const logLevel = v.picklist(LOG_LEVELS, LOG_LEVELS.join(', ').replace(/, (?=\w+$
 const section = <T extends v.ObjectEntries>(entries: T) =>
   v.nullish(v.strictObject(entries, 'settings'), {} as never)
 
+/** Where spans go, of both programs. */
+const traces = section({
+  endpoint: v.optional(v.nullable(httpBase), null),
+  sample: v.optional(share, 0.01),
+})
+
 const ConfigSchema = v.strictObject(
   {
     base_url: v.optional(v.nullable(httpBase), null),
@@ -175,6 +181,7 @@ const ConfigSchema = v.strictObject(
       trusted_proxies: v.optional(cidrs, []),
       proxy_protocol: v.optional(v.boolean('true or false'), false),
       log_level: v.optional(logLevel, 'info'),
+      traces,
       acme: section({
         directory: v.optional(v.nullable(directories), null),
         email: v.optional(v.nullable(mailAddress), null),
@@ -200,10 +207,7 @@ const ConfigSchema = v.strictObject(
       proxy_protocol: v.optional(v.boolean('true or false'), false),
       log_level: v.optional(logLevel, 'info'),
       access_log: section({ sample: v.optional(share, 1) }),
-      traces: section({
-        endpoint: v.optional(v.nullable(httpBase), null),
-        sample: v.optional(share, 0.01),
-      }),
+      traces,
       timeouts: section({
         head: v.optional(duration, '10s'),
         idle: v.optional(duration, '60s'),
