@@ -2,7 +2,6 @@
  * The public listener: realms and API behind one address. Every answer has its request id, and
  * every request its one line in the log, without the query: keys and tickets travel there.
  */
-import { AsyncLocalStorage } from 'node:async_hooks'
 import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
@@ -106,8 +105,7 @@ export function createPublicServer(world: ServerWorld): Server {
     if (connections.isHoldingTooMuch(request.socket)) return refuse(response, UNREAD)
     const isOdd = request.headers.host === undefined || hasTooManyFields(request.url ?? '')
     if (isOdd) return refuse(response)
-    // whoever leaves begins it, and it is no part of that one's request
-    const begin = AsyncLocalStorage.bind(() => void handle(path, request, response))
+    const begin = () => void handle(path, request, response)
     if (!admission.enter(rankOf(request), addressOf(request), begin)) refuse(response, FULL)
   }
 

@@ -1,6 +1,4 @@
 /** The spans of a control plane that is used, at a collector, and that nothing secret is in them. */
-import { once } from 'node:events'
-import { connect } from 'node:net'
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
 import { startControlPlane } from '../../../control-plane/control-plane.ts'
@@ -17,7 +15,6 @@ import { createTestLog } from '../../support/fleet.ts'
 import { OPERATOR_KEY } from '../../support/api.ts'
 import { startPublicServer } from '../../support/public-server.ts'
 import { createReceivers } from '../../support/receivers.ts'
-import { REALM, startListener } from '../listener/served.ts'
 import { Browser, PASSWORD, relyingParty, userNamed } from '../realm/realm-world.ts'
 import { startWebhooks } from '../webhooks/webhook-world.ts'
 
@@ -214,34 +211,6 @@ t.test('certificate authorities and identity providers', async (t) => {
     'error.type': 'ProviderProblem',
   }
   t.same(asked, [said, said, said])
-})
-
-t.test('a request that waited for its turn is no part of the one that made room', async (t) => {
-  const { tracing, sent } = await startTracing(t)
-  const pause = () => new Promise((resolve) => setImmediate(resolve))
-  const { port } = await startListener(
-    t,
-    async (_request, response) => {
-      await tracing.span('change', {}, pause)
-      response.end()
-    },
-    { tracing },
-  )
-  // all of them at once, which is more than one turn of the event loop begins
-  const sockets = await Promise.all(
-    Array.from({ length: 90 }, async () => {
-      const socket = connect({ port, host: '127.0.0.1' })
-      await once(socket, 'connect')
-      return socket
-    }),
-  )
-  const head = `GET ${REALM} HTTP/1.1\r\nHost: a.test\r\nConnection: close\r\n\r\n`
-  for (const socket of sockets) socket.resume().write(head)
-  await Promise.all(sockets.map((socket) => once(socket, 'close')))
-  const spans = await sent()
-  const above = new Set(named(spans, 'change').map(({ parentSpanId }) => parentSpanId))
-  t.same(above, new Set(named(spans, 'GET').map(({ spanId }) => spanId)))
-  t.equal(above.size, 90)
 })
 
 t.test(
