@@ -33,8 +33,6 @@ export interface SpanSenderWorld {
   readonly everyMs?: number | undefined
 }
 
-export type SpanSender = ReturnType<typeof createSpanSender>
-
 export function createSpanSender(world: SpanSenderWorld) {
   const { endpoint, program, instanceId, clock, log, everyMs = SEND_EVERY_MS } = world
   const send = world.fetch ?? fetch

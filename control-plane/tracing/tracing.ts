@@ -41,7 +41,7 @@ interface SpanWish {
 }
 
 /** A request, whose end nobody awaits. */
-export interface OpenSpan extends Span {
+interface OpenSpan extends Span {
   /** All that is done within is part of it, until its end. */
   run<T>(work: () => T): T
   end(isFailed: boolean): void
