@@ -89,7 +89,7 @@ t.test('a sign-in: each step with what came of it, in spans and figures', async 
       clientSecret: made.client_secret,
       issuer: `${world.baseUrl}/auth/realms/acme`,
       redirectUri: 'http://acme.localhost:8000/service/callback',
-    } as never)
+    })
   ).begin()
   const page = await browser.visit(flow.url)
   const wrong = await browser.submit(page.url, {
