@@ -1,5 +1,6 @@
 /** The HTTP API as one function of a request: no socket in here. */
 import { Hono } from 'hono'
+import { routePath } from 'hono/route'
 import type { CustomFetch } from 'openid-client'
 import { createRateLimits } from '../shared/rate-limits.ts'
 import { createRelyingParty } from '../shared/sign-in/relying-party.ts'
@@ -40,12 +41,17 @@ export function createApp(
     pages = createConsolePages(services),
   }: AppSettings,
 ) {
-  const { tenants, clients, clock, log } = services
+  const { tenants, clients, clock, log, tracing } = services
   const rates = createRateLimits(clock)
   const callers = createCallers({ operatorKey, tenants, clients, rates })
   const app = new Hono<ApiEnv>()
 
   app.use(requestIds)
+  app.use(async (c, next) => {
+    await next()
+    const route = routePath(c) // of whoever has answered
+    if (!route.endsWith('*')) tracing.note('http.route', route)
+  })
   app.onError(answerError(log))
   app.notFound(answerUnknown(app))
 

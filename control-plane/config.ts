@@ -9,6 +9,7 @@ import type { ExternalAccount } from './acme/client.ts'
 import type { AiSettings } from './analysis/provider.ts'
 import { createLiveKey, type LiveKey } from './keys/live-key.ts'
 import type { MasterKeys } from './keys/master-key.ts'
+import type { TraceSettings } from './tracing/tracing.ts'
 import type { ReceiverWorld } from './webhooks/receiver-client.ts'
 
 export interface ControlPlaneSettings extends MasterKeys {
@@ -38,6 +39,8 @@ export interface ControlPlaneSettings extends MasterKeys {
   readonly acme?: AcmeSettings | null
   /** Where the zone of certificates is answered; null: not here. */
   readonly dnsListen?: Listen | null
+  /** Where spans go; null: nowhere. */
+  readonly traces?: TraceSettings | null
   readonly breachListFile: string | null
   readonly mailFrom: string
   /** Holds a password, as a rule; null: mails go to the mailbox. */
@@ -110,6 +113,7 @@ export function controlPlaneSettings({
     ai: aiOf(config.ai, environment),
     acme: acmeOf(config, environment),
     dnsListen: config.control_plane.acme.dns.listen,
+    traces: tracesOf(config.control_plane.traces),
     ...masterKeysOf(secrets.SERVICE_MASTER_KEY, environment),
     breachListFile: config.passwords.breach_list,
     mailFrom: config.mail.from,
@@ -127,6 +131,9 @@ export function recoverySettings(args: readonly string[]) {
     ...masterKeysOf(secrets.SERVICE_MASTER_KEY, environment),
   }
 }
+
+const tracesOf = ({ endpoint, sample }: Settings['config']['control_plane']['traces']) =>
+  endpoint === null ? null : { endpoint, sample }
 
 /** The key is a secret, so it is no setting; a server of one's own may ask for none. */
 function aiOf(

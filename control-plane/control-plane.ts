@@ -2,6 +2,7 @@
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo, Server as NetServer } from 'node:net'
+import { hostname } from 'node:os'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
 import type { Clock } from '../shared/clock.ts'
@@ -26,6 +27,7 @@ import { createSecureListener } from './listener/secure-listener.ts'
 import { createSendToTls } from './listener/without-tls.ts'
 import { createServices, type Services } from './services/services.ts'
 import { createOwnCertificate } from './tenants/own-certificate.ts'
+import { createTracing, type Tracing } from './tracing/tracing.ts'
 import { openServer, type Opened } from './store/engines/server.ts'
 import { openSqlite } from './store/engines/sqlite.ts'
 
@@ -66,7 +68,16 @@ export async function startControlPlane(
       'emails are kept in a file and not sent; to send them, set SERVICE_SMTP_URL to your mail server',
     )
   }
-  const { services, lost, clock } = await openServices(settings, world, mailTransport)
+  const tracing = createTracing({
+    ...world,
+    settings: settings.traces ?? null,
+    instanceId: hostname(),
+  })
+  const { services, lost, clock } = await openServices(
+    settings,
+    { ...world, tracing },
+    mailTransport,
+  )
   if (services.clientsHidden)
     log.warn(
       'base_url is https, so a proxy terminates TLS: list it in control_plane.trusted_proxies. Otherwise every client appears with the address of the proxy, one lockout stops everyone and network policies cannot work',
@@ -82,6 +93,7 @@ export async function startControlPlane(
     trustedProxies: settings.trustedProxies,
     proxyProtocol: settings.proxyProtocol,
     operatorKey: settings.operatorKey,
+    tracing,
     sendToTls: sendToTlsOf(settings, services),
   })
   const own = ownTls(settings, services, server)
@@ -122,6 +134,7 @@ export async function startControlPlane(
         fleetServer.close()
         await services.close()
         fleetServer.closeAllConnections()
+        await tracing.close()
       },
     }
   } catch (error) {
@@ -129,6 +142,7 @@ export async function startControlPlane(
     dns?.close()
     server.close()
     await services.close()
+    await tracing.close()
     throw error
   }
 }
@@ -141,12 +155,14 @@ function sendToTlsOf(settings: ControlPlaneSettings, { acme }: Services) {
 
 /** TLS of our own, in front of the public listener; undefined: a proxy has it. */
 function ownTls(settings: ControlPlaneSettings, services: Services, server: Server) {
-  const { tlsListen = null } = settings
+  const { tlsListen = null, trustedProxies, proxyProtocol } = settings
   if (tlsListen === null) return undefined
   const hostname = ownHostnameOf(settings)
   const readFile = ownCertificateFile(settings)?.read
   const certificate = createOwnCertificate({ ...services, hostname, readFile })
-  const secure = createSecureListener({ server, hostname, context: certificate.context })
+  const { context } = certificate
+  const behind = { trustedProxies, proxyProtocol, log: services.log }
+  const secure = createSecureListener({ server, hostname, context, ...behind })
   return {
     async listen() {
       await certificate.start()
@@ -199,7 +215,7 @@ function smtpOf({ smtpUrl, mailFrom }: ControlPlaneSettings) {
 
 async function openServices(
   settings: ControlPlaneSettings,
-  world: World,
+  world: World & { readonly tracing: Tracing },
   mailTransport: MailTransport,
 ) {
   const breaches = await openBreaches(settings)

@@ -4,7 +4,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
-import { SECOND_MS } from '../shared/clock.ts'
+import { SECOND_MS, systemClock, type Clock } from '../shared/clock.ts'
 import { VERSION } from '../shared/version.ts'
 import type { Analysis } from './analysis/analysis.ts'
 import type { Budgets } from './analysis/budgets.ts'
@@ -19,6 +19,8 @@ import { migrations } from './store/migrations/migrations.ts'
 import { firstCertificateEnd } from './store/queries/certificates.ts'
 import type { Store } from './store/store.ts'
 import { stateOfStep } from './tenants/certificates.ts'
+import { timedMetrics } from './timed-metrics.ts'
+import { noTracing, type Tracing } from './tracing/tracing.ts'
 import type { Dispatcher } from './webhooks/dispatcher.ts'
 import { countAllPending } from './webhooks/queue.ts'
 
@@ -30,6 +32,8 @@ interface MetricsWorld {
   readonly dispatcher: Pick<Dispatcher, 'counts'>
   readonly budgets: Pick<Budgets, 'today'>
   readonly analysis: Pick<Analysis, 'budget'>
+  readonly tracing?: Pick<Tracing, 'onTimed' | 'dropped'>
+  readonly clock?: Clock
 }
 
 type Metrics = ReturnType<typeof createMetrics>
@@ -121,10 +125,19 @@ export function createMetrics(world: MetricsWorld, keys?: ReplacedKeys) {
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5],
     registers,
   })
+  const changesWaited = new Histogram({
+    name: 'control_plane_change_wait_seconds',
+    help: 'Of that, until a change began: in line, and for locks.',
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5],
+    registers,
+  })
+  const { tracing = noTracing(), clock = systemClock } = world
+  const readTimed = timedMetrics(tracing, registry, () => clock.nowMs())
   emitted.inc({ event: 'signin.denied' }, 0)
-  store.onCommit(({ events, tookMs, isFromLog }) => {
+  store.onCommit(({ events, tookMs, waitedMs, isFromLog }) => {
     if (isFromLog) return
     changes.observe(tookMs / SECOND_MS)
+    changesWaited.observe(waitedMs / SECOND_MS)
     for (const event of events) emitted.inc({ event })
   })
   collectDefaultMetrics({ register: registry, prefix: 'control_plane_' })
@@ -174,6 +187,7 @@ export function createMetrics(world: MetricsWorld, keys?: ReplacedKeys) {
       for (const [state, count] of Object.entries(orders)) hostnames.set({ state }, count)
       unproven.set(await countMissingProofs(store.read))
       await setGeneral()
+      readTimed()
       return registry.metrics()
     },
   }

@@ -26,6 +26,7 @@ import { stopParsing } from './listener/parsed-in-slices.ts'
 import { refuse, refuseBrokenRequest, refuseTunnel } from './listener-refusals.ts'
 import { withoutStopToken } from './mail/alert-links.ts'
 import type { Realms } from './realm/realms.ts'
+import { noTracing, type Tracing } from './tracing/tracing.ts'
 
 export interface ServerWorld {
   readonly app: ReturnType<typeof createApp>
@@ -39,6 +40,7 @@ export interface ServerWorld {
   readonly connectionLimits?: Partial<ConnectionLimits> | undefined
   /** Whose requests go before all others. */
   readonly operatorKey?: LiveKey | undefined
+  readonly tracing?: Pick<Tracing, 'request'> | undefined
   /** With TLS of our own: answers what came without it, or leaves it to us. */
   readonly sendToTls?: SendToTls | undefined
 }
@@ -47,10 +49,12 @@ const INVALID = new Refusal('request_invalid')
 const UNREAD = new Refusal('unavailable', { retry_after: 10 })
 const FULL = new Refusal('unavailable', { retry_after: 1 })
 const BEARER = /^Bearer ([\x21-\x7e]{1,512})$/i
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 const HEAD_MS = 10 * SECOND_MS
 
 export function createPublicServer(world: ServerWorld): Server {
   const { app, realms, log, clock, trustedProxies = [], proxyProtocol = false, operatorKey } = world
+  const { tracing = noTracing() } = world
   const admission = createAdmission()
   const credentials = createKnownCredentials({ clock })
   const readAddress = createAddressReader(trustedProxies)
@@ -71,10 +75,15 @@ export function createPublicServer(world: ServerWorld): Server {
     const path = pathOf(request.url)
     const method = request.method
     response.setHeader('X-Request-Id', requestId)
+    const { traceparent = '' } = request.headers
+    const attributes = { 'http.request.method': methodOf(method), request_id: requestId }
+    const span = tracing.request('request', { attributes }, String(traceparent))
     response.once('close', () => {
       const isCut = !response.writableFinished
       const ms = clock.nowMs() - startedMs
       const status = response.statusCode
+      span.set('http.response.status_code', status)
+      span.end(isCut || status >= 500)
       const shown = withoutStopToken(path)
       const line = { kind: 'request', request_id: requestId, method, path: shown, status, ms }
       if (isCut) log.info({ ...line, cut: true }, 'request')
@@ -86,7 +95,7 @@ export function createPublicServer(world: ServerWorld): Server {
     drainAfterAnswer(request, response)
     const begin = () => {
       if (world.sendToTls?.(request, response, connections.peerOf(request.socket)) !== true)
-        work(path)
+        span.run(() => work(path))
     }
     const isBegun = connections.begin(request.socket, response, begin)
     if (!isBegun) refuse(response, UNREAD)
@@ -157,6 +166,9 @@ export function createPublicServer(world: ServerWorld): Server {
 
 /** A check-in that went well: every machine comes hourly, and what it wrote is its last contact. */
 const isRoutine = (path: string, status: number) => path === '/agent/v1/checkin' && status === 200
+
+/** A stranger may call it what they like. */
+const methodOf = (method = '') => (METHODS.includes(method) ? method : '_OTHER')
 
 function pathOf(url = ''): string {
   const query = url.search(/[?#]/)

@@ -46,6 +46,8 @@ export const CONNECTOR_LIMITS = {
   /** Then a connector replaces its key. */
   connectorKeyDays: 30,
   connectorsPerTenantMax: 50,
+  /** Words of keys that have signed lists of gateways, kept for connectors that were away. */
+  connectorHandoversMax: 10,
   // what gateways tell the control plane of them
   /** In one message; of one gateway; and for so long, unless it is renewed. */
   connectorsReportedAtOnceMax: 200,

@@ -178,10 +178,12 @@ export const EDGE_LIMITS = {
   attemptCookiesMax: 10,
   /** Accounts of one realm that a browser is known for. */
   deviceTokensMax: 5,
-  // traces, of one worker
+  // traces, of one worker or control plane
   traceSpansPerSecondMax: 100,
   traceSpansHeldMax: 2048,
   traceSpansPerRequestMax: 256,
+  /** Of the control plane: a request that changes very much has no more. */
+  traceSpansPerTraceMax: 64,
 } as const
 
 type Widened<Limit> = Limit extends number

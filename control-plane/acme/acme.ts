@@ -32,6 +32,7 @@ import { createOrders } from './orders.ts'
 import type { ReceiverAddresses } from '../outbound/public-address.ts'
 import { createPreflight } from './preflight.ts'
 import { createResolver, createWays, type DnsResolver } from './ways.ts'
+import type { Tracing } from '../tracing/tracing.ts'
 
 /** What only tests give. */
 export interface AcmeWorld {
@@ -58,6 +59,7 @@ interface AcmeOptions extends AcmeWorld {
   readonly ownNames?: readonly string[]
   readonly clock: Clock
   readonly log: Pick<Logger, 'info' | 'warn' | 'error'>
+  readonly tracing?: Pick<Tracing, 'span'> | undefined
 }
 
 const TENANTS_AT_ONCE = 200

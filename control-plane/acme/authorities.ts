@@ -23,6 +23,7 @@ import { createAcmeClient, type AcmeClient, type ExternalAccount } from './clien
 import type { DnsZone } from './dns-zone.ts'
 import type { AcmeProblem } from './problem.ts'
 import { authorityPauseMs } from './schedule.ts'
+import type { Tracing } from '../tracing/tracing.ts'
 
 export interface AcmeSettings {
   /** The first is asked; the next where it cannot. */
@@ -44,6 +45,7 @@ interface AuthoritiesWorld extends AcmeSettings {
   readonly clock: Clock
   readonly signal: AbortSignal
   readonly ca?: string | undefined
+  readonly tracing?: Pick<Tracing, 'span'> | undefined
   readonly log: Pick<Logger, 'warn'>
 }
 

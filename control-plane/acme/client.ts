@@ -10,7 +10,9 @@ import { Agent, request } from 'undici'
 import * as v from 'valibot'
 import { DAY_MS } from '../../shared/clock.ts'
 import { LIMITS } from '../../shared/limits.ts'
-import { AcmeProblem, problemOf, retryAfterMs } from './problem.ts'
+import { retryAfterMs } from '../../shared/retry-after.ts'
+import type { Tracing } from '../tracing/tracing.ts'
+import { AcmeProblem, problemOf } from './problem.ts'
 
 /** How an authority knows whose account it is (section 7.3.4). */
 export interface ExternalAccount {
@@ -30,6 +32,7 @@ interface AcmeClientWorld {
   readonly signal: AbortSignal
   /** Beside those of Node and NODE_EXTRA_CA_CERTS. */
   readonly ca?: string | undefined
+  readonly tracing?: Pick<Tracing, 'span'> | undefined
 }
 
 const address = v.pipe(v.string(), v.url())
@@ -122,10 +125,19 @@ export function createAcmeClient(world: AcmeClientWorld) {
   /** What orders of the list are for, so that each is asked once. */
   const orderedFor = new LRUCache<string, string>({ max: 2 * ORDERS_LOOKED_AT_MAX })
 
-  async function send(
-    url: string,
-    { method, body, accept }: { method: 'GET' | 'HEAD' | 'POST'; body?: string; accept?: string },
-  ): Promise<Answer> {
+  type Sent = { method: 'GET' | 'HEAD' | 'POST'; body?: string; accept?: string }
+
+  async function send(url: string, sent: Sent): Promise<Answer> {
+    if (world.tracing === undefined) return sendNow(url, sent)
+    const attributes = { to: 'acme', 'server.address': new URL(url).host }
+    return world.tracing.span('outgoing', { kind: 'client', attributes }, async (span) => {
+      const answer = await sendNow(url, sent)
+      span.set('http.response.status_code', answer.status)
+      return answer
+    })
+  }
+
+  async function sendNow(url: string, { method, body, accept }: Sent): Promise<Answer> {
     const headers = {
       'user-agent': 'Service-ACME/1',
       ...(accept !== undefined && { accept }),

@@ -63,7 +63,8 @@ export function connectorEndpoints({ connectors, rates }: ApiWorld): readonly En
       summary: 'Returns the gateways of a connector; with `next_public_key` rotates its key.',
       description:
         'Signed are these lines, joined by `\\n`: `service-connector state 1`, `challenge`, ' +
-        '`connector_id`, `key_id`, and `next_public_key` if there is one.',
+        '`connector_id`, `key_id`, `next_public_key` if there is one, and `authority ` with ' +
+        '`authority` if there is one.',
       body: StateBody,
       example: SIGNED,
       answers: { 200: json(StateAnswer, 'The signed list of gateways.') },
@@ -71,9 +72,10 @@ export function connectorEndpoints({ connectors, rates }: ApiWorld): readonly En
       handle: async (c, { body }) => {
         ofStrangers.take('connector state', addressOf(c), LIMITS.rateConnectorState)
         const asked = { ...fromOutside(body), requestId: c.get('requestId') }
-        const { document, nextKeyId } = await connectors.state(asked)
+        const { document, handovers, nextKeyId } = await connectors.state(asked)
         const rotated = nextKeyId === undefined ? {} : { key_id: nextKeyId }
-        return c.json({ document, poll_seconds: pollSeconds, ...rotated })
+        const words = handovers.length === 0 ? {} : { handovers: [...handovers] }
+        return c.json({ document, poll_seconds: pollSeconds, ...rotated, ...words })
       },
     }),
     anyone.post('/api/v1/connector/leave', {

@@ -48,6 +48,7 @@ interface Signed {
   readonly challenge: string
   readonly signature: string
   readonly nextPublicKey?: string | undefined
+  readonly authority?: string | undefined
   readonly requestId: string
 }
 
@@ -99,7 +100,7 @@ export function createConnectors(world: ConnectorsWorld) {
     const connectorId = `con_${randomBytes(8).toString('hex')}`
     const times = { joinedAt: nowMs, seenAt: nowMs }
     await joinTokens.spend(change, token)
-    const told = { presence: 'disconnected', presenceAt: null, requests: 0 }
+    const told = { presence: 'disconnected', presenceAt: null, requests: 0, authority: '' }
     await insertConnector(queries, {
       ...{ connectorId, tenantId, tokenId, name, program },
       ...times,
@@ -118,7 +119,7 @@ export function createConnectors(world: ConnectorsWorld) {
 
   /** Who is unknown, who was revoked and who signs with another key are told the same. */
   async function requireSigned(queries: Queries, kind: 'state' | 'leave', asked: Signed) {
-    const { connectorId, keyId, challenge, nextPublicKey, signature } = asked
+    const { connectorId, keyId, challenge, nextPublicKey, authority: theirs, signature } = asked
     const connector = await findConnector(queries, connectorId)
     const keys = await connectorKeysOf(queries, connectorId)
     const key = keys.find((one) => one.keyId === keyId)
@@ -126,7 +127,7 @@ export function createConnectors(world: ConnectorsWorld) {
     const isOurs = challenges.isGood(challenge, connectorId)
     if (connector === undefined || key === undefined || tenant?.mode !== 'connector' || !isOurs)
       throw new Refusal('connector_refused')
-    const request = { kind, challenge, connectorId, keyId, nextPublicKey }
+    const request = { kind, challenge, connectorId, keyId, nextPublicKey, authority: theirs }
     if (!isRequestSignedBy(request, signature, importConnectorKey(key.publicKey)))
       throw new Refusal('connector_refused')
     return { connector, key, keys }
@@ -138,7 +139,8 @@ export function createConnectors(world: ConnectorsWorld) {
     const { connector, key, keys } = await requireSigned(queries, 'state', asked)
     const { connectorId, tenantId } = connector
     const { nextPublicKey: publicKey } = asked
-    await updateConnector(queries, connectorId, { seenAt: nowMs })
+    const { authority: confirmed = connector.authority } = asked
+    await updateConnector(queries, connectorId, { seenAt: nowMs, authority: confirmed })
     const told = (keyId: string) => ({
       tenantId,
       content: { connector_id: connectorId, key_id: keyId, name: connector.name },
@@ -164,7 +166,7 @@ export function createConnectors(world: ConnectorsWorld) {
     return next.keyId
   }
 
-  async function documentFor(tenantId: string, connectorId: string): Promise<string> {
+  async function documentFor(tenantId: string, connectorId: string) {
     const listed = await gatewayDoors.list(connectorId)
     return authority.sign({ tenant_id: tenantId, connector_id: connectorId, ...listed })
   }
@@ -190,7 +192,7 @@ export function createConnectors(world: ConnectorsWorld) {
         const { row, joined } = await requireToken(change.queries, token, publicKey, change.nowMs)
         return joined ?? admit(change, row, joining)
       })
-      const document = await documentFor(tenantId, connectorId)
+      const { document } = await documentFor(tenantId, connectorId)
       return { tenantId, connectorId, keyId, document, authority: await authority.publicKey() }
     },
 
@@ -199,11 +201,13 @@ export function createConnectors(world: ConnectorsWorld) {
       const { connector, key } = await requireSigned(store.read, 'state', asked)
       const { tenantId, connectorId, seenAt } = connector
       const isOld = clock.nowMs() - seenAt >= LIMITS.connectorSeenEveryMs
-      const isWritten = isOld || key.isNext || asked.nextPublicKey !== undefined
+      const { authority: confirmed = connector.authority } = asked
+      const isNews = asked.nextPublicKey !== undefined || confirmed !== connector.authority
+      const isWritten = isOld || key.isNext || isNews
       const nextKeyId = isWritten
         ? await store.change((change) => moveOn(change, asked))
         : undefined
-      return { document: await documentFor(tenantId, connectorId), nextKeyId }
+      return { ...(await documentFor(tenantId, connectorId)), nextKeyId }
     },
 
     async leave(asked: Signed): Promise<void> {

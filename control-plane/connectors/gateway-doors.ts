@@ -114,6 +114,18 @@ export function createGatewayDoors({ store, clock }: { store: Store; clock: Cloc
   }
 }
 
+/** Of what else is signed with it something has changed: the next list has a higher number. */
+export async function raiseListNumber(queries: Queries): Promise<void> {
+  const named = eq(schema.facts.name, FACT)
+  const [row] = await queries.select().from(schema.facts).where(named)
+  if (row === undefined) return // there has been no list
+  const [sequence = '0'] = row.value.split(' ')
+  await queries
+    .update(schema.facts)
+    .set({ value: `${sequence} -` })
+    .where(named)
+}
+
 /** Those that have gone come last: a fleet may have been replaced within the hour. */
 function chosenFor(connectorId: string, gateways: readonly Listed[]): FleetGateway[] {
   const most = LIMITS.connectorGatewaysMax

@@ -6,6 +6,7 @@
  * these two by turns, so nobody is starved. Sites take turns (a /48 of IPv6), in each of them its
  * networks do, each first come, first served.
  */
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { countedAs, countedWidelyAs } from '../../shared/client-address.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import { Rotation } from '../concurrency/rotation.ts'
@@ -112,7 +113,8 @@ export function createAdmission(
     // a flood fills its own room; a network of which nobody waits is let in all the same
     if (ofNetwork > 0 && (ofNetwork >= waitingPerAddressMax || isFull(priority))) return false
     if (line.countOf(site) >= waitingPerSiteMax) return false
-    line.push(site, network, begin)
+    // begun in somebody else's turn, and no part of that one's trace
+    line.push(site, network, AsyncLocalStorage.bind(begin))
     waiting++
     if (priority === 'known') knownWaiting++
     lookAhead()

@@ -15,6 +15,7 @@ import { MINUTE_MS, type Clock } from '../../shared/clock.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import { networkList } from '../../shared/networks.ts'
 import { createProxyProtocol } from '../../shared/proxy-protocol.ts'
+import { namedPeerOf } from './client-address.ts'
 import { beyondBound } from './largest-holders.ts'
 import { parseInSlices } from './parsed-in-slices.ts'
 
@@ -114,6 +115,8 @@ export function guardConnections(server: Server, options: ConnectionsOptions): C
   const [serve] = server.listeners('connection') as ((this: Server, socket: Socket) => void)[]
   server.removeAllListeners('connection')
   server.on('connection', (socket: Socket) => {
+    const named = namedPeerOf(socket)
+    if (named !== undefined) return enter(socket, named)
     const peerAddress = withoutMapping(socket.remoteAddress ?? '')
     if (!proxyProtocol || !isTrusted(peerAddress)) return enter(socket, peerAddress)
     proxyHeaders.read(socket, peerAddress, (proxied) => {

@@ -1,13 +1,18 @@
 /**
  * TLS for the control plane's own name. What has been deciphered goes the way of all other
- * connections, with the same bounds; here are those of what comes before it.
+ * connections, with the same bounds; here are those of what comes before it. Behind a balancer that
+ * only passes on TCP, who the client is stands in front of the handshake.
  */
 import type { Server } from 'node:http'
-import type { Socket } from 'node:net'
-import { createServer, type SecureContext, type Server as TlsServer } from 'node:tls'
+import { createServer as createRawServer, type Server as RawServer, type Socket } from 'node:net'
+import { createServer, type SecureContext } from 'node:tls'
+import type { Logger } from 'pino'
 import { countedAs, withoutMapping } from '../../shared/client-address.ts'
 import { SECOND_MS } from '../../shared/clock.ts'
 import { LIMITS } from '../../shared/limits.ts'
+import { networkList } from '../../shared/networks.ts'
+import { createProxyProtocol } from '../../shared/proxy-protocol.ts'
+import { namePeer } from './client-address.ts'
 
 const HANDSHAKE_MS = 10 * SECOND_MS
 
@@ -17,19 +22,35 @@ interface SecureListenerOptions {
   readonly hostname: string
   /** Of our own name; undefined: there is none yet. */
   readonly context: () => SecureContext | undefined
+  /** Balancers in front, as CIDRs. */
+  readonly trustedProxies?: readonly string[] | undefined
+  /** They begin each connection with a PROXY header. */
+  readonly proxyProtocol?: boolean | undefined
+  readonly log: Pick<Logger, 'warn'>
   readonly perAddressMax?: number
+  /** For a PROXY header, and again for the handshake behind it. */
+  readonly handshakeMs?: number
 }
 
-export function createSecureListener(options: SecureListenerOptions): TlsServer {
-  const { server, hostname, context } = options
-  const { perAddressMax = LIMITS.publicConnectionsPerAddressMax } = options
+export function createSecureListener(options: SecureListenerOptions): RawServer {
+  const { server, hostname, context, trustedProxies = [], proxyProtocol = false, log } = options
+  const { perAddressMax = LIMITS.publicConnectionsPerAddressMax, handshakeMs = HANDSHAKE_MS } =
+    options
+  const isTrusted = networkList(trustedProxies)
+  const proxyHeaders = createProxyProtocol({
+    headMs: handshakeMs,
+    onMalformed: (balancer) =>
+      log.warn({ client: balancer }, 'a balancer sent no valid PROXY header'),
+  })
   const underWay = new Map<string, number>()
+  /** By what both sockets of one connection have in common. */
+  const peers = new Map<string, string>()
 
   const secure = createServer(
     {
       minVersion: 'TLSv1.2',
       ALPNProtocols: ['http/1.1'],
-      handshakeTimeout: HANDSHAKE_MS,
+      handshakeTimeout: handshakeMs,
       // who asks for another name has come to the wrong place
       SNICallback: (name, done) =>
         name.toLowerCase() === hostname ? done(null, context()) : done(NO_SUCH_NAME),
@@ -37,22 +58,49 @@ export function createSecureListener(options: SecureListenerOptions): TlsServer 
     (socket) => {
       // Node hands errors of a handshake to the server, and those behind it to nobody
       socket.on('error', () => socket.destroy())
+      const peerAddress = peers.get(keyOf(socket))
+      if (peerAddress === undefined) return void socket.destroy() // gone in this moment
+      namePeer(socket, peerAddress)
       server.emit('connection', socket)
     },
   )
   secure.on('tlsClientError', (_error, socket) => socket.destroy())
-  secure.prependListener('connection', (socket: Socket) => {
-    const address = countedAs(withoutMapping(socket.remoteAddress ?? ''))
+
+  function begin(socket: Socket, peerAddress: string) {
+    socket.on('error', () => socket.destroy())
+    if (!enter(socket, peerAddress)) return void socket.destroy()
+    const key = keyOf(socket)
+    peers.set(key, peerAddress)
+    socket.once('close', () => peers.delete(key))
+    secure.emit('connection', socket)
+  }
+
+  /** Each connection of a balancer that speaks for itself is somebody else. */
+  function enter(socket: Socket, peerAddress: string): boolean {
+    if (isTrusted(peerAddress)) return true
+    const address = countedAs(peerAddress)
     const count = (underWay.get(address) ?? 0) + 1
+    if (count > perAddressMax) return false
     underWay.set(address, count)
     socket.once('close', () => {
       const left = (underWay.get(address) ?? 1) - 1
       if (left > 0) underWay.set(address, left)
       else underWay.delete(address)
     })
-    if (count > perAddressMax) socket.destroy()
+    return true
+  }
+
+  return createRawServer((socket) => {
+    const peerAddress = withoutMapping(socket.remoteAddress ?? '')
+    // whoever is no balancer of the operator's speaks for itself, and its header is no ClientHello
+    if (!proxyProtocol || !isTrusted(peerAddress)) return begin(socket, peerAddress)
+    proxyHeaders.read(socket, peerAddress, (proxied) =>
+      begin(socket, proxied.peerAddress ?? peerAddress),
+    )
   })
-  return secure
 }
 
 const NO_SUCH_NAME = new Error('no such name')
+
+const keyOf = (socket: Socket): string =>
+  `${socket.remoteAddress} ${socket.remotePort} ${socket.localAddress} ${socket.localPort}`

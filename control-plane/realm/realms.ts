@@ -6,6 +6,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { LRUCache } from 'lru-cache'
 import { countedAs, countedWidelyAs } from '../../shared/client-address.ts'
 import { Refusal } from '../../shared/errors.ts'
+import { REALMS_PREFIX } from '../../shared/issuer.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import { createRateLimits, type Rate } from '../../shared/rate-limits.ts'
 import { TENANT_ID } from '../../shared/fleet/snapshot.ts'
@@ -23,7 +24,14 @@ import {
   type MessageKind,
   isUnavailable,
 } from './answers.ts'
-import { isForPeople, realmRouteOf, tooLongIn, type Counted, type RealmRoute } from './routes.ts'
+import {
+  isForPeople,
+  realmRouteOf,
+  tooLongIn,
+  wayOf,
+  type Counted,
+  type RealmRoute,
+} from './routes.ts'
 import { attemptCookieName } from './sign-in/attempt-cookie.ts'
 import { personRate } from './sign-in/person-rate.ts'
 import { createProvenAttempts } from './sign-in/proven-attempts.ts'
@@ -99,6 +107,7 @@ export function createRealms(world: RealmWorld, changedRates: Partial<RealmRates
       return answerMessage(request, response, kind, place, isForPeople(path))
     }
     const { counted, isForPeople: isPage = false } = route
+    world.tracing.note('http.route', `${REALMS_PREFIX}:tenant${wayOf(route)}`)
     const address = addressOf(request)
     const waitSeconds = counted && rateLimits.waitSeconds(counted, address, rates[counted])
     if (waitSeconds !== undefined) {
@@ -135,6 +144,7 @@ export function createRealms(world: RealmWorld, changedRates: Partial<RealmRates
     const refuse = (kind: MessageKind, details?: readonly string[]) =>
       answerMessage(request, response, kind, placeOfTenant(baseUrl, tenant), isPage, details)
     if (tenant === undefined || tenant.status === 'draft') return refuse('unknown')
+    world.tracing.note('tenant_id', tenantId)
     if (tenant.status === 'suspended' && !holdsWhileSuspended) return refuse('suspended')
     const tooLong = counted === 'authorize' ? tooLongIn(query) : undefined
     if (tooLong !== undefined) return refuse('request_wrong', ['invalid_request', tooLong])

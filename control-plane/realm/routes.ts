@@ -71,6 +71,16 @@ export function realmRouteOf(method: string, path: string): RealmRoute | undefin
   return ROUTES.find((route) => route.methods.includes(method) && route.path.test(path))
 }
 
+/** As it is called in traces: nothing of the address that was asked. */
+export const wayOf = ({ path }: RealmRoute): string =>
+  path.source
+    .replace(/^\^|\$$/g, '')
+    .replaceAll('\\/', '/')
+    .replaceAll('\\.', '.')
+    .replaceAll('[A-Za-z0-9_-]{20,64}', ':uid')
+    .replaceAll('con_[0-9a-f]{32}', ':connection')
+    .replaceAll('[a-z-]{1,40}', ':page')
+
 /** What people see of an address, whatever they do there. */
 export function isForPeople(path: string): boolean {
   return /^\/(?:authorize|sign-in|connections|device|logout|account)(?:\/|$)/i.test(path)

@@ -91,11 +91,24 @@ export function signInPages(realm: Realm, world: RealmWorld) {
     const named = form.fields.has('password') ? undefined : form.fields.get('username')
     if (named !== undefined && (await home.isAsked(ctx, signIn)))
       return home.goOn(ctx, signIn, named)
-    const outcome = await outcomeOf(ctx, signIn, form.fields)
+    const outcome = await timedOutcome(ctx, signIn, form.fields)
     const { tenantId } = tenant
     const from = { tenant_id: tenantId, request_id: requestIdOf(ctx), ip: addressOf(ctx.req) }
     log.info({ ...from, outcome: outcome.kind, reason: reasonOf(outcome) }, 'sign-in')
     return showOutcome(ctx, signIn, outcome)
+  }
+
+  /** How long each step takes and what comes of it, in few words. */
+  function timedOutcome(
+    ctx: RealmContext,
+    signIn: BrowserSignIn,
+    fields: ReadonlyMap<string, string>,
+  ): Promise<Outcome> {
+    return world.tracing.span('sign_in', { attributes: { step: stepOf(fields) } }, async (span) => {
+      const outcome = await outcomeOf(ctx, signIn, fields)
+      span.set('outcome', outcome.kind)
+      return outcome
+    })
   }
 
   async function outcomeOf(
@@ -126,6 +139,9 @@ export function signInPages(realm: Realm, world: RealmWorld) {
     return showPassword(ctx, signIn, { status: 200 })
   }
 }
+
+const stepOf = (fields: ReadonlyMap<string, string>) =>
+  fields.has('username') || fields.has('password') ? 'password' : inputOf(fields).kind
 
 function inputOf(fields: ReadonlyMap<string, string>): Input {
   for (const kind of ['code', 'passkey', 'new_password', 'device', 'device_code'] as const) {

@@ -27,6 +27,7 @@ import type { Policies } from '../policy/policies.ts'
 import type { Tenant } from '../store/queries/tenants.ts'
 import type { Store } from '../store/store.ts'
 import type { Tenants } from '../tenants/tenants.ts'
+import type { Tracing } from '../tracing/tracing.ts'
 import type { RealmRecords } from './records.ts'
 import type { PersonRate } from './sign-in/person-rate.ts'
 
@@ -51,6 +52,7 @@ export interface RealmCounts {
 
 /** The services that it stands on; the real ones fit as they are. */
 export interface RealmWorld {
+  readonly tracing: Pick<Tracing, 'span' | 'note'>
   readonly store: Store
   readonly vault: Vault
   readonly tenants: Pick<Tenants, 'find' | 'clientSecrets' | 'redirectUris' | 'logo'>

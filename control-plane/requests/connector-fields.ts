@@ -2,7 +2,7 @@
 import * as v from 'valibot'
 import { LIMITS } from '../../shared/limits.ts'
 import { count, described, time } from './described.ts'
-import { text, whole } from './fields.ts'
+import { flag, text, whole } from './fields.ts'
 
 const label = text('text', LIMITS.connectorNameCharactersMax)
 
@@ -120,11 +120,17 @@ export const StateBody = v.strictObject({
   next_public_key: v.optional(
     v.pipe(publicKey, v.description('Rotates: the current key stays until this one is used.')),
   ),
+  authority: v.optional(
+    v.pipe(
+      publicKey,
+      v.description('The second of `authorities` in `document`, once it is on your disk.'),
+    ),
+  ),
 })
 
 const document = described(
   v.string(),
-  'A compact JWS (EdDSA, `typ` `connector-gateways+jwt`) of `tenant_id`, `connector_id`, `gateways` and `sequence`. Keep the one with the highest `sequence`.',
+  'A compact JWS (EdDSA, `typ` `connector-gateways+jwt`) of `tenant_id`, `connector_id`, `gateways`, `sequence` and `authorities`: the key that signs it, and the next one if there is one. Keep the one with the highest `sequence`.',
 )
 const pollSeconds = described(count, 'Ask again after so many seconds.')
 
@@ -143,4 +149,42 @@ export const StateAnswer = v.strictObject({
   document,
   poll_seconds: pollSeconds,
   key_id: described(v.optional(v.string()), 'Of `next_public_key`, where there was one.'),
+  handovers: described(
+    v.optional(v.array(v.string())),
+    'If the key that signs `document` was replaced: a compact JWS (EdDSA, `typ` `connector-handover+jwt`) by each key before, oldest first, of `next`: the key after it.',
+  ),
+})
+
+export const AuthorityRotationBody = v.strictObject({
+  phase: v.picklist(['prepare', 'promote'], 'prepare or promote'),
+  force: v.pipe(
+    v.optional(flag, false),
+    v.description('Promotes although connectors have not confirmed the next key.'),
+  ),
+  leaked: v.pipe(
+    v.optional(flag, false),
+    v.description(
+      'The current key has leaked: it leaves no word for the next one, so connectors that have not heard of that have to join again.',
+    ),
+  ),
+})
+
+export const WaitingConnectorAnswer = v.strictObject({
+  tenant_id: v.string(),
+  connector_id: v.string(),
+  name: v.string(),
+  seen_at: time,
+})
+
+export const AuthorityAnswer = v.strictObject({
+  current: described(
+    v.nullable(v.string()),
+    'The Ed25519 public key that signs lists of gateways; null: no connector has joined yet.',
+  ),
+  next: described(v.nullable(v.string()), 'The one that is announced; null: none is.'),
+  waiting: described(count, 'Connectors that have not confirmed the next one.'),
+  waiting_connectors: described(
+    v.array(WaitingConnectorAnswer),
+    'Of these, the ones that have been away for longest, 20 at most.',
+  ),
 })

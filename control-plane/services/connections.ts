@@ -17,6 +17,8 @@ import { deleteSamlAnswersEndedBefore, forgetSamlClaimsBefore } from '../store/q
 import { pruneWith } from '../store/statements.ts'
 import type { Jobs } from './jobs.ts'
 import type { TenantServices } from './tenants.ts'
+import { noTracing } from '../tracing/tracing.ts'
+import { timedProvider } from './timed-clients.ts'
 import type { ServicesWorld } from './world.ts'
 
 const PUBLIC = { allowPrivate: [], egressProxy: null }
@@ -27,8 +29,8 @@ export function createConnectionServices(
   { store, vault, proofs, leases }: Pick<TenantServices, 'store' | 'vault' | 'proofs' | 'leases'>,
   jobs: Jobs,
 ) {
-  const { receivers = PUBLIC, clock, baseUrl, log } = world
-  const client = createProviderClient(receivers)
+  const { receivers = PUBLIC, clock, baseUrl, log, tracing = noTracing() } = world
+  const client = timedProvider(createProviderClient(receivers), tracing)
   const documents = createProviderDocuments({ client, clock })
   const oidc = createProtocol({ client, documents })
   const github = createGithub({ client })

@@ -38,5 +38,5 @@ export function createConnectorServices(
     jobs.follows(shared.run, failure, 2 * SECOND_MS)
   }
   const connectors = createConnectors({ ...world, joinTokens, authority, presence, tell })
-  return { joinTokens, connectors }
+  return { joinTokens, connectors, connectorAuthority: authority }
 }

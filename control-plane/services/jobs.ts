@@ -4,6 +4,7 @@
  */
 import type { Logger } from 'pino'
 import { SECOND_MS, type Clock } from '../../shared/clock.ts'
+import { noTracing, type Tracing } from '../tracing/tracing.ts'
 import { createCoalescingRunner, type CoalescingRunner } from '../concurrency/coalescing-runner.ts'
 
 export type Jobs = ReturnType<typeof createJobs>
@@ -13,7 +14,11 @@ const EVERY_MS = 60 * SECOND_MS
 /** So many rows per change, so that no change keeps others waiting for long. */
 const BATCH = 500
 
-export function createJobs(log: Pick<Logger, 'error'>, clock: Clock) {
+export function createJobs(
+  log: Pick<Logger, 'error'>,
+  clock: Clock,
+  tracing: Pick<Tracing, 'span'> = noTracing(),
+) {
   const prunes = new Map<string, (limit: number) => Promise<number>>()
   const begun: (() => Promise<void>)[] = []
   const following: { readonly runner: CoalescingRunner; readonly everyMs: number | undefined }[] =
@@ -27,7 +32,9 @@ export function createJobs(log: Pick<Logger, 'error'>, clock: Clock) {
     for (const begin of begun) void begin()
     for (const [name, prune] of prunes) {
       try {
-        while (!isClosed && (await prune(BATCH)) === BATCH);
+        await tracing.span('job', { attributes: { job: name } }, async () => {
+          while (!isClosed && (await prune(BATCH)) === BATCH);
+        })
       } catch (error) {
         log.error({ error, job: name }, 'tidying up failed, trying again later')
       }

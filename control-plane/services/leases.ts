@@ -7,13 +7,20 @@ import { randomUUID } from 'node:crypto'
 import { SECOND_MS, type Clock } from '../../shared/clock.ts'
 import { findLease, releaseLeases, takeLease } from '../store/queries/leases.ts'
 import type { Store } from '../store/store.ts'
+import { noTracing, type Tracing } from '../tracing/tracing.ts'
 
 type Work = (isClosed: () => boolean) => Promise<void>
 
 /** Over several rounds of what comes every ten seconds, and shorter than what alerts call a pause. */
 export const LEASE_MS = 30 * SECOND_MS
 
-export function createLeases({ store, clock }: { readonly store: Store; readonly clock: Clock }) {
+interface LeasesWorld {
+  readonly store: Store
+  readonly clock: Clock
+  readonly tracing?: Pick<Tracing, 'span'>
+}
+
+export function createLeases({ store, clock, tracing = noTracing() }: LeasesWorld) {
   const owner = randomUUID()
 
   /** Whoever sees that another one has it changes nothing. */
@@ -40,7 +47,9 @@ export function createLeases({ store, clock }: { readonly store: Store; readonly
           isTaking = false
         }
         try {
-          await work(() => isClosed() || isOver())
+          await tracing.span('job', { attributes: { job: name } }, () =>
+            work(() => isClosed() || isOver()),
+          )
         } finally {
           clearInterval(renewing)
         }

@@ -18,6 +18,8 @@ import { createWebhooks } from '../webhooks/webhooks.ts'
 import type { Jobs } from './jobs.ts'
 import type { PeopleServices } from './people.ts'
 import type { TenantServices } from './tenants.ts'
+import { noTracing } from '../tracing/tracing.ts'
+import { timedReceiver } from './timed-clients.ts'
 import type { ServicesWorld } from './world.ts'
 
 const PUBLIC_RECEIVERS: ReceiverWorld = { allowPrivate: [], egressProxy: null }
@@ -29,8 +31,8 @@ export function createNotices(
   { store, vault, leases, mails }: TenantServices & Pick<PeopleServices, 'mails'>,
   jobs: Jobs,
 ) {
-  const { receivers = PUBLIC_RECEIVERS, baseUrl, clock, log } = world
-  const receiver = createReceiverClient(receivers)
+  const { receivers = PUBLIC_RECEIVERS, baseUrl, clock, log, tracing = noTracing() } = world
+  const receiver = timedReceiver(createReceiverClient(receivers), tracing)
   const dispatcher = createDispatcher({ store, vault, receiver, clock, log })
   jobs.begins(() => dispatcher.run())
   const deliveries = jobs.tidied('deliveries', createDeliveries({ store, dispatcher }))

@@ -18,6 +18,8 @@ import { createAddresses } from '../user-directory/addresses.ts'
 import { createUserDirectories } from '../user-directory/user-directories.ts'
 import type { Jobs } from './jobs.ts'
 import type { TenantServices } from './tenants.ts'
+import { noTracing } from '../tracing/tracing.ts'
+import { timedMail } from './timed-clients.ts'
 import type { ServicesWorld } from './world.ts'
 
 export type PeopleServices = ReturnType<typeof createPeople>
@@ -37,7 +39,8 @@ export function createPeople(
   const passwordRules = createPasswordRules({ store, passwords, strength, breaches })
   const users = createUsers({ store, passwords, passwordRules, policies, clock, directories })
   const tickets = jobs.tidied('tickets', createTickets({ store, vault, clock }))
-  const mails = createMails({ store, vault, transport: world.mailTransport, clock, log })
+  const transport = timedMail(world.mailTransport, world.tracing ?? noTracing())
+  const mails = createMails({ store, vault, transport, clock, log })
   jobs.begins(() => mails.deliver())
   return {
     passwords,

@@ -14,18 +14,30 @@ import { createNotices } from './notices.ts'
 import { createPeople } from './people.ts'
 import { createScimServices } from './scim.ts'
 import { openTenants } from './tenants.ts'
+import { noTracing } from '../tracing/tracing.ts'
 import type { ServicesWorld } from './world.ts'
 
 export type Services = Awaited<ReturnType<typeof createServices>>
 
-export async function createServices(world: ServicesWorld) {
-  const { baseUrl, edgeUrlFor, clock, log, trustedProxies = [], hasOwnTls = false } = world
-  const jobs = createJobs(log, clock)
+export async function createServices(given: ServicesWorld) {
+  const { baseUrl, edgeUrlFor, clock, log, trustedProxies = [], hasOwnTls = false } = given
+  const { tracing = noTracing() } = given
+  const world = { ...given, tracing }
+  const jobs = createJobs(log, clock, tracing)
   const ofTenants = await openTenants(world, jobs)
   const people = createPeople(world, ofTenants, jobs)
   const enforcement = await openEnforcement(world, ofTenants, jobs)
   const notices = createNotices(world, { ...ofTenants, ...people }, jobs)
-  const below = { baseUrl, edgeUrlFor, clock, log, ...ofTenants, ...people, ...enforcement }
+  const below = {
+    baseUrl,
+    edgeUrlFor,
+    clock,
+    log,
+    tracing,
+    ...ofTenants,
+    ...people,
+    ...enforcement,
+  }
   const isShared = world.engine.nodes !== undefined
   const ofConnectors = createConnectorServices({ ...below, isShared }, jobs)
   const ofDevices = createDeviceServices({ ...world, ...below }, jobs)

@@ -35,10 +35,10 @@ export type TenantServices = Awaited<ReturnType<typeof openTenants>>
 const HOSTNAMES_EVERY_MS = 10 * SECOND_MS
 
 export async function openTenants(world: ServicesWorld, jobs: Jobs) {
-  const { engine, baseUrl, edgeUrlFor, clock } = world
-  const store = await openStore(engine, clock)
+  const { engine, baseUrl, edgeUrlFor, clock, tracing } = world
+  const store = await openStore(engine, clock, tracing)
   const vault = await openVault(store, world)
-  const leases = createLeases({ store, clock })
+  const leases = createLeases({ store, clock, ...(tracing && { tracing }) })
   if (world.previousMasterKey !== undefined)
     jobs.follows(
       leases.alone('resealing', createResealing({ store, vault, log: world.log })),
@@ -83,6 +83,7 @@ export async function openTenants(world: ServicesWorld, jobs: Jobs) {
       certificates,
       clock,
       log: world.log,
+      tracing,
     })
   if (acme) jobs.tidied('acme', acme)
   const proofs = createProofs({ allowPrivate, egressProxy, resolve, ...world.proofs })

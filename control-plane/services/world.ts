@@ -16,6 +16,7 @@ import type { SharedKeyUse } from '../fleet/admission.ts'
 import type { MailTransport } from '../mail/mails.ts'
 import type { Engine } from '../store/engine.ts'
 import type { OwnFile } from '../tenants/certificates.ts'
+import type { Tracing } from '../tracing/tracing.ts'
 import type { ReceiverWorld } from '../webhooks/receiver-client.ts'
 
 export interface ServicesWorld extends MasterKeys {
@@ -56,6 +57,7 @@ export interface ServicesWorld extends MasterKeys {
   readonly strength?: Pick<Strength, 'of'>
   /** How long an answer waits for gateways to go by it, at most. */
   readonly enforceMsMax?: number
+  readonly tracing?: Tracing
   readonly clock: Clock
   readonly log: Logger
 }

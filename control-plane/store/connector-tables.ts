@@ -46,6 +46,8 @@ export const connectors = table('connectors', {
   presenceAt: whole('presence_at'),
   /** Answered since it joined, as far as it is written down. */
   requests: whole('requests').notNull().default(0),
+  /** The key of a rotation that it has on its disk: the one that is to sign its lists of gateways. */
+  authority: text('authority').notNull().default(''),
 })
 
 export const connectorKeys = table('connector_keys', {

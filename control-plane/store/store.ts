@@ -18,6 +18,7 @@ import { beginEpoch, ensureEpoch, findEpoch } from './queries/epoch.ts'
 import { schema } from './schema.ts'
 import type { Engine, Numbers, Queries } from './engine.ts'
 import type { News } from './nodes.ts'
+import { noTracing, type Span, type Tracing } from '../tracing/tracing.ts'
 import { insertRows } from './statements.ts'
 
 interface AuditEntry {
@@ -73,6 +74,8 @@ interface Committed extends News {
   readonly events: readonly string[]
   /** From when it was asked for. */
   readonly tookMs: number
+  /** Of it, until it began: in line, and for a lock. */
+  readonly waitedMs: number
   /**
    * Read in the log: another control plane has told whom it could, or this one's answer was lost and
    * nobody has been told.
@@ -115,7 +118,11 @@ export interface Store {
   close(): Promise<void>
 }
 
-export async function openStore(engine: Engine, clock: Clock): Promise<Store> {
+export async function openStore(
+  engine: Engine,
+  clock: Clock,
+  tracing: Pick<Tracing, 'span'> = noTracing(),
+): Promise<Store> {
   const listeners: ((committed: Committed) => void)[] = []
   let enforce: Enforce = () => Promise.resolve(ENFORCED_BY_NOBODY)
   const heardListeners: ((position: number) => void)[] = []
@@ -127,7 +134,8 @@ export async function openStore(engine: Engine, clock: Clock): Promise<Store> {
     engine.nodes &&
     (await followCommits({
       nodes: engine.nodes,
-      onNews: (news) => tell({ ...news, revision: null, events: [], tookMs: 0, isFromLog: true }),
+      onNews: (news) =>
+        tell({ ...news, revision: null, events: [], tookMs: 0, waitedMs: 0, isFromLog: true }),
       onHeard(position) {
         heard = position
         for (const listener of heardListeners) listener(position)
@@ -142,16 +150,27 @@ export async function openStore(engine: Engine, clock: Clock): Promise<Store> {
   }
 
   /** Done, kept, and told to the listeners; it may be made again, where the database gives it up. */
-  async function made<T>(
+  function made<T>(
     transaction: Engine['transaction'],
     work: (change: Change) => Promise<T>,
     enforced: Promise<Enforced>,
   ) {
+    return tracing.span('change', {}, (span) => makeNow(transaction, work, enforced, span))
+  }
+
+  async function makeNow<T>(
+    transaction: Engine['transaction'],
+    work: (change: Change) => Promise<T>,
+    enforced: Promise<Enforced>,
+    span: Span,
+  ) {
     const askedMs = performance.now()
+    let begunMs = askedMs
     let gathered = gather()
     let position: number | null = null
     const kept = transaction(async (queries) => {
       gathered = gather()
+      begunMs = performance.now()
       const done = await work(
         openChange(queries, engine.numbers, clock.nowMs(), gathered, enforced),
       )
@@ -160,8 +179,11 @@ export async function openStore(engine: Engine, clock: Clock): Promise<Store> {
     })
     const result = await writing.noted(kept)
     const tookMs = performance.now() - askedMs
+    const waitedMs = begunMs - askedMs
+    span.set('waited_ms', waitedMs)
+    span.set('held_ms', tookMs - waitedMs)
     const revokedWhole = gathered.revoked.whole()
-    const committed = { ...gathered, revoked: revokedWhole, tookMs, isFromLog: false }
+    const committed = { ...gathered, revoked: revokedWhole, tookMs, waitedMs, isFromLog: false }
     if (position !== null) follower?.isTold(position)
     tell(committed)
     return { result, revoked: committed.revoked, position }

@@ -1,4 +1,5 @@
 /** What one request is to the edge: what was found out about it, and whom it can ask. */
+import { isTraceparent } from '../../shared/trace-context.ts'
 import type { Clock } from '../../shared/clock.ts'
 import type { AddressReader } from '../../shared/client-address.ts'
 import type {
@@ -24,7 +25,7 @@ import type { Exchange, RequestHead } from '../wire/exchange.ts'
 import { valuesOf } from '../wire/websocket-request.ts'
 import { isRequestId } from './request-ids.ts'
 import type { MachineReader, ProvenSession, SessionReader } from './sessions.ts'
-import { isTraceparent, keptTracestate } from './trace.ts'
+import { keptTracestate } from './trace.ts'
 
 export interface Edge {
   byHost(host: string): HostLookup<CompiledTenant>

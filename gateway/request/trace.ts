@@ -4,28 +4,9 @@
  */
 import { randomFillSync } from 'node:crypto'
 
-/** Version 00 has exactly these fields. */
-const VERSION_0 = /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/
-/** A later version may have more behind another dash; ff is none. */
-const LATER_VERSION =
-  /^(?!00|ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(?:-[\x21-\x7e]{1,128})?$/
-const VERSION_0_CHARACTERS = 55
-
 /** What vendors must be able to propagate (3.3.1.5); more may be dropped whole. */
 const TRACESTATE_CHARACTERS_MAX = 512
 const TRACESTATE = /^[\t\x20-\x7e]+$/
-
-export function isTraceparent(text: string): boolean {
-  return text.length === VERSION_0_CHARACTERS && text.startsWith('00')
-    ? VERSION_0.test(text)
-    : LATER_VERSION.test(text)
-}
-
-/** The 32 hexadecimal digits by which a trace is found in other systems. */
-export const traceIdOf = (traceparent: string): string => traceparent.slice(3, 35)
-
-/** And the 16 of the span that it was handed on by. */
-export const spanIdOf = (traceparent: string): string => traceparent.slice(36, 52)
 
 /** Goes on only beside its parent; a list that is too long would have to be cut member by member. */
 export function keptTracestate(tracestate: string): string {

@@ -7,7 +7,7 @@ import type { Exchange } from '../wire/exchange.ts'
 import type { ExchangeOutcome } from '../wire/protocol.ts'
 import { RequestContext, UnservedContext } from '../request/context.ts'
 import type { LineSink } from './line-writer.ts'
-import { traceIdOf } from '../request/trace.ts'
+import { traceIdOf } from '../../shared/trace-context.ts'
 
 interface AccessLogWorld {
   readonly lines: LineSink

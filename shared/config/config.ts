@@ -159,6 +159,12 @@ const logLevel = v.picklist(LOG_LEVELS, LOG_LEVELS.join(', ').replace(/, (?=\w+$
 const section = <T extends v.ObjectEntries>(entries: T) =>
   v.nullish(v.strictObject(entries, 'settings'), {} as never)
 
+/** Where spans go, of both programs. */
+const traces = section({
+  endpoint: v.optional(v.nullable(httpBase), null),
+  sample: v.optional(share, 0.01),
+})
+
 const ConfigSchema = v.strictObject(
   {
     base_url: v.optional(v.nullable(httpBase), null),
@@ -176,6 +182,7 @@ const ConfigSchema = v.strictObject(
       trusted_proxies: v.optional(cidrs, []),
       proxy_protocol: v.optional(v.boolean('true or false'), false),
       log_level: v.optional(logLevel, 'info'),
+      traces,
       acme: section({
         directory: v.optional(v.nullable(directories), null),
         email: v.optional(v.nullable(mailAddress), null),
@@ -201,10 +208,7 @@ const ConfigSchema = v.strictObject(
       proxy_protocol: v.optional(v.boolean('true or false'), false),
       log_level: v.optional(logLevel, 'info'),
       access_log: section({ sample: v.optional(share, 1) }),
-      traces: section({
-        endpoint: v.optional(v.nullable(httpBase), null),
-        sample: v.optional(share, 0.01),
-      }),
+      traces,
       timeouts: section({
         head: v.optional(duration, '10s'),
         idle: v.optional(duration, '60s'),
@@ -288,8 +292,6 @@ function mistakeOfOwnTls({ base_url: base, control_plane: own }: Written): strin
   }
   if (base?.startsWith('https:') !== true)
     return 'control_plane.tls_listen: browsers come over TLS, so set base_url to https://…'
-  if (own.proxy_protocol)
-    return 'control_plane.tls_listen: it takes no PROXY header; end TLS in the balancer, or take proxy_protocol out'
   if (own.tls_certificate === null && own.acme.directory === null)
     return 'control_plane.tls_listen: there is no certificate to show; set control_plane.acme.directory or control_plane.tls_certificate'
   return undefined

@@ -8,6 +8,14 @@ import { GatewayDoorSchema, TENANT_ID } from '../fleet/snapshot.ts'
 
 /** `typ` of the signed list of gateways. */
 export const GATEWAY_LIST_TYPE = 'connector-gateways+jwt'
+/** `typ` of the word of a key that has signed them: which key does so after it. */
+export const HANDOVER_TYPE = 'connector-handover+jwt'
+
+/** A public key, 32 bytes in base64url. */
+const authorityKey = v.pipe(v.string(), v.regex(/^[\w-]{43}$/))
+
+export const HandoverSchema = v.object({ next: authorityKey })
+export type Handover = v.InferOutput<typeof HandoverSchema>
 
 const id = v.pipe(v.string(), v.regex(/^[A-Za-z0-9_.-]{1,100}$/))
 
@@ -17,6 +25,8 @@ export const GatewayListSchema = v.object({
   connector_id: id,
   gateways: v.array(v.object({ gateway_id: id, ...GatewayDoorSchema.entries })),
   sequence: v.pipe(v.number(), v.safeInteger(), v.minValue(0)),
+  /** The key that signs this one, and the one that will take its place. */
+  authorities: v.optional(v.pipe(v.array(authorityKey), v.minLength(1), v.maxLength(2))),
 })
 export type GatewayList = v.InferOutput<typeof GatewayListSchema>
 
@@ -27,13 +37,17 @@ interface SignedRequest {
   readonly keyId: string
   /** Of a rotation. */
   readonly nextPublicKey?: string | undefined
+  /** The key that is to sign lists: it lies on the disk. */
+  readonly authority?: string | undefined
 }
 
 /** Fields cannot run into each other: none of them holds a line feed. */
 function signedBytes(request: SignedRequest): Buffer {
-  const { kind, challenge, connectorId, keyId, nextPublicKey } = request
+  const { kind, challenge, connectorId, keyId, nextPublicKey, authority } = request
   const lines = [`service-connector ${kind} 1`, challenge, connectorId, keyId]
-  return Buffer.from([...lines, ...(nextPublicKey === undefined ? [] : [nextPublicKey])].join('\n'))
+  if (nextPublicKey !== undefined) lines.push(nextPublicKey)
+  if (authority !== undefined) lines.push(`authority ${authority}`)
+  return Buffer.from(lines.join('\n'))
 }
 
 export const signRequest = (request: SignedRequest, key: KeyObject): string =>

@@ -57,16 +57,21 @@ export async function startConnectors(t: Parameters<typeof startApi>[0], setting
     return String((await ask('challenge', { connector_id: connectorId })).body['challenge'])
   }
 
-  /** A request as a program signs it; `other` is what is sent besides; a challenge among it is signed too, the rest is not. */
+  /** A request as a program signs it; `other` is what is sent besides; a challenge and an authority among it are signed too, the rest is not. */
   async function signed(
     kind: 'state' | 'leave',
     who: Pick<Joined, 'connector_id' | 'key_id'> & { readonly own: OwnKey },
     nextPublicKey?: string,
-    other: { readonly challenge?: string; readonly [field: string]: string | undefined } = {},
+    other: {
+      readonly challenge?: string
+      readonly authority?: string
+      readonly [field: string]: string | undefined
+    } = {},
   ) {
     const { connector_id: connectorId, key_id: keyId, own } = who
     const given = other.challenge ?? (await challenge(connectorId))
-    const request = { kind, challenge: given, connectorId, keyId, nextPublicKey }
+    const { authority } = other
+    const request = { kind, challenge: given, connectorId, keyId, nextPublicKey, authority }
     return ask(kind, {
       connector_id: connectorId,
       key_id: keyId,

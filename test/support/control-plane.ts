@@ -7,6 +7,7 @@ import { pino, type Logger } from 'pino'
 import type { Clock } from '../../shared/clock.ts'
 import type { AcmeWorld } from '../../control-plane/acme/acme.ts'
 import type { AcmeSettings } from '../../control-plane/acme/authorities.ts'
+import type { Tracing } from '../../control-plane/tracing/tracing.ts'
 import type { OwnFile } from '../../control-plane/tenants/certificates.ts'
 import type { ProofWorld } from '../../control-plane/hostnames/proof.ts'
 import type { AiSettings } from '../../control-plane/analysis/provider.ts'
@@ -71,6 +72,7 @@ export interface ServicesOptions extends Partial<MasterKeys> {
   /** Where hostnames are looked for proofs; nobody is asked, if nothing is said. */
   readonly proofs?: Partial<ProofWorld>
   readonly log?: Logger
+  readonly tracing?: Tracing
   readonly enforceMsMax?: number
   /** Where runtimes for devices lie; nowhere, if nothing is said. */
   readonly dataDir?: string
@@ -146,6 +148,7 @@ export async function startServices(t: Teardown, options: ServicesOptions = {}) 
     ...secrets,
     clock: options.clock ?? movableClock(),
     log: options.log ?? pino({ level: 'silent' }),
+    ...(options.tracing && { tracing: options.tracing }),
   })
   t.teardown(() => services.close())
   return services

@@ -20,6 +20,7 @@ export async function startPublicServer(
     log,
     clock,
     trustedProxies: options.trustedProxies,
+    tracing: api.services.tracing,
   })
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
   t.teardown(() => {

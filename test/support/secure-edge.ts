@@ -27,7 +27,7 @@ export interface ProxiedBy {
 }
 
 /** Answers its port. */
-async function startBalancer(t: Teardown, port: number, { header, how }: ProxiedBy) {
+export async function startBalancer(t: Teardown, port: number, { header, how }: ProxiedBy) {
   const bytes = Buffer.from(header as string, 'latin1')
   const server = createServer({ noDelay: true }, (client) => {
     const gateway = connectTcp({ port, host: '127.0.0.1', noDelay: true })

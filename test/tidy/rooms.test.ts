@@ -64,7 +64,7 @@ const GATEWAY = [
 ]
 
 const CONTROL_PLANE = [
-  ['concurrency'],
+  ['concurrency', 'tracing'],
   ['downloads', 'listener', 'outbound', 'pages', 'policy'],
   ['store'],
   ['keys', 'monitoring', 'sessions'],

@@ -1,12 +1,15 @@
 /** Connectors of a tenant in connector mode, and the tokens that they join with. */
 import type { ConnectorStatus } from '../../connectors/connector-status.ts'
 import {
+  AuthorityAnswer,
+  AuthorityRotationBody,
   ConnectorAnswer,
   ConnectorAtGatewayAnswer,
   ConnectorErrorAnswer,
   ConnectorTokenAnswer,
   NewConnectorTokenAnswer,
   NewConnectorTokenBody,
+  WaitingConnectorAnswer,
 } from '../../requests/connector-fields.ts'
 import { fromOutside, viewOf } from '../../requests/field-names.ts'
 import { pageOf } from '../../requests/paging.ts'
@@ -19,11 +22,43 @@ const operator = endpointsOf('connectors', 'operator')
 const TENANT = '/api/v1/operator/tenants/{tenant_id}'
 const TOKENS = `${TENANT}/connector-tokens` as const
 const CONNECTORS = `${TENANT}/connectors` as const
+const AUTHORITY = '/api/v1/operator/connector-authority'
+const WAITING_SHOWN = 20
 
 export function operatorConnectorEndpoints(world: ApiWorld): readonly Endpoint[] {
-  const { joinTokens, connectors } = world
+  const { joinTokens, connectors, connectorAuthority } = world
   const enforcement = enforcedAnswers(world)
+
+  async function authorityView() {
+    const { waitingConnectors, ...keys } = await connectorAuthority.status(WAITING_SHOWN)
+    const shown = waitingConnectors.map(viewOf(WaitingConnectorAnswer))
+    return viewOf(AuthorityAnswer)({ ...keys, waitingConnectors: shown })
+  }
+
   return [
+    operator.get(AUTHORITY, {
+      summary:
+        'Returns the key that lists of gateways are signed with, and how far its rotation is.',
+      answers: { 200: json(AuthorityAnswer, 'The keys.') },
+      handle: async (c) => c.json(await authorityView()),
+    }),
+    operator.post(`${AUTHORITY}/rotate`, {
+      summary:
+        'Rotates the key that lists of gateways are signed with: announces the next, then uses it.',
+      description:
+        '`prepare` announces the next key in lists that the current one signs; connectors keep it and ' +
+        'confirm it with their next question. `promote` is refused while connectors have not, unless ' +
+        'forced; those follow by the word of the key before when they are back.',
+      body: AuthorityRotationBody,
+      example: { phase: 'prepare' },
+      answers: { 200: json(AuthorityAnswer, 'The keys as they are now.') },
+      refusals: ['rotation_state'],
+      handle: async (c, { body: { phase, ...how } }) => {
+        if (phase === 'prepare') await connectorAuthority.prepare(c.var.actor)
+        else await connectorAuthority.promote(how, c.var.actor)
+        return c.json(await authorityView())
+      },
+    }),
     operator.post(TOKENS, {
       summary: 'Creates a join token for connectors: for one of them and 24 hours by default.',
       description: 'Give it to `service-connector join --token-file`. Connector mode only.',

@@ -95,6 +95,8 @@ const ACTIONS: Readonly<Record<string, string>> = {
   'device_ticket.created': 'Created a device ticket',
   'device_ticket.deleted': 'Deleted a device ticket',
   'device_challenge_keys.rotated': 'Rotated the key that device agents trust',
+  'connector_authority.prepared': 'Announced the next key that connectors trust',
+  'connector_authority.promoted': 'Rotated the key that connectors trust',
   'device.enrolled': 'A device enrolled',
   'device.suspected': 'A device may have been copied',
   'device.left': 'A device left',

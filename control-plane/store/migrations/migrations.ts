@@ -39,6 +39,7 @@ import { hostnameProofs } from './0075-hostname-proofs.ts'
 import { acmeDns } from './0077-acme-dns.ts'
 import { saml } from './0078-saml.ts'
 import { connectionDomains } from './0079-connection-domains.ts'
+import { connectorAuthority } from './0082-connector-authority.ts'
 import { figureAdditions } from './0086-figure-additions.ts'
 
 export interface Migration {
@@ -92,5 +93,6 @@ export const migrations: readonly Migration[] = [
   acmeDns,
   saml,
   connectionDomains,
+  connectorAuthority,
   figureAdditions,
 ]

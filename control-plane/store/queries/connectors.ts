@@ -61,6 +61,31 @@ export async function deleteConnector(queries: Queries, tenantId: string, connec
   return gone[0]
 }
 
+const withoutAuthority = (authority: string) =>
+  and(ne(table.authority, authority), eq(schema.tenants.mode, 'connector'))
+
+/** Of those that can ask for their gateways at all. */
+export async function countConnectorsWithoutAuthority(queries: Queries, authority: string) {
+  const [row] = await queries
+    .select({ count: sql<number>`count(*)` })
+    .from(table)
+    .innerJoin(schema.tenants, eq(schema.tenants.tenantId, table.tenantId))
+    .where(withoutAuthority(authority))
+  return Number(row?.count ?? 0)
+}
+
+/** The longest unseen come first. */
+export function connectorsWithoutAuthority(queries: Queries, authority: string, limit: number) {
+  const { connectorId, tenantId, name, seenAt } = table
+  return queries
+    .select({ connectorId, tenantId, name, seenAt })
+    .from(table)
+    .innerJoin(schema.tenants, eq(schema.tenants.tenantId, tenantId))
+    .where(withoutAuthority(authority))
+    .orderBy(asc(seenAt), asc(connectorId))
+    .limit(limit)
+}
+
 export const insertConnectorKey = insertInto(keys)
 export const connectorKeysOf = allBy(
   keys,

@@ -1,6 +1,7 @@
 /** When what is tried again, and how what authorities say is read. */
 import t from 'tap'
-import { problemOf, retryAfterMs } from '../../../control-plane/acme/problem.ts'
+import { problemOf } from '../../../control-plane/acme/problem.ts'
+import { retryAfterMs } from '../../../shared/retry-after.ts'
 import {
   askAgainMs,
   authorityPauseMs,

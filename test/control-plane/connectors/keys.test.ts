@@ -18,7 +18,13 @@ void t.test(
     t.strictSame(header, { alg: 'EdDSA', typ: 'connector-gateways+jwt' })
     const { connector_id } = who
     t.match(list, { tenant_id: 'acme', connector_id, gateways: [], sequence: Number })
-    t.strictSame(Object.keys(list).sort(), ['connector_id', 'gateways', 'sequence', 'tenant_id'])
+    t.strictSame(Object.keys(list).sort(), [
+      'authorities',
+      'connector_id',
+      'gateways',
+      'sequence',
+      'tenant_id',
+    ])
     t.strictSame((await readDocument(who.document, who.authority)).list, list)
     const other = await joined()
     t.equal(other.authority, who.authority, 'one for the whole installation')

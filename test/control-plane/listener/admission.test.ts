@@ -1,4 +1,5 @@
 /** Whose request is begun first, and how many in one turn of the event loop. */
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { connect, type Socket } from 'node:net'
 import { once } from 'node:events'
 import t from 'tap'
@@ -29,6 +30,19 @@ function admission(
     turns,
   }
 }
+
+t.test('who waited is begun as itself, and not as part of who had the turn', async (t) => {
+  const who = new AsyncLocalStorage<string>()
+  const turns: (() => void)[] = []
+  const begun: (string | undefined)[] = []
+  const most = { waitingMax: 9, waitingPerAddressMax: 9, waitingPerSiteMax: 9 }
+  const { enter } = createAdmission({ perTurn: 1, ...most }, (turn) => void turns.push(turn))
+  for (const name of ['a', 'b', 'c'])
+    who.run(name, () => enter('stranger', name, () => void begun.push(who.getStore())))
+  for (const turn of turns.splice(0)) who.run('a', turn)
+  for (const turn of turns.splice(0)) who.run('a', turn)
+  t.same(begun, ['a', 'b', 'c'])
+})
 
 t.test('a few are begun in a turn, each address has one after the other', async (t) => {
   const { enter, begun, turn, turns } = admission()

@@ -43,7 +43,7 @@ async function start(t: Test, perAddressMax = 100) {
   const world = { app, realms: services.realms, log: pino({ level: 'silent' }), clock: systemClock }
   const server = createPublicServer({ ...world, sendToTls })
   const { context } = certificate
-  const secure = createSecureListener({ server, hostname: HOSTNAME, context, perAddressMax })
+  const secure = createSecureListener({ server, hostname: HOSTNAME, context, log, perAddressMax })
   const port = await new Promise<number>((resolve) =>
     secure.listen(0, '127.0.0.1', () => resolve((secure.address() as AddressInfo).port)),
   )

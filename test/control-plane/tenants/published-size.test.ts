@@ -83,7 +83,7 @@ void t.test('it is never counted as less than what is sent', async (t) => {
       const connectorId = `con_${String(at).padStart(16, '0')}`
       const own = { connectorId, tenantId: 'acme' }
       const facts = { tokenId: '', name: 'c', program: '1', presence: 'disconnected' }
-      const times = { joinedAt: at, seenAt: 0, presenceAt: null, requests: 0 }
+      const times = { joinedAt: at, seenAt: 0, presenceAt: null, requests: 0, authority: '' }
       await insertConnector(queries, { ...own, ...facts, ...times })
       for (const isNext of [true, false]) {
         const keyId = `cok_${at}_${isNext}`.padEnd(20, '0')

@@ -1,10 +1,6 @@
 import t from 'tap'
-import {
-  createTraceStarter,
-  isTraceparent,
-  keptTracestate,
-  traceIdOf,
-} from '../../../gateway/request/trace.ts'
+import { createTraceStarter, keptTracestate } from '../../../gateway/request/trace.ts'
+import { isTraceparent, traceIdOf } from '../../../shared/trace-context.ts'
 import { isRequestId } from '../../../gateway/request/request-ids.ts'
 import { startEdge } from '../../support/edge-world.ts'
 import { RawClient, startOrigin } from '../../support/wire.ts'

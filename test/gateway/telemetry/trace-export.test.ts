@@ -4,38 +4,11 @@ import t, { type Test } from 'tap'
 import { createTraceExport } from '../../../gateway/telemetry/trace-export.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { createTestLog } from '../../support/fleet.ts'
+import { attributesOf, startCollector } from '../../support/collector.ts'
 import { listening } from '../../support/wire.ts'
 
 const FROM_OUTSIDE = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
 const OUR_OWN = '00-11111111111111111111111111111111-2222222222222222-00'
-
-interface Span {
-  readonly traceId: string
-  readonly spanId: string
-  readonly parentSpanId?: string
-  readonly attributes: readonly { key: string; value: Record<string, string> }[]
-}
-
-async function startCollector(t: Test, status: () => number = () => 200) {
-  const bodies: { resourceSpans: { scopeSpans: { spans: Span[] }[] }[] }[] = []
-  const asked: string[] = []
-  const server = createServer((request, response) => {
-    asked.push(`${request.method} ${request.url} ${request.headers['content-type']}`)
-    let body = ''
-    request.on('data', (chunk: Buffer) => void (body += chunk.toString()))
-    request.on('end', () => {
-      if (status() === 200) bodies.push(JSON.parse(body) as (typeof bodies)[number])
-      response.writeHead(status()).end('{}')
-    })
-  })
-  const port = await listening(server)
-  t.teardown(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  const spans = () => bodies.flatMap(({ resourceSpans: [all] }) => all!.scopeSpans[0]!.spans)
-  return { endpoint: `http://127.0.0.1:${port}`, spans, bodies, asked }
-}
 
 function start(t: Test, endpoint: string, sample = 1, random = Math.random) {
   const { log, lines } = createTestLog()
@@ -88,11 +61,7 @@ t.test('a span says what a request was, and never its query', async (t) => {
     status: { code: 2 },
   })
   t.not(joined?.spanId, joined?.parentSpanId)
-  const values = (span: Span | undefined) =>
-    Object.fromEntries(
-      (span?.attributes ?? []).map(({ key, value }) => [key, Object.values(value)[0]]),
-    )
-  t.same(values(own), {
+  t.same(attributesOf(own!), {
     'http.request.method': 'GET',
     'server.address': 'app.example.com',
     'url.path': '/work',
@@ -102,7 +71,7 @@ t.test('a span says what a request was, and never its query', async (t) => {
     request_id: 'r1',
     decision: 'forward',
   })
-  t.match(values(joined), { 'error.type': 'upstream_refused' })
+  t.match(attributesOf(joined!), { 'error.type': 'upstream_refused' })
   t.notMatch(JSON.stringify(bodies), 'secret')
 })
 
@@ -130,7 +99,7 @@ t.test(
 
 t.test('a collector that is away costs nothing but its spans', async (t) => {
   let status = 503
-  const { endpoint, spans } = await startCollector(t, () => status)
+  const { endpoint, spans } = await startCollector(t, () => ({ status }))
   const { traces, add, lines, pass } = start(t, endpoint)
   for (let second = 0; second < 60; second++) {
     for (let count = 0; count < LIMITS.traceSpansPerSecondMax; count++) add()
@@ -145,6 +114,64 @@ t.test('a collector that is away costs nothing but its spans', async (t) => {
   await traces.flush()
   t.ok(spans().length > 0)
   t.equal(lines.filter(({ msg }) => msg.includes('takes traces again')).length, 1)
+})
+
+t.test('a collector that says when is asked again then, and not before', async (t) => {
+  for (const [status, retryAfter, waitMs] of [
+    [429, '30', 30_000],
+    [503, 'Tue, 14 Nov 2023 22:13:50 GMT', 30_000],
+    [429, '86400', 5 * 60_000],
+  ] as const) {
+    let answer: { status: number; retryAfter?: string } = { status, retryAfter }
+    const { endpoint, spans, asked } = await startCollector(t, () => answer)
+    const { traces, add, pass, lines } = start(t, endpoint)
+    add()
+    await traces.flush()
+    answer = { status: 200 }
+    add()
+    pass(waitMs - 1)
+    await traces.flush()
+    t.equal(asked.length, 1, 'it was asked to wait')
+    pass(1)
+    await traces.flush()
+    t.equal(spans().length, 2)
+    t.equal(traces.dropped(), 0)
+    t.equal(lines.filter(({ msg }) => msg === 'traces have to wait').length, 1)
+  }
+})
+
+t.test(
+  'what waits for a collector is bounded, and what is left at the end is counted',
+  async (t) => {
+    const { endpoint, asked } = await startCollector(t, () => ({ status: 429, retryAfter: '3600' }))
+    const { traces, add, pass } = start(t, endpoint)
+    for (let second = 0; second < 60; second++) {
+      for (let count = 0; count < LIMITS.traceSpansPerSecondMax; count++) add()
+      await traces.flush()
+      pass(1000)
+    }
+    t.equal(asked.length, 1)
+    t.equal(traces.dropped(), 60 * LIMITS.traceSpansPerSecondMax - LIMITS.traceSpansHeldMax)
+    await traces.close()
+    t.equal(traces.dropped(), 60 * LIMITS.traceSpansPerSecondMax)
+  },
+)
+
+t.test('an answer that says nothing of when loses what was sent, and no more', async (t) => {
+  for (const answer of [
+    { status: 429 },
+    { status: 400, retryAfter: '1' },
+    { status: 503, retryAfter: 'soon' },
+  ]) {
+    const { endpoint, asked } = await startCollector(t, () => answer)
+    const { traces, add } = start(t, endpoint)
+    add()
+    await traces.flush()
+    t.equal(traces.dropped(), 1)
+    add()
+    await traces.flush()
+    t.equal(asked.length, 2, 'the next ones are tried at once')
+  }
 })
 
 t.test('a redirect is not followed: spans go where the operator said', async (t) => {

@@ -47,10 +47,6 @@ t.test('a mistake is one line that names file, path, value and wish', async (t) 
       'control_plane.tls_listen: there is no certificate to show; set control_plane.acme.directory or control_plane.tls_certificate',
     ],
     [
-      'base_url: "https://a.example"\ncontrol_plane: {tls_listen: "0.0.0.0:443", tls_certificate: a.pem, proxy_protocol: true}',
-      'control_plane.tls_listen: it takes no PROXY header; end TLS in the balancer, or take proxy_protocol out',
-    ],
-    [
       'control_plane: {tls_certificate: a.pem}',
       'control_plane.tls_certificate: it is shown by control_plane.tls_listen, so set that too',
     ],

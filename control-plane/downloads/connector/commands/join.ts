@@ -43,6 +43,7 @@ export const join: Command = {
     const list = readGatewayList(document, identity)
     if (typeof list === 'string')
       throw new Problem('not_the_service', `The list of gateways cannot be used: ${list}.`)
+    const next = list.authorities?.[1]
     await state.writeList(document)
     await state.write({
       version: 1,
@@ -50,6 +51,7 @@ export const join: Command = {
       origin,
       ...(originCa !== undefined && { origin_ca: originCa }),
       ...identity,
+      ...(next !== undefined && { next_authority: next }),
       name,
       key: { ...key, key_id: keyId },
     })

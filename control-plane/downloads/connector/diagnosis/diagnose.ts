@@ -2,7 +2,7 @@
 import type { GatewayList } from '../../../../shared/connector/requests.ts'
 import { Problem } from '../../command-line/exit.ts'
 import { askRunning } from '../local/ask-running.ts'
-import { readGatewayList } from '../service/gateway-list.ts'
+import { readGatewayList, readStateDocument } from '../service/gateway-list.ts'
 import type { Proxies } from '../../resident/proxies.ts'
 import type { Service } from '../service/service.ts'
 import type { Joined, StateFolder } from '../state/state-folder.ts'
@@ -96,8 +96,8 @@ async function lookAtIdentity(
 ): Promise<{ list: GatewayList | undefined; finding: Finding }> {
   try {
     const { connector_id: connectorId, key } = joined
-    const { document } = await service.state({ connectorId, key }, { signal })
-    const list = readGatewayList(document, joined)
+    const answer = await service.state({ connectorId, key }, { signal })
+    const list = readStateDocument(answer, joined)
     if (typeof list !== 'string') return { list, finding: found(IDENTITY, 'It is accepted.') }
     const fault = {
       cause: 'answer',

@@ -4,7 +4,7 @@
  */
 import type { GatewayList } from '../../../../shared/connector/requests.ts'
 import { VERSION } from '../../../../shared/version.ts'
-import { readGatewayList } from '../service/gateway-list.ts'
+import { readStateDocument } from '../service/gateway-list.ts'
 import type { Proxies } from '../../resident/proxies.ts'
 import type { Service } from '../service/service.ts'
 import { openKey } from '../state/own-keys.ts'
@@ -14,6 +14,7 @@ import { applicationAddress } from '../tunnel/splice.ts'
 import { Tunnel } from '../tunnel/tunnel.ts'
 import type { TunnelEvent } from '../tunnel/worker-link.ts'
 import type { Log } from '../../resident/log.ts'
+import { createIdentity } from './identity.ts'
 import { createOwnKey, isRefused } from './own-key.ts'
 import { createSleeper } from '../../resident/sleeper.ts'
 import { createTunnelLog } from './tunnel-log.ts'
@@ -58,7 +59,8 @@ export function createRunning(world: RunningWorld) {
     },
     onMoved: sleeper.wake,
   })
-  const ownKey = createOwnKey({ ...world, tunnels })
+  const identity = createIdentity(joined, state)
+  const ownKey = createOwnKey({ ...world, identity, tunnels })
 
   function openTunnel(key: IdentifiedKey, onEvent: (event: TunnelEvent) => void): Tunnel {
     return new Tunnel({
@@ -79,8 +81,8 @@ export function createRunning(world: RunningWorld) {
   }
 
   /** '' once it is followed; else why it is not. */
-  async function take(given: string): Promise<string> {
-    const read = readGatewayList(given, joined)
+  async function take(given: string, handovers?: readonly string[]): Promise<string> {
+    const read = readStateDocument({ document: given, handovers }, identity.current())
     if (typeof read === 'string') return read
     if (list !== undefined && read.sequence < list.sequence)
       return `it is older (${read.sequence}) than the one that is kept (${list.sequence})`
@@ -94,11 +96,15 @@ export function createRunning(world: RunningWorld) {
     return ''
   }
 
+  /** In this order: whenever it ends in between, the list that is on the disk is one that is believed. */
   async function keep(): Promise<void> {
-    if (isKept) return
+    if (list === undefined || (isKept && identity.believes(list))) return
     try {
+      await identity.expect(list)
       await state.writeList(document)
       isKept = true
+      if (await identity.believe(list))
+        log.info({}, 'the key of the service has been replaced, as the one before has said')
       isFailureTold = false
     } catch (error) {
       const { message } = error as Error
@@ -106,6 +112,12 @@ export function createRunning(world: RunningWorld) {
         log.warn({ error: message }, 'the list of gateways could not be saved; it is used anyway')
       isFailureTold = true
     }
+  }
+
+  /** The next key of the service, where it asks for that: whoever has it on the disk can do without this one. */
+  function confirmed(): string | undefined {
+    const next = list?.authorities?.[1]
+    return next !== undefined && identity.current().next_authority === next ? next : undefined
   }
 
   /** The same trouble is told once, until it is over. */
@@ -119,8 +131,8 @@ export function createRunning(world: RunningWorld) {
   async function askOnce(failures: number): Promise<{ waitMs: number; failures: number }> {
     const failed = { waitMs: backoffMs(failures, random), failures: failures + 1 }
     try {
-      const answer = await ownKey.ask(stopping.signal)
-      const refusal = await take(answer.document)
+      const answer = await ownKey.ask(stopping.signal, confirmed())
+      const refusal = await take(answer.document, answer.handovers)
       tellProblem(refusal === '' ? '' : `its list of gateways is not used: ${refusal}`)
       if (refusal !== '') return failed
       await keep()

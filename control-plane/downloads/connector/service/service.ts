@@ -1,6 +1,7 @@
 /** What a connector asks of the control plane: to join, who its gateways are, to leave. */
 import * as v from 'valibot'
 import { signRequest } from '../../../../shared/connector/requests.ts'
+import { LIMITS } from '../../../../shared/limits.ts'
 import { TENANT_ID } from '../../../../shared/fleet/snapshot.ts'
 import type { ProblemCode } from '../../command-line/exit.ts'
 import { openKey, type StoredKey } from '../state/own-keys.ts'
@@ -20,12 +21,25 @@ const JoinAnswer = v.object({
   document,
 })
 const ChallengeAnswer = v.object({ challenge: v.pipe(v.string(), v.regex(/^[\w.-]{1,200}$/)) })
-const StateAnswer = v.object({ document, poll_seconds: seconds, key_id: v.optional(id) })
+const handover = v.pipe(v.string(), v.maxLength(1024))
+const StateAnswer = v.object({
+  document,
+  poll_seconds: seconds,
+  key_id: v.optional(id),
+  handovers: v.optional(v.pipe(v.array(handover), v.maxLength(LIMITS.connectorHandoversMax))),
+})
 export type StateAnswer = v.InferOutput<typeof StateAnswer>
 
 interface Signing {
   readonly connectorId: string
   readonly key: StoredKey & { readonly key_id: string }
+}
+
+/** What a connector says of itself besides. */
+interface StateFacts {
+  readonly nextPublicKey?: string | undefined
+  /** The key that is to sign lists, once it is on the disk. */
+  readonly authority?: string | undefined
 }
 
 export type Service = ReturnType<typeof createService>
@@ -58,18 +72,19 @@ export function createService({ baseUrl, proxies }: { baseUrl: string; proxies: 
   async function signed(
     kind: 'state' | 'leave',
     { connectorId, key }: Signing,
-    nextPublicKey?: string,
+    { nextPublicKey, authority }: StateFacts = {},
     signal?: AbortSignal,
   ): Promise<unknown> {
     const asked = await ask('challenge', { connector_id: connectorId }, { signal })
     const { challenge } = read(ChallengeAnswer, asked)
-    const request = { kind, challenge, connectorId, keyId: key.key_id, nextPublicKey }
+    const request = { kind, challenge, connectorId, keyId: key.key_id, nextPublicKey, authority }
     const body = {
       connector_id: connectorId,
       key_id: key.key_id,
       challenge,
       signature: signRequest(request, openKey(key)),
       ...(nextPublicKey !== undefined && { next_public_key: nextPublicKey }),
+      ...(authority !== undefined && { authority }),
     }
     return ask(kind, body, { signal })
   }
@@ -83,10 +98,9 @@ export function createService({ baseUrl, proxies }: { baseUrl: string; proxies: 
     },
     async state(
       signing: Signing,
-      options: { nextPublicKey?: string | undefined; signal?: AbortSignal } = {},
+      { signal, ...facts }: StateFacts & { readonly signal?: AbortSignal } = {},
     ): Promise<StateAnswer> {
-      const { nextPublicKey, signal } = options
-      return read(StateAnswer, await signed('state', signing, nextPublicKey, signal))
+      return read(StateAnswer, await signed('state', signing, facts, signal))
     },
     async leave(signing: Signing): Promise<void> {
       await signed('leave', signing)

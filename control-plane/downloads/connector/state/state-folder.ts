@@ -12,6 +12,8 @@ import {
 const id = v.pipe(v.string(), v.regex(/^[A-Za-z0-9_.-]{1,100}$/))
 const url = v.pipe(v.string(), v.url(), v.maxLength(2000))
 
+const authorityKey = v.pipe(v.string(), v.regex(/^[\w-]{43}$/))
+
 const JoinedSchema = v.object({
   version: v.literal(1),
   base_url: url,
@@ -22,7 +24,9 @@ const JoinedSchema = v.object({
   connector_id: id,
   name: v.string(),
   /** The public key that lists of gateways are signed with, 32 bytes in base64url. */
-  authority: v.pipe(v.string(), v.regex(/^[\w-]{43}$/)),
+  authority: authorityKey,
+  /** The one that is to take its place. */
+  next_authority: v.optional(authorityKey),
   key: v.object({ ...StoredKeySchema.entries, key_id: id }),
   /** Of a rotation: on the disk before anybody hears of it, without an id until it has one. */
   next_key: v.optional(v.object({ ...StoredKeySchema.entries, key_id: v.optional(id) })),

@@ -6,6 +6,7 @@ import t, { type Test } from 'tap'
 import { Problem } from '../../../../../control-plane/downloads/command-line/exit.ts'
 import { createRunning } from '../../../../../control-plane/downloads/connector/running/running.ts'
 import { makeKey } from '../../../../../control-plane/downloads/connector/state/own-keys.ts'
+import { readGatewayList } from '../../../../../control-plane/downloads/connector/service/gateway-list.ts'
 import {
   createStateFolder,
   type Joined,
@@ -30,9 +31,26 @@ const signed = (payload: unknown, key = OURS.privateKey, header = HEADER) =>
     .setProtectedHeader(header)
     .sign(key)
 
+/** The word of one key for the next. */
+const word = (by: typeof OURS, next: typeof OURS) =>
+  signed({ next: next.publicKey }, by.privateKey, { alg: 'EdDSA', typ: 'connector-handover+jwt' })
+
+interface Answer {
+  readonly document: string
+  readonly handovers?: string[]
+}
+
 async function start(t: Test, kept: string | null, write?: () => Promise<void>) {
   const path = join(temporaryFolder(t), 'state')
   const folder = createStateFolder(path, { userId: process.getuid?.() })
+  /** What was written down, in its order, and what is not to be any more. */
+  const steps: string[] = []
+  let isCutAt = Infinity
+  const step = async (name: string, write: () => Promise<void>) => {
+    if (steps.length >= isCutAt) throw new Problem('state_unwritable', 'The disk is full.')
+    await write()
+    steps.push(name)
+  }
   const joined: Joined = {
     version: 1,
     base_url: 'http://127.0.0.1:1',
@@ -45,14 +63,23 @@ async function start(t: Test, kept: string | null, write?: () => Promise<void>) 
   }
   if (kept !== null) await folder.writeList(kept)
   const warnings: string[] = []
-  let answer: string | Error = new Problem('unreachable', 'nobody answers')
+  let answer: string | Answer | Error = new Problem('unreachable', 'nobody answers')
+  const confirmed: (string | undefined)[] = []
   const running = createRunning({
     joined,
-    state: { ...folder, writeList: write ?? folder.writeList },
+    state: {
+      ...folder,
+      write: (changed) => step('identity', () => folder.write(changed)),
+      writeList: write ?? ((document) => step('list', () => folder.writeList(document))),
+    },
     service: {
-      state: async () => {
-        if (typeof answer !== 'string') throw answer
-        return { document: answer, poll_seconds: 0.001 }
+      state: async (_signing, { authority } = {}) => {
+        confirmed.push(authority)
+        if (answer instanceof Error) throw answer
+        return {
+          ...(typeof answer === 'string' ? { document: answer } : answer),
+          poll_seconds: 0.001,
+        }
       },
     },
     proxies: () => undefined,
@@ -65,13 +92,18 @@ async function start(t: Test, kept: string | null, write?: () => Promise<void>) 
     random: () => 0,
     onEvent: () => undefined,
   })
+  if (kept !== null) await folder.write(joined)
   t.teardown(() => running.close())
   await running.start()
   const { facts, tunnels } = running
   return {
-    ...{ facts, folder, warnings },
+    ...{ facts, folder, warnings, steps },
     gateways: () => tunnels.gateways,
-    answer: (now: string | Error) => (answer = now),
+    /** What it has told the service to have on its disk, last. */
+    confirmed: () => confirmed.at(-1),
+    cutAt: (count: number) => (isCutAt = count),
+    kept: () => folder.require(),
+    answer: (now: string | Answer | Error) => (answer = now),
     problem: (text: string) => until(() => facts().controlPlaneProblem.includes(text)),
     followed: (sequence: number) => until(() => facts().listSequence === sequence),
   }
@@ -168,6 +200,115 @@ void t.test('a refusal is told once, and it goes on asking', async (t) => {
   await followed(7)
 })
 
-async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 2))
+const [NEXT, LATER] = [newConnectorKeys(), newConnectorKeys()]
+const OTHER_GATEWAY = { ...GATEWAY, gateway_id: 'gateway-2' }
+/** Signed by the first, naming it and the next. */
+const naming = (keys: readonly (typeof OURS)[], changes: object = {}) =>
+  signed(
+    list({ authorities: keys.map(({ publicKey }) => publicKey), ...changes }),
+    keys[0]!.privateKey,
+  )
+
+void t.test('the next key of the service is kept before it is confirmed', async (t) => {
+  const { answer, kept, confirmed, followed, steps, cutAt } = await start(t, await naming([OURS]))
+  await until(() => confirmed() === undefined)
+  cutAt(1)
+  answer(await naming([OURS, NEXT], { sequence: 8 }))
+  await followed(8)
+  for (let count = 0; count < 20; count++) await new Promise((resolve) => setTimeout(resolve, 2))
+  t.strictSame(steps, ['list'])
+  t.equal(confirmed(), undefined, 'what is not on the disk is not confirmed')
+  t.equal((await kept()).next_authority, undefined)
+  cutAt(Infinity)
+  await until(() => confirmed() === NEXT.publicKey)
+  t.match(await kept(), { authority: OURS.publicKey, next_authority: NEXT.publicKey })
+
+  answer(await naming([NEXT], { sequence: 9, gateways: [OTHER_GATEWAY] }))
+  await until(() => confirmed() === undefined)
+  const { authority, next_authority: next } = await kept()
+  t.strictSame([authority, next], [NEXT.publicKey, undefined])
+})
+
+void t.test('a list by the next key is believed, and then none by the one before', async (t) => {
+  const { answer, followed, gateways, problem, kept } = await start(t, await naming([OURS]))
+  answer(await naming([OURS, NEXT], { sequence: 8 }))
+  await until(() => gateways().length === 1)
+  await followed(8)
+  await until(async () => (await kept()).next_authority === NEXT.publicKey)
+  answer(await naming([NEXT, LATER], { sequence: 9, gateways: [OTHER_GATEWAY] }))
+  await followed(9)
+  t.strictSame(gateways(), ['gateway-2'])
+  await until(async () => (await kept()).authority === NEXT.publicKey)
+  t.equal((await kept()).next_authority, LATER.publicKey)
+  answer(await naming([OURS], { sequence: 10 }))
+  await problem('its signature is not')
+  t.strictSame(gateways(), ['gateway-2'])
+})
+
+void t.test('who was away goes by the words of the keys, and by nothing else', async (t) => {
+  const document = await naming([LATER], { sequence: 12, gateways: [OTHER_GATEWAY] })
+  const words = [await word(OURS, NEXT), await word(NEXT, LATER)]
+  for (const [what, handovers] of [
+    ['no word', []],
+    ['none from a key that it believes', words.slice(1)],
+    ['one of a stranger', [await word(STRANGERS, LATER)]],
+    ['one that leads elsewhere', [await word(OURS, STRANGERS)]],
+    ['a word of another kind', [await signed({ next: LATER.publicKey }, OURS.privateKey)]],
+  ] as const) {
+    const { answer, problem, gateways, kept, steps } = await start(t, await naming([OURS]))
+    answer({ document, handovers: [...handovers] })
+    await problem('service-connector leave, then join with a new token')
+    t.strictSame(gateways(), ['gateway-1'], what)
+    t.strictSame([steps, (await kept()).authority], [[], OURS.publicKey], what)
+  }
+  const { answer, followed, gateways, kept } = await start(t, await naming([OURS]))
+  answer({ document, handovers: words })
+  await followed(12)
+  t.strictSame(gateways(), ['gateway-2'])
+  await until(async () => (await kept()).authority === LATER.publicKey)
+  t.equal((await kept()).next_authority, undefined)
+})
+
+void t.test('whenever it ends in between, its next start has a list to follow', async (t) => {
+  const document = await naming([NEXT], { sequence: 12, gateways: [OTHER_GATEWAY] })
+  const handovers = [await word(OURS, NEXT)]
+  for (const [cut, gateway] of [
+    [0, 'gateway-1'],
+    [1, 'gateway-1'],
+    [2, 'gateway-2'],
+    [3, 'gateway-2'],
+  ] as const) {
+    const first = await start(t, await naming([OURS]))
+    first.cutAt(cut)
+    first.answer({ document, handovers })
+    await first.followed(12)
+    await until(() => first.steps.length === cut)
+    t.strictSame(first.steps, ['identity', 'list', 'identity'].slice(0, cut))
+    const read = readGatewayList((await first.folder.readList()) ?? '', await first.kept())
+    t.match(read, { gateways: [{ gateway_id: gateway }] }, `after ${cut} steps`)
+    first.cutAt(Infinity)
+    await until(async () => (await first.kept()).authority === NEXT.publicKey)
+    t.equal((await first.kept()).next_authority, undefined, 'and it goes on where it was')
+  }
+})
+
+void t.test('a list that names another key than the one of its signature is none', async (t) => {
+  const { answer, problem, gateways } = await start(t, await naming([OURS]))
+  const authorities = [NEXT.publicKey, OURS.publicKey]
+  answer(await signed(list({ sequence: 8, gateways: [], authorities })))
+  await problem('it names another key')
+  t.strictSame(gateways(), ['gateway-1'])
+})
+
+void t.test('a service that names no keys is asked as ever', async (t) => {
+  const { answer, followed, confirmed, steps, kept } = await start(t, await signed(list()))
+  answer(await signed(list({ sequence: 8 })))
+  await followed(8)
+  await until(() => steps.length > 0)
+  t.strictSame([steps, confirmed()], [['list'], undefined])
+  t.equal((await kept()).authority, OURS.publicKey)
+})
+
+async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await isSo())) await new Promise((resolve) => setTimeout(resolve, 2))
 }

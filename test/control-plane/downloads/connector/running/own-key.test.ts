@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { Problem } from '../../../../../control-plane/downloads/command-line/exit.ts'
+import { createIdentity } from '../../../../../control-plane/downloads/connector/running/identity.ts'
 import { createOwnKey } from '../../../../../control-plane/downloads/connector/running/own-key.ts'
 import {
   createService,
@@ -48,14 +49,13 @@ async function start(t: Test) {
     const joined = await folder.require()
     only = joined.key.key_id
     const ownKey = createOwnKey({
-      joined,
+      identity: createIdentity(joined, {
+        write: (changed: Joined) =>
+          isFull ? Promise.reject(new Error('the disk is full')) : folder.write(changed),
+      }),
       service,
       nowMs: () => nowMs,
       log: { info: () => undefined, warn: () => undefined },
-      state: {
-        write: (changed: Joined) =>
-          isFull ? Promise.reject(new Error('the disk is full')) : folder.write(changed),
-      },
       tunnels: { moveTo: (key) => void moves.push(key.key_id), isOnlyOn: (id) => id === only },
     })
     ownKey.resume()
