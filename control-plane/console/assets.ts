@@ -53,7 +53,7 @@ interface Made {
 }
 
 async function make(log: Pick<Logger, 'error'>): Promise<Made> {
-  const style = await assetOf('console', 'css', STYLE)
+  const style = assetOf('console', 'css', STYLE)
   try {
     const [script, charts, chartsStyle] = await Promise.all([
       scriptOf('console'),
@@ -63,7 +63,7 @@ async function make(log: Pick<Logger, 'error'>): Promise<Made> {
     return {
       style,
       script,
-      charts: { script: charts, style: await assetOf('charts', 'css', chartsStyle) },
+      charts: { script: charts, style: assetOf('charts', 'css', chartsStyle) },
     }
   } catch (error) {
     log.error({ error }, 'the scripts of the console cannot be made, pages go without')
@@ -77,12 +77,12 @@ async function scriptOf(name: string): Promise<Asset> {
   return assetOf(name, 'js', codes[0] ?? '')
 }
 
-async function assetOf(name: string, ending: 'css' | 'js', text: string): Promise<Asset> {
+function assetOf(name: string, ending: 'css' | 'js', text: string): Asset {
   const hash = createHash('sha256').update(text).digest('hex').slice(0, 16)
   const mediaType = ending === 'css' ? 'text/css; charset=utf-8' : 'text/javascript; charset=utf-8'
   return {
     path: `${ASSETS_PATH}${name}-${hash}.${ending}`,
     mediaType,
-    content: await compressed(text),
+    content: compressed(text),
   }
 }

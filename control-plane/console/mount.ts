@@ -69,7 +69,7 @@ interface Pages {
 async function answerAsset(c: ApiContext, { assets }: ConsoleWorld): Promise<Response> {
   const asset = await assets.find(c.req.path)
   if (asset === undefined) return c.text('Page not found.', 404)
-  const { bytes, headers } = encodedFor(asset.content, c.req.header('accept-encoding'))
+  const { bytes, headers } = await encodedFor(asset.content, c.req.header('accept-encoding'))
   return sendShared(c, bytes, {
     'Content-Type': asset.mediaType,
     'Cache-Control': 'public, max-age=31536000, immutable',

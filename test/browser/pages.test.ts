@@ -13,7 +13,7 @@ import { english } from '../../control-plane/realm/pages/texts/english.ts'
 import { german } from '../../control-plane/realm/pages/texts/german.ts'
 import { EXAMPLES } from '../control-plane/realm/pages-examples.ts'
 import { DESK, startChromium, WITHOUT_CHROMIUM } from '../support/chromium.ts'
-import { AXE, axeViolations } from '../support/console-browser.ts'
+import { axeViolations } from '../support/console-browser.ts'
 
 /** WCAG 2.2, 1.4.10: nothing scrolls sideways down to here. */
 const NARROW = { width: 320, height: 568 }
@@ -31,7 +31,6 @@ if (folder !== undefined) mkdirSync(folder, { recursive: true })
 
 /** As the realm would send it: with the headers that the page asks for. */
 async function realmIn(browser: BrowserPage) {
-  await browser.addInitScript({ content: AXE }) // compiled once, and not for each page
   let shown: { readonly headers: Record<string, string>; readonly body: string }
   await browser.route(`${HOME}**`, (route) => {
     const { pathname } = new URL(route.request().url())

@@ -46,7 +46,8 @@ export async function runUnit(
     cwd: root,
     env: {
       ...outside,
-      ...(temporary !== undefined && { TMPDIR: temporary }),
+      // what is set up once in a run lies there as well (test/support/postgres.ts)
+      ...(temporary !== undefined && { TMPDIR: temporary, TEST_RUN_FOLDER: temporary }),
       NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? COMPILE_CACHE_FOLDER,
     },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -130,8 +130,11 @@ const OF_ALLOWS = [...OF_DENIES, 'strength', 'max_age'] as const
 export function randomCase(random: () => number) {
   const below = (most: number) => Math.floor(random() * most)
   const one = <Item>(...items: readonly Item[]): Item => items[below(items.length)]!
-  const some = <Item>(most: number, make: () => Item) =>
-    Array.from({ length: below(most + 1) }, make)
+  const some = <Item>(most: number, make: () => Item): Item[] => {
+    const made: Item[] = []
+    for (let left = below(most + 1); left > 0; left--) made.push(make())
+    return made
+  }
   const path = (depth: number) => `/${some(depth, () => one('a', 'b', 'ab')).join('/')}`
   const group = () => one('admins', 'finance', 'late', 'nobody')
   const condition = (isDeny: boolean): [string, unknown] => {

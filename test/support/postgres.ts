@@ -1,6 +1,14 @@
 /** A PostgreSQL of this test alone: own cluster, own port, run by somebody without rights. */
 import { execFile, execFileSync, spawn, type ChildProcess } from 'node:child_process'
-import { chownSync, existsSync, globSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chownSync,
+  existsSync,
+  globSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -46,19 +54,33 @@ export function serverFile(folder: string, name: string, text: string): string {
 
 export const UNTIL_THE_END: Teardown = { teardown: (work) => void process.once('exit', work) }
 
-/** What takes a second to set up is set up once in a process, and copied into the folder of a test. */
+/** The runner's, for all of its processes. */
+const OF_THE_RUN = process.env['TEST_RUN_FOLDER']
+
+/** What takes seconds to set up is set up once in a run, or else in a process, and copied into the folder of a test. */
 export function setUpOnce(name: string, setUp: (data: string, folder: string) => void) {
+  const shared = OF_THE_RUN === undefined ? undefined : join(OF_THE_RUN, `${name}of-all`)
   let made: string | undefined
   const make = () => {
+    if (shared !== undefined && existsSync(shared)) return join(shared, 'data')
     const folder = serverFolder(UNTIL_THE_END, name)
-    const data = join(folder, 'data')
-    setUp(data, folder)
-    return data
+    setUp(join(folder, 'data'), folder)
+    return join(shared === undefined || !isFirst(folder, shared) ? folder : shared, 'data')
   }
   return (folder: string): string => {
     const data = join(folder, 'data')
     execFileSync('cp', ['-a', (made ??= make()), data], { ...asNobody, cwd: folder })
     return data
+  }
+}
+
+/** It is there at once and whole; another process may have had the same thought. */
+function isFirst(folder: string, shared: string): boolean {
+  try {
+    renameSync(folder, shared)
+    return true
+  } catch {
+    return false
   }
 }
 

@@ -47,7 +47,7 @@ export function eventEndpoints(): readonly Endpoint[] {
           return sendShared(c, list, { 'Content-Type': 'application/json' })
         }
         page ??= eventsPage(describedEvents()).then(compressed)
-        const made = encodedFor(await page, c.req.header('accept-encoding'))
+        const made = await encodedFor(await page, c.req.header('accept-encoding'))
         return sendShared(c, made.bytes, {
           ...headers,
           ...made.headers,

@@ -19,10 +19,10 @@ export function openApiEndpoints(
   sendLarge: SendLarge,
 ): readonly Endpoint[] {
   const headers = styledPageHeaders(DOCS_STYLE)
-  let document: Promise<Compressed> | undefined
+  let document: Compressed | undefined
   let page: Promise<Compressed> | undefined
-  const send = (c: ApiContext, made: Compressed, own: Readonly<Record<string, string>>) => {
-    const { bytes, headers: encoding } = encodedFor(made, c.req.header('accept-encoding'))
+  const send = async (c: ApiContext, made: Compressed, own: Readonly<Record<string, string>>) => {
+    const { bytes, headers: encoding } = await encodedFor(made, c.req.header('accept-encoding'))
     return sendLarge(c, bytes, { ...own, ...encoding })
   }
   return [
@@ -36,7 +36,7 @@ export function openApiEndpoints(
       },
       handle: async (c) => {
         document ??= compressed(JSON.stringify(openApiDocument(declarations(), baseUrl)))
-        return send(c, await document, { 'Content-Type': 'application/json' })
+        return send(c, document, { 'Content-Type': 'application/json' })
       },
     }),
     about.get('/api/v1/docs', {

@@ -5,6 +5,7 @@ import { LIMITS } from '../../../../../shared/limits.ts'
 import type { Project } from '../../project/project.ts'
 import { keyOf, methodCall } from '../../syntax/bindings.ts'
 import { importsOf } from '../../syntax/imports.ts'
+import { oncePer } from '../../syntax/once-per.ts'
 import { parseSource, type Source } from '../../syntax/parse.ts'
 import { placeOf } from '../../syntax/places.ts'
 import { fileText } from '../../syntax/texts.ts'
@@ -193,7 +194,7 @@ function namedFolders(source: Source): string[] {
   const loadsByName = source.nodes.some(isNamedLater)
   return source.nodes.flatMap((node) => {
     if (node.type === 'ObjectProperty' && keyOf(node.key) === 'dir') {
-      const dir = WHERE.test(source.text) ? fileText(source, node.value) : null
+      const dir = saysWhere(source) ? fileText(source, node.value) : null
       return dir?.startsWith('.') ? [dir] : []
     }
     const begun = folderBegun(source, node, loadsByName)
@@ -243,7 +244,7 @@ function folderBegun(source: Source, node: Node, loadsByName: boolean): string |
     around?.type === 'ImportExpression' ||
     (around?.type === 'CallExpression' && keyOf(around.callee) === 'require')
   const isOfFile = around?.type === 'NewExpression' && keyOf(around.callee) === 'URL'
-  if (!begin || !(isAsked || (isOfFile && WHERE.test(source.text)))) return null
+  if (!begin || !(isAsked || (isOfFile && saysWhere(source)))) return null
   return inner(/^(\.\/)?(.+)\//.exec(begin)?.[isOfFile || begin.startsWith('./') ? 2 : 3] ?? '')
 }
 
@@ -253,14 +254,16 @@ const inner = (folder: string) =>
     ? `./${folder.replace(/^\.\//, '').replace(/\/$/, '')}`
     : null
 
-/** How a file says where it lies. */
-const WHERE = /\b(?:__dirname|__filename|import\.meta)\b/
+/** Whether a file says where it lies; asked at every node of it. */
+const saysWhere = oncePer(({ text }: Source) =>
+  /\b(?:__dirname|__filename|import\.meta)\b/.test(text),
+)
 
 /** `fork('./worker.js')`, `new Worker(…)`, `setupPrimary({ exec: … })`, `path.join(__dirname, 'app.js')`. */
 function namedFiles(source: Source): string[] {
   return source.nodes.flatMap((node) => {
     if (/^(?:CallExpression|BinaryExpression|TemplateLiteral)$/.test(node.type)) {
-      const path = WHERE.test(source.text) ? fileText(source, node) : null
+      const path = saysWhere(source) ? fileText(source, node) : null
       return path !== null && /\.[cm]?[jt]s$/.test(path) ? [path] : []
     }
     if (node.type !== 'StringLiteral' || !/^(?:\.{0,2}\/)?[\w./-]+\.[cm]?[jt]s$/.test(node.value))

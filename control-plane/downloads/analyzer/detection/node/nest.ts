@@ -1,6 +1,8 @@
 /** NestJS: on which platform, and a route for health in its controllers. */
 import type { Node } from '@babel/types'
 import { keyOf, methodCall } from '../../syntax/bindings.ts'
+import { oncePer } from '../../syntax/once-per.ts'
+import type { Source } from '../../syntax/parse.ts'
 import { referenceOf } from '../../syntax/references.ts'
 import { routePath, type HealthPath } from '../health.ts'
 import { spotsIn, type Reach, type Spot } from './codebase.ts'
@@ -75,11 +77,13 @@ function versioning(spots: readonly Spot[], tracer: Tracer): string | null {
 
 const lastOf = (node: Node) => (node.type === 'MemberExpression' ? node.property : node)
 
+const namesRouterModule = oncePer(({ text }: Source) => /\bRouterModule\b/.test(text))
+
 /** `RouterModule.register([{ path: '/api/v2', module: PublicModule }])`: of each controller what its module lies under. */
 function modulePrefixes(spots: readonly Spot[], tracer: Tracer): ReadonlyMap<string, string> {
   const byModule = new Map<string, string>()
   for (const { source, node } of spots) {
-    if (node.type !== 'ObjectExpression' || !/\bRouterModule\b/.test(source.text)) continue
+    if (node.type !== 'ObjectExpression' || !namesRouterModule(source)) continue
     const [path] = propertyOf({ source, node }, 'path')
     const [module] = propertyOf({ source, node }, 'module')
     const text = path && module?.node.type === 'Identifier' ? textAt(path, tracer) : null
