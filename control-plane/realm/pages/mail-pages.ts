@@ -17,7 +17,7 @@ interface MailSentView extends Asked {
 }
 
 /** The same for everybody, whether there is such an account or not. */
-export function mailSentPage(view: MailSentView): Page {
+export function mailAskedPage(view: MailSentView): Page {
   const { place, action, login, problem, otherWaysUrl, notice: why } = view
   const { sent } = place.texts.mail
   return page({

@@ -8,7 +8,7 @@ import { addressOf } from '../../listener/client-address.ts'
 import { connectionOfDomain } from '../../store/queries/connection-domains.ts'
 import { FORM_PAGE_HEADERS } from '../answers.ts'
 import { toProviders } from '../connections/to-provider.ts'
-import { mailOpenedPage, mailSentPage } from '../pages/mail-pages.ts'
+import { mailOpenedPage, mailAskedPage } from '../pages/mail-pages.ts'
 import { placeOf, requestIdOf, showMessage, showPage } from '../show.ts'
 import type { Realm, RealmContext, RealmWorld } from '../world.ts'
 import { stateOf } from './attempt-state.ts'
@@ -108,7 +108,7 @@ export function mailAnswers(realm: Realm, world: RealmWorld) {
     const place = placeOf(ctx, world, realm, signIn.interaction.params?.ui_locales)
     ctx.set(FORM_PAGE_HEADERS)
     const view = { place, action: mailUrl(signIn), login: mailed.login, problem, notice }
-    const page = mailSentPage({ ...view, otherWaysUrl: actionOf(signIn) })
+    const page = mailAskedPage({ ...view, otherWaysUrl: actionOf(signIn) })
     return showPage(ctx, problem === undefined ? 200 : 422, page)
   }
 
