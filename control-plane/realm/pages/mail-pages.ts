@@ -45,12 +45,13 @@ export function mailOpenedPage(view: {
   readonly action: string
   readonly ticket: string
   readonly applicationHost: string
+  readonly login: string
 }): Page {
-  const { place, action, ticket, applicationHost } = view
+  const { place, action, ticket, applicationHost, login } = view
   const { title, intro, submit } = place.texts.mail.opened
   return pageWithForm({
     ...{ place, action, title, submit },
-    intro: intro(applicationHost),
+    intro: intro(applicationHost, login),
     hidden: { ticket },
   })
 }

@@ -133,7 +133,8 @@ export function mailAnswers(realm: Realm, world: RealmWorld) {
     const place = placeOf(ctx, world, realm, interaction.params?.ui_locales)
     ctx.set(FORM_PAGE_HEADERS)
     const applicationHost = hostOf(signIn)
-    const view = { place, action: mailUrl(signIn), ticket: secret, applicationHost }
+    const { login } = mailed
+    const view = { place, action: mailUrl(signIn), ticket: secret, applicationHost, login }
     return showPage(ctx, 200, mailOpenedPage(view))
   }
 

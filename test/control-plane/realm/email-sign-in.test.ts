@@ -219,7 +219,7 @@ t.test('another mail has to wait, twice as long each time, and there are five', 
   t.match((await visit.again()).html, /another email in 30 seconds/)
   for (const [number, wait] of [30, 60, 120, 240].entries()) {
     clock.advance(wait * 1000 - 1)
-    t.match((await visit.again()).html, /another email in 1 seconds/)
+    t.match((await visit.again()).html, /another email in one second/)
     clock.advance(1)
     t.notMatch((await visit.again()).html, /another email in/)
     await untilFound(() => world.sentMails[number + 1])

@@ -18,14 +18,15 @@ export const mailEnglish = {
   },
   opened: {
     title: 'Sign in',
-    intro: (host: string) => `You opened the link from our email. Continue to ${host}?`,
+    intro: (host: string, login: string) =>
+      `You opened the link from our email. Sign in to ${host} as ${login}?`,
     submit: 'Sign in',
   },
   over: 'This code or link has expired, was used or was replaced. Send another email and use the latest one.',
   codeNeeded: 'Enter the code from the email.',
   waitSeconds: (seconds: number) =>
     seconds < 100
-      ? `You can ask for another email in ${seconds} seconds.`
+      ? `You can ask for another email in ${seconds === 1 ? 'one second' : `${seconds} seconds`}.`
       : `You can ask for another email in ${Math.ceil(seconds / 60)} minutes.`,
   enough: 'No more emails for this sign-in. Start again from the application.',
 }

@@ -20,14 +20,15 @@ export const mailGerman: typeof mailEnglish = {
   },
   opened: {
     title: 'Anmelden',
-    intro: (host) => `Sie haben den Link aus unserer E-Mail geöffnet. Weiter zu ${host}?`,
+    intro: (host, login) =>
+      `Sie haben den Link aus unserer E-Mail geöffnet. Bei ${host} als ${login} anmelden?`,
     submit: 'Anmelden',
   },
   over: 'Dieser Code oder Link ist abgelaufen, verbraucht oder ersetzt. Lassen Sie sich eine weitere E-Mail senden und verwenden Sie die neueste.',
   codeNeeded: 'Geben Sie den Code aus der E-Mail ein.',
   waitSeconds: (seconds) =>
     seconds < 100
-      ? `In ${seconds} Sekunden können Sie eine weitere E-Mail anfordern.`
+      ? `In ${seconds === 1 ? 'einer Sekunde' : `${seconds} Sekunden`} können Sie eine weitere E-Mail anfordern.`
       : `In ${Math.ceil(seconds / 60)} Minuten können Sie eine weitere E-Mail anfordern.`,
   enough:
     'Für diese Anmeldung gibt es keine weiteren E-Mails. Beginnen Sie neu, ausgehend von der Anwendung.',
