@@ -29,9 +29,9 @@ export async function askForMail(
   world: World,
   acme: TestTenant,
   username = 'ada@example.test',
-  { browser = new Browser(world.baseUrl), parameters = {} as Record<string, string> } = {},
+  { browser = new Browser(world.baseUrl) } = {},
 ) {
-  const visit = await begin(world, acme, parameters, browser)
+  const visit = await begin(world, acme, {}, browser)
   const before = world.sentMails.length
   const asked = await visit.send({ username, by_email: '1' })
   const post = (fields: Record<string, string>) => browser.submit(asked.url, fields)
