@@ -40,7 +40,6 @@ import {
   type DevicePageView,
 } from '../../../control-plane/realm/pages/device-page.ts'
 import { enrolPage } from '../../../control-plane/realm/pages/enrol-page.ts'
-import { mailAskedPage, mailOpenedPage } from '../../../control-plane/realm/pages/mail-pages.ts'
 import { page, type Page, type Place } from '../../../control-plane/realm/pages/layout.ts'
 import { newPasswordPage } from '../../../control-plane/realm/pages/new-password-page.ts'
 import { recoveryCodesPage } from '../../../control-plane/realm/pages/recovery-codes-page.ts'
@@ -51,6 +50,7 @@ import { addressPage } from '../../../control-plane/realm/pages/address-page.ts'
 import { signInPage } from '../../../control-plane/realm/pages/sign-in-page.ts'
 import { signedOutPage, signOutPage } from '../../../control-plane/realm/pages/sign-out-pages.ts'
 import { english, type MessageKind } from '../../../control-plane/realm/pages/texts/english.ts'
+import { MAIL_EXAMPLES } from './mail-page-examples.ts'
 
 export type NamedPlace = Place & { readonly name: string }
 
@@ -103,13 +103,7 @@ export const EXAMPLES: Readonly<Record<string, (place: NamedPlace) => Page>> = {
   'signInPage, to connect an account': (place) =>
     signInPage({ ...signIn(place), username: 'ada', notice: place.texts.connections.connect }),
   'signInPage, with email': (place) => signInPage({ ...signIn(place), isMailOffered: true }),
-  mailAskedPage: (place) => mailAskedPage(asked(place)),
-  'mailAskedPage, wrong code': (place) =>
-    mailAskedPage({ ...asked(place), problem: place.texts.attempt.email_code_wrong }),
-  'mailAskedPage, too early': (place) =>
-    mailAskedPage({ ...asked(place), notice: place.texts.mail.waitSeconds(30) }),
-  mailOpenedPage: (place) =>
-    mailOpenedPage({ ...asked(place), ticket: 'x', applicationHost: 'app.example.com' }),
+  ...MAIL_EXAMPLES,
   connectionTestPage: (place) =>
     connectionTestPage({
       ...{ place, connection: { name: 'Acme' }, claims: CLAIMS },
@@ -308,10 +302,6 @@ function choosing(place: NamedPlace) {
 
 function signIn(place: NamedPlace) {
   return { place, applicationHost: 'app.example.com', action: ACTION, username: '' }
-}
-
-function asked(place: NamedPlace) {
-  return { place, action: ACTION, login: 'ada@acme.example', otherWaysUrl: ACTION }
 }
 
 /** How the blocks look together; the words are only here. */
