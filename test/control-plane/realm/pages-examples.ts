@@ -5,8 +5,6 @@
 import { html } from 'hono/html'
 import {
   choosePasswordPage,
-  confirmEmailPage,
-  emailChangedPage,
   forgottenPage,
   mailSentPage,
   passwordSavedPage,
@@ -132,9 +130,6 @@ export const EXAMPLES: Readonly<Record<string, (place: NamedPlace) => Page>> = {
       problem: place.texts.steps.passwordProblem.password_too_weak,
     }),
   passwordSavedPage: (place) => passwordSavedPage(place, 'invite', APPLICATION),
-  confirmEmailPage: (place) =>
-    confirmEmailPage({ place, action: ACTION, email: 'ada@example.com' }),
-  emailChangedPage: (place) => emailChangedPage(place, 'ada@example.com', APPLICATION),
   secondFactorPage: (place) =>
     secondFactorPage({ place, action: ACTION, username: 'ada', hasApp: true, passkey: PASSKEY }),
   'secondFactorPage, wrong code': (place) =>
