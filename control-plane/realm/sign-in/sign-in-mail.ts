@@ -25,9 +25,9 @@ import type { User } from '../../accounts/users.ts'
 
 /** What becomes of them, for the operator's figures. */
 const RESULTS = ['sent', 'nobody', 'held_back', 'used', 'wrong', 'other_browser'] as const
-export type SignInMailResult = (typeof RESULTS)[number]
+type SignInMailResult = (typeof RESULTS)[number]
 
-export interface AskedMail {
+interface AskedMail {
   readonly tenantId: string
   /** The sign-in that it is for. */
   readonly uid: string
