@@ -18,7 +18,6 @@ import {
   whereFrom,
   type BrowserSignIn,
 } from './browser-sign-in.ts'
-import { laterSteps } from './later-steps.ts'
 import { mailedOf } from './mailed-state.ts'
 import { mailSteps, type MailOutcome, type ShownOfMail } from './mail-step.ts'
 import { reasonOf, type Outcome } from './outcome.ts'
@@ -33,7 +32,6 @@ export function mailAnswers(realm: Realm, world: RealmWorld) {
   const { store, clock, log, connections } = world
   const { showOutcome, showPassword, textsOf, actionOf, hostOf } = showingOutcomes(realm, world)
   const steps = mailSteps(realm, world)
-  const goOn = laterSteps(realm, world)
   const providers = toProviders(realm, world)
 
   const mailUrl = ({ uid }: BrowserSignIn) => `${issuer}/sign-in/${uid}/email`
@@ -95,7 +93,10 @@ export function mailAnswers(realm: Realm, world: RealmWorld) {
     log.info({ ...from, outcome: outcome.kind, reason }, 'sign-in by email')
   }
 
-  /** While the mail is on its way. Who has asked for none has the page of the password. */
+  /**
+   * While the mail is on its way. Who has asked for none has the page of the password, and who has come on
+   * since (a second click) what is asked for there.
+   */
   async function waiting(
     ctx: RealmContext,
     signIn: BrowserSignIn,
@@ -166,13 +167,6 @@ export function mailAnswers(realm: Realm, world: RealmWorld) {
     const form = await readForm(ctx.req)
     if (form.kind === 'refused') return waiting(ctx, signIn)
     const { interaction, browserHash } = signIn
-    // a second click, of a form that has done its work
-    if (stateOf(interaction, browserHash, clock.nowMs()) !== undefined) {
-      const outcome = await goOn(ctx, signIn, { kind: 'none' })
-      return outcome === undefined
-        ? showPassword(ctx, signIn, { status: 200 })
-        : showOutcome(ctx, signIn, outcome)
-    }
     const mailed = mailedOf(interaction, browserHash)
     if (form.fields.has('again') && mailed !== undefined) return ask(ctx, signIn, mailed.login)
     const shown = shownIn(form.fields)
