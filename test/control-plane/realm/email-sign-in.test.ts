@@ -214,6 +214,32 @@ t.test(
   },
 )
 
+t.test('a mail that was replaced before it went out is not sent', async (t) => {
+  const clock = movableClock(Date.now())
+  let isAway = true
+  const sent: string[] = []
+  const { world, acme } = await startByMail(t, {
+    clock,
+    mailTransport: {
+      async send({ text }) {
+        if (isAway) throw new Error('away')
+        sent.push(text)
+      },
+      close: () => undefined,
+    },
+  })
+  const visit = await askForMail(world, acme)
+  await untilPaused(world)
+  isAway = false
+  clock.advance(30_000)
+  await visit.again()
+  await untilFound(() => sent[0])
+  clock.advance(61_000)
+  await world.mails.deliver()
+  t.same(sent.filter((text) => codeIn(text) !== '').length, 1)
+  t.ok((await visit.post({ code: codeIn(sent[0] ?? '') })).url.startsWith(acme.redirectUri))
+})
+
 t.test('another mail has to wait, twice as long each time, and there are five', async (t) => {
   const clock = movableClock(Date.now())
   const { world, acme } = await startByMail(t, { clock })
