@@ -14,6 +14,7 @@ import { countAcmeOrders } from './store/queries/acme-orders.ts'
 import { countMissingProofs } from './store/queries/hostname-proofs.ts'
 import { newestEvent, outboxPosition } from './store/queries/outbox.ts'
 import type { Jobs } from './services/jobs.ts'
+import type { SignInMail } from './realm/sign-in/sign-in-mail.ts'
 import type { Sessions } from './sessions/sessions.ts'
 import { migrations } from './store/migrations/migrations.ts'
 import { firstCertificateEnd } from './store/queries/certificates.ts'
@@ -34,6 +35,7 @@ interface MetricsWorld {
   readonly analysis: Pick<Analysis, 'budget'>
   readonly tracing?: Pick<Tracing, 'onTimed' | 'dropped'>
   readonly clock?: Clock
+  readonly signInMail: Pick<SignInMail, 'counts'>
 }
 
 type Metrics = ReturnType<typeof createMetrics>
@@ -42,7 +44,7 @@ type Metrics = ReturnType<typeof createMetrics>
 type ReplacedKeys = Readonly<Record<'operator' | 'fleet', LiveKey>>
 
 export function createMetrics(world: MetricsWorld, keys?: ReplacedKeys) {
-  const { store, dispatcher, budgets, analysis, sessions, fleet, jobs } = world
+  const { store, dispatcher, budgets, analysis, sessions, fleet, jobs, signInMail } = world
   const registry = new Registry()
   const registers = [registry]
   const gauge = (name: string, help: string) =>
@@ -133,6 +135,12 @@ export function createMetrics(world: MetricsWorld, keys?: ReplacedKeys) {
   })
   const { tracing = noTracing(), clock = systemClock } = world
   const readTimed = timedMetrics(tracing, registry, () => clock.nowMs())
+  const signInMails = new Counter({
+    name: 'control_plane_sign_in_mails_total',
+    help: 'Sign-ins by email since the start, by what became of them.',
+    labelNames: ['result'],
+    registers,
+  })
   emitted.inc({ event: 'signin.denied' }, 0)
   store.onCommit(({ events, tookMs, waitedMs, isFromLog }) => {
     if (isFromLog) return
@@ -158,6 +166,9 @@ export function createMetrics(world: MetricsWorld, keys?: ReplacedKeys) {
       previousKeys.set({ key }, Number(live.hasPrevious()))
       previousUses.inc({ key }, live.previousUses())
     }
+    signInMails.reset()
+    for (const [result, count] of Object.entries(signInMail.counts()))
+      signInMails.inc({ result }, count)
     begun.reset()
     begun.inc(sessions.recorded())
   }

@@ -194,6 +194,7 @@ export const EVENTS = {
     settings: {
       sign_in: 'everyone',
       break_glass: [],
+      email_sign_in: false,
       min_length: 12,
       min_strength: 3,
       refuse_breached: true,

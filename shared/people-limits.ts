@@ -22,4 +22,18 @@ export const PEOPLE_LIMITS = {
   failuresLookedAtMax: 1000,
   knownAddressesMax: 200,
   devicesListedMax: 100,
+  // sign-in by mail
+  /** So long a link and a code are good. */
+  signInMailMsMax: 15 * 60 * 1000,
+  /** Codes that may be typed for one mail. */
+  signInMailGuessesMax: 5,
+  /** Mails that one sign-in may ask for, each after twice the wait of the one before. */
+  signInMailsPerSignInMax: 5,
+  signInMailAgainMsMin: 30_000,
+  /** To one address: of an hour, and of a day, however many hours ask. */
+  rateSignInMailsOfAddress: { burst: 5, perSecond: 5 / 3600 },
+  rateSignInMailsOfAddressADay: { burst: 20, perSecond: 20 / 86_400 },
+  /** That one client asks for, which may be an office; and that a tenant sends. */
+  rateSignInMailsOfClient: { burst: 100, perSecond: 1 / 5 },
+  rateSignInMailsOfTenant: { burst: 1000, perSecond: 1 },
 } as const

@@ -45,7 +45,10 @@ type NoticeKind = keyof Pick<
 
 export type AccountMail = ReturnType<typeof createAccountMail>
 
-const PAGES: Readonly<Record<TicketPurpose, string>> = {
+/** Of links to pages of an account; those to sign in with lead to one sign-in (`sign-in-mail.ts`). */
+type LinkPurpose = Exclude<TicketPurpose, 'sign_in'>
+
+const PAGES: Readonly<Record<LinkPurpose, string>> = {
   invite: 'invitation',
   reset: 'new-password',
   email: 'new-email',
@@ -74,7 +77,7 @@ export function createAccountMail(world: AccountMailWorld) {
       to = user.email,
       content,
       sentAt,
-    }: { purpose: TicketPurpose; to?: string; content?: string; sentAt?: number },
+    }: { purpose: LinkPurpose; to?: string; content?: string; sentAt?: number },
   ): Promise<boolean> {
     const { tenantId, userId, name } = user
     const timed = sentAt === undefined ? {} : { sentAt }

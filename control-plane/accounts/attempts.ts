@@ -270,6 +270,7 @@ const OUTCOMES = { asking: 'asking', refused: 'refused', signed_in: 'signed_in' 
 /** What is answered like a wrong password counts like one: else the count would tell them apart. */
 function isFailed({ password, proof }: OwnFacts, { reason }: { reason: AttemptReason }): boolean {
   if (password === 'wrong' || password === 'right_but_disabled' || proof === 'wrong') return true
+  if (password === 'mail_wrong') return true
   return reason === 'connection_required'
 }
 

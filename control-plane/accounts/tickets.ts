@@ -5,12 +5,14 @@
 import { PURPOSES } from '../keys/sealed-columns.ts'
 import { randomBytes } from 'node:crypto'
 import { HOUR_MS, type Clock } from '../../shared/clock.ts'
+import { LIMITS } from '../../shared/limits.ts'
 import type { Vault } from '../keys/vault.ts'
 import {
   countTicketsSince,
   deleteTicketsExpiredBefore,
   findTicket,
   insertTicket,
+  spendTicket,
   spendTickets,
   type TicketRow,
 } from '../store/queries/tickets.ts'
@@ -23,9 +25,13 @@ const LIVES_MS: Readonly<Record<TicketPurpose, number>> = {
   invite: 7 * 24 * HOUR_MS,
   reset: HOUR_MS,
   email: 24 * HOUR_MS,
+  sign_in: LIMITS.signInMailMsMax,
 }
 /** So many mails of one kind a person gets within an hour, whoever asks for them. */
 const PER_HOUR_MAX = 3
+
+/** For a link; found by its hash. */
+export const newTicketSecret = (): string => randomBytes(24).toString('base64url')
 
 interface Ticket {
   readonly userId: string
@@ -57,15 +63,18 @@ export function createTickets(world: { store: Store; vault: Vault; clock: Clock 
         readonly content?: string
         /** When it is sent; without it now. */
         readonly sentAt?: number
+        /** Where it was made before anybody was looked for. */
+        readonly secret?: string
       },
     ): Promise<Issued | undefined> {
       const { queries, nowMs } = change
       const { tenantId, userId, purpose, content = '', sentAt = nowMs } = ticket
+      const { secret = newTicketSecret() } = ticket
       const sinceMs = nowMs - HOUR_MS
       const sent = await countTicketsSince(queries, tenantId, userId, purpose, sinceMs)
-      if (sent >= PER_HOUR_MAX) return undefined
+      // how often people sign in is bounded by rates of its own (`sign-in-mail.ts`)
+      if (purpose !== 'sign_in' && sent >= PER_HOUR_MAX) return undefined
       const expiresAt = sentAt + LIVES_MS[purpose]
-      const secret = randomBytes(24).toString('base64url')
       const ticketHash = vault.hash(secret)
       await insertTicket(queries, {
         ticketHash,
@@ -94,20 +103,35 @@ export function createTickets(world: { store: Store; vault: Vault; clock: Clock 
      * Uses it up, and with it every other link of its kind that the person was sent. Of fifty at
      * once one gets it: changes wait for each other.
      */
-    async spend(
-      { queries, nowMs }: TenantChange,
+    spend: (
+      change: TenantChange,
       tenantId: string,
       purpose: TicketPurpose,
       secret: string,
-    ): Promise<Ticket | undefined> {
-      const row = await findTicket(queries, vault.hash(secret))
-      const ticket = open(row, tenantId, purpose, nowMs)
-      if (ticket === undefined) return undefined
-      await spendTickets(queries, tenantId, ticket.userId, purpose, nowMs)
-      return ticket
+    ): Promise<Ticket | undefined> => spendHashed(change, tenantId, purpose, vault.hash(secret)),
+
+    /** The same, of who has shown something else that belongs to it. */
+    spendHashed,
+    hashOf: (secret: string): string => vault.hash(secret),
+
+    /** One that is replaced: a mail that has not gone out yet is not sent. */
+    async voidOne({ queries, nowMs }: TenantChange, ticketHash: string): Promise<void> {
+      await spendTicket(queries, ticketHash, nowMs)
     },
 
     prune: pruneWith(store, deleteTicketsExpiredBefore, 0),
+  }
+
+  async function spendHashed(
+    { queries, nowMs }: TenantChange,
+    tenantId: string,
+    purpose: TicketPurpose,
+    ticketHash: string,
+  ): Promise<Ticket | undefined> {
+    const ticket = open(await findTicket(queries, ticketHash), tenantId, purpose, nowMs)
+    if (ticket === undefined) return undefined
+    await spendTickets(queries, tenantId, ticket.userId, purpose, nowMs)
+    return ticket
   }
 
   function open(

@@ -53,6 +53,7 @@ a { color: var(--accent); font-weight: 600; text-underline-offset: .25em }
 /** As the token names them (RFC 8176), for people. */
 const WAYS: Record<string, string> = {
   pwd: 'password',
+  email: 'email',
   otp: 'one-time code',
   hwk: 'passkey',
   mfa: 'two factors',

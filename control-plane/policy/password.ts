@@ -20,6 +20,12 @@ export function password(facts: SignInFacts, policies: Pick<Policies, 'password'
       return { kind: 'ask', step: 'password', reason: 'account_disabled' }
     case 'elsewhere':
       return { kind: 'pass', acr: ACR_PASSWORD }
+    case 'mail_wrong':
+      return { kind: 'ask', step: 'password', reason: 'email_code_wrong' }
+    case 'mailed':
+      return isMailOffered(policies) && facts.isConnecting !== true
+        ? { kind: 'pass', amr: ['email'], acr: ACR_PASSWORD }
+        : { kind: 'ask', step: 'password', reason: 'password_needed' }
     case 'right': {
       if (!mayUsePassword(facts, policies))
         return { kind: 'ask', step: 'password', reason: 'connection_required' }
@@ -42,6 +48,11 @@ function mayUsePassword(facts: SignInFacts, policies: Pick<Policies, 'password'>
   if (policies.password.sign_in === 'everyone') return true
   if (facts.isConnecting === true || facts.isTrial === true) return true
   return isBreakGlass(facts, policies) && facts.factors.length > 0
+}
+
+/** Where a connection is required, no other way goes around it. */
+export function isMailOffered({ password }: Pick<Policies, 'password'>): boolean {
+  return password.email_sign_in && password.sign_in === 'everyone'
 }
 
 /** In an emergency, with a password where nobody else may use one: a second factor is asked for. */

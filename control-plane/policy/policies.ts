@@ -16,6 +16,8 @@ export interface PasswordPolicy {
   readonly sign_in: (typeof PASSWORD_SIGN_INS)[number]
   /** People who may when nobody else may, and then with a second factor that they have already. */
   readonly break_glass: readonly string[]
+  /** A link and a code by mail let people in as well, where everybody may use a password. */
+  readonly email_sign_in: boolean
   readonly min_length: number
   /** 0 to 4, as zxcvbn scores; 0 asks for nothing. */
   readonly min_strength: number
@@ -118,6 +120,7 @@ export const DEFAULT_POLICIES: Policies = {
   password: {
     sign_in: 'everyone',
     break_glass: [],
+    email_sign_in: false,
     min_length: 8,
     min_strength: 2,
     refuse_breached: true,

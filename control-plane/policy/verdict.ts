@@ -25,6 +25,7 @@ export const ATTEMPT_REASONS = [
   'credentials_wrong',
   'account_disabled',
   'connection_required',
+  'email_code_wrong',
   'password_expired',
   'device_proof_needed',
   'device_warning',
@@ -64,8 +65,18 @@ export type RefusalReason = (typeof REFUSALS)[number]
 /** What a person can be asked for. */
 export type SignInStep = 'password' | 'device' | 'second_factor' | 'enrol' | 'new_password'
 
-/** `elsewhere`: who it is was shown at a provider of the tenant. */
-export type PasswordFact = 'not_given' | 'right' | 'wrong' | 'right_but_disabled' | 'elsewhere'
+/**
+ * What was given first. `elsewhere`: who it is was shown at a provider of the tenant; `mailed`: what was
+ * sent to the address of the account came back, or (`mail_wrong`) something that was not.
+ */
+export type PasswordFact =
+  | 'not_given'
+  | 'right'
+  | 'wrong'
+  | 'right_but_disabled'
+  | 'elsewhere'
+  | 'mailed'
+  | 'mail_wrong'
 export type FactorKind = 'totp' | 'passkey' | 'recovery'
 
 /** What is known about one attempt. Plain data, so that a replay can read it back. All times in epoch seconds. */

@@ -69,6 +69,7 @@ export const MESSAGES: Readonly<Record<MessageKind, Message>> = {
   cookie_missing: { status: 400, code: 'cookie_missing' },
   cross_site: { status: 403, code: 'cross_site_form' },
   link_gone: { status: 410, code: 'link_gone' },
+  email_other_browser: { status: 403, code: 'email_other_browser' },
   too_many: { status: 429, code: 'rate_limited' },
   too_often: { status: 429, code: 'too_many_sign_ins' },
   user_paused: { status: 429, code: 'user_paused' },

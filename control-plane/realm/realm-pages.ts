@@ -15,6 +15,7 @@ import { signInPages } from './sign-in.ts'
 import { attemptCookies } from './sign-in/attempt-cookie.ts'
 import { isBegun, isOfBrowser } from './sign-in/attempt-state.ts'
 import { deviceProofPages } from './sign-in/device-proof.ts'
+import { mailPages } from './sign-in/mail-answers.ts'
 import { passkeyScript } from './sign-in/passkey-script.ts'
 import { signOutPages } from './sign-out.ts'
 import type { Realm, RealmContext, RealmWorld } from './world.ts'
@@ -44,6 +45,7 @@ export function realmPages(realm: Realm, world: RealmWorld): readonly Middleware
     connectionPages(realm, world),
     signOutThere(realm, world).pages,
     samlPages(realm, world),
+    mailPages(realm, world),
     signInPages(realm, world),
     recoveryPages(realm, world),
     ownAccountPages(realm, world),

@@ -13,7 +13,8 @@ import { requestIdOf, showMessage } from './show.ts'
 import { exhausted, isOfAnother } from './sign-in/attempt-state.ts'
 import { homeRealm } from './sign-in/home-realm.ts'
 import { laterSteps } from './sign-in/later-steps.ts'
-import type { Outcome } from './sign-in/outcome.ts'
+import { mailAnswers } from './sign-in/mail-answers.ts'
+import { reasonOf, type Outcome } from './sign-in/outcome.ts'
 import { passwordStep } from './sign-in/password-step.ts'
 import type { Input } from './sign-in/proofs.ts'
 import { showingOutcomes } from './sign-in/show-outcome.ts'
@@ -35,6 +36,7 @@ export function signInPages(realm: Realm, world: RealmWorld) {
   const tryPassword = passwordStep(realm, world)
   const goOn = laterSteps(realm, world)
   const home = homeRealm(realm, world)
+  const mail = mailAnswers(realm, world)
 
   return async function signInPages(ctx: RealmContext, next: () => Promise<unknown>) {
     const uid = SIGN_IN_PATH.exec(ctx.path)?.[1]
@@ -88,9 +90,11 @@ export function signInPages(realm: Realm, world: RealmWorld) {
       return showPassword(ctx, signIn, { status, problem: textsOf(ctx, signIn).formTooLong })
     }
     if (form.fields.has('restart')) return restart(ctx, signIn)
-    const named = form.fields.has('password') ? undefined : form.fields.get('username')
+    const isElsewhere = form.fields.has('password') || form.fields.has('by_email')
+    const named = isElsewhere ? undefined : form.fields.get('username')
     if (named !== undefined && (await home.isAsked(ctx, signIn)))
       return home.goOn(ctx, signIn, named)
+    if (form.fields.has('by_email')) return mail.ask(ctx, signIn, form.fields.get('username') ?? '')
     const outcome = await timedOutcome(ctx, signIn, form.fields)
     const { tenantId } = tenant
     const from = { tenant_id: tenantId, request_id: requestIdOf(ctx), ip: addressOf(ctx.req) }
@@ -155,20 +159,6 @@ function hasCodesToKeep(interaction: AdapterPayload): boolean {
   return (
     (interaction as { attempt?: { recoveryCodes?: unknown } }).attempt?.recoveryCodes !== undefined
   )
-}
-
-/** For the log: the same words as the events have. */
-function reasonOf(outcome: Outcome): string {
-  switch (outcome.kind) {
-    case 'refused':
-      return outcome.reason
-    case 'password':
-      return outcome.problem
-    case 'step':
-      return outcome.problem ?? outcome.step
-    default:
-      return outcome.kind
-  }
 }
 
 /** The application named an account, and the one that was used is not it. */

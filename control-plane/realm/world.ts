@@ -29,6 +29,7 @@ import type { Store } from '../store/store.ts'
 import type { Tenants } from '../tenants/tenants.ts'
 import type { Tracing } from '../tracing/tracing.ts'
 import type { RealmRecords } from './records.ts'
+import type { SignInMail } from './sign-in/sign-in-mail.ts'
 import type { PersonRate } from './sign-in/person-rate.ts'
 
 export type RealmContext = Parameters<Parameters<OidcProvider['use']>[0]>[0]
@@ -64,6 +65,7 @@ export interface RealmWorld {
   >
   readonly tickets: Tickets
   readonly accountMail: AccountMail
+  readonly signInMail: SignInMail
   readonly attempts: Attempts
   readonly factors: Factors
   /** Browsers that have signed in to an account before. */

@@ -60,6 +60,7 @@ export const POLICY_ANSWERS = {
   password: v.strictObject({
     sign_in: oneOf(PASSWORD_SIGN_INS),
     break_glass: people,
+    email_sign_in: flag,
     min_length: whole(LIMITS.passwordCharactersMin, 128),
     min_strength: whole(0, 4),
     refuse_breached: flag,

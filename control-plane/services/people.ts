@@ -14,6 +14,7 @@ import { createUserNames } from '../accounts/user-names.ts'
 import { createUsers } from '../accounts/users.ts'
 import { createFairSemaphore } from '../concurrency/fair-semaphore.ts'
 import { createMails } from '../mail/mails.ts'
+import { createSignInMail } from '../realm/sign-in/sign-in-mail.ts'
 import { createAddresses } from '../user-directory/addresses.ts'
 import { createUserDirectories } from '../user-directory/user-directories.ts'
 import type { Jobs } from './jobs.ts'
@@ -50,6 +51,7 @@ export function createPeople(
     userNames: createUserNames({ store }),
     tickets,
     mails,
+    signInMail: createSignInMail({ store, tickets, mails, baseUrl }),
     accountMail: createAccountMail({ store, tickets, mails, users, baseUrl, clock }),
     attempts: jobs.tidied('attempts', createAttempts({ store, vault, clock })),
     addressBlocks: jobs.tidied('addressBlocks', createAddressBlocks({ store, clock })),

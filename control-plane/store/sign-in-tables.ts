@@ -106,7 +106,7 @@ export const accountTickets = table('account_tickets', {
   ticketHash: text('ticket_hash').primaryKey(),
   tenantId: text('tenant_id').notNull(),
   userId: text('user_id').notNull(),
-  purpose: text('purpose').$type<'invite' | 'reset' | 'email'>().notNull(),
+  purpose: text('purpose').$type<'invite' | 'reset' | 'email' | 'sign_in'>().notNull(),
   contentSealed: text('content_sealed').notNull(),
   createdAt: whole('created_at').notNull(),
   expiresAt: whole('expires_at').notNull(),

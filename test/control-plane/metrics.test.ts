@@ -88,9 +88,12 @@ void t.test('sign-ins, changes, gateways, jobs and what ends next can be read', 
     await emitEach('signin.denied', 'acme', Array(2).fill(denied))
   })
   await jobs.run()
+  services.signInMail.count('wrong')
   const text = await metrics.text()
   for (const line of [
     'sessions_begun_total 1',
+    'sign_in_mails_total{result="sent"} 0',
+    'sign_in_mails_total{result="wrong"} 1',
     'events_total{event="signin.denied"} 2',
     `jobs_done_timestamp_seconds ${clock.nowMs() / 1000}`,
     'certificate_expiry_timestamp_seconds 7000',

@@ -115,6 +115,7 @@ const ACTIONS: Readonly<Record<string, string>> = {
   'password.break_glass_used': 'Signed in with a password (emergency access)',
   'password.forgotten': 'Requested a password reset',
   'recovery_codes.renewed': 'Created new recovery codes',
+  'sign_in.mailed': 'Requested a sign-in by email',
   'user_directory.set': 'Connected a user directory',
   'user_directory.removed': 'Disconnected the user directory',
   'verification.self_reported': 'Reported a verification',

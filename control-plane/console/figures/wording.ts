@@ -55,6 +55,7 @@ const REASONS: Readonly<Record<string, string>> = {
   address_blocked: 'address blocked',
   credentials_wrong: 'wrong username or password',
   connection_required: 'password not accepted, connection required',
+  email_code_wrong: 'wrong code from an email',
   device_proof_needed: 'device check required',
   device_warning: 'device needs attention',
   device_not_enrolled: 'no enrolled device',

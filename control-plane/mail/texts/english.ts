@@ -60,7 +60,16 @@ interface AlertFacts {
   readonly stopLink?: string
 }
 
+interface SignInFacts extends MailFacts {
+  readonly code: string
+  readonly browser: string
+  readonly ip: string
+  readonly at: string
+  readonly minutes: number
+}
+
 export interface MailTexts {
+  readonly signIn: (facts: SignInFacts) => MailText
   readonly invite: (facts: MailFacts) => MailText
   readonly reset: (facts: MailFacts) => MailText
   readonly email: (facts: MailFacts) => MailText
@@ -107,6 +116,17 @@ const lastOf = (isLast: boolean) =>
 export const ENGLISH_CONSOLE = 'the console'
 
 export const english: MailTexts = {
+  signIn: ({ application, name, code, link, browser, ip, at, minutes }) => ({
+    subject: `Sign in to ${application}`,
+    lines: [
+      `Hello ${name},`,
+      `Someone asked to sign in to your account at ${application} (${browser || 'an unknown browser'}, IP address ${ip}, ${at}). If it was you, enter this code on the page where you asked:`,
+      code,
+      'Or open this link in the same browser:',
+      link,
+      `Both work once, only in the browser that asked, and expire in ${minutes} minutes. If it was not you, ignore this email and give the code to no one: without it, nobody gets in.`,
+    ],
+  }),
   invite: ({ application, name, link }) => ({
     subject: `You're invited to ${application}`,
     lines: [

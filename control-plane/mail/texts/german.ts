@@ -32,6 +32,17 @@ const lastOf = (isLast: boolean) =>
 export const GERMAN_CONSOLE = '„Konsole“'
 
 export const german: MailTexts = {
+  signIn: ({ application, name, code, link, browser, ip, at, minutes }) => ({
+    subject: `Bei ${application} anmelden`,
+    lines: [
+      `Guten Tag ${name},`,
+      `jemand möchte sich mit Ihrem Konto bei ${application} anmelden (${browser || 'unbekannter Browser'}, IP-Adresse ${ip}, ${at}). Wenn Sie das sind, geben Sie diesen Code auf der Seite ein, von der die Anfrage kam:`,
+      code,
+      'Oder öffnen Sie diesen Link im selben Browser:',
+      link,
+      `Beides gilt einmal, nur in diesem Browser, und läuft in ${minutes} Minuten ab. Wenn Sie das nicht sind, ignorieren Sie diese E-Mail und geben Sie den Code niemandem: Ohne ihn kommt niemand hinein.`,
+    ],
+  }),
   invite: ({ application, name, link }) => ({
     subject: `Sie sind zu ${application} eingeladen`,
     lines: [

@@ -33,6 +33,8 @@ interface SignInView {
   readonly otherWaysUrl?: string | undefined
   /** Everybody has to, but people with emergency access: where the form for these is. */
   readonly emergencyUrl?: string | undefined
+  /** An email lets people in as well. */
+  readonly isMailOffered?: boolean
   /** It is the page with that form. */
   readonly isEmergency?: boolean
 }
@@ -49,6 +51,7 @@ export function signInPage(view: SignInView): Page {
     connections = [],
     emergencyUrl,
     isEmergency = false,
+    isMailOffered = false,
   } = view
   const { texts } = place
   const isRetry = username !== ''
@@ -65,6 +68,7 @@ export function signInPage(view: SignInView): Page {
   return pageWithForm({
     ...{ place, action, problem, ...head },
     submit: texts.signIn,
+    other: isMailOffered ? { name: 'by_email', label: texts.mail.ask } : undefined,
     above:
       connections.length === 0
         ? shownWhy

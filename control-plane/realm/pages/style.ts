@@ -79,7 +79,7 @@ button:focus-visible, .button:focus-visible, a:focus-visible, summary:focus-visi
 .reveal[hidden] { display: none; }
 form > .field + .button { margin-top: 1.75rem; }
 form + form:has(.field) { margin-top: 2rem; }
-form + form:not(:has(.field)), form + .button, .button + form { margin-top: .75rem; }
+form > .button + .button, form + form:not(:has(.field)), form + .button, .button + form { margin-top: .75rem; }
 .quiet, .small { color: var(--text); background: transparent; border-color: var(--field-line); }
 .quiet:hover, .small:hover { background: var(--ground); }
 .small { width: auto; min-height: 2.5rem; padding: .375rem .875rem; font-size: .9375rem; font-weight: 550; }

@@ -48,11 +48,12 @@ export function attemptCookies(
       return { value, hash: hashOf(uid, value) }
     },
 
-    give(ctx: RealmContext, uid: string, { value }: AttemptSecret): void {
+    /** `isProven`: with a proof; who has only asked for a mail has shown none. */
+    give(ctx: RealmContext, uid: string, { value }: AttemptSecret, isProven = true): void {
       const cookie = { httpOnly: true, sameSite: 'lax', signed: false, path } as const
       const others = surplusCookies(ctx.get('cookie'), ATTEMPT_COOKIE, LIMITS.attemptCookiesMax - 1)
       for (const name of others) if (name !== nameOf(uid)) ctx.cookies.set(name, null, cookie)
-      noteProven(ctx.req, nameOf(uid), value)
+      if (isProven) noteProven(ctx.req, nameOf(uid), value)
       ctx.cookies.set(nameOf(uid), value, { ...cookie, maxAge: PASSWORD_KEPT_MS })
     },
   }

@@ -55,6 +55,8 @@ export interface AttemptState {
     readonly provenAt?: number | undefined
     readonly session?: UpstreamSession | undefined
   }
+  /** Instead of a password: what was sent to the address of the account came back. */
+  readonly isMailed?: boolean
   /** The same of the session that is asked for more. */
   readonly sessionProvenAt?: number
   readonly sessionUpstream?: UpstreamSession

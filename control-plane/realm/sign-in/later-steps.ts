@@ -197,7 +197,9 @@ export function laterSteps(realm: Realm, world: RealmWorld) {
       const { provenAt, upstream } = session.authorizations?.[realm.clientId] ?? {}
       const times = { sessionTs: loginTs, ...(provenAt && { sessionProvenAt: provenAt }) }
       const from = upstream && { sessionUpstream: upstream }
-      return { ...begun, ...times, ...from, ...(proof && { proof }) }
+      const isMailed = session.amr?.includes('email') === true
+      const shown = { ...(proof && { proof }), ...(isMailed && { isMailed }) }
+      return { ...begun, ...times, ...from, ...shown }
     }
 
     async function isAlive({ userId }: AttemptState): Promise<boolean> {
@@ -220,6 +222,7 @@ export function laterSteps(realm: Realm, world: RealmWorld) {
           sessionTs: _replaced,
           sessionProvenAt: _old,
           sessionUpstream: _by,
+          isMailed: _before,
           ...rest
         } = current
         const next = { ...rest, passwordAt, chosenHash: chosenHashOf(signIn.uid, plain) }

@@ -47,6 +47,20 @@ export type Outcome =
   | { readonly kind: 'busy'; readonly username: string }
   | { readonly kind: 'unavailable' | 'directory_down' | 'account_unusable' }
 
+/** For the log: the same words as the events have. */
+export function reasonOf(outcome: Outcome): string {
+  switch (outcome.kind) {
+    case 'refused':
+      return outcome.reason
+    case 'password':
+      return outcome.problem
+    case 'step':
+      return outcome.problem ?? outcome.step
+    default:
+      return outcome.kind
+  }
+}
+
 /** What is shown of the machine that a sign-in comes from. */
 export interface DeviceView {
   /** Nothing where it has not been proven yet. */

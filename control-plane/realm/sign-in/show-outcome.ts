@@ -3,6 +3,7 @@ import { encodeQR } from 'qr'
 import { SECOND_MS, MINUTE_MS } from '../../../shared/clock.ts'
 import { authenticationOptions, passkeySite, registrationOptions } from '../../accounts/passkeys.ts'
 import { enrolmentUri } from '../../accounts/totp.ts'
+import { isMailOffered } from '../../policy/password.ts'
 import type { PasswordProblem } from '../../policy/new-password.ts'
 import { ATTEMPT_REASONS, type AttemptReason, type RefusalReason } from '../../policy/verdict.ts'
 import type { Connection } from '../../connections/connections.ts'
@@ -78,7 +79,8 @@ export function showingOutcomes(realm: Realm, world: RealmWorld) {
     const ending = SESSION_ENDINGS.find((one) => one === ended)
     const { status, reason, step, username = textOf(loginHint) } = view
     const offered = isConnecting ? [] : await connections.active(tenant.tenantId)
-    const isEmergency = !isConnecting && (await isForEmergencies())
+    const decided = await policies.of(tenant.tenantId)
+    const isEmergency = !isConnecting && decided.password.sign_in === 'break_glass'
     const isPasswordAsked = step === 'password' || (step === undefined && status !== 200)
     const isAsked = isPasswordAsked || ctx.query.emergency !== undefined
     const mistaken = isEmergency ? 'connection_required' : 'credentials_wrong'
@@ -109,13 +111,13 @@ export function showingOutcomes(realm: Realm, world: RealmWorld) {
     const forgottenUrl = `${realm.issuer}/account/forgotten`
     const ways = isEmergency
       ? { isEmergency, emergencyUrl }
-      : { forgottenUrl, connections: [], otherWaysUrl: only && actionOf(signIn) }
+      : {
+          isMailOffered: !isConnecting && isMailOffered(decided),
+          forgottenUrl,
+          connections: [],
+          otherWaysUrl: only && actionOf(signIn),
+        }
     await showPage(ctx, status, signInPage({ ...shown, ...ways }))
-  }
-
-  /** Nobody else comes in by a password. */
-  async function isForEmergencies(): Promise<boolean> {
-    return (await policies.of(tenant.tenantId)).password.sign_in === 'break_glass'
   }
 
   const buttonOf = ({ uid }: BrowserSignIn, { name, connectionId }: Connection) => ({
@@ -279,7 +281,7 @@ export function showingOutcomes(realm: Realm, world: RealmWorld) {
     return `${issuer}/sign-in/${signIn.uid}?app=${encodeURIComponent(hostOf(signIn))}`
   }
 
-  return { showOutcome, showPassword, textsOf }
+  return { showOutcome, showPassword, textsOf, actionOf, hostOf }
 }
 
 /** That something more is asked for is what the page is there for: only what was wrong is said. */

@@ -5,11 +5,12 @@
 import type { User } from '../../accounts/users.ts'
 import type { Realm, RealmContext, RealmWorld } from '../world.ts'
 import { attemptCookies } from './attempt-cookie.ts'
-import { beginState, withState, type AttemptState } from './attempt-state.ts'
+import { beginState, type AttemptState } from './attempt-state.ts'
 import { callerOf, languageOf, type BrowserSignIn } from './browser-sign-in.ts'
-import { deviceViewOf, factsAbout } from './facts.ts'
+import { factsAbout } from './facts.ts'
 import { finishing } from './finish.ts'
-import { LATER_STEPS, type Outcome } from './outcome.ts'
+import { firstProofs } from './first-proof.ts'
+import type { Outcome } from './outcome.ts'
 import { unlessTooOften } from './person-rate.ts'
 import { usableUser } from './still-good.ts'
 
@@ -19,8 +20,9 @@ export function upstreamStep(realm: Realm, world: RealmWorld) {
   const { tenant, records, personRate } = realm
   const { tenantId } = tenant
   const { store, attempts, policies, clock } = world
-  const { attemptOf, ownFacts, ownSid, withDevice } = factsAbout(realm, world)
+  const { attemptOf, ownFacts, ownSid } = factsAbout(realm, world)
   const finish = finishing(realm, world)
+  const settleFirst = firstProofs(realm, world)
   const cookies = attemptCookies(realm, world)
 
   async function goOn(
@@ -50,20 +52,8 @@ export function upstreamStep(realm: Realm, world: RealmWorld) {
       const state = { ...beginState(userId, provenAt, secret.hash), upstream }
       const usable = user.isDisabled || (await usableUser(queries, tenantId, state, undefined))
       if (!usable) return { kind: 'unavailable' }
-      const facts = await withDevice(own, state, queries)
-      const settled = await attempts.settle(change, attempt, facts, decided)
-      const device = deviceViewOf(facts, decided)
-      if (settled.kind === 'refused') return { ...settled, device }
-      if (settled.kind === 'signed_in') {
-        const finished = { user, state, facts, policies: decided, language, signedIn: settled }
-        const place = { ...signIn, interaction }
-        const deviceCookie = await finish.commit(change, place, caller, finished)
-        return { kind: 'signed_in', deviceCookie }
-      }
-      const step = LATER_STEPS.find((one) => one === settled.step)
-      if (step === undefined) return { kind: 'account_unusable' }
-      await records.saveSignIn(queries, signIn.uid, withState(interaction, state))
-      return { kind: 'step', step, state, user, factors: facts.factors, device }
+      const shown = { signIn, interaction, user, state, attempt, own, caller, decided, language }
+      return settleFirst(change, shown)
     })
     const outcome = await unlessTooOften(changed, () =>
       attempts.refuseTooMany(attempt, own, decided),

@@ -52,6 +52,15 @@ export async function spendTickets(
   await queries.update(table).set({ usedAt }).where(areOpen)
 }
 
+export async function spendTicket(
+  queries: Queries,
+  ticketHash: string,
+  usedAt: number,
+): Promise<void> {
+  const isOpen = and(eq(table.ticketHash, ticketHash), isNull(table.usedAt))
+  await queries.update(table).set({ usedAt }).where(isOpen)
+}
+
 /** Every link that the person was sent is void; how many they were sent stays known. */
 export async function voidTickets(
   queries: Queries,

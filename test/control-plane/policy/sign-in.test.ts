@@ -33,6 +33,26 @@ t.test('a password that is too old is replaced only by who has passed everything
   })
 })
 
+t.test(
+  'who reads the mail of the account comes in, where the policy says so and only there',
+  async (t) => {
+    const judged = (settings: object, given: object = {}) =>
+      judge(facts({ password: 'mailed', ...given }), policies({ password: settings }))
+    const asked = { kind: 'asking', step: 'password', reason: 'password_needed' }
+    t.same(judged({ email_sign_in: true }), { kind: 'signed_in', amr: ['email'], acr: 'aal1' })
+    t.same(judged({}), asked, 'off unless somebody has decided it')
+    t.same(judged({ email_sign_in: true, sign_in: 'break_glass' }), asked)
+    t.same(judged({ email_sign_in: true }, { isConnecting: true }), asked)
+    const emergency = { email_sign_in: true, sign_in: 'break_glass', break_glass: ['usr_ada'] }
+    t.same(judged(emergency, { userId: 'usr_ada', factors: ['totp'] }), asked)
+    const old = { passwordChangedAt: 0 }
+    t.match(judged({ email_sign_in: true, max_age_days: 1 }, old), { kind: 'signed_in' })
+    t.same(judged({ email_sign_in: true }, { password: 'mail_wrong' }), {
+      ...{ kind: 'asking', step: 'password', reason: 'email_code_wrong' },
+    })
+  },
+)
+
 t.test('policies are asked in order: the first that objects decides', async (t) => {
   const asked: string[] = []
   const named = (name: string, policy: Policy): Policy => {

@@ -5,8 +5,6 @@
 import { html } from 'hono/html'
 import {
   choosePasswordPage,
-  confirmEmailPage,
-  emailChangedPage,
   forgottenPage,
   mailSentPage,
   passwordSavedPage,
@@ -50,6 +48,7 @@ import { addressPage } from '../../../control-plane/realm/pages/address-page.ts'
 import { signInPage } from '../../../control-plane/realm/pages/sign-in-page.ts'
 import { signedOutPage, signOutPage } from '../../../control-plane/realm/pages/sign-out-pages.ts'
 import { english, type MessageKind } from '../../../control-plane/realm/pages/texts/english.ts'
+import { MAIL_EXAMPLES } from './mail-page-examples.ts'
 
 export type NamedPlace = Place & { readonly name: string }
 
@@ -101,6 +100,8 @@ export const EXAMPLES: Readonly<Record<string, (place: NamedPlace) => Page>> = {
     }),
   'signInPage, to connect an account': (place) =>
     signInPage({ ...signIn(place), username: 'ada', notice: place.texts.connections.connect }),
+  'signInPage, with email': (place) => signInPage({ ...signIn(place), isMailOffered: true }),
+  ...MAIL_EXAMPLES,
   connectionTestPage: (place) =>
     connectionTestPage({
       ...{ place, connection: { name: 'Acme' }, claims: CLAIMS },
@@ -129,9 +130,6 @@ export const EXAMPLES: Readonly<Record<string, (place: NamedPlace) => Page>> = {
       problem: place.texts.steps.passwordProblem.password_too_weak,
     }),
   passwordSavedPage: (place) => passwordSavedPage(place, 'invite', APPLICATION),
-  confirmEmailPage: (place) =>
-    confirmEmailPage({ place, action: ACTION, email: 'ada@example.com' }),
-  emailChangedPage: (place) => emailChangedPage(place, 'ada@example.com', APPLICATION),
   secondFactorPage: (place) =>
     secondFactorPage({ place, action: ACTION, username: 'ada', hasApp: true, passkey: PASSKEY }),
   'secondFactorPage, wrong code': (place) =>

@@ -10,6 +10,7 @@ const REASONS: Readonly<Partial<Record<AttemptReason, string>>> = {
   password_needed: 'asked for the password',
   credentials_wrong: 'wrong password',
   connection_required: 'right password, but a connection is required',
+  email_code_wrong: 'wrong code from an email',
   password_expired: 'asked for a new password',
   device_proof_needed: 'asked to check the device',
   device_warning: 'warned about the device',
@@ -20,6 +21,12 @@ const REASONS: Readonly<Partial<Record<AttemptReason, string>>> = {
   enrolment_needed: 'asked to set up a second factor',
   too_many_sign_ins: 'right password, too often',
 }
+
+const WRONG: ReadonlySet<string> = new Set<AttemptReason>([
+  'credentials_wrong',
+  'email_code_wrong',
+  'code_wrong',
+])
 
 const SIGNED_IN = /^signed_in(?:_(aal\d))?$/
 
@@ -44,11 +51,7 @@ export const repeatedText = (repeated = 0): string =>
 
 export function outcomeBadge(outcome: 'signed_in' | 'asking' | 'refused', reason: string): Html {
   const tone =
-    outcome === 'refused' || reason === 'credentials_wrong' || reason === 'code_wrong'
-      ? 'bad'
-      : outcome === 'signed_in'
-        ? 'good'
-        : 'plain'
+    outcome === 'refused' || WRONG.has(reason) ? 'bad' : outcome === 'signed_in' ? 'good' : 'plain'
   const isNoted = outcome === 'signed_in' && reason !== outcome
   return badge(isNoted ? notedText(reason) : outcomeText(reason), tone)
 }

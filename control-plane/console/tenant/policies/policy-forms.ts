@@ -1,6 +1,7 @@
 /** The six forms: what each policy is for, how its fields are read, and how they are shown. */
 import { html } from 'hono/html'
 import * as v from 'valibot'
+import { MINUTE_MS } from '../../../../shared/clock.ts'
 import { LIMITS } from '../../../../shared/limits.ts'
 import { POLICY_ANSWERS } from '../../../requests/policy-fields.ts'
 import type { PolicyName } from '../../../policy/policies.ts'
@@ -23,6 +24,8 @@ import { POLICY_LABELS as LABELS, POLICY_OPTIONS as OPTIONS } from './policy-wor
 
 const { password, lockout, mfa, network, session } = POLICY_ANSWERS
 
+const SIGN_IN_MAIL_MINUTES = LIMITS.signInMailMsMax / MINUTE_MS
+
 const text = (value: number | null) => (value === null ? '' : String(value))
 const daysText = (days: number | null) => (days === null ? '' : durationText(days * DAY_SECONDS))
 
@@ -35,6 +38,7 @@ export const POLICY_FORMS: { readonly [Name in PolicyName]: PolicyForm<Name> } =
     shape: {
       sign_in: 'text',
       break_glass: 'lines',
+      email_sign_in: 'flag',
       min_length: 'whole',
       min_strength: 'whole',
       refuse_breached: 'flag',
@@ -50,6 +54,7 @@ export const POLICY_FORMS: { readonly [Name in PolicyName]: PolicyForm<Name> } =
     fields: (settings, attempt) => html`
       ${selectField({ name: 'sign_in', label: LABELS.password.sign_in, hint: 'Needs an active connection.', options: OPTIONS.sign_in, value: settings.sign_in, attempt })}
       ${linesField({ name: 'break_glass', label: LABELS.password.break_glass, hint: `Usernames or emails of people who can always use their password, one per line, at most ${LIMITS.deviceBreakGlassMax}. They need a second factor, set up beforehand. Each of these sign-ins is recorded in the audit trail.`, rows: 3, isOptional: true, value: settings.break_glass.join('\n'), attempt })}
+      ${checkField({ name: 'email_sign_in', label: LABELS.password.email_sign_in, hint: `People can ask for an email with a link and a code instead of typing their password. Both work once, for ${SIGN_IN_MAIL_MINUTES} minutes, and only in the browser that asked. Second factor, device and lockout rules still apply. Nobody gets one while only emergency access may use passwords, if a connection has their email domain, or if they come from a user directory.`, isOn: settings.email_sign_in, attempt })}
       ${wholeField({ name: 'min_length', label: LABELS.password.min_length, hint: `In characters, at least ${LIMITS.passwordCharactersMin}.`, value: text(settings.min_length), attempt })}
       ${selectField({ name: 'min_strength', label: LABELS.password.min_strength, hint: 'Estimated with zxcvbn.', options: OPTIONS.min_strength, value: text(settings.min_strength), attempt })}
       ${checkField({ name: 'refuse_breached', label: LABELS.password.refuse_breached, isOn: settings.refuse_breached, attempt })}

@@ -11,6 +11,7 @@ export const POLICY_LABELS: {
   password: {
     sign_in: 'Who can sign in with a password',
     break_glass: 'Emergency access',
+    email_sign_in: 'Let people sign in with an email',
     min_length: 'Minimum length',
     min_strength: 'Minimum strength',
     refuse_breached: 'Reject passwords found in data breaches',

@@ -46,12 +46,14 @@ const BINDINGS = { off: 'continues', step_up: 'sign in again', terminate: 'ends'
 const SUMMARIES: { readonly [Name in PolicyName]: (policy: Policies[Name]) => Facts } = {
   password: ({
     sign_in,
+    email_sign_in: isByEmail,
     min_length: length,
     min_strength: strength,
     refuse_breached,
     max_age_days: age,
   }) => [
     ['Sign-in with a password', PASSWORD_SIGN_INS[sign_in]],
+    ['Sign-in by email', isByEmail && sign_in === 'everyone' ? 'on' : 'off'],
     ['Minimum length', counted(length, 'character')],
     ['Minimum strength', `${strength} of 4`],
     ['Found in data breaches', refuse_breached ? 'rejected' : 'accepted'],

@@ -11,6 +11,8 @@ export interface FormView {
   readonly hidden?: Readonly<Record<string, string>>
   /** For what a person might rather not do: the button is an outline. */
   readonly isQuiet?: boolean
+  /** Another way to go on with what was typed: the form says by its name that it was chosen. */
+  readonly other?: { readonly name: string; readonly label: string } | undefined
 }
 
 export function form({
@@ -19,10 +21,16 @@ export function form({
   content = [],
   hidden = {},
   isQuiet = false,
+  other,
 }: FormView): Html {
   return html`<form method="post" action="${action}">
     ${hiddenFields(hidden)} ${content}
     <button type="submit" class="button${isQuiet ? ' quiet' : ''}">${submit}</button>
+    ${
+      other === undefined
+        ? ''
+        : html`<button type="submit" class="button quiet" name="${other.name}" value="1" formnovalidate>${other.label}</button>`
+    }
   </form>`
 }
 

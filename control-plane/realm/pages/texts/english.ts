@@ -5,6 +5,7 @@
 import type { AttemptReason } from '../../../policy/verdict.ts'
 import { deviceEnglish } from './device-english.ts'
 import { connectionsEnglish } from './connections-english.ts'
+import { mailEnglish } from './mail-english.ts'
 import { stepsEnglish } from './steps-english.ts'
 import { account } from './account/english.ts'
 
@@ -24,6 +25,7 @@ const attempt: Record<AttemptReason, string> = {
   password_needed: 'Enter your username and password.',
   credentials_wrong: 'Wrong username or password. Check both and try again.',
   connection_required: 'Wrong username or password, or this account can’t sign in with a password.',
+  email_code_wrong: 'That code is not valid. Check the latest email and try again.',
   account_disabled: 'Wrong username or password. Check both and try again.',
   password_expired: 'Your password has expired. Choose a new one.',
   device_proof_needed: 'This device has not been checked yet. Check it, then continue.',
@@ -85,6 +87,16 @@ const messages = {
     steps: [
       'If you requested more than one, use the link in the latest email.',
       'Otherwise request a new link and open it soon after it arrives.',
+    ],
+  },
+  email_other_browser: {
+    title: 'Use the browser where you asked',
+    intro:
+      'This link only works in the browser that asked for the email, so that nobody else can sign in with it.',
+    steps: [
+      'Go back to that browser and enter the code from the email there.',
+      'Or start again from the application in this browser.',
+      'If you did not ask for the email, close this page and give the code to no one.',
     ],
   },
   too_many: {
@@ -229,6 +241,7 @@ export const english = {
   messages: messages as Record<MessageKind, MessageText>,
 
   connections: connectionsEnglish,
+  mail: mailEnglish,
   steps: stepsEnglish,
   device: deviceEnglish,
 

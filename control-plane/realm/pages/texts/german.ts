@@ -3,6 +3,7 @@ import type { Texts } from './english.ts'
 import { account } from './account/german.ts'
 import { deviceGerman } from './device-german.ts'
 import { connectionsGerman } from './connections-german.ts'
+import { mailGerman } from './mail-german.ts'
 import { stepsGerman } from './steps-german.ts'
 
 export const german: Texts = {
@@ -32,6 +33,8 @@ export const german: Texts = {
       'Benutzername oder Passwort ist falsch. Prüfen Sie beides und versuchen Sie es erneut.',
     connection_required:
       'Benutzername oder Passwort ist falsch, oder dieses Konto kann sich nicht mit einem Passwort anmelden.',
+    email_code_wrong:
+      'Dieser Code ist ungültig. Sehen Sie in der neuesten E-Mail nach und versuchen Sie es erneut.',
     account_disabled:
       'Benutzername oder Passwort ist falsch. Prüfen Sie beides und versuchen Sie es erneut.',
     password_expired: 'Ihr Passwort ist abgelaufen. Wählen Sie ein neues.',
@@ -111,6 +114,16 @@ export const german: Texts = {
       steps: [
         'Wenn Sie mehrere E-Mails bekommen haben, nehmen Sie den Link aus der neuesten.',
         'Sonst fordern Sie einen neuen Link an und öffnen Sie ihn bald.',
+      ],
+    },
+    email_other_browser: {
+      title: 'Bitte den Browser verwenden, in dem Sie angefragt haben',
+      intro:
+        'Dieser Link gilt nur in dem Browser, in dem die E-Mail angefordert wurde. So kann sich niemand sonst damit anmelden.',
+      steps: [
+        'Wechseln Sie zu diesem Browser und geben Sie dort den Code aus der E-Mail ein.',
+        'Oder beginnen Sie in diesem Browser neu, ausgehend von der Anwendung.',
+        'Wenn Sie die E-Mail nicht angefordert haben, schließen Sie diese Seite und geben Sie den Code niemandem.',
       ],
     },
     too_many: {
@@ -235,6 +248,7 @@ export const german: Texts = {
   },
 
   connections: connectionsGerman,
+  mail: mailGerman,
   steps: stepsGerman,
   device: deviceGerman,
 

@@ -1,0 +1,198 @@
+/**
+ * The pages of a sign-in by email. The link in the mail leads to a page with a button, in the browser that
+ * has asked; in every other it says where to go on, and that is all.
+ */
+import { domainOfAddress } from '../../connections/email-domain.ts'
+import { isFromOwnPage, readForm } from '../../http/form.ts'
+import { addressOf } from '../../listener/client-address.ts'
+import { connectionOfDomain } from '../../store/queries/connection-domains.ts'
+import { FORM_PAGE_HEADERS } from '../answers.ts'
+import { toProviders } from '../connections/to-provider.ts'
+import { mailOpenedPage, mailAskedPage } from '../pages/mail-pages.ts'
+import { placeOf, requestIdOf, showMessage, showPage } from '../show.ts'
+import type { Realm, RealmContext, RealmWorld } from '../world.ts'
+import { stateOf } from './attempt-state.ts'
+import {
+  browserSignInOf,
+  isConfirmation,
+  whereFrom,
+  type BrowserSignIn,
+} from './browser-sign-in.ts'
+import { mailedOf } from './mailed-state.ts'
+import { mailSteps, type MailOutcome, type ShownOfMail } from './mail-step.ts'
+import { reasonOf, type Outcome } from './outcome.ts'
+import { showingOutcomes } from './show-outcome.ts'
+
+const MAIL_PATH = /^\/sign-in\/([A-Za-z0-9_-]{20,64})\/email$/
+const SECRET = /^[\w-]{32}$/
+
+export function mailAnswers(realm: Realm, world: RealmWorld) {
+  const { tenant, issuer } = realm
+  const { tenantId } = tenant
+  const { store, clock, log, connections } = world
+  const { showOutcome, showPassword, textsOf, actionOf, hostOf } = showingOutcomes(realm, world)
+  const steps = mailSteps(realm, world)
+  const providers = toProviders(realm, world)
+
+  const mailUrl = ({ uid }: BrowserSignIn) => `${issuer}/sign-in/${uid}/email`
+
+  /** From the page of the password, with what was typed there as a name. */
+  async function ask(ctx: RealmContext, signIn: BrowserSignIn, typed: string) {
+    const home = (await steps.isOffered(ctx, signIn)) ? await homeOf(typed.trim()) : undefined
+    if (home !== undefined) {
+      const whose = { uid: signIn.uid, actor: null }
+      const wish = { whose, isConfirmation: isConfirmation(signIn), loginHint: typed.trim() }
+      return providers.begin(ctx, home, wish)
+    }
+    return answer(ctx, signIn, await steps.ask(ctx, signIn, typed), typed.trim())
+  }
+
+  /** By the domain alone, as for who has only said who they are (`home-realm.ts`). */
+  async function homeOf(login: string): Promise<string | undefined> {
+    const domain = domainOfAddress(login)
+    const home = domain && (await connectionOfDomain(store.read, tenantId, domain))
+    const active = await connections.active(tenantId)
+    return active.some(({ connectionId }) => connectionId === home) ? home : undefined
+  }
+
+  async function answer(
+    ctx: RealmContext,
+    signIn: BrowserSignIn,
+    outcome: MailOutcome,
+    username = '',
+  ) {
+    const texts = textsOf(ctx, signIn)
+    note(ctx, outcome)
+    switch (outcome.kind) {
+      case 'asked':
+        ctx.status = 303
+        return ctx.redirect(mailUrl(signIn))
+      case 'login_missing':
+        return showPassword(ctx, signIn, { status: 422, problem: texts.mail.addressNeeded })
+      case 'mail_off': // since the page was made
+        return showPassword(ctx, signIn, { status: 422, username, reason: 'password_needed' })
+      case 'mail_wrong':
+        return waiting(ctx, signIn, { problem: texts.attempt.email_code_wrong })
+      case 'mail_over':
+        return waiting(ctx, signIn, { problem: texts.mail.over })
+      case 'mail_enough':
+        return waiting(ctx, signIn, { notice: texts.mail.enough })
+      case 'mail_wait':
+        return waiting(ctx, signIn, { notice: texts.mail.waitSeconds(outcome.waitSeconds) })
+      case 'client_wait':
+        ctx.set('Retry-After', String(outcome.waitSeconds))
+        return showMessage(ctx, world, realm, 'too_many', whereFrom(signIn))
+      default:
+        return showOutcome(ctx, signIn, outcome)
+    }
+  }
+
+  function note(ctx: RealmContext, outcome: MailOutcome) {
+    const from = { tenant_id: tenantId, request_id: requestIdOf(ctx), ip: addressOf(ctx.req) }
+    const reason = reasonOf(outcome as Outcome)
+    log.info({ ...from, outcome: outcome.kind, reason }, 'sign-in by email')
+  }
+
+  /**
+   * While the mail is on its way. Who has asked for none has the page of the password, and who has come on
+   * since (a second click) what is asked for there.
+   */
+  async function waiting(
+    ctx: RealmContext,
+    signIn: BrowserSignIn,
+    { problem, notice }: { readonly problem?: string; readonly notice?: string } = {},
+  ) {
+    const record = await realm.records.signIn(signIn.uid)
+    const mailed = record && mailedOf(record.payload, signIn.browserHash)
+    ctx.status = 303
+    if (mailed === undefined) return ctx.redirect(actionOf(signIn))
+    const place = placeOf(ctx, world, realm, signIn.interaction.params?.ui_locales)
+    ctx.set(FORM_PAGE_HEADERS)
+    const view = { place, action: mailUrl(signIn), login: mailed.login, problem, notice }
+    const page = mailAskedPage({ ...view, otherWaysUrl: actionOf(signIn) })
+    return showPage(ctx, problem === undefined ? 200 : 422, page)
+  }
+
+  /** Programs that look for malware open every link, some of them all that a page has: nothing happens. */
+  async function open(ctx: RealmContext, uid: string) {
+    const { ticket } = ctx.query
+    const isLink = ticket !== undefined
+    if (isLink && !(await isOwn(ctx, uid))) return elsewhere(ctx)
+    const signIn = await browserSignInOf(ctx, realm, world, uid)
+    if (signIn === undefined) return
+    const { interaction, browserHash, isFinished } = signIn
+    const mailed = mailedOf(interaction, browserHash)
+    const isPassed = isFinished || stateOf(interaction, browserHash, clock.nowMs()) !== undefined
+    if (isPassed || mailed === undefined || !(await steps.isOffered(ctx, signIn))) {
+      ctx.status = 303
+      return ctx.redirect(actionOf(signIn)) // which knows how far it has come
+    }
+    if (!isLink) return waiting(ctx, signIn)
+    const secret = typeof ticket === 'string' && SECRET.test(ticket) ? ticket : ''
+    if (!steps.isOfMail(mailed, secret))
+      return waiting(ctx, signIn, { problem: textsOf(ctx, signIn).mail.over })
+    const place = placeOf(ctx, world, realm, interaction.params?.ui_locales)
+    ctx.set(FORM_PAGE_HEADERS)
+    const applicationHost = hostOf(signIn)
+    const { login } = mailed
+    const view = { place, action: mailUrl(signIn), ticket: secret, applicationHost, login }
+    return showPage(ctx, 200, mailOpenedPage(view))
+  }
+
+  /** It has begun the sign-in and asked for the mail, or has gone on since. */
+  async function isOwn(ctx: RealmContext, uid: string): Promise<boolean> {
+    const { provider, records } = realm
+    if (ctx.cookies.get(provider.cookieName('interaction'), { signed: true }) !== uid) return false
+    const known = await records.signIn(uid)
+    if (known === undefined || known.isFinished) return known !== undefined
+    const browserHash = steps.browserHash(ctx, uid)
+    return (
+      mailedOf(known.payload, browserHash) !== undefined ||
+      stateOf(known.payload, browserHash, clock.nowMs()) !== undefined
+    )
+  }
+
+  function elsewhere(ctx: RealmContext) {
+    world.signInMail.count('other_browser')
+    return showMessage(ctx, world, realm, 'email_other_browser')
+  }
+
+  async function submit(ctx: RealmContext, uid: string) {
+    if (!isFromOwnPage(ctx.req.headers, new URL(world.baseUrl).origin))
+      return showMessage(ctx, world, realm, 'cross_site')
+    const signIn = await browserSignInOf(ctx, realm, world, uid)
+    if (signIn === undefined) return
+    if (tenant.licenceBlocksSignin)
+      return showMessage(ctx, world, realm, 'licence_blocked', whereFrom(signIn))
+    const form = await readForm(ctx.req)
+    if (form.kind === 'refused') return waiting(ctx, signIn)
+    const { interaction, browserHash } = signIn
+    const mailed = mailedOf(interaction, browserHash)
+    if (form.fields.has('again') && mailed !== undefined) return ask(ctx, signIn, mailed.login)
+    const shown = shownIn(form.fields)
+    if (shown === undefined) {
+      const { codeNeeded } = textsOf(ctx, signIn).mail
+      return waiting(ctx, signIn, { problem: codeNeeded })
+    }
+    return answer(ctx, signIn, await steps.redeem(ctx, signIn, shown))
+  }
+
+  return { ask, open, submit }
+}
+
+export function mailPages(realm: Realm, world: RealmWorld) {
+  const { open, submit } = mailAnswers(realm, world)
+  return async function mailPages(ctx: RealmContext, next: () => Promise<unknown>) {
+    const uid = MAIL_PATH.exec(ctx.path)?.[1]
+    if (uid === undefined) return next()
+    if (ctx.method === 'POST') return submit(ctx, uid)
+    return ctx.method === 'GET' || ctx.method === 'HEAD' ? open(ctx, uid) : next()
+  }
+}
+
+function shownIn(fields: ReadonlyMap<string, string>): ShownOfMail | undefined {
+  const secret = fields.get('ticket') ?? ''
+  if (SECRET.test(secret)) return { kind: 'ticket', secret }
+  const typed = fields.get('code')?.trim() ?? ''
+  return typed === '' ? undefined : { kind: 'code', typed }
+}
