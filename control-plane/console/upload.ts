@@ -3,6 +3,7 @@
  * like any other form. Other fields take no file.
  */
 import { Refusal } from '../../shared/errors.ts'
+import { LIMITS } from '../../shared/limits.ts'
 import { readSentForm, type FormShape, type SentForm } from './form-values.ts'
 
 /** What is no UTF-8 is refused: a reader that guesses would change names. */
@@ -12,6 +13,8 @@ export async function readUpload(
   shape: FormShape,
 ): Promise<SentForm> {
   const unreadable = new Refusal('media_type_unsupported', {}, 'The form could not be read.')
+  if (partsAtMost(bytes) > LIMITS.consoleFormPartsMax)
+    throw new Refusal('media_type_unsupported', {}, 'The form has too many fields.')
   const body = Uint8Array.from(bytes)
   const sent = await new Response(body, { headers: { 'content-type': contentType } })
     .formData()
@@ -27,6 +30,11 @@ export async function readUpload(
     }
   }
   return readSentForm(fields.toString(), shape)
+}
+
+/** No part is without this header; a file that speaks of it counts, too. */
+function partsAtMost(bytes: Uint8Array): number {
+  return Buffer.from(bytes).toString('latin1').toLowerCase().split('content-disposition').length - 1
 }
 
 function textOf(bytes: Uint8Array): string {
