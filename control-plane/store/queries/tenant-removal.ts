@@ -62,6 +62,8 @@ const LEFT_BEHIND = [
   schema.knownDevices,
   schema.groupMembers,
   schema.pastMembers,
+  schema.personAttributes,
+  schema.pastAttributes,
   schema.accessRuleVersions,
   schema.enrolledDevices,
   schema.devicePostures,

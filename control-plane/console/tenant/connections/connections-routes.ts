@@ -1,5 +1,6 @@
 /** Connections: sign-in with the company's own identity provider, from the first draft to the sign-in page. */
 import { html } from 'hono/html'
+import * as v from 'valibot'
 import { backChannelUrlOf, callbackUrlOf, signedOutUrlOf } from '../../../connections/addresses.ts'
 import type { Connection } from '../../../connections/connections.ts'
 import type { Html } from '../../../pages/html.ts'
@@ -18,7 +19,7 @@ import { chosen } from '../../filters.ts'
 import { TENANT_PATH, tenantPath } from '../../navigation.ts'
 import { action, done, page, type ConsoleRoute, type TenantVisit, type View } from '../../route.ts'
 import type { ConsoleWorld } from '../../world.ts'
-import { connectionFields, EDIT_FORM, NEW_FORM } from './connection-form.ts'
+import { connectionFields, EDIT_FORM, mappedLines, NEW_FORM } from './connection-form.ts'
 import { GUIDANCE, stepsOf } from './guidance.ts'
 import { samlCards, samlRoutes } from './saml-routes.ts'
 
@@ -28,6 +29,10 @@ const VIEW = { here: 'connections' } as const
 const CHANGES = { role: 'tenant', needsFreshSignIn: true } as const
 
 type OfOne = TenantVisit & { readonly path: { readonly connection_id: string } }
+
+const attributes = mappedLines
+const NewFormBody = v.strictObject({ ...NewConnectionBody.entries, attributes })
+const EditFormBody = v.strictObject({ ...ConnectionPatchBody.entries, attributes })
 
 export function connectionsRoutes(world: ConsoleWorld): readonly ConsoleRoute[] {
   const { connections, connectionTickets, baseUrl } = world
@@ -195,7 +200,7 @@ export function connectionsRoutes(world: ConsoleWorld): readonly ConsoleRoute[] 
       showNew(visit, visit.query.preset ?? 'oidc'),
     ),
     action(
-      { path: `${PATH}/new`, ...CHANGES, form: NEW_FORM, body: NewConnectionBody, isOnce: true },
+      { path: `${PATH}/new`, ...CHANGES, form: NEW_FORM, body: NewFormBody, isOnce: true },
       async (visit, body) => {
         const { tenantId } = visit.tenant
         const made = await connections.create(tenantId, fromOutside(body), visit.actor)
@@ -211,7 +216,7 @@ export function connectionsRoutes(world: ConsoleWorld): readonly ConsoleRoute[] 
     page({ path: ONE, role: 'tenant' }, (visit) => showOne(visit)),
     page({ path: `${ONE}/edit`, ...CHANGES }, (visit) => showEdit(visit)),
     action(
-      { path: `${ONE}/edit`, ...CHANGES, form: EDIT_FORM, body: ConnectionPatchBody },
+      { path: `${ONE}/edit`, ...CHANGES, form: EDIT_FORM, body: EditFormBody },
       async (visit, body) => {
         const { tenant, path, actor } = visit
         await connections.patch(tenant.tenantId, path.connection_id, fromOutside(body), actor)

@@ -2,7 +2,7 @@
 import { html } from 'hono/html'
 import * as v from 'valibot'
 import { LIMITS } from '../../../../shared/limits.ts'
-import { nameField } from './connection-form.ts'
+import { attributesField, mappedLines, nameField } from './connection-form.ts'
 import type { SamlConnection } from '../../../connections/saml/saml-connections.ts'
 import {
   checkField,
@@ -26,6 +26,7 @@ export const SAML_FORM = {
   groups: 'text',
   creates_people: 'flag',
   mfa_values: 'lines',
+  attributes: 'text',
   signs_requests: 'flag',
 } as const
 
@@ -54,6 +55,7 @@ export const SamlFormBody = v.strictObject({
   ...NewSamlBody.entries,
   file: v.optional(metadata),
   groups,
+  attributes: mappedLines,
 })
 
 type Sent = v.InferOutput<typeof SamlFormBody>
@@ -135,6 +137,7 @@ export function samlFields(attempt: Attempt | undefined, known?: SamlConnection)
       value: known?.mfaValues.join('\n'),
       attempt,
     })}
+    ${attributesField(known, attempt)}
     ${checkField({
       name: 'signs_requests',
       label: 'Sign sign-in requests',

@@ -171,6 +171,35 @@ t.test('groups come and go as they are mapped, and no others', async (t) => {
   t.ok(audit.some(({ action }) => action === 'group.member_added'))
 })
 
+t.test('attributes come and go as they are mapped, and end with their mapping', async (t) => {
+  const attributes = [
+    { attribute: 'department', claim: 'http://acme.example/dept' },
+    { attribute: 'floor', claim: 'floor' },
+  ]
+  const came = await startSaml(t, {}, { attributes })
+  const { world, connection } = came
+  const with_ = (more: Record<string, string[]>): Person => {
+    return { ...GRACE, attributes: { ...GRACE.attributes, ...more } }
+  }
+  const { back, claims } = await come(came, with_({ 'http://acme.example/dept': ['audit', 'tax'] }))
+  const { sub } = await claims(back.url)
+  const held = async () =>
+    (await world.personAttributes.list('acme', sub)).map(
+      ({ name, value, source }) => `${name}=${value} (${source})`,
+    )
+  const both = ['department=audit (connection)', 'department=tax (connection)']
+  t.same(await held(), both)
+  await come(came, with_({ floor: ['3'] }))
+  t.same(await held(), [...both, 'floor=3 (connection)'], 'what is not said is not changed')
+  await come(came, with_({ 'http://acme.example/dept': ['tax'] }))
+  t.same(await held(), [both[1], 'floor=3 (connection)'])
+  const mapping = { attributes: [attributes[1]!] }
+  await world.samlConnections.patch('acme', connection.connectionId, mapping, ACTOR)
+  t.same(await held(), ['floor=3 (connection)'], 'nothing maps the department any more')
+  await world.connections.patch('acme', connection.connectionId, { attributes: [] }, ACTOR)
+  t.same(await held(), [])
+})
+
 t.test(
   'a test sign-in shows each attribute and what it comes to, and lets nobody in',
   async (t) => {
