@@ -124,6 +124,7 @@ void t.test('whoever can tidy up is asked to', async (t) => {
     'events',
     'keylessGateways',
     'licences',
+    'pastAttributes',
     'rates',
     'realmRecords',
     'removedTenants',
