@@ -110,6 +110,8 @@ export async function openTenants(world: ServicesWorld, jobs: Jobs) {
   const policies = createPolicies({ store, clock })
   const machines = jobs.tidied('machines', createMachines({ store, clock }))
   jobs.tidies('serviceIdentities', (limit) => machines.renewIdentities(limit))
+  jobs.tidies('serviceAssertions', (limit) => machines.pruneAssertions(limit))
+  jobs.tidies('serviceSecretEnds', (limit) => machines.noteEnded(limit))
   const accessRules = createAccessRules({ store })
   const accessReview = jobs.tidied(
     'accessReview',

@@ -40,6 +40,7 @@ import { acmeDns } from './0077-acme-dns.ts'
 import { saml } from './0078-saml.ts'
 import { connectionDomains } from './0079-connection-domains.ts'
 import { personAttributes } from './0084-person-attributes.ts'
+import { machineKeys } from './0085-machine-keys.ts'
 
 export interface Migration {
   readonly name: string
@@ -93,4 +94,5 @@ export const migrations: readonly Migration[] = [
   saml,
   connectionDomains,
   personAttributes,
+  machineKeys,
 ]

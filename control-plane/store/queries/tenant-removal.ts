@@ -64,6 +64,7 @@ const LEFT_BEHIND = [
   schema.pastMembers,
   schema.personAttributes,
   schema.pastAttributes,
+  schema.serviceAssertions,
   schema.accessRuleVersions,
   schema.enrolledDevices,
   schema.devicePostures,

@@ -131,7 +131,9 @@ void t.test('whoever can tidy up is asked to', async (t) => {
     'samlAnswers',
     'samlClaims',
     'secretOverlaps',
+    'serviceAssertions',
     'serviceIdentities',
+    'serviceSecretEnds',
   ]
   t.strictSame([...services.jobs.tidying].sort(), [...able, ...others].sort())
 })

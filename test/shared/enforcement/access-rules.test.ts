@@ -95,6 +95,8 @@ t.test(
     t.match(verdict([audit], {}), { isGroupMissing: true, ways: audit.allow })
     const machine = { ...all, serviceId: 'svc_00000000000000aa' }
     t.notOk(isOpen([audit], {}, machine), 'a machine has none')
+    const ofMachine = { service: machine.serviceId, attr: { department: 'audit' } }
+    t.notOk(isOpen([{ path: '/', allow: [ofMachine] }], {}, machine), 'nor by a rule that says so')
   },
 )
 
