@@ -6,7 +6,7 @@ import { createPublicKey } from 'node:crypto'
 import { LIMITS } from '../../shared/limits.ts'
 import type { PublicJwk } from '../store/service-tables.ts'
 
-export type ReadKey =
+type ReadKey =
   | { readonly kind: 'key'; readonly key: PublicJwk }
   | { readonly kind: 'wrong'; readonly wish: string }
 

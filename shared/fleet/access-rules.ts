@@ -10,7 +10,9 @@ import { hasUnseen } from '../unseen.ts'
 export const SERVICE_ID = /^svc_[0-9a-f]{16}$/
 export const GROUP_NAME = /^[A-Za-z0-9](?:[A-Za-z0-9 ._-]{0,62}[A-Za-z0-9._-])?$/
 /** Letters that all who name one write alike; none of them is in `__proto__`. */
-export const ATTRIBUTE_NAME = /^[a-z][a-z0-9_]{0,39}$/
+export const ATTRIBUTE_NAME = new RegExp(
+  `^[a-z][a-z0-9_]{0,${LIMITS.attributeNameCharactersMax - 1}}$`,
+)
 const SERVICE_WISH = 'the id of a service, like svc_0123456789abcdef'
 const GROUP_WISH = 'the name of a group'
 export const ATTRIBUTE_NAME_WISH =

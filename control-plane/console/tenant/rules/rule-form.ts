@@ -162,7 +162,7 @@ function clauseFields({
     ${linesField({
       name: name('attr'),
       label: 'With these attributes',
-      hint: 'One per line, as NAME = VALUE, for example department = audit. Spelled exactly like the value.',
+      hint: 'One per line, as NAME = VALUE, for example department = audit. Values must match exactly.',
       rows: 2,
       isOptional: true,
       value: attributeLines(
