@@ -351,10 +351,10 @@ void t.test('a rule asks for attributes: typed, shown, and told what is wrong', 
 
   const page = `/console/tenants/acme/users/${bob.userId}`
   t.match((await ada.get(page)).text, 'No attributes.')
-  const wrong = await ada.post(`${page}/attributes`, { attributes: 'audit' })
+  const wrong = await ada.post(`${page}/attributes`, { attribute_lines: 'audit' })
   t.equal(wrong.status, 422)
   const attributes = 'department = audit, tax\nfloor = a=b'
-  t.equal((await ada.post(`${page}/attributes`, { attributes })).status, 303)
+  t.equal((await ada.post(`${page}/attributes`, { attribute_lines: attributes })).status, 303)
   t.match((await ada.get(page)).text, /audit, tax.*an administrator/s)
   t.match((await ada.get(`${page}/attributes`)).text, attributes)
   const asked = await ada.get(`${PAGE}/who?path=/audit&person=bob`)

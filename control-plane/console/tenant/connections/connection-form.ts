@@ -20,7 +20,7 @@ export const EDIT_FORM = {
   signs_out: 'flag',
   creates_people: 'flag',
   mfa_values: 'lines',
-  attributes: 'text',
+  attribute_claims: 'text',
 } as const
 export const NEW_FORM = { ...EDIT_FORM, preset: 'text', client_secret: 'secret' } as const
 
@@ -124,12 +124,18 @@ export const mappedLines = v.pipe(
   ),
 )
 
+/** A form whose field is called `attributes` has no other ones to any script, so it is called otherwise. */
+export const withAttributes = <Body extends { readonly attribute_claims: unknown }>({
+  attribute_claims: attributes,
+  ...body
+}: Body) => ({ ...body, attributes: attributes as Body['attribute_claims'] })
+
 export const attributesField = (
   known: Pick<Connection, 'attributes'> | undefined,
   attempt?: Attempt,
 ): Html =>
   linesField({
-    name: 'attributes',
+    name: 'attribute_claims',
     label: 'Attributes for access rules',
     hint: 'One per line: the attribute here, an equals sign, and what the provider calls it. For example: department = dept. They are read at each sign-in.',
     isOptional: true,

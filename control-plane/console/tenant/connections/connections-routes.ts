@@ -19,7 +19,13 @@ import { chosen } from '../../filters.ts'
 import { TENANT_PATH, tenantPath } from '../../navigation.ts'
 import { action, done, page, type ConsoleRoute, type TenantVisit, type View } from '../../route.ts'
 import type { ConsoleWorld } from '../../world.ts'
-import { connectionFields, EDIT_FORM, mappedLines, NEW_FORM } from './connection-form.ts'
+import {
+  connectionFields,
+  EDIT_FORM,
+  mappedLines,
+  NEW_FORM,
+  withAttributes,
+} from './connection-form.ts'
 import { GUIDANCE, stepsOf } from './guidance.ts'
 import { samlCards, samlRoutes } from './saml-routes.ts'
 
@@ -30,9 +36,16 @@ const CHANGES = { role: 'tenant', needsFreshSignIn: true } as const
 
 type OfOne = TenantVisit & { readonly path: { readonly connection_id: string } }
 
-const attributes = mappedLines
-const NewFormBody = v.strictObject({ ...NewConnectionBody.entries, attributes })
-const EditFormBody = v.strictObject({ ...ConnectionPatchBody.entries, attributes })
+const { attributes: _ofNew, ...NEW } = NewConnectionBody.entries
+const { attributes: _ofPatch, ...PATCH } = ConnectionPatchBody.entries
+const NewFormBody = v.pipe(
+  v.strictObject({ ...NEW, attribute_claims: mappedLines }),
+  v.transform(withAttributes),
+)
+const EditFormBody = v.pipe(
+  v.strictObject({ ...PATCH, attribute_claims: mappedLines }),
+  v.transform(withAttributes),
+)
 
 export function connectionsRoutes(world: ConsoleWorld): readonly ConsoleRoute[] {
   const { connections, connectionTickets, baseUrl } = world

@@ -13,7 +13,8 @@ import { userOf, type UserVisit } from './user-routes.ts'
 
 const LINES_WISH = `at most ${LIMITS.attributesPerPersonMax} lines, each once, as NAME = VALUE with a name in lower-case letters, digits and underscores`
 const Body = v.strictObject({
-  attributes: v.pipe(
+  // a form whose field is called `attributes` has no other ones to any script
+  attribute_lines: v.pipe(
     v.string(),
     v.transform(attributesIn),
     v.check((all) => v.is(AttributesBody.entries.attributes, all), LINES_WISH),
@@ -38,7 +39,7 @@ export function userAttributesRoutes(world: ConsoleWorld): readonly ConsoleRoute
         cancel: path,
         attempt,
         content: html`${linesField({
-          name: 'attributes',
+          name: 'attribute_lines',
           label: 'Attributes',
           hint: 'One per line, as NAME = VALUE, for example department = audit. Rules compare the value exactly.',
           rows: 6,
@@ -65,11 +66,11 @@ export function userAttributesRoutes(world: ConsoleWorld): readonly ConsoleRoute
       {
         path: `${USER}/attributes`,
         role: 'tenant',
-        form: { attributes: 'text' },
+        form: { attribute_lines: 'text' },
         body: Body,
         needsFreshSignIn: true,
       },
-      async (visit, { attributes }) => {
+      async (visit, { attribute_lines: attributes }) => {
         const { tenantId, userId, name } = await userOf(world, visit)
         const told = await personAttributes.put({ tenantId, userId }, attributes, visit.actor)
         const { enforced } = told
