@@ -11,6 +11,7 @@ import type { Budgets } from './analysis/budgets.ts'
 import type { FleetHub } from './fleet/hub.ts'
 import type { LiveKey } from './keys/live-key.ts'
 import { countAcmeOrders } from './store/queries/acme-orders.ts'
+import { countUnprovenDomains } from './store/queries/connection-domains.ts'
 import { countMissingProofs } from './store/queries/hostname-proofs.ts'
 import { newestEvent, outboxPosition } from './store/queries/outbox.ts'
 import type { Jobs } from './services/jobs.ts'
@@ -80,6 +81,13 @@ export function createMetrics(world: MetricsWorld, keys?: ReplacedKeys) {
   const unproven = new Gauge({
     name: 'control_plane_hostnames_unproven',
     help: 'Hostnames whose proof is gone; they are served for two weeks.',
+    registers,
+  })
+
+  const domains = new Gauge({
+    name: 'control_plane_email_domains_unproven',
+    help: 'Email domains whose record is gone; lapsed: for two weeks, so they lead to no provider.',
+    labelNames: ['state'],
     registers,
   })
 
@@ -197,6 +205,8 @@ export function createMetrics(world: MetricsWorld, keys?: ReplacedKeys) {
       }
       for (const [state, count] of Object.entries(orders)) hostnames.set({ state }, count)
       unproven.set(await countMissingProofs(store.read))
+      for (const [state, count] of Object.entries(await countUnprovenDomains(store.read)))
+        domains.set({ state }, count)
       await setGeneral()
       readTimed()
       return registry.metrics()

@@ -5,6 +5,8 @@ export const CONNECTION_LIMITS = {
   connectionFieldCharactersMax: 512,
   connectionSecretCharactersMax: 1024,
   connectionMfaValuesMax: 20,
+  /** Claims that are attributes here. */
+  connectionAttributesMax: 20,
   connectionDomainsPerTenantMax: 50,
   /** Of one document or answer of a provider. */
   providerAnswerBytesMax: 256 * 1024,

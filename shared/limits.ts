@@ -340,8 +340,6 @@ export const LIMITS = {
   consoleFormAnswerMs: 60 * 1000,
   consoleFormAnswersMax: 100,
   consoleFormBytesMax: 256 * 1024,
-  /** Of one with files; each costs far more to read than its bytes. */
-  consoleFormPartsMax: 200,
   /** Of whoever has not signed in. */
   consoleStrangersFormBytesMax: 16 * 1024,
   /** What was typed into a form that could not be taken: for so long, so many of one person. */

@@ -11,9 +11,16 @@ export const RULE_LIMITS = {
   ruleMethodsMax: 20,
   ruleNetworksMax: 50,
   ruleNetworkEntriesMax: 200,
-  /** Groups that rules speak of: each is a bit in every token. */
+  /** Groups and attributes that rules speak of: each is a bit in every token. */
   ruleSlotsMax: 1024,
   groupsPerTenantMax: 5000,
+  /** In one clause, which asks for all of them. */
+  ruleAttributesMax: 8,
+  attributeNameCharactersMax: 40,
+  attributeValueCharactersMax: 200,
+  /** Of one person by one source; a provider that says more of one attribute says nothing of it. */
+  attributesPerPersonMax: 100,
+  attributeValuesMax: 20,
   ruleAgeSecondsMin: 60,
   ruleAgeSecondsMax: 30 * 24 * 3600,
   /** Of what was saved: who could open a path then is told by these. */

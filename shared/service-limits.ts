@@ -9,6 +9,13 @@ export const SERVICE_LIMITS = {
   serviceSecretSecondsDefault: 90 * 24 * 3600,
   /** A token that a machine gets for its secret, and how often it may ask for one. */
   serviceTokenSeconds: 600,
+  /** How far ahead a signed assertion may end, and by how much clocks may differ. */
+  serviceAssertionSecondsMax: 300,
+  serviceAssertionSkewSeconds: 30,
+  serviceAssertionIdCharactersMax: 256,
+  serviceKeyBitsMin: 2048,
+  serviceKeyBitsMax: 4096,
+  serviceKeyIdCharactersMax: 200,
   rateServiceTokens: { burst: 60, perSecond: 1 },
   /** Of how many a worker knows that their signature holds. */
   serviceTokensRememberedMax: 10_000,

@@ -2,6 +2,7 @@
 import { Refusal } from '../../shared/errors.ts'
 import { deletePastMembershipsOf } from '../store/queries/access-history.ts'
 import { deleteMembershipsOf } from '../store/queries/access.ts'
+import { deleteAttributesOf, deletePastAttributesOf } from '../store/queries/attributes.ts'
 import { deleteIdentitiesOf } from '../store/queries/connections.ts'
 import { deleteRolesOf } from '../store/queries/console.ts'
 import { disownDevices } from '../store/queries/device-lists.ts'
@@ -34,6 +35,8 @@ export async function removeUserIn(
   await deleteRolesOf(queries, userId)
   await deleteMembershipsOf(queries, tenantId, userId)
   await deletePastMembershipsOf(queries, tenantId, userId)
+  await deleteAttributesOf(queries, tenantId, userId)
+  await deletePastAttributesOf(queries, tenantId, userId)
   await deleteScimPerson(queries, tenantId, userId)
   await deleteInteractionsOf(queries, tenantId, userId)
   const ended = await revokeIn(change, tenantId, { subject: userId }, 'user_removed')

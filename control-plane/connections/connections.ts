@@ -20,6 +20,7 @@ import { findSamlConnection } from '../store/queries/saml.ts'
 import { findTenant, requireTenant } from '../store/queries/tenants.ts'
 import type { Actor, Change, Store } from '../store/store.ts'
 import { hasActive, policiesIn } from '../tenants/policies.ts'
+import { takeUnmappedAttributes } from './mapped-attributes.ts'
 import { presetProblem } from './presets.ts'
 import { takeUnmapped } from './saml/unmapped-groups.ts'
 
@@ -32,7 +33,9 @@ type NewConnection = Readonly<
     'preset' | 'name' | 'issuer' | 'clientId' | 'hostedDomain' | 'createsPeople' | 'mfaValues'
   >
 > &
-  Partial<Pick<ConnectionRow, 'organization' | 'signsOut'>> & { readonly clientSecret: string }
+  Partial<Pick<ConnectionRow, 'organization' | 'signsOut' | 'attributes'>> & {
+    readonly clientSecret: string
+  }
 
 type ConnectionPatch = Partial<Omit<NewConnection, 'preset'>>
 
@@ -72,11 +75,24 @@ export function createConnections({ store, vault }: { store: Store; vault: Vault
   return {
     async create(tenantId: string, wished: NewConnection, actor: Actor): Promise<Connection> {
       checkSettings(wished)
-      const { clientSecret, organization = null, signsOut = false, ...open } = wished
+      const {
+        clientSecret,
+        organization = null,
+        signsOut = false,
+        attributes = [],
+        ...open
+      } = wished
       const connectionId = newConnectionId()
       return store.change(async (change) => {
         const clientSecretSealed = seal(clientSecret, { tenantId, connectionId })
-        const own = { organization, signsOut, connectionId, tenantId, clientSecretSealed }
+        const own = {
+          organization,
+          signsOut,
+          attributes,
+          connectionId,
+          tenantId,
+          clientSecretSealed,
+        }
         return openPartOf(await addDraft(change, { ...open, ...own }, actor))
       })
     },
@@ -110,7 +126,9 @@ export function createConnections({ store, vault }: { store: Store; vault: Vault
       patch: ConnectionPatch,
       actor: Actor,
     ): Promise<Connection> {
-      return alter(tenantId, connectionId, actor, 'connection.changed', async (change, before) => {
+      const { attributes } = await requireConnection(store.read, tenantId, connectionId)
+      const action = 'connection.changed'
+      const now = await alter(tenantId, connectionId, actor, action, async (change, before) => {
         const { clientSecret, ...open } = patch
         const changed = (Object.keys(open) as (keyof typeof open)[]).filter(
           (name) => JSON.stringify(open[name]) !== JSON.stringify(before[name]),
@@ -132,6 +150,9 @@ export function createConnections({ store, vault }: { store: Store; vault: Vault
         })
         return { changed: all, ...(isOther && { state: 'draft' }) }
       })
+      const names = attributes.map(({ attribute }) => attribute)
+      await takeUnmappedAttributes(store, tenantId, names, actor)
+      return now
     },
 
     /** Whoever comes in by it may be very many: they go some at a time, and others' changes between. */
@@ -150,7 +171,7 @@ export function createConnections({ store, vault }: { store: Store; vault: Vault
         return isMore
       }
       while (await store.change(close));
-      const saml = await store.change(async (change) => {
+      const { saml, names } = await store.change(async (change) => {
         const { queries } = change
         const before = await requireConnection(queries, tenantId, connectionId)
         await requireAnotherWay(queries, before)
@@ -159,9 +180,11 @@ export function createConnections({ store, vault }: { store: Store; vault: Vault
         await deleteConnection(queries, tenantId, connectionId)
         const content = { connection_id: connectionId }
         await change.audit(actor, { action: 'connection.removed', tenantId, content })
-        return found
+        const names = before.attributes.map(({ attribute }) => attribute)
+        return { saml: found, names }
       })
       await takeUnmapped(store, tenantId, saml?.groups ?? [], actor)
+      await takeUnmappedAttributes(store, tenantId, names, actor)
     },
 
     /** Somebody has come back from there, with these settings: `asTested` is when they were set. */

@@ -2,7 +2,10 @@
  * Who a verified ID token names, or why it lets nobody in. Pure. What a preset demands and the token
  * does not say is refused; an address is never who somebody is (nOAuth).
  */
+import type { MappedAttribute } from '../store/connection-tables.ts'
 import type { ConnectionRow } from '../store/queries/connections.ts'
+import type { Said } from '../tenants/person-attributes.ts'
+import { mappedAttributes } from './mapped-attributes.ts'
 import { directoryIdOf } from './presets.ts'
 
 export type Claims = Readonly<Record<string, unknown>>
@@ -20,6 +23,8 @@ export interface UpstreamPerson {
   readonly hasSecondFactor: boolean
   /** Groups here that the connection maps: those they are in, and those they are not; if it is known. */
   readonly groups: MappedGroups | undefined
+  /** Attributes here that the connection maps, as far as the provider says anything of them. */
+  readonly attributes: Said
   /** When they proved it there, in epoch seconds; undefined where the provider does not say. */
   readonly provenAt: number | undefined
 }
@@ -43,6 +48,7 @@ export type GateProblem =
 
 type Gated = Pick<ConnectionRow, 'preset' | 'issuer' | 'hostedDomain'> & {
   readonly organization?: string | null
+  readonly attributes?: readonly MappedAttribute[]
   readonly mfaValues: readonly string[]
 }
 
@@ -72,6 +78,7 @@ export function gate(connection: Gated, claims: Claims): Gate {
         connection.preset === 'saml'
           ? (claims.mapped_groups as MappedGroups | undefined)
           : undefined,
+      attributes: attributesOf(connection, claims),
       provenAt: secondOf(claims.auth_time),
     },
   }
@@ -103,6 +110,13 @@ function subjectOf(
     case 'saml':
       return sub
   }
+}
+
+/** What an assertion calls an attribute has a name of its own among the claims (`saml/claims.ts`). */
+function attributesOf({ preset, attributes = [] }: Gated, claims: Claims): Said {
+  if (preset !== 'saml') return mappedAttributes(attributes, claims)
+  const named = attributes.map((one) => ({ ...one, claim: `attribute ${one.claim}` }))
+  return mappedAttributes(named, claims)
 }
 
 /** `amr` is a list (RFC 8176), `acr` one value; no value counts that nobody has named. */

@@ -39,12 +39,7 @@ export type SentForm = Pick<Attempt, 'values' | 'choices'>
 
 /** A name that comes twice is refused unless it is made for that: two readers would read two things. */
 export function readSentForm(text: string, shape: FormShape): SentForm {
-  if (hasTooManyFields(text))
-    throw new Refusal(
-      'body_too_large',
-      { items_max: LIMITS.formFieldsMax },
-      'The form has too many fields.',
-    )
+  if (hasTooManyFields(text)) throw tooManyFields()
   const values = new Map<string, string>()
   const choices = new Map<string, string[]>()
   for (const [name, value] of new URLSearchParams(text)) {
@@ -56,6 +51,13 @@ export function readSentForm(text: string, shape: FormShape): SentForm {
   }
   return { values, choices }
 }
+
+export const tooManyFields = () =>
+  new Refusal(
+    'body_too_large',
+    { items_max: LIMITS.formFieldsMax },
+    'The form has too many fields.',
+  )
 
 export function bodyOf(shape: FormShape, { values, choices }: SentForm): Record<string, unknown> {
   const entries = Object.entries(shape).map(([name, kind]) => [

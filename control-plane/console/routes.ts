@@ -26,6 +26,7 @@ import { exportRoutes } from './tenant/people/export-routes.ts'
 import { importRoutes } from './tenant/people/import-routes.ts'
 import { selectedRoutes } from './tenant/people/selected-routes.ts'
 import { userEndingsRoutes } from './tenant/people/user-endings-routes.ts'
+import { userAttributesRoutes } from './tenant/people/user-attributes-routes.ts'
 import { userRoutes } from './tenant/people/user-routes.ts'
 import { usersRoutes } from './tenant/people/users-routes.ts'
 import { connectionsRoutes } from './tenant/connections/connections-routes.ts'
@@ -109,6 +110,7 @@ export function consoleRoutes(world: ConsoleWorld): readonly ConsoleRoute[] {
     ...importRoutes(world),
     ...exportRoutes(world),
     ...userRoutes(world),
+    ...userAttributesRoutes(world),
     ...userEndingsRoutes(world),
     ...handOverRoutes(world),
     ...addressBlocksRoutes(world),

@@ -4,7 +4,7 @@
  */
 import { Refusal } from '../../shared/errors.ts'
 import { LIMITS } from '../../shared/limits.ts'
-import { readSentForm, type FormShape, type SentForm } from './form-values.ts'
+import { readSentForm, tooManyFields, type FormShape, type SentForm } from './form-values.ts'
 
 /** What is no UTF-8 is refused: a reader that guesses would change names. */
 export async function readUpload(
@@ -13,8 +13,7 @@ export async function readUpload(
   shape: FormShape,
 ): Promise<SentForm> {
   const unreadable = new Refusal('media_type_unsupported', {}, 'The form could not be read.')
-  if (partsAtMost(bytes) > LIMITS.consoleFormPartsMax)
-    throw new Refusal('media_type_unsupported', {}, 'The form has too many fields.')
+  if (partsAtMost(bytes) > LIMITS.formFieldsMax) throw tooManyFields()
   const body = Uint8Array.from(bytes)
   const sent = await new Response(body, { headers: { 'content-type': contentType } })
     .formData()

@@ -15,19 +15,24 @@ import {
   deleteServiceSecretsOf,
   findService,
   insertService,
+  insertServiceAssertion,
   insertServiceSecret,
+  deleteServiceAssertionsEndedBefore,
   deleteServiceUsesBefore,
   deleteServiceUsesOf,
   noteMachineUse,
   servicesIdentifiedBefore,
+  serviceSecretsEndedUnnoted,
   serviceSecretsOf,
   servicesOf,
   serviceUsesSince,
   updateService,
+  updateServiceSecret,
   type MachineUse,
   type ServiceRow,
   type ServiceSecretRow,
 } from '../store/queries/services.ts'
+import type { PublicJwk } from '../store/service-tables.ts'
 import { findTenant } from '../store/queries/tenants.ts'
 import type { Queries } from '../store/engine.ts'
 import { pruneWith } from '../store/statements.ts'
@@ -45,15 +50,35 @@ export interface Machine extends ServiceRow {
   readonly requests: number
 }
 
-/** What a secret that somebody shows is worth. */
+/** What a secret that somebody shows, or a key that they have signed with, is worth. */
 export type ShownSecret =
   | { readonly kind: 'good'; readonly secretId: string; readonly endsAt: number }
   | { readonly kind: 'unknown' | 'ended' | 'disabled' }
 
-type MachineSecret = Omit<ServiceSecretRow, 'tenantId' | 'serviceId' | 'secretHash'>
+interface MachineSecret extends Pick<
+  ServiceSecretRow,
+  'secretId' | 'createdAt' | 'endsAt' | 'usedAt'
+> {
+  /** Of a key: how it signs; null: it is a secret. */
+  readonly keyAlg: PublicJwk['alg'] | null
+}
+
+/** One that has not been revoked. */
+export interface MachineKey {
+  readonly secretId: string
+  readonly endsAt: number
+  readonly key: PublicJwk
+}
 
 export type Machines = ReturnType<typeof createMachines>
 
+interface NewCredential {
+  readonly secret: string
+  readonly seconds: number
+  readonly publicKey: PublicJwk | null
+}
+
+const JOB: Actor = { name: 'service', requestId: '' }
 const SECRET_BYTES = 32
 const ID_BYTES = 8
 
@@ -70,7 +95,9 @@ export function createMachines({ store, clock }: { readonly store: Store; readon
     return (await servicesOf(queries, tenantId)).map((service) => ({
       ...service,
       secrets: (secrets.get(service.serviceId) ?? []).map(
-        ({ secretId, createdAt, endsAt, usedAt }) => ({ secretId, createdAt, endsAt, usedAt }),
+        ({ secretId, createdAt, endsAt, usedAt, publicKey }) => {
+          return { secretId, createdAt, endsAt, usedAt, keyAlg: publicKey?.alg ?? null }
+        },
       ),
       isNamed: named.has(service.serviceId),
       requests: requests.get(service.serviceId) ?? 0,
@@ -81,6 +108,43 @@ export function createMachines({ store, clock }: { readonly store: Store; readon
     const one = (await all(queries, tenantId)).find((machine) => machine.serviceId === serviceId)
     if (one === undefined) throw new Refusal('service_not_found')
     return one
+  }
+
+  async function add(
+    { tenantId, serviceId }: Pick<ServiceRow, 'tenantId' | 'serviceId'>,
+    { secret, seconds, publicKey }: NewCredential,
+    actor: Actor,
+  ): Promise<MachineSecret> {
+    const secretId = `ssk_${randomBytes(ID_BYTES).toString('hex')}`
+    const action = publicKey === null ? 'service.secret_created' : 'service.key_added'
+    let times = { createdAt: 0, endsAt: 0 }
+    await alter(tenantId, actor, action, async ({ queries, nowMs }) => {
+      const { name, secrets } = await requireOne(queries, tenantId, serviceId)
+      const isLiving = ({ endsAt }: MachineSecret) => endsAt > nowMs
+      for (const ended of secrets.filter((one) => !isLiving(one)))
+        await deleteServiceSecret(queries, tenantId, ended.secretId)
+      if (secrets.filter(isLiving).length >= LIMITS.serviceSecretsMax)
+        throw new Refusal('service_secrets_full')
+      times = { createdAt: nowMs, endsAt: nowMs + seconds * SECOND_MS }
+      const secretHash = createHash('sha256').update(secret).digest('base64url')
+      const named = { secretId, tenantId, serviceId, secretHash, publicKey }
+      await insertServiceSecret(queries, { ...named, ...times, usedAt: null, isEndNoted: false })
+      const endsAt = new Date(times.endsAt).toISOString()
+      const how = publicKey === null ? {} : { alg: publicKey.alg }
+      return { service_id: serviceId, name, secret_id: secretId, ends_at: endsAt, ...how }
+    })
+    return { secretId, ...times, usedAt: null, keyAlg: publicKey?.alg ?? null }
+  }
+
+  function worthOf(
+    service: ServiceRow | undefined,
+    secret: ServiceSecretRow | undefined,
+  ): ShownSecret {
+    if (service === undefined || secret === undefined) return { kind: 'unknown' }
+    const { secretId, endsAt } = secret
+    // a token is good for a second at least
+    if (endsAt - clock.nowMs() < 2 * SECOND_MS) return { kind: 'ended' }
+    return service.isDisabled ? { kind: 'disabled' } : { kind: 'good', secretId, endsAt }
   }
 
   return {
@@ -117,23 +181,46 @@ export function createMachines({ store, clock }: { readonly store: Store; readon
       actor: Actor,
     ): Promise<MachineSecret & { readonly secret: string }> {
       const secret = `sms_${randomBytes(SECRET_BYTES).toString('base64url')}`
-      const secretId = `ssk_${randomBytes(ID_BYTES).toString('hex')}`
-      let times = { createdAt: 0, endsAt: 0 }
-      await alter(tenantId, actor, 'service.secret_created', async ({ queries, nowMs }) => {
-        const { name, secrets } = await requireOne(queries, tenantId, serviceId)
-        const isLiving = ({ endsAt }: MachineSecret) => endsAt > nowMs
-        for (const ended of secrets.filter((one) => !isLiving(one)))
-          await deleteServiceSecret(queries, tenantId, ended.secretId)
-        if (secrets.filter(isLiving).length >= LIMITS.serviceSecretsMax)
-          throw new Refusal('service_secrets_full')
-        times = { createdAt: nowMs, endsAt: nowMs + seconds * SECOND_MS }
-        const secretHash = createHash('sha256').update(secret).digest('base64url')
-        const row = { secretId, tenantId, serviceId, secretHash, ...times, usedAt: null }
-        await insertServiceSecret(queries, row)
-        const endsAt = new Date(times.endsAt).toISOString()
-        return { service_id: serviceId, name, secret_id: secretId, ends_at: endsAt }
-      })
-      return { secretId, ...times, usedAt: null, secret }
+      const made = await add({ tenantId, serviceId }, { secret, seconds, publicKey: null }, actor)
+      return { ...made, secret }
+    },
+
+    /** Beside secrets, and counted as one: tokens name it, and end with it, as they do with those. */
+    async addKey(
+      tenantId: string,
+      serviceId: string,
+      { key, seconds }: { readonly key: PublicJwk; readonly seconds: number },
+      actor: Actor,
+    ): Promise<MachineSecret> {
+      const secret = randomBytes(SECRET_BYTES).toString('base64url') // which nobody knows
+      return add({ tenantId, serviceId }, { secret, seconds, publicKey: key }, actor)
+    },
+
+    /** undefined: there is no such machine. */
+    async keysOf(tenantId: string, serviceId: string): Promise<readonly MachineKey[] | undefined> {
+      if ((await findService(store.read, tenantId, serviceId)) === undefined) return undefined
+      const rows = await serviceSecretsOf(store.read, tenantId)
+      return rows
+        .filter((row) => row.serviceId === serviceId)
+        .flatMap(({ secretId, endsAt, publicKey: key }) =>
+          key === null ? [] : { secretId, endsAt, key },
+        )
+    },
+
+    /** Of a key that has signed: as `shown` of a secret. */
+    async proven(tenantId: string, serviceId: string, secretId: string): Promise<ShownSecret> {
+      const rows = await serviceSecretsOf(store.read, tenantId)
+      const row = rows.find((one) => one.serviceId === serviceId && one.secretId === secretId)
+      return worthOf(await findService(store.read, tenantId, serviceId), row)
+    },
+
+    /** False: this assertion has been here, at whichever control plane. */
+    async isFirstUse(tenantId: string, serviceId: string, jti: string, endsAt: number) {
+      const text = `${serviceId} ${jti}`
+      const assertionHash = createHash('sha256').update(text).digest('base64url')
+      return store.change(({ queries }) =>
+        insertServiceAssertion(queries, { tenantId, assertionHash, endsAt }),
+      )
     },
 
     async revokeSecret(tenantId: string, serviceId: string, secretId: string, actor: Actor) {
@@ -175,10 +262,6 @@ export function createMachines({ store, clock }: { readonly store: Store; readon
       })
     },
 
-    async has(tenantId: string, serviceId: string): Promise<boolean> {
-      return (await findService(store.read, tenantId, serviceId)) !== undefined
-    },
-
     /** One that is not there and one with another secret are the same. */
     async shown(tenantId: string, serviceId: string, text: string): Promise<ShownSecret> {
       const given = createHash('sha256').update(text).digest()
@@ -188,11 +271,7 @@ export function createMachines({ store, clock }: { readonly store: Store; readon
           one.serviceId === serviceId &&
           timingSafeEqual(Buffer.from(one.secretHash, 'base64url'), given),
       )
-      if (service === undefined || secret === undefined) return { kind: 'unknown' }
-      const { secretId, endsAt } = secret
-      // a token is good for a second at least
-      if (endsAt - clock.nowMs() < 2 * SECOND_MS) return { kind: 'ended' }
-      return service.isDisabled ? { kind: 'disabled' } : { kind: 'good', secretId, endsAt }
+      return worthOf(service, secret)
     },
 
     /** It comes every ten minutes at most, and is told now and then. */
@@ -217,6 +296,25 @@ export function createMachines({ store, clock }: { readonly store: Store; readon
     },
 
     prune: pruneWith(store, deleteServiceUsesBefore, LIMITS.serviceUsesKeptMs),
+    pruneAssertions: pruneWith(store, deleteServiceAssertionsEndedBefore, 0),
+
+    /** A secret or key that has ended by itself is in the audit trail, as one that somebody ends. */
+    async noteEnded(limit: number): Promise<number> {
+      if ((await serviceSecretsEndedUnnoted(store.read, clock.nowMs(), 1)).length === 0) return 0
+      return store.change(async ({ queries, nowMs, audit }) => {
+        const ended = await serviceSecretsEndedUnnoted(queries, nowMs, limit)
+        for (const { tenantId, serviceId, secretId, endsAt } of ended) {
+          await updateServiceSecret(queries, tenantId, secretId, { isEndNoted: true })
+          const service = await findService(queries, tenantId, serviceId)
+          if (service === undefined) continue
+          const ends_at = new Date(endsAt).toISOString()
+          const { name } = service
+          const content = { service_id: serviceId, name, secret_id: secretId, ends_at }
+          await audit(JOB, { action: 'service.secret_ended', tenantId, content })
+        }
+        return ended.length
+      })
+    },
 
     /** Applications are to know each for a week from now on; answers for how many that was due. */
     async renewIdentities(limit: number): Promise<number> {

@@ -9,6 +9,7 @@ import type { PrivateSigningJwk } from '../keys/signing-keys.ts'
 import type { Tenant } from '../store/queries/tenants.ts'
 import { errors, interactionPolicy } from './oidc.ts'
 import { LIMITS } from '../../shared/limits.ts'
+import { ASSERTION_ALGS } from './machine-assertions.ts'
 import { pathCookieName, realmCookieName, sessionCookiePath } from './realm-cookies.ts'
 import { LANGUAGES } from '../../shared/sign-in/language.ts'
 import { SESSION_ENDED } from '../../shared/sign-in/session-ended.ts'
@@ -47,6 +48,8 @@ type RealmHooks = Required<
   readonly mustProveDevice: (ctx: KoaContextWithOIDC) => Promise<boolean>
   /** Whether the application named another account than the one that is signed in. */
   readonly isOtherAccount: (ctx: KoaContextWithOIDC) => boolean
+  /** A machine has signed who it is: throws where that counts for nothing. */
+  readonly judgeAssertion: NonNullable<Configuration['assertJwtClientAuthClaimsAndHeader']>
 }
 
 export function providerConfiguration(settings: RealmSettings, hooks: RealmHooks): Configuration {
@@ -84,12 +87,16 @@ export function providerConfiguration(settings: RealmSettings, hooks: RealmHooks
     conformIdTokenClaims: false, // name and e-mail travel in the session token
     acrValues: [ACR_PASSWORD, ACR_SECOND_FACTOR],
     subjectTypes: ['public'],
-    clientAuthMethods: ['client_secret_basic', 'client_secret_post'],
+    clientAuthMethods: ['client_secret_basic', 'client_secret_post', 'private_key_jwt'],
+    assertJwtClientAuthClaimsAndHeader: hooks.judgeAssertion,
     // scripts of the application itself may ask, those of others get nothing to read
     clientBasedCORS: (_ctx, origin) => applicationOrigins.includes(origin),
-    clockTolerance: 0, // all times are our own
+    clockTolerance: LIMITS.serviceAssertionSkewSeconds, // of assertions: all other times are our own
     allowOmittingSingleRegisteredRedirectUri: false,
-    enabledJWA: { idTokenSigningAlgValues: ['RS256'] },
+    enabledJWA: {
+      idTokenSigningAlgValues: ['RS256'],
+      clientAuthSigningAlgValues: ASSERTION_ALGS,
+    },
     routes: {
       authorization: '/authorize',
       token: '/token',

@@ -23,7 +23,7 @@ import {
   mustStepUp,
 } from './realm-hooks.ts'
 import { realmPages } from './realm-pages.ts'
-import { issueMachineTokens, machineClients } from './machine-tokens.ts'
+import { createMachineTokens, machineClients } from './machine-tokens.ts'
 import { createRealmRecords } from './records.ts'
 import { issueSessionTokens } from './session-token.ts'
 import { requestIdOf } from './show.ts'
@@ -71,6 +71,8 @@ export async function createRealm(
     },
   })
 
+  const ofMachines = { tenantId, issuer, clientId, key, rateLimits: tokenLimits }
+  const machineTokens = createMachineTokens(ofMachines, world)
   const configuration = providerConfiguration(
     {
       tenant,
@@ -99,18 +101,19 @@ export async function createRealm(
       mustStepUp: (ctx) => mustStepUp(ctx, world, tenant),
       mustProveDevice: (ctx) => mustProveDevice(ctx, world, tenant, clientId),
       isOtherAccount,
+      judgeAssertion: machineTokens.judgeAssertion,
     },
   )
   const provider = new RealmProvider(issuer, configuration)
   answerUnder(provider, base)
   takePreviousSecret(provider, clientSecrets, clock)
-  const ofMachines = { tenantId, issuer, clientId, key, rateLimits: tokenLimits }
-  issueMachineTokens(provider, ofMachines, world)
+  machineTokens.issueFrom(provider)
   issueSessionTokens(provider, { issuer, clientId, tenant, key }, world)
   logProblems(provider, tenantId, log)
   const reached = { tenant, clientId, issuer, provider, applicationUrls }
   const realm: Realm = { ...reached, records, personRate }
   provider.use(tokenRate(realm, clientSecrets, { clock, rateLimits: tokenLimits }))
+  provider.use(machineTokens.tellOfAssertions)
   for (const middleware of realmPages(realm, world)) provider.use(middleware)
   return realm
 }

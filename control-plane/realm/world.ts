@@ -75,7 +75,7 @@ export interface RealmWorld {
   readonly deviceProofs: Pick<DeviceProofs, 'begin' | 'find' | 'take' | 'burn'>
   readonly deviceTypedCodes: Pick<DeviceTypedCodes, 'take'>
   /** Services with a secret of their own. */
-  readonly machines: Pick<Machines, 'has' | 'shown' | 'tokenGiven'>
+  readonly machines: Pick<Machines, 'keysOf' | 'shown' | 'proven' | 'isFirstUse' | 'tokenGiven'>
   /** Told of those who came with a wrong one. */
   readonly enforcement: Pick<Enforcement, 'receive'>
   /** The company's own identity providers. */

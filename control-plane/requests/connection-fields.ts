@@ -6,6 +6,7 @@ import {
   CONNECTION_STATES,
   CLIENT_PRESETS,
 } from '../store/connection-tables.ts'
+import { mappedAttributesField, MappedAttributesAnswer } from './attribute-fields.ts'
 import { described, time } from './described.ts'
 import { flag, oneOf, text } from './fields.ts'
 
@@ -50,6 +51,7 @@ export const SETTINGS = {
     mfaValues,
     'Values of `amr` or `acr` that count as a second factor here. By default none does.',
   ),
+  attributes: mappedAttributesField,
 }
 
 export const NewConnectionBody = v.strictObject({
@@ -60,6 +62,7 @@ export const NewConnectionBody = v.strictObject({
   signs_out: v.optional(SETTINGS.signs_out, false),
   creates_people: v.optional(SETTINGS.creates_people, true),
   mfa_values: v.optional(SETTINGS.mfa_values, []),
+  attributes: v.optional(SETTINGS.attributes, []),
 })
 
 export const ConnectionPatchBody = v.partial(v.strictObject(SETTINGS))
@@ -76,6 +79,7 @@ export const ConnectionAnswer = v.strictObject({
   signs_out: v.boolean(),
   creates_people: v.boolean(),
   mfa_values: v.array(v.string()),
+  attributes: MappedAttributesAnswer,
   redirect_uri: described(
     v.string(),
     'Enter it at the provider, exactly like this. For `saml`: the ACS URL.',

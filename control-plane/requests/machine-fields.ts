@@ -1,6 +1,7 @@
 /** Machines and their secrets, as they are sent and answered. */
 import * as v from 'valibot'
 import { LIMITS } from '../../shared/limits.ts'
+import { KEY_WISH } from '../machines/public-key.ts'
 import { count, described, time } from './described.ts'
 import { flag, text, whole } from './fields.ts'
 
@@ -17,18 +18,29 @@ export const MachineChangesBody = v.strictObject({
   ),
 })
 
-export const NewMachineSecretBody = v.strictObject({
-  expires_in: v.pipe(
-    v.optional(
-      whole(LIMITS.serviceSecretSecondsMin, LIMITS.serviceSecretSecondsMax, ' of seconds'),
-      LIMITS.serviceSecretSecondsDefault,
-    ),
-    v.description('Seconds until it is refused.'),
+const expires_in = v.pipe(
+  v.optional(
+    whole(LIMITS.serviceSecretSecondsMin, LIMITS.serviceSecretSecondsMax, ' of seconds'),
+    LIMITS.serviceSecretSecondsDefault,
   ),
-})
+  v.description('Seconds until it is refused.'),
+)
+
+export const NewMachineSecretBody = v.strictObject({ expires_in })
+
+/** Read by `readPublicKey`, which says what is wrong with it. */
+const public_key = v.custom<object>(
+  (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+  KEY_WISH,
+)
+export const NewMachineKeyBody = v.strictObject({ public_key, expires_in })
 
 export const MachineSecretAnswer = v.strictObject({
   secret_id: v.string(),
+  key_alg: described(
+    v.nullable(v.picklist(['ES256', 'RS256', 'EdDSA'])),
+    'Of a public key: how the machine signs. null: it is a secret.',
+  ),
   created_at: time,
   ends_at: described(time, 'From then on it is refused.'),
   last_used_at: described(

@@ -2,6 +2,7 @@
 import * as v from 'valibot'
 import { GROUP_NAME } from '../../shared/fleet/access-rules.ts'
 import { LIMITS } from '../../shared/limits.ts'
+import { MappedAttributesAnswer } from './attribute-fields.ts'
 import { SETTINGS as OF_ALL } from './connection-fields.ts'
 import { described, time } from './described.ts'
 import { flag, text } from './fields.ts'
@@ -52,6 +53,7 @@ const SETTINGS = {
     OF_ALL.mfa_values,
     'Values of AuthnContextClassRef that count as a second factor here. By default none does.',
   ),
+  attributes: OF_ALL.attributes,
 }
 
 export const NewSamlBody = v.strictObject({
@@ -66,6 +68,7 @@ export const NewSamlBody = v.strictObject({
   groups: v.optional(SETTINGS.groups, []),
   creates_people: v.optional(SETTINGS.creates_people, true),
   mfa_values: v.optional(SETTINGS.mfa_values, []),
+  attributes: v.optional(SETTINGS.attributes, []),
 })
 
 export const SamlPatchBody = v.partial(v.strictObject(SETTINGS))
@@ -102,4 +105,5 @@ export const SamlAnswer = v.strictObject({
   groups: v.array(v.strictObject({ value: v.string(), group: v.string() })),
   creates_people: v.boolean(),
   mfa_values: v.array(v.string()),
+  attributes: MappedAttributesAnswer,
 })

@@ -143,7 +143,9 @@ function namesOf(text: string, fail: Fail) {
     if (text === urn && lead !== '') return { name: lead, sub: undefined }
     if (!text.startsWith(`${urn}:`)) continue
     const { name, sub } = split(text.slice(urn.length + 1), fail)
-    return lead === '' ? { name, sub } : { name: lead, sub: name }
+    return lead === ''
+      ? { name, sub }
+      : { name: lead, sub: sub === undefined ? name : `${name}.${sub}` }
   }
   // somebody else's schema is an attribute that we do not keep
   if (text.startsWith('urn:')) return { name: text, sub: undefined }

@@ -83,6 +83,7 @@ const schemas = [
       subs: ['givenName', 'familyName', 'formatted'].map(text),
     }),
     text('title'),
+    text('userType'),
     attribute('emails', {
       type: 'complex',
       isMany: true,
@@ -90,7 +91,10 @@ const schemas = [
     }),
     attribute('active', { type: 'boolean' }),
   ]),
-  schema(ENTERPRISE_SCHEMA, 'EnterpriseUser', ['employeeNumber', 'department'].map(text)),
+  schema(ENTERPRISE_SCHEMA, 'EnterpriseUser', [
+    ...['employeeNumber', 'costCenter', 'organization', 'division', 'department'].map(text),
+    attribute('manager', { type: 'complex', subs: [attribute('value', { isExact: true })] }),
+  ]),
   schema(GROUP_SCHEMA, 'Group', [
     attribute('displayName', { isRequired: true, uniqueness: 'server' }),
     attribute('externalId', { isExact: true }),

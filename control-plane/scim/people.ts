@@ -28,8 +28,15 @@ import {
 import { requireTenant } from '../store/queries/tenants.ts'
 import { findUser, findUserByKey, insertUser, type UserRow } from '../store/queries/users.ts'
 import type { Actor, Store } from '../store/store.ts'
-import { emptyDraft, writePath, writeResource, type PersonDraft } from './person-attributes.ts'
+import {
+  emptyDraft,
+  ruledOf,
+  writePath,
+  writeResource,
+  type PersonDraft,
+} from './person-attributes.ts'
 import type { Operation } from './patch-operations.ts'
+import { alterAttributesIn } from '../tenants/person-attributes.ts'
 import { ScimError } from './scim-error.ts'
 import { rememberSubject } from './subjects.ts'
 import type { ScimToken } from './tokens.ts'
@@ -75,6 +82,8 @@ export function createScimPeople({ store, tellChanged }: PeopleWorld) {
       const isOther = JSON.stringify(row) !== JSON.stringify(before.person)
       if (isOther) await updateScimPerson(change.queries, { ...row, updatedAt: change.nowMs })
       if (row.externalId !== before.person.externalId) await rememberSubject(change, token, row)
+      const whose = { tenantId, userId, source: 'scim' } as const
+      await alterAttributesIn(change, whose, ruledOf(draft), actor)
       const patch = patchOf(account, draft, before)
       const patching = { tenantId, userId, patch, actor, alongside: tellChanged }
       const isPatched = Object.keys(patch).length > 0
@@ -108,6 +117,8 @@ export function createScimPeople({ store, tellChanged }: PeopleWorld) {
         const person = rowOf(draft, { tenantId, userId, ...times }, wished.name)
         await insertScimPerson(queries, person)
         await rememberSubject(change, token, person)
+        const whose = { tenantId, userId, source: 'scim' } as const
+        await alterAttributesIn(change, whose, ruledOf(draft), actor)
         const content = { user_id: userId, source: 'scim' }
         await change.audit(actor, { action: 'user.created', tenantId, content })
         return { person, user, ignored: [...draft.ignored] }

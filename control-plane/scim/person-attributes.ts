@@ -4,6 +4,7 @@
  */
 import { LIMITS } from '../../shared/limits.ts'
 import { hasUnseen } from '../../shared/unseen.ts'
+import type { Said } from '../tenants/person-attributes.ts'
 import type { SCIM_DETAILS } from '../store/scim-tables.ts'
 import { ENTERPRISE, pathText, readPath, type AttributePath } from './attribute-paths.ts'
 import { invalid, ScimError } from './scim-error.ts'
@@ -33,6 +34,8 @@ const detail =
     draft.details = text === null ? others : { ...others, [name]: text }
   }
 
+const manager = detail('manager')
+
 const ATTRIBUTES: ReadonlyMap<string, Write> = new Map<string, Write>([
   [
     'username',
@@ -60,15 +63,50 @@ const ATTRIBUTES: ReadonlyMap<string, Write> = new Map<string, Write>([
   ['name.familyname', detail('familyName')],
   ['name.formatted', detail('formatted')],
   ['title', detail('title')],
+  ['usertype', detail('userType')],
   [ENTERPRISE, (draft, value, _path, op) => writeEach(draft, ENTERPRISE, OF_WORK, value, op)],
   [`${ENTERPRISE}.department`, detail('department')],
   [`${ENTERPRISE}.employeenumber`, detail('employeeNumber')],
+  [`${ENTERPRISE}.costcenter`, detail('costCenter')],
+  [`${ENTERPRISE}.organization`, detail('organization')],
+  [`${ENTERPRISE}.division`, detail('division')],
+  [`${ENTERPRISE}.manager`, (draft, value, ...how) => manager(draft, idOf(value), ...how)],
+  [`${ENTERPRISE}.manager.value`, manager],
   ['emails', writeEmails],
   ['emails.value', writeEmail],
 ])
 
 const NAMES = ['givenName', 'familyName', 'formatted']
-const OF_WORK = ['department', 'employeeNumber']
+const OF_WORK = [
+  'department',
+  'employeeNumber',
+  'costCenter',
+  'organization',
+  'division',
+  'manager',
+]
+/** What rules can ask for, by the name that they call it. */
+const RULED: readonly (readonly [string, Detail])[] = [
+  ['title', 'title'],
+  ['user_type', 'userType'],
+  ['department', 'department'],
+  ['employee_number', 'employeeNumber'],
+  ['cost_center', 'costCenter'],
+  ['organization', 'organization'],
+  ['division', 'division'],
+  ['manager', 'manager'],
+]
+const RULED_NAMES: ReadonlySet<string> = new Set(RULED.map(([name]) => name))
+
+/** All that a provider says of somebody, for rules: what it no longer says is gone. */
+export const ruledOf = ({ details }: Pick<PersonDraft, 'details'>): Said => ({
+  attributes: RULED.flatMap(([name, detail]) => {
+    const value = details[detail]
+    return value === undefined ? [] : { name, value }
+  }),
+  names: RULED_NAMES,
+})
+
 /** Known, and none of the provider's business: ours, or what nobody may set. */
 const PASSED_OVER: ReadonlySet<string> = new Set(['schemas', 'id', 'meta', 'groups', 'password'])
 
@@ -182,6 +220,13 @@ function emailOf(item: unknown): Email[] {
   const isPrimary = String(given.get('primary')).toLowerCase() === 'true'
   if (value === null) return []
   return [{ value, type: typeof type === 'string' ? type.toLowerCase() : '', isPrimary }]
+}
+
+/** A manager is told by an id, or as an object that has it. */
+function idOf(given: unknown): unknown {
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) return given
+  const named = Object.entries(given).find(([key]) => key.toLowerCase() === 'value')
+  return named === undefined ? null : (named[1] as unknown)
 }
 
 /** null: there is none. Entra once sent single values as lists of one. */

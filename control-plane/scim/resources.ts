@@ -27,12 +27,10 @@ export function shaped(resource: Resource, shape: Shape): Resource {
 
 export function userResource({ person, user }: ScimPerson, base: string): Resource {
   const { userId, externalId, userName, displayName, details } = person
-  const { title, department, employeeNumber, ...name } = details
-  const isOfWork = department !== undefined || employeeNumber !== undefined
-  const ofWork = {
-    ...(department !== undefined && { department }),
-    ...(employeeNumber !== undefined && { employeeNumber }),
-  }
+  const { givenName, familyName, formatted, title, userType, manager, ...plain } = details
+  const name = given({ givenName, familyName, formatted })
+  const ofWork = given({ ...plain, manager: manager && { value: manager } })
+  const isOfWork = Object.keys(ofWork).length > 0
   return {
     schemas: [USER_SCHEMA, ...(isOfWork ? [ENTERPRISE_SCHEMA] : [])],
     id: userId,
@@ -40,13 +38,16 @@ export function userResource({ person, user }: ScimPerson, base: string): Resour
     userName,
     displayName,
     ...(Object.keys(name).length > 0 && { name }),
-    ...(title !== undefined && { title }),
+    ...given({ title, userType }),
     emails: [{ value: user.email, type: 'work', primary: true }],
     active: !user.isDisabled,
     ...(isOfWork && { [ENTERPRISE_SCHEMA]: ofWork }),
     meta: metaOf('User', `${base}/Users/${userId}`, person),
   }
 }
+
+const given = (all: Resource): Resource =>
+  Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined))
 
 export function groupResource(
   group: ScimGroupRow,

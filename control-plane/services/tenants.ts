@@ -22,6 +22,7 @@ import { createAccessReview } from '../tenants/access-review.ts'
 import { createAccessRules } from '../tenants/access-rules.ts'
 import { createCertificates } from '../tenants/certificates.ts'
 import { createGroups } from '../tenants/groups.ts'
+import { createPersonAttributes } from '../tenants/person-attributes.ts'
 import { isOrderable } from '../tenants/ordered-hostnames.ts'
 import { createPolicies } from '../tenants/policies.ts'
 import { createProtectionStatements } from '../tenants/protection-statements.ts'
@@ -110,11 +111,14 @@ export async function openTenants(world: ServicesWorld, jobs: Jobs) {
   const policies = createPolicies({ store, clock })
   const machines = jobs.tidied('machines', createMachines({ store, clock }))
   jobs.tidies('serviceIdentities', (limit) => machines.renewIdentities(limit))
+  jobs.tidies('serviceAssertions', (limit) => machines.pruneAssertions(limit))
+  jobs.tidies('serviceSecretEnds', (limit) => machines.noteEnded(limit))
   const accessRules = createAccessRules({ store })
   const accessReview = jobs.tidied(
     'accessReview',
     createAccessReview({ store, accessRules, clock }),
   )
+  jobs.tidies('pastAttributes', (limit) => accessReview.pruneAttributes(limit))
   const revocations = jobs.tidied('revocations', createRevocations({ store }))
   const failure = 'ending all sessions of a tenant is not finished, trying again later'
   jobs.follows(revocations.finishEndings, failure)
@@ -128,6 +132,7 @@ export async function openTenants(world: ServicesWorld, jobs: Jobs) {
     accessRules,
     accessReview,
     groups: createGroups({ store }),
+    personAttributes: createPersonAttributes({ store }),
     machines,
     certificates,
     acme,

@@ -6,7 +6,10 @@ import { json, primaryKey, table, text, whole } from './columns.ts'
 const MEMBERSHIP_SOURCES = ['local', 'scim', 'connection'] as const
 export type MembershipSource = (typeof MEMBERSHIP_SOURCES)[number]
 
-/** A group's bit in tokens; `freeFrom`: no rule speaks of it, and then another may have it. */
+/**
+ * A bit in tokens of a group, or of an attribute with its value (`attributeText`); `freeFrom`: no rule
+ * speaks of it, and then another may have it.
+ */
 export interface StoredSlot {
   readonly slot: number
   readonly since: number
@@ -18,7 +21,7 @@ export const accessRules = table('access_rules', {
   tenantId: text('tenant_id').primaryKey(),
   content: json('content').$type<AccessRules>().notNull(),
   slots: json('slots').$type<readonly StoredSlot[]>().notNull(),
-  /** Grows with every group that gets a slot. */
+  /** Grows with everything that gets a slot. */
   slotsVersion: whole('slots_version').notNull(),
   updatedAt: whole('updated_at').notNull(),
 })
@@ -44,6 +47,41 @@ export const groupMembers = table(
     createdAt: whole('created_at').notNull(),
   },
   (table) => [primaryKey({ columns: [table.tenantId, table.group, table.userId, table.source] })],
+)
+
+/** What a person is, by the word of each source: an attribute may have several values. */
+export const personAttributes = table(
+  'person_attributes',
+  {
+    tenantId: text('tenant_id').notNull(),
+    userId: text('user_id').notNull(),
+    name: text('name').notNull(),
+    value: text('value').notNull(),
+    source: text('source', { enum: MEMBERSHIP_SOURCES }).notNull(),
+    createdAt: whole('created_at').notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.tenantId, table.userId, table.name, table.value, table.source] }),
+  ],
+)
+
+/** Attributes that people no longer have. */
+export const pastAttributes = table(
+  'past_attributes',
+  {
+    tenantId: text('tenant_id').notNull(),
+    userId: text('user_id').notNull(),
+    name: text('name').notNull(),
+    value: text('value').notNull(),
+    source: text('source', { enum: MEMBERSHIP_SOURCES }).notNull(),
+    createdAt: whole('created_at').notNull(),
+    endedAt: whole('ended_at').notNull(),
+  },
+  (table) => [
+    primaryKey({
+      columns: [table.tenantId, table.userId, table.name, table.value, table.source, table.endedAt],
+    }),
+  ],
 )
 
 /** Every set of rules that was saved, from then on in force. */

@@ -2,6 +2,12 @@
 import { flag, json, primaryKey, table, text, whole } from './columns.ts'
 
 export const CLIENT_PRESETS = ['google', 'entra', 'okta', 'github', 'oidc'] as const
+export interface MappedAttribute {
+  readonly attribute: string
+  /** For SAML: the name of an attribute there. */
+  readonly claim: string
+}
+
 /** SAML has what is its own in `saml_connections`; its issuer is the provider's entity ID. */
 export const CONNECTION_PRESETS = [...CLIENT_PRESETS, 'saml'] as const
 export const CONNECTION_STATES = ['draft', 'tested', 'active'] as const
@@ -31,6 +37,8 @@ export const connections = table('connections', {
   organization: text('organization'),
   /** Whoever signs out here is sent there to sign out as well. */
   signsOut: flag('signs_out').notNull().default(false),
+  /** What it says of people that rules can ask for: which of its claims is which attribute here. */
+  attributes: json('attributes').$type<readonly MappedAttribute[]>().notNull().default([]),
 })
 
 /** Who somebody is there. Never by an address: those are given to others, and typed by anybody. */

@@ -21,7 +21,7 @@ import * as hostname from './hostname-tables.ts'
 import * as monitoring from './monitoring-tables.ts'
 import { samlAnswers, samlConnections } from './saml-tables.ts'
 import { scimGroups, scimPeople, scimRequests, scimTokens } from './scim-tables.ts'
-import { services, serviceSecrets, serviceUses } from './service-tables.ts'
+import { serviceAssertions, services, serviceSecrets, serviceUses } from './service-tables.ts'
 import * as signIn from './sign-in-tables.ts'
 import * as webhook from './webhook-tables.ts'
 
@@ -47,6 +47,7 @@ export const schema = {
   scimPeople,
   scimRequests,
   scimTokens,
+  serviceAssertions,
   services,
   serviceSecrets,
   serviceUses,

@@ -24,8 +24,13 @@ export const SCIM_DETAILS = [
   'familyName',
   'formatted',
   'title',
+  'userType',
   'department',
   'employeeNumber',
+  'costCenter',
+  'organization',
+  'division',
+  'manager',
 ] as const
 type ScimDetails = Partial<Record<(typeof SCIM_DETAILS)[number], string>>
 

@@ -17,14 +17,15 @@ import {
 } from '../../shared/enforcement/decide.ts'
 import { compileExcluded, compileSealed } from '../../shared/enforcement/path.ts'
 import type { TokenClaims } from '../../shared/enforcement/token.ts'
-import type { AccessRules, GroupSlot } from '../../shared/fleet/access-rules.ts'
+import type { AccessRules } from '../../shared/fleet/access-rules.ts'
 import type { Tenant } from '../store/queries/tenants.ts'
 import { groupBits } from './group-slots.ts'
-import { groupsIn } from './access-rules.ts'
+import { predicatesIn, toldSlots } from './rule-predicates.ts'
 
-/** Whom a question is about: a person with their groups, or a machine. */
+/** Whom a question is about: a person, or a machine. */
 export interface Asker {
-  readonly groups: ReadonlySet<string>
+  /** Their groups and attributes, as far as they have a bit (`rule-predicates.ts`). */
+  readonly held: ReadonlySet<string>
   readonly serviceId?: string | undefined
   /** '' where it is left open: no network is known to have it. */
   readonly address: string
@@ -51,12 +52,12 @@ type OfTenant = Pick<Tenant, 'sealed' | 'excluded'>
 const NOW_SECONDS = 4_000_000_000
 
 export function askAccess({ rules, networks }: AccessRules, tenant: OfTenant): AccessQuestions {
-  const slots = [...groupsIn(rules)].map((group, slot): GroupSlot => ({ slot, since: 1, group }))
+  const slots = [...predicatesIn(rules)].map((group, slot) => ({ slot, since: 1, group }))
   const excluded = compileExcluded(tenant.excluded)
   const access: AccessJudge | undefined =
     rules.length === 0
       ? undefined
-      : compileAccess({ rules, slots, ...(networks && { networks }) }, excluded)
+      : compileAccess({ rules, ...toldSlots(slots), ...(networks && { networks }) }, excluded)
   const enforced: TenantRules = {
     status: 'published',
     protection: 'on',
@@ -66,15 +67,15 @@ export function askAccess({ rules, networks }: AccessRules, tenant: OfTenant): A
     services: SOME_MACHINES,
   }
   const tabled = slots.map((slot) => ({ ...slot, freeFrom: null }))
-  const bits = (groups: ReadonlySet<string>) =>
-    Buffer.from(groupBits(tabled, groups), 'base64url') as Uint8Array
+  const bits = (held: ReadonlySet<string>) =>
+    Buffer.from(groupBits(tabled, held), 'base64url') as Uint8Array
 
   const factsOf = (asker: Asker): AccessFacts => ({
     clientAddress: asker.address,
     nowSeconds: NOW_SECONDS,
     authTime: NOW_SECONDS - asker.signedInSecondsAgo,
     isStrong: asker.isStrong,
-    groupBits: bits(asker.groups),
+    groupBits: bits(asker.held),
     groupsVersion: 1,
     serviceId: asker.serviceId,
   })

@@ -11,13 +11,14 @@ import { LIMITS } from '../../shared/limits.ts'
 import { isAddress, networkList } from '../../shared/networks.ts'
 import type { Tenant } from '../store/queries/tenants.ts'
 import { askAccess, type Asker } from './access-questions.ts'
-import { groupsIn } from './access-rules.ts'
+import { predicatesIn } from './rule-predicates.ts'
 
 /** Somebody who was here, with what is known of them. */
 export interface Visitor {
   /** Of a person or of a machine. */
   readonly id: string
-  readonly groups: ReadonlySet<string>
+  /** Groups and attributes, as far as rules speak of them. */
+  readonly held: ReadonlySet<string>
   readonly serviceId?: string
   readonly address: string
 }
@@ -71,7 +72,7 @@ export function createAccessReplay(
 ) {
   const rules = [...before.rules, ...after.rules]
   const { probes, isCut } = probesOf(rules)
-  const spokenOf = groupsIn(rules)
+  const spokenOf = predicatesIn(rules)
   const networks = [before, after].flatMap((one) => Object.values(one.networks ?? {}))
   const areIn = networks.map(networkList)
   const was = askAccess(before, tenant)
@@ -81,10 +82,10 @@ export function createAccessReplay(
   let visits = 0
 
   /** Two with the same are alike to all rules. */
-  function kindOf({ serviceId = '', groups, address }: Visitor): string {
-    const memberOf = [...groups].filter((group) => spokenOf.has(group)).sort()
+  function kindOf({ serviceId = '', held, address }: Visitor): string {
+    const spoken = [...held].filter((one) => spokenOf.has(one)).sort()
     const from = isAddress(address) ? areIn.map((isIn) => (isIn(address) ? 1 : 0)).join('') : '?'
-    return JSON.stringify([serviceId, memberOf, from])
+    return JSON.stringify([serviceId, spoken, from])
   }
 
   /** By probe: 0 where nothing changes, else the place of the change behind it. */

@@ -13,6 +13,11 @@ import {
   ruleVersionAt,
   ruleVersionsBefore,
 } from '../store/queries/access-history.ts'
+import {
+  attributesOfPeople,
+  attributesOfPersonAt,
+  deletePastAttributesBefore,
+} from '../store/queries/attributes.ts'
 import { ruledPathsSince, type TriedPath } from '../store/queries/enforcement-events.ts'
 import { servicesOf, serviceSecretsOf } from '../store/queries/services.ts'
 import { findTenant, type Tenant } from '../store/queries/tenants.ts'
@@ -27,10 +32,11 @@ import {
   type ChangedPath,
   type Visitor,
 } from './access-replay.ts'
-import { groupsIn, type TenantAccessRules } from './access-rules.ts'
+import type { TenantAccessRules } from './access-rules.ts'
 import { createReplayTurns } from './replay-turns.ts'
+import { attributeIn, predicateOf, predicatesIn, type Attribute } from './rule-predicates.ts'
 
-interface AccessQuestion extends Omit<Asker, 'groups'> {
+interface AccessQuestion extends Omit<Asker, 'held'> {
   /** Left out: the first of the tenant's. */
   readonly host?: string | undefined
   readonly path: string
@@ -45,6 +51,7 @@ export interface ReviewedAccess extends Answered {
   /** By which rules; undefined: what was in force then is not known any more. */
   readonly rules: AccessRules | undefined
   readonly groups: readonly string[]
+  readonly attributes: readonly Attribute[]
 }
 
 export interface ReplayedAccess {
@@ -86,22 +93,25 @@ export function createAccessReview(world: {
     return isFirst && atMs >= clock.nowMs() - LIMITS.auditKeptMs ? NOTHING : undefined
   }
 
-  /** Of very many memberships those of the first people; of the others nothing is known. */
-  async function membershipsOf(
+  /** Groups and attributes: of very many those of the first people; of the others nothing is known. */
+  async function heldBy(
     tenantId: string,
     ids: readonly string[],
     among: ReadonlySet<string>,
   ): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
-    const groups = new Map<string, Set<string>>()
-    let memberships = 0
+    const held = new Map<string, Set<string>>()
+    const names = new Set([...among].flatMap((one) => attributeIn(one)?.name ?? []))
+    let rows = 0
     for await (const some of inParts(ids, PEOPLE_AT_ONCE)) {
-      if (memberships > LIMITS.replayedMembershipsMax) break
-      for (const id of some) groups.set(id, new Set())
-      const rows = await groupsOfPeople(store.read, tenantId, some, among)
-      for (const { userId, group } of rows) groups.get(userId)?.add(group)
-      memberships += rows.length
+      if (rows > LIMITS.replayedMembershipsMax) break
+      for (const id of some) held.set(id, new Set())
+      const groups = await groupsOfPeople(store.read, tenantId, some, among)
+      for (const { userId, group } of groups) held.get(userId)?.add(group)
+      const attributes = await attributesOfPeople(store.read, tenantId, some, names)
+      for (const one of attributes) held.get(one.userId)?.add(predicateOf(one))
+      rows += groups.length + attributes.length
     }
-    return groups
+    return held
   }
 
   async function visitorsSince(
@@ -114,8 +124,8 @@ export function createAccessReview(world: {
     const seen = await peopleSeenSince(store.read, tenantId, { sinceMs, begunSinceMs }, most + 1)
     const here = seen.slice(0, most).filter(({ userId }) => !isTrialId(userId))
     const ids = [...new Set(here.map(({ userId }) => userId))]
-    const groups = await membershipsOf(tenantId, ids, among)
-    const people = here.filter(({ userId }) => groups.has(userId))
+    const held = await heldBy(tenantId, ids, among)
+    const people = here.filter(({ userId }) => held.has(userId))
     const isCut = seen.length > most || people.length < here.length
     const used = (await serviceSecretsOf(store.read, tenantId)).filter(
       ({ usedAt }) => (usedAt ?? 0) >= sinceMs,
@@ -124,19 +134,19 @@ export function createAccessReview(world: {
     const visitors: Visitor[] = [
       ...people.map(({ userId, ip }) => ({
         id: userId,
-        groups: groups.get(userId) ?? new Set<string>(),
+        held: held.get(userId) ?? new Set<string>(),
         address: ip,
       })),
-      ...machines.map((id) => ({ id, serviceId: id, groups: new Set<string>(), address: '' })),
+      ...machines.map((id) => ({ id, serviceId: id, held: new Set<string>(), address: '' })),
     ]
-    return { visitors, people: groups.size, machines: machines.length, isCut }
+    return { visitors, people: held.size, machines: machines.length, isCut }
   }
 
   async function replayed(tenantId: string, proposed: AccessRules): Promise<ReplayedAccess> {
     const tenant = found(await findTenant(store.read, tenantId))
     const sinceMs = clock.nowMs() - LIMITS.accessReplayDays * DAY_MS
     const current = await accessRules.of(tenantId)
-    const spokenOf = groupsIn([...current.rules, ...proposed.rules])
+    const spokenOf = predicatesIn([...current.rules, ...proposed.rules])
     const { maxSessionSeconds } = tenant
     const was = await visitorsSince(tenantId, { sinceMs, maxSessionSeconds }, spokenOf)
     const { visitors, people, machines } = was
@@ -146,6 +156,16 @@ export function createAccessReview(world: {
     const refused = told.slice(0, REFUSED_SHOWN_MAX)
     const isCut = was.isCut || replay.isCut || !isDone
     return { people, machines, changes: replay.result(), refused, isCut }
+  }
+
+  /** Then, by whatever source; a machine is nothing of all that. */
+  async function whatTheyAre(tenantId: string, userId: string | undefined, atMs: number) {
+    if (userId === undefined) return { groups: [], attributes: [] }
+    const groups = await groupsOfPersonAt(store.read, tenantId, userId, atMs)
+    const rows = await attributesOfPersonAt(store.read, tenantId, userId, atMs)
+    const attributes = new Map(rows.map((one) => [predicateOf(one), one]))
+    const inOrder = [...attributes].sort(([a], [b]) => (a < b ? -1 : 1))
+    return { groups: [...groups].sort(), attributes: inOrder.map(([, one]) => one) }
   }
 
   return {
@@ -160,14 +180,12 @@ export function createAccessReview(world: {
       const { serviceId } = question
       if (serviceId !== undefined && !services.some((one) => one.serviceId === serviceId))
         throw new Refusal('service_not_found')
-      const groups =
-        userId === undefined
-          ? new Set<string>()
-          : await groupsOfPersonAt(store.read, tenantId, userId, atMs)
+      const { groups, attributes } = await whatTheyAre(tenantId, userId, atMs)
+      const held = new Set([...groups, ...attributes.map(predicateOf)])
       const rules = await rulesAt(tenantId, atMs)
       const asked = { host, path, method }
-      const answered = askAccess(rules ?? NOTHING, tenant).ask(asked, { ...question, groups })
-      return { ...answered, rules, groups: [...groups].sort() }
+      const answered = askAccess(rules ?? NOTHING, tenant).ask(asked, { ...question, held })
+      return { ...answered, rules, groups, attributes }
     },
 
     /** What these rules would have meant, by who was here and what they are by now. */
@@ -180,6 +198,7 @@ export function createAccessReview(world: {
     saved: (tenantId: string, limit: number) => ruleVersionsBefore(store.read, tenantId, limit),
 
     prune: pruneWith(store, deletePastMembersBefore, LIMITS.auditKeptMs),
+    pruneAttributes: pruneWith(store, deletePastAttributesBefore, LIMITS.auditKeptMs),
   }
 }
 

@@ -7,7 +7,6 @@ import { SESSION_SECONDS_FLOOR } from '../../shared/enforcement/revoked-state.ts
 import { Refusal } from '../../shared/errors.ts'
 import {
   AccessRulesSchema,
-  type AccessRule,
   type AccessRules,
   type EnforcedRules,
 } from '../../shared/fleet/access-rules.ts'
@@ -23,12 +22,14 @@ import {
 } from '../store/queries/access.ts'
 import { keepNewestVersions, upsertRuleVersion } from '../store/queries/access-history.ts'
 import { servicesOf } from '../store/queries/services.ts'
+import { attributesOf } from '../store/queries/attributes.ts'
 import type { Tenant } from '../store/queries/tenants.ts'
 import type { Actor, Store } from '../store/store.ts'
 import { createAlter, found } from './alter.ts'
 import { findTenant } from '../store/queries/tenants.ts'
 import { groupBits, nextSlots } from './group-slots.ts'
 import { requireRoom, rulesBytes } from './published-size.ts'
+import { predicateOf, predicatesIn, toldSlots } from './rule-predicates.ts'
 import { rulesApart } from './service-rules.ts'
 
 export type TenantAccessRules = ReturnType<typeof createAccessRules>
@@ -67,7 +68,7 @@ export function createAccessRules({ store }: { store: Store }) {
         const longest = Math.max(tenant.maxSessionSeconds, SESSION_SECONDS_FLOOR)
         const table = nextSlots(
           { slots: known?.slots ?? [], version: known?.slotsVersion ?? 0 },
-          groupsIn(content.rules),
+          predicatesIn(content.rules),
           {
             nowMs: change.nowMs,
             keptMs: longest * SECOND_MS,
@@ -75,7 +76,10 @@ export function createAccessRules({ store }: { store: Store }) {
           },
         )
         if (table === undefined)
-          throw refusal('rules', `at most ${LIMITS.ruleSlotsMax} groups, also of the last days`)
+          throw refusal(
+            'rules',
+            `at most ${LIMITS.ruleSlotsMax} groups and attributes, also of the last days`,
+          )
         const row = {
           tenantId,
           content,
@@ -118,11 +122,11 @@ export function enforcedRulesOf(row: AccessRulesRow | undefined): EnforcedRules 
   return {
     ...(networks && { networks }),
     rules: rulesApart(row.content.rules).rules,
-    slots: slots.map(({ slot, since, group }) => ({ slot, since, group })),
+    ...toldSlots(slots),
   }
 }
 
-/** For a token; nothing where no rule speaks of a group. */
+/** For a token; nothing where no rule speaks of a group or an attribute. */
 export async function groupClaimsOf(
   queries: Queries,
   tenantId: string,
@@ -131,25 +135,18 @@ export async function groupClaimsOf(
   const row = await findAccessRules(queries, tenantId)
   if (row === undefined || !row.slots.some(({ freeFrom }) => freeFrom === null)) return {}
   const memberships = await membershipsOf(queries, tenantId, userId)
-  const memberOf = new Set(memberships.map(({ group }) => group))
-  return { gb: groupBits(row.slots, memberOf), gv: row.slotsVersion }
+  const attributes = await attributesOf(queries, tenantId, userId)
+  const held = new Set([...memberships.map(({ group }) => group), ...attributes.map(predicateOf)])
+  return { gb: groupBits(row.slots, held), gv: row.slotsVersion }
 }
 
-/** Whether a token says anything of this group. */
-export async function isSpokenOf(queries: Queries, tenantId: string, group: string) {
-  const row = await findAccessRules(queries, tenantId)
-  return row?.slots.some((one) => one.group === group && one.freeFrom === null) ?? false
-}
+/** Whether a token says anything of this group, or attribute. */
+export const isSpokenOf = async (queries: Queries, tenantId: string, predicate: string) =>
+  (await spokenOfIn(queries, tenantId)).has(predicate)
 
-export function groupsIn(rules: readonly AccessRule[]): ReadonlySet<string> {
-  return new Set(
-    rules.flatMap(({ allow, deny = [] }) =>
-      [...allow, ...deny].flatMap(({ group, not_group }) => [
-        ...(group === undefined ? [] : [group]),
-        ...(not_group === undefined ? [] : [not_group]),
-      ]),
-    ),
-  )
+export async function spokenOfIn(queries: Queries, tenantId: string): Promise<ReadonlySet<string>> {
+  const { slots = [] } = (await findAccessRules(queries, tenantId)) ?? {}
+  return new Set(slots.filter(({ freeFrom }) => freeFrom === null).map(({ group }) => group))
 }
 
 /**

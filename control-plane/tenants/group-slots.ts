@@ -1,7 +1,7 @@
 /**
- * Which bit of a token stands for which group. Pure. Only groups that rules speak of have one. Two
- * things keep a token from being read by another table than its own: a slot has the version that it
- * was given in, and is given to another group only when no session from before can live any more.
+ * Which bit of a token stands for which group, or attribute with its value. Pure. Only what rules speak of
+ * has one. Two * things keep a token from being read by another table than its own: a slot has the version that it
+ * was given in, and is given to another only when no session from before can live any more.
  */
 import type { StoredSlot } from '../store/access-tables.ts'
 
@@ -10,7 +10,7 @@ interface SlotTable {
   readonly version: number
 }
 
-/** undefined: there are more groups than bits. */
+/** undefined: there are more than bits. */
 export function nextSlots(
   { slots, version }: SlotTable,
   wanted: ReadonlySet<string>,
@@ -36,11 +36,11 @@ export function nextSlots(
   return { slots: all, version: all.some(({ since }) => since === next) ? next : version }
 }
 
-/** What a token says of its person's groups. Whole bytes up to the last slot: what is behind is unknown. */
-export function groupBits(slots: readonly StoredSlot[], memberOf: ReadonlySet<string>): string {
+/** What a token says of its person. Whole bytes up to the last slot: what is behind is unknown. */
+export function groupBits(slots: readonly StoredSlot[], held: ReadonlySet<string>): string {
   const last = slots.reduce((most, { slot }) => Math.max(most, slot), -1)
   const bits = new Uint8Array((last >> 3) + 1)
   for (const { slot, group, freeFrom } of slots)
-    if (freeFrom === null && memberOf.has(group)) bits[slot >> 3]! |= 1 << (slot & 7)
+    if (freeFrom === null && held.has(group)) bits[slot >> 3]! |= 1 << (slot & 7)
   return Buffer.from(bits).toString('base64url')
 }

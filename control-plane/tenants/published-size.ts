@@ -24,7 +24,7 @@ const CERTIFICATE_BYTES = 128
 const CONNECTOR_BYTES = 768
 /** With two secrets, the token that names it aside. */
 const SERVICE_BYTES = 512
-const SLOT_BYTES = 48
+const SLOT_BYTES = 64
 /** Where clauses for machines travel apart, and something stands in their place. */
 const RULE_APART_BYTES = 128
 

@@ -2,7 +2,7 @@
  * One clause of an access rule, made of what it asks: does it hold for whoever asks? Unknown is neither
  * true nor false, and `holds` and `mayHold` say what becomes of that.
  */
-import type { AllowClause, GroupSlot } from '../fleet/access-rules.ts'
+import { attributeText, type AllowClause, type GroupSlot } from '../fleet/access-rules.ts'
 import { isAddress, networkList } from '../networks.ts'
 import type { TokenClaims } from './token.ts'
 
@@ -12,7 +12,7 @@ export interface AccessFacts {
   readonly nowSeconds: number
   readonly authTime: number
   readonly isStrong: boolean
-  /** The token's bitset of groups, and the version of the table that it was made by. */
+  /** The token's bitset of groups and attributes, and the version of the table that it was made by. */
   readonly groupBits: Uint8Array | undefined
   readonly groupsVersion: number
   /** Of a machine: which service it is, which is all that is known of it beside its network. */
@@ -55,9 +55,13 @@ export function mayHold(clause: Clause, facts: AccessFacts, assumed: number): bo
 /** Whether an address is in it; undefined for what is none. */
 type Network = (address: string) => boolean | undefined
 
+/** A bit of tokens, and from which version of their table on. */
+export type Slot = Pick<GroupSlot, 'slot' | 'since'>
+
 export interface KnownNames {
   readonly networks: ReadonlyMap<string, Network>
-  readonly slots: ReadonlyMap<string, GroupSlot>
+  /** Of groups by their name, of attributes by `attributeText`. */
+  readonly slots: ReadonlyMap<string, Slot>
 }
 
 /** Clauses name the same few networks over and over, and to look one up takes as long as ten other conditions. */
@@ -74,23 +78,25 @@ export function compileNetwork(entries: readonly string[]): Network {
   }
 }
 
-/** Conditions that hang on what a token says of groups. */
+/** Conditions that hang on what a token says of its person. */
 const GROUPED = new WeakSet<Condition>()
 
 export function compileClause(source: AllowClause, known: KnownNames): Clause {
-  const { group, not_group, network, not_network, strength, max_age, service } = source
+  const { group, not_group, attr, network, not_network, strength, max_age, service } = source
   const conditions: Condition[] = []
   if (service !== undefined) {
     conditions.push(({ serviceId }) => serviceId === service)
     if (network !== undefined) conditions.push(inNetwork(network, true, known))
     if (not_network !== undefined) conditions.push(inNetwork(not_network, false, known))
-    // a machine has no group, no factor and no sign-in: what asks for one does not hold
-    const isOfPeople = [group, not_group, strength, max_age].some((one) => one !== undefined)
+    // a machine has no group, no attribute, no factor and no sign-in: what asks for one does not hold
+    const isOfPeople = [group, not_group, attr, strength, max_age].some((one) => one !== undefined)
     if (isOfPeople) conditions.push(() => false)
     return { conditions, source }
   }
-  if (group !== undefined) conditions.push(inGroup(group, true, known))
-  if (not_group !== undefined) conditions.push(inGroup(not_group, false, known))
+  if (group !== undefined) conditions.push(hasBit(group, true, known))
+  if (not_group !== undefined) conditions.push(hasBit(not_group, false, known))
+  for (const [name, value] of Object.entries(attr ?? {}))
+    conditions.push(hasBit(attributeText(name, value), true, known))
   if (network !== undefined) conditions.push(inNetwork(network, true, known))
   if (not_network !== undefined) conditions.push(inNetwork(not_network, false, known))
   if (strength !== undefined)
@@ -103,7 +109,7 @@ export function compileClause(source: AllowClause, known: KnownNames): Clause {
   return { conditions, source }
 }
 
-function inGroup(name: string, wanted: boolean, { slots }: KnownNames): Condition {
+function hasBit(name: string, wanted: boolean, { slots }: KnownNames): Condition {
   const slot = slots.get(name)
   const condition: Condition = (facts, assumed) => {
     if ((assumed & ASSUME_GROUPS) !== 0) return true
@@ -123,9 +129,9 @@ function inNetwork(name: string, wanted: boolean, { networks }: KnownNames): Con
   }
 }
 
-/** Unknown where the token is older than the group's place in it, or its bitset ends before. */
+/** Unknown where the token is older than this bit's place in it, or its bitset ends before. */
 export function isMember(
-  { slot, since }: GroupSlot,
+  { slot, since }: Slot,
   { groupBits, groupsVersion = 0 }: GroupClaims,
 ): boolean | undefined {
   if (groupBits === undefined || groupsVersion < since) return undefined

@@ -3,7 +3,12 @@
  * path count, and whom a path above refuses stays out unless the rule says `widen`. Unknown is false
  * in an allow and true in a deny.
  */
-import type { AccessRule, AllowClause, EnforcedRules } from '../fleet/access-rules.ts'
+import {
+  attributeText,
+  type AccessRule,
+  type AllowClause,
+  type EnforcedRules,
+} from '../fleet/access-rules.ts'
 import { LIMITS } from '../limits.ts'
 import {
   ASSUME_GROUPS,
@@ -18,6 +23,7 @@ import {
   type Clause,
   type GroupClaims,
   type KnownNames,
+  type Slot,
 } from './access-clauses.ts'
 import { compilePlaces, type PlaceFinder, type Places } from './access-places.ts'
 import { normalPrefix } from './path.ts'
@@ -98,12 +104,15 @@ interface Place {
 
 /** Throws for rules that cannot be enforced as they are written. */
 export function compileAccess(
-  { rules, networks = {}, slots }: EnforcedRules,
+  { rules, networks = {}, slots, attribute_slots: ofAttributes = [] }: EnforcedRules,
   isExcluded: (path: string) => boolean,
 ): AccessJudge {
   const known: KnownNames = {
     networks: new Map(Object.entries(networks).map(([name, list]) => [name, compileNetwork(list)])),
-    slots: new Map(slots.map((slot) => [slot.group, slot])),
+    slots: new Map<string, Slot>([
+      ...slots.map((slot) => [slot.group, slot] as const),
+      ...ofAttributes.map((slot) => [attributeText(slot.attribute, slot.value), slot] as const),
+    ]),
   }
   const hosts = new Set(rules.flatMap(({ host }) => host ?? []))
   // once, and not for each host: there may be a hundred of them

@@ -5,11 +5,20 @@
 import * as v from 'valibot'
 import { HOSTNAME } from '../hosts.ts'
 import { LIMITS } from '../limits.ts'
+import { hasUnseen } from '../unseen.ts'
 
 export const SERVICE_ID = /^svc_[0-9a-f]{16}$/
 export const GROUP_NAME = /^[A-Za-z0-9](?:[A-Za-z0-9 ._-]{0,62}[A-Za-z0-9._-])?$/
+/** Letters that all who name one write alike; none of them is in `__proto__`. */
+export const ATTRIBUTE_NAME = new RegExp(
+  `^[a-z][a-z0-9_]{0,${LIMITS.attributeNameCharactersMax - 1}}$`,
+)
 const SERVICE_WISH = 'the id of a service, like svc_0123456789abcdef'
 const GROUP_WISH = 'the name of a group'
+export const ATTRIBUTE_NAME_WISH =
+  'the name of an attribute, like department: lower-case letters, digits and underscores'
+export const ATTRIBUTE_VALUE_WISH = `text of 1 to ${LIMITS.attributeValueCharactersMax} characters, without control or invisible characters`
+const ATTR_WISH = `an object of 1 to ${LIMITS.ruleAttributesMax} attributes, each with the value it must have, like {"department": "audit"}`
 const NETWORK_WISH = 'the name of a network: lower-case letters, digits, dashes and underscores'
 const METHOD_WISH = 'a method like GET'
 const ENTRY_WISH = 'an address or a network like 192.0.2.0/24'
@@ -27,6 +36,16 @@ const CLAUSE_WISH = 'an object of conditions'
 const NETWORK_NAME = /^[a-z0-9][a-z0-9_-]{0,62}$/
 
 const groupName = v.pipe(v.string(GROUP_WISH), v.regex(GROUP_NAME, GROUP_WISH))
+const attributeName = v.pipe(
+  v.string(ATTRIBUTE_NAME_WISH),
+  v.regex(ATTRIBUTE_NAME, ATTRIBUTE_NAME_WISH),
+)
+const attributeValue = v.pipe(
+  v.string(ATTRIBUTE_VALUE_WISH),
+  v.check(isAttributeValue, ATTRIBUTE_VALUE_WISH),
+)
+/** Not `v.record`: it drops some keys in silence, and a condition that is dropped lets more people in. */
+const attributes = v.custom<Readonly<Record<string, string>>>(isAttributes, ATTR_WISH)
 const networkName = v.pipe(v.string(NETWORK_WISH), v.regex(NETWORK_NAME, NETWORK_WISH))
 const method = v.pipe(v.string(METHOD_WISH), v.regex(/^[A-Z-]{1,20}$/, METHOD_WISH))
 const networkText = v.pipe(v.string(ENTRY_WISH), v.maxLength(50, ENTRY_WISH))
@@ -41,6 +60,8 @@ const facts = {
   signed_in: v.optional(v.literal(true, 'true')),
   group: v.optional(groupName),
   not_group: v.optional(groupName),
+  /** What a person is: each of these attributes has this value, or this among others. */
+  attr: v.optional(attributes),
   network: v.optional(networkName),
   not_network: v.optional(networkName),
   /** A machine, by the service that it is. People never match such a clause, nor machines another. */
@@ -161,9 +182,43 @@ const GroupSlotSchema = v.strictObject({
 })
 export type GroupSlot = v.InferOutput<typeof GroupSlotSchema>
 
+/** An attribute that rules ask for, with the value, has a bit as a group has. */
+const AttributeSlotSchema = v.strictObject({
+  slot: GroupSlotSchema.entries.slot,
+  since: GroupSlotSchema.entries.since,
+  attribute: attributeName,
+  value: attributeValue,
+})
+export type AttributeSlot = v.InferOutput<typeof AttributeSlotSchema>
+
+/** As one text: no group's name has a `=` in it, and no attribute's. */
+export const attributeText = (name: string, value: string): string => `${name}=${value}`
+
+export function isAttributeValue(value: string): boolean {
+  const isShort = value.length <= LIMITS.attributeValueCharactersMax
+  return isShort && value.trim() !== '' && value.isWellFormed() && !hasUnseen(value)
+}
+
+function isAttributes(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
+  const all: readonly (readonly [string, unknown])[] = Object.entries(value)
+  return (
+    all.length >= 1 &&
+    all.length <= LIMITS.ruleAttributesMax &&
+    all.every(
+      ([name, wish]) =>
+        ATTRIBUTE_NAME.test(name) && typeof wish === 'string' && isAttributeValue(wish),
+    )
+  )
+}
+
 /** What gateways are told. */
 export const EnforcedRulesSchema = v.strictObject({
   ...rulesAndNetworks,
   slots: v.pipe(v.array(GroupSlotSchema), v.maxLength(LIMITS.ruleSlotsMax)),
+  /** Left out where no rule asks for an attribute. */
+  attribute_slots: v.optional(
+    v.pipe(v.array(AttributeSlotSchema), v.maxLength(LIMITS.ruleSlotsMax)),
+  ),
 })
 export type EnforcedRules = v.InferOutput<typeof EnforcedRulesSchema>

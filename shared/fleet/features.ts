@@ -5,7 +5,7 @@
  */
 import type { TenantSnapshot } from './snapshot.ts'
 
-export const FEATURES = ['access_rules'] as const
+export const FEATURES = ['access_rules', 'access_attributes'] as const
 export type Feature = (typeof FEATURES)[number]
 
 /** Those of this version, in a header. */
@@ -18,8 +18,12 @@ export const isKnownTo = (known: ReadonlySet<Feature>, needs: readonly Feature[]
   needs.every((feature) => known.has(feature))
 
 /** Of what a tenant is told with. */
-export const needsOf = ({ access }: { readonly access?: unknown }): readonly Feature[] =>
-  access === undefined ? [] : ['access_rules']
+export const needsOf = ({ access }: Pick<TenantSnapshot, 'access'>): readonly Feature[] =>
+  access === undefined
+    ? []
+    : access.attribute_slots === undefined
+      ? ['access_rules']
+      : ['access_rules', 'access_attributes']
 
 /** 503 for everybody, in words that every version reads. */
 export function closed({

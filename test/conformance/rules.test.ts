@@ -15,6 +15,10 @@ const ACCESS = rulesOf([
   { path: '/away', allow: [{ signed_in: true }], deny: [{ not_network: 'office' }] },
   { path: '/late', allow: [{ group: 'late' }] },
   { path: '/early', allow: [{ not_group: 'late' }] },
+  { path: '/audit', allow: [{ attr: { department: 'audit' } }] },
+  { path: '/lead', allow: [{ attr: { department: 'audit', title: 'a=b' } }] },
+  { path: '/calm', allow: [{ signed_in: true }], deny: [{ attr: { department: 'sales' } }] },
+  { path: '/floor', allow: [{ attr: { floor: '3' } }] },
 ])
 const CONTACT = 'help@example.test'
 /** Which groups a token names, by which version of the table (support/access-rules.ts). */
@@ -23,6 +27,9 @@ const NONE = bits('AAA')
 const FINANCE = bits('AgA')
 const ADMINS = bits('AQA')
 const LATE = bits('AAI')
+const AUDIT = bits('BAA')
+const LEAD = bits('BAQ')
+const SALES = bits('CAA')
 
 const opened = (groups: string): Required => ({
   outcome: 'forward',
@@ -148,6 +155,21 @@ t.test('what a person meets', async (t) => {
     ...of('not in it, known', named, NONE, { target: '/early' }),
     ...of('not in it, stale', refused, bits('AAA', 1), { target: '/early' }),
     ...of('not in it, short', refused, bits('AA'), { target: '/early' }),
+    ...of('of the department', named, AUDIT, { target: '/audit' }),
+    ...of('of another department', refused, SALES, { target: '/audit' }),
+    ...of('of no department', refused, NONE, { target: '/audit' }),
+    ...of('of the department by a header', refused, NONE, {
+      target: '/audit',
+      lines: ['X-Service-Department: audit', 'X-Service-Claims: {"department":"audit"}'],
+    }),
+    ...of('one of two attributes', refused, AUDIT, { target: '/lead' }),
+    ...of('both attributes', named, LEAD, { target: '/lead' }),
+    ...of('both, by a table of before', refused, bits('BAQ', 1), { target: '/lead' }),
+    ...of('both, too short', refused, bits('BA'), { target: '/lead' }),
+    ...of('an attribute that is denied', refused, SALES, { target: '/calm' }),
+    ...of('without that attribute', named, AUDIT, { target: '/calm' }),
+    ...of('nobody knows whether', refused, { gb: undefined, gv: undefined }, { target: '/calm' }),
+    ...of('an attribute without a bit', refused, bits('__8'), { target: '/floor' }),
   ])
   const href = `mailto:${CONTACT}?subject=Access%20to%20http%3A%2F%2F${HOST}%2Freports`
   const ask = headOf({ as: 'navigation', target: '/reports?secret=1', cookie: session(NONE) })

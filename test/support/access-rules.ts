@@ -14,11 +14,18 @@ const SLOTS = [
   { slot: 9, since: 2, group: 'late' },
 ]
 
+const ATTRIBUTE_SLOTS = [
+  { slot: 2, since: 1, attribute: 'department', value: 'audit' },
+  { slot: 3, since: 1, attribute: 'department', value: 'sales' },
+  { slot: 10, since: 2, attribute: 'title', value: 'a=b' },
+]
+
 export const SERVICES = ['svc_00000000000000aa', 'svc_00000000000000bb'] as const
 
 export const rulesOf = (rules: AccessRule[]): EnforcedRules => ({
   networks: NETWORKS,
   slots: SLOTS,
+  attribute_slots: ATTRIBUTE_SLOTS,
   rules,
 })
 
@@ -79,7 +86,11 @@ export function naive(rules: readonly AccessRule[], asked: AccessAsked, who: Acc
 }
 
 function truthsOf(clause: AllowClause, who: AccessFacts): Truth[] {
-  return Object.entries(clause).map(([condition, wish]) => {
+  return Object.entries(clause).flatMap(([condition, wish]) => {
+    if (condition === 'attr' && who.serviceId === undefined)
+      return Object.entries(wish as Record<string, string>).map(([name, value]) =>
+        hasAttribute(name, value, who),
+      )
     if (condition === 'signed_in') return 'yes'
     if (condition === 'service') return said(who.serviceId === wish)
     if (who.serviceId !== undefined && !condition.endsWith('network')) return 'no'
@@ -96,8 +107,22 @@ function truthsOf(clause: AllowClause, who: AccessFacts): Truth[] {
 
 const said = (is: boolean): Truth => (is ? 'yes' : 'no')
 
-function inGroup(name: string, { groupBits, groupsVersion }: AccessFacts): Truth {
-  const slot = SLOTS.find(({ group }) => group === name)
+const inGroup = (name: string, who: AccessFacts): Truth =>
+  bitOf(
+    SLOTS.find(({ group }) => group === name),
+    who,
+  )
+
+const hasAttribute = (name: string, value: string, who: AccessFacts): Truth =>
+  bitOf(
+    ATTRIBUTE_SLOTS.find((one) => one.attribute === name && one.value === value),
+    who,
+  )
+
+function bitOf(
+  slot: { readonly slot: number; readonly since: number } | undefined,
+  { groupBits, groupsVersion }: AccessFacts,
+): Truth {
   if (slot === undefined || groupBits === undefined) return 'unknown'
   if (slot.since > groupsVersion || slot.slot >= groupBits.length * 8) return 'unknown'
   const bits = [...groupBits].flatMap((byte) =>
@@ -124,7 +149,7 @@ export function seeded(seed: number): () => number {
   }
 }
 
-const OF_DENIES = ['signed_in', 'group', 'not_group', 'network', 'not_network'] as const
+const OF_DENIES = ['signed_in', 'group', 'not_group', 'attr', 'network', 'not_network'] as const
 const OF_ALLOWS = [...OF_DENIES, 'strength', 'max_age'] as const
 
 export function randomCase(random: () => number) {
@@ -137,11 +162,14 @@ export function randomCase(random: () => number) {
   }
   const path = (depth: number) => `/${some(depth, () => one('a', 'b', 'ab')).join('/')}`
   const group = () => one('admins', 'finance', 'late', 'nobody')
+  const attribute = () =>
+    one(['department', 'audit'], ['department', 'sales'], ['title', 'a=b'], ['floor', '3'])
   const condition = (isDeny: boolean): [string, unknown] => {
     const name = one(...(isDeny ? OF_DENIES : OF_ALLOWS))
     if (name === 'signed_in') return [name, true]
     if (name === 'strength') return [name, 'mfa']
     if (name === 'max_age') return [name, one(60, 900)]
+    if (name === 'attr') return [name, Object.fromEntries([attribute(), ...some(1, attribute)])]
     return [name, name.endsWith('group') ? group() : one('office', 'vpn')]
   }
   const clause = (isDeny: boolean): AllowClause => {
@@ -166,8 +194,8 @@ export function randomCase(random: () => number) {
     groupBits: one(
       undefined,
       new Uint8Array(0),
-      Uint8Array.of(below(4)),
-      Uint8Array.of(below(4), below(4)),
+      Uint8Array.of(below(16)),
+      Uint8Array.of(below(16), below(8)),
     ),
     groupsVersion: below(3),
     serviceId: random() < 0.4 ? one(...SERVICES, 'svc_00000000000000cc') : undefined,

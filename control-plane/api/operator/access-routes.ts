@@ -98,6 +98,10 @@ const DecisionAnswer = v.strictObject({
     }),
   ),
   groups: described(v.array(v.string()), 'Groups the person was in.'),
+  attributes: described(
+    v.array(v.strictObject({ name: v.string(), value: v.string() })),
+    'Attributes the person had.',
+  ),
 })
 
 const ofGroup = viewOf(GroupAnswer)
@@ -118,7 +122,7 @@ export function accessEndpoints(world: AccessEndpointsWorld): readonly Endpoint[
       description:
         'A path with rules is closed but for those whom an allow clause names; all conditions of a clause ' +
         'must hold, and one clause is enough. Denies win and hold for every path below. The longest path ' +
-        `decides, and opens more than the paths above it only with widen. A clause with service is for that machine, any other for people. ${WAITS}`,
+        `decides, and opens more than the paths above it only with widen. A clause with attr is for people with these attributes, one with service for that machine, any other for people. ${WAITS}`,
       body: AccessRulesSchema,
       example: EXAMPLE,
       answers: { 200: json(RulesAnswer, 'The rules in force.') },
@@ -131,7 +135,7 @@ export function accessEndpoints(world: AccessEndpointsWorld): readonly Endpoint[
     operator.post(`${RULES}/replay`, {
       summary: 'Previews what other rules would change for whoever was here; changes nothing.',
       description:
-        `Holds everyone who was signed in during the last ${LIMITS.accessReplayDays} days, from the addresses they signed in from and with the groups they are in now, ` +
+        `Holds everyone who was signed in during the last ${LIMITS.accessReplayDays} days, from the addresses they signed in from and with the groups and attributes they have now, ` +
         'against each path that the rules name. Which paths people opened is not recorded.',
       body: AccessRulesSchema,
       example: EXAMPLE,
@@ -155,13 +159,13 @@ export function accessEndpoints(world: AccessEndpointsWorld): readonly Endpoint[
     operator.post(`${RULES}/decision`, {
       summary: 'Shows who can open a path, now or at an earlier time, and which rules decide.',
       description:
-        'The decision is made by the code that gateways run. Sealed and excluded paths count as they are now; rules and groups as they were at that time.',
+        'The decision is made by the code that gateways run. Sealed and excluded paths count as they are now; rules, groups and attributes as they were at that time.',
       body: AccessQuestionBody,
       example: { path: '/admin', user_id: 'usr_example', second_factor: true },
       answers: { 200: json(DecisionAnswer, 'The decision.') },
       refusals: ['user_not_found', 'service_not_found'],
       handle: async (c, { path, body }) => {
-        const { outcome, explanation, rules, groups } = await accessReview.ask(path.tenant_id, {
+        const reviewed = await accessReview.ask(path.tenant_id, {
           host: body.host,
           path: pathOf(body.path),
           method: body.method,
@@ -172,6 +176,7 @@ export function accessEndpoints(world: AccessEndpointsWorld): readonly Endpoint[
           signedInSecondsAgo: body.signed_in_seconds_ago,
           ...(body.at != null && { atMs: Date.parse(body.at) }),
         })
+        const { outcome, explanation, rules, groups, attributes } = reviewed
         const isKnown = rules !== undefined
         return c.json({
           known: isKnown,
@@ -183,6 +188,7 @@ export function accessEndpoints(world: AccessEndpointsWorld): readonly Endpoint[
             return rule === undefined ? [] : [{ number, rule }]
           }),
           groups: [...groups],
+          attributes: attributes.map(({ name, value }) => ({ name, value })),
         })
       },
     }),

@@ -1,6 +1,8 @@
 /** Machines: services that come in with an id and a secret of their own. */
 import * as v from 'valibot'
+import { Refusal } from '../../../shared/errors.ts'
 import type { Machine, Machines } from '../../machines/machines.ts'
+import { readPublicKey } from '../../machines/public-key.ts'
 import { described } from '../../requests/described.ts'
 import { fromOutside, viewOf } from '../../requests/field-names.ts'
 import {
@@ -8,6 +10,7 @@ import {
   MachineChangesBody,
   MachineSecretAnswer,
   NewMachineBody,
+  NewMachineKeyBody,
   NewMachineSecretBody,
 } from '../../requests/machine-fields.ts'
 import { pageOf } from '../../requests/paging.ts'
@@ -34,6 +37,7 @@ const NewSecretAnswer = v.strictObject({
   ),
   enforced,
 })
+const NewKeyAnswer = v.strictObject({ ...MachineSecretAnswer.entries, enforced })
 const GoneMachineAnswer = v.strictObject({ service_id: v.string(), enforced })
 const GoneSecretAnswer = v.strictObject({ secret_id: v.string(), enforced })
 
@@ -116,8 +120,36 @@ export function machineEndpoints(world: MachineEndpointsWorld): readonly Endpoin
         return c.json({ ...ofSecret(made), secret: made.secret, enforced: told }, 201)
       },
     }),
+    operator.post(`${SERVICE}/keys`, {
+      summary: 'Adds a public key of a machine, beside the secret or key that it has.',
+      description: `For \`private_key_jwt\` at the token endpoint (RFC 7523). It counts as one of the two credentials of a machine, is listed and revoked as a secret is, and ends as one does. ${WAITS}`,
+      body: NewMachineKeyBody,
+      example: {
+        public_key: {
+          kty: 'OKP',
+          crv: 'Ed25519',
+          x: '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo',
+        },
+        expires_in: 7_776_000,
+      },
+      answers: { 201: json(NewKeyAnswer, 'The key.') },
+      refusals: ['service_not_found', 'service_secrets_full'],
+      handle: async (c, { path: { tenant_id: tenantId, service_id: serviceId }, body }) => {
+        const { expires_in: seconds, public_key: given } = body
+        const read = readPublicKey(given)
+        if (read.kind === 'wrong')
+          throw new Refusal(
+            'field_invalid',
+            { field: 'public_key' },
+            `"public_key" must be ${read.wish}.`,
+          )
+        const wished = { key: read.key, seconds }
+        const made = await machines.addKey(tenantId, serviceId, wished, c.var.actor)
+        return c.json({ ...ofSecret(made), enforced: await enforcement.change(tenantId) }, 201)
+      },
+    }),
     operator.delete(`${SECRETS}/{secret_id}`, {
-      summary: 'Revokes a secret of a machine.',
+      summary: 'Revokes a secret or key of a machine.',
       description: `Tokens that it got stop working as well, and what came in with it and is open ends within a second. ${WAITS}`,
       answers: {
         202: json(GoneSecretAnswer, 'It is revoked, but a gateway has not confirmed it yet.'),

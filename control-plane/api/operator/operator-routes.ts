@@ -6,6 +6,7 @@ import { endpointsOf, json, type Endpoint } from '../endpoint.ts'
 import { AUDIT_QUERY, toAuditSearch } from '../../requests/audit-fields.ts'
 import { mapPage, PAGE_QUERY, pageOf } from '../../requests/paging.ts'
 import { accessEndpoints } from './access-routes.ts'
+import { attributeEndpoints } from './attribute-routes.ts'
 import { accountEndpoints } from './account-routes.ts'
 import { consoleEndpoints } from './console-routes.ts'
 import { connectionDomainEndpoints } from './connection-domain-routes.ts'
@@ -39,6 +40,7 @@ export function operatorEndpoints(world: ApiWorld): readonly Endpoint[] {
     ...accountEndpoints(world),
     ...policyEndpoints(world),
     ...accessEndpoints(world),
+    ...attributeEndpoints(world),
     ...machineEndpoints(world),
     ...signInEndpoints(world),
     ...directoryEndpoints(world),

@@ -34,10 +34,11 @@ import { ProviderProblem, type ProviderClient } from '../provider-client.ts'
 import { readCertificate, type SigningCertificate } from './certificates.ts'
 import { readMetadata, type ProviderMetadata } from './metadata.ts'
 import { createOwnKey } from './own-key.ts'
+import { takeUnmappedAttributes } from '../mapped-attributes.ts'
 import { takeUnmapped } from './unmapped-groups.ts'
 
-type OfConnection = Pick<ConnectionRow, 'name' | 'createsPeople' | 'mfaValues'>
-const OF_CONNECTION = ['name', 'createsPeople', 'mfaValues'] as const
+type OfConnection = Pick<ConnectionRow, 'name' | 'createsPeople' | 'mfaValues' | 'attributes'>
+const OF_CONNECTION = ['name', 'createsPeople', 'mfaValues', 'attributes'] as const
 type OfSaml = Pick<
   SamlConnectionRow,
   | 'metadataUrl'
@@ -226,7 +227,7 @@ export function createSamlConnections({ store, vault, clock, client }: SamlWorld
 
     /** With another provider it is a draft again, and nobody comes in by it. */
     async patch(tenantId: string, connectionId: string, wished: SamlPatch, actor: Actor) {
-      const { row } = await view(store.read, tenantId, connectionId)
+      const { connection, row } = await view(store.read, tenantId, connectionId)
       const metadata = await metadataOf(wished)
       // what was uploaded is not what an address says
       const isUploaded = typeof wished.metadata === 'string'
@@ -241,6 +242,8 @@ export function createSamlConnections({ store, vault, clock, client }: SamlWorld
         (change, before) => apply(change, before, metadata, { patch, key }),
       )
       await takeUnmapped(store, tenantId, row.groups, actor)
+      const names = connection.attributes.map(({ attribute }) => attribute)
+      await takeUnmappedAttributes(store, tenantId, names, actor)
       return now
     },
 

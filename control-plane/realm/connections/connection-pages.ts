@@ -18,6 +18,7 @@ import { upstreamStep } from '../sign-in/upstream-step.ts'
 import { requestIdOf, showMessage } from '../show.ts'
 import type { Realm, RealmContext, RealmWorld } from '../world.ts'
 import { testingConnections } from './connection-test.ts'
+import { syncAttributes } from './sync-attributes.ts'
 import { syncGroups } from './sync-groups.ts'
 import { toProviders } from './to-provider.ts'
 import { upstreamCookies } from './upstream-cookies.ts'
@@ -152,6 +153,7 @@ export function connectionPages(realm: Realm, world: RealmWorld) {
       return toPage(ctx, signIn)
     }
     await syncGroups(world, who.user, person.groups, requestIdOf(ctx))
+    await syncAttributes(world, who.user, person.attributes, requestIdOf(ctx))
     const outcome = await step.goOn(ctx, signIn, who.user, {
       ...{ connectionId, updatedAt: connection.updatedAt, issuer: from, subject },
       ...{ hasSecondFactor: person.hasSecondFactor, provenAt: longAgo(person.provenAt), session },

@@ -5,6 +5,7 @@ import type { Claims, Gate, UpstreamPerson } from '../../connections/gate.ts'
 import { GATE_WORDS } from '../../connections/gate-words.ts'
 import { notice } from '../../pages/blocks/notice.ts'
 import type { Html } from '../../pages/html.ts'
+import { predicateOf } from '../../tenants/rule-predicates.ts'
 import { page, type Page, type Place } from './layout.ts'
 import type { connectionsEnglish } from './texts/connections-english.ts'
 
@@ -58,11 +59,16 @@ export function connectionTestPage({ place, connection, claims, gated }: Connect
 }
 
 /** What of it is kept of a person beside the address. */
-function mappedOf({ subject, name, groups }: UpstreamPerson, texts: ConnectionTexts['test']): Html {
+function mappedOf(
+  { subject, name, groups, attributes: said }: UpstreamPerson,
+  texts: ConnectionTexts['test'],
+): Html {
+  const attributes = said.attributes.map(predicateOf)
   const rows = [
     [texts.identifier, subject],
     [texts.name, name],
     [texts.groups, groups?.isIn.join(', ')],
+    [texts.attributes, attributes.length === 0 ? undefined : attributes.join(', ')],
   ] as const
   return html`<dl>
     ${rows.map(([label, value]) =>

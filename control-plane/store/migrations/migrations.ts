@@ -40,6 +40,8 @@ import { acmeDns } from './0077-acme-dns.ts'
 import { saml } from './0078-saml.ts'
 import { connectionDomains } from './0079-connection-domains.ts'
 import { connectorAuthority } from './0082-connector-authority.ts'
+import { personAttributes } from './0084-person-attributes.ts'
+import { machineKeys } from './0085-machine-keys.ts'
 import { figureAdditions } from './0086-figure-additions.ts'
 
 export interface Migration {
@@ -94,5 +96,7 @@ export const migrations: readonly Migration[] = [
   saml,
   connectionDomains,
   connectorAuthority,
+  personAttributes,
+  machineKeys,
   figureAdditions,
 ]

@@ -46,3 +46,17 @@ export async function advanceDomain(
     .returning({ one: sql`1` })
   return rows.length > 0
 }
+
+/** Whose record is gone: they are used still, or not any more until it is back. */
+export async function countUnprovenDomains(
+  queries: Queries,
+): Promise<{ readonly missing: number; readonly lapsed: number }> {
+  const isLapsed = sql`${domains.provenAt} is null and ${domains.misses} > 0`
+  const [row] = await queries
+    .select({
+      missing: sql<number>`count(${domains.missingSince})`,
+      lapsed: sql<number>`count(case when ${isLapsed} then 1 end)`,
+    })
+    .from(domains)
+  return { missing: Number(row?.missing ?? 0), lapsed: Number(row?.lapsed ?? 0) }
+}

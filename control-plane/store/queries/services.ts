@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import { HOUR_MS } from '../../../shared/clock.ts'
-import { and, asc, eq, gte, inArray, isNull, lt, or, sql } from '../drizzle.ts'
+import { and, asc, eq, gte, inArray, isNull, lt, lte, or, sql } from '../drizzle.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../engine.ts'
 import {
@@ -13,7 +13,12 @@ import {
   updateBy,
 } from '../statements.ts'
 
-const { services, serviceSecrets: secrets, serviceUses: uses } = schema
+const {
+  serviceAssertions: assertions,
+  services,
+  serviceSecrets: secrets,
+  serviceUses: uses,
+} = schema
 
 export type ServiceRow = typeof services.$inferSelect
 export type ServiceSecretRow = typeof secrets.$inferSelect
@@ -121,5 +126,36 @@ export async function servicesIdentifiedBefore(
     .from(services)
     .where(lt(services.identityAt, beforeMs))
     .orderBy(asc(services.identityAt))
+    .limit(limit)
+}
+
+/** False: it has been here, whatever has become of it. The primary key says so. */
+export async function insertServiceAssertion(
+  queries: Queries,
+  row: typeof assertions.$inferSelect,
+): Promise<boolean> {
+  const made = await queries
+    .insert(assertions)
+    .values(row)
+    .onConflictDoNothing({ target: [assertions.tenantId, assertions.assertionHash] })
+    .returning({ one: sql`1` })
+  return made.length > 0
+}
+
+export const deleteServiceAssertionsEndedBefore = deleteBefore(assertions.endsAt)
+
+export const updateServiceSecret = updateBy(secrets, 'tenantId', 'secretId')
+
+/** Whose end is over, and in no audit trail yet. */
+export async function serviceSecretsEndedUnnoted(
+  queries: Queries,
+  nowMs: number,
+  limit: number,
+): Promise<ServiceSecretRow[]> {
+  return await queries
+    .select()
+    .from(secrets)
+    .where(and(lte(secrets.endsAt, nowMs), eq(secrets.isEndNoted, false)))
+    .orderBy(asc(secrets.endsAt))
     .limit(limit)
 }

@@ -131,6 +131,7 @@ export const english = {
     [
       ...(way.group === undefined ? [] : [`membership in ${way.group}`]),
       ...(way.not_group === undefined ? [] : [`no membership in ${way.not_group}`]),
+      ...Object.entries(way.attr ?? {}).map(([name, value]) => `${name} “${value}”`),
       ...(way.network === undefined ? [] : [`the network ${way.network}`]),
       ...(way.not_network === undefined ? [] : [`another network than ${way.not_network}`]),
       ...(way.strength === undefined ? [] : ['a second factor (set one up in your account)']),

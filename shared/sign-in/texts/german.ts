@@ -117,6 +117,7 @@ export const german: Texts = {
     [
       ...(way.group === undefined ? [] : [`Mitgliedschaft in ${way.group}`]),
       ...(way.not_group === undefined ? [] : [`keine Mitgliedschaft in ${way.not_group}`]),
+      ...Object.entries(way.attr ?? {}).map(([name, value]) => `${name} „${value}“`),
       ...(way.network === undefined ? [] : [`das Netzwerk ${way.network}`]),
       ...(way.not_network === undefined ? [] : [`ein anderes Netzwerk als ${way.not_network}`]),
       ...(way.strength === undefined ? [] : ['ein zweiter Faktor (in Ihrem Konto einrichten)']),

@@ -152,6 +152,7 @@ const CALLS: Readonly<Record<string, readonly string[]>> = {
     'PATCH /tenants/{tenant_id}/services/{service_id}',
     'DELETE /tenants/{tenant_id}/services/{service_id}',
     'POST /tenants/{tenant_id}/services/{service_id}/secrets',
+    'POST /tenants/{tenant_id}/services/{service_id}/keys',
     'DELETE /tenants/{tenant_id}/services/{service_id}/secrets/{secret_id}',
     'POST /tenants/{tenant_id}/keys/rotate', // retire; a new key waits until gateways have it
     'DELETE /tenants/{tenant_id}/connectors/{connector_id}',
@@ -164,6 +165,7 @@ const CALLS: Readonly<Record<string, readonly string[]>> = {
     'DELETE /tenants/{tenant_id}/users/{user_id}/connections/{connection_id}',
     'POST /tenants/{tenant_id}/revocations',
     'PUT /tenants/{tenant_id}/groups/{group}/members/{user_id}',
+    'PUT /tenants/{tenant_id}/users/{user_id}/attributes',
     'DELETE /tenants/{tenant_id}/groups/{group}/members/{user_id}',
     'POST /tenants/{tenant_id}/device-revocations',
     'POST /tenants/{tenant_id}/devices/{device_id}/revoke',

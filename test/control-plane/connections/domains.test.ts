@@ -2,6 +2,7 @@
 import t, { type Test } from 'tap'
 import { domainProofOf, domainRecordOf } from '../../../control-plane/connections/domains.ts'
 import { domainOfAddress } from '../../../control-plane/connections/email-domain.ts'
+import { createMetrics } from '../../../control-plane/metrics.ts'
 import { connectionOfDomain } from '../../../control-plane/store/queries/connection-domains.ts'
 import { DAY_MS, HOUR_MS } from '../../../shared/clock.ts'
 import { LIMITS } from '../../../shared/limits.ts'
@@ -124,11 +125,23 @@ void t.test('what is no public domain is none', async (t) => {
 })
 
 void t.test('gone: warned after a day, used for two weeks, then back by its record', async (t) => {
-  const { domains, connectionId, records, prove, pass, led, actions } = await start(t)
+  const { services, domains, connectionId, records, prove, pass, led, actions } = await start(t)
   const token = await prove()
   const stopsAt = async () => (await domains.list('acme', connectionId))[0]?.stopsAt
   await pass(3 * DAY_MS)
   t.equal(await stopsAt(), null)
+  const counted = async () => {
+    const text = await createMetrics(services).text()
+    const of = (state: string) =>
+      Number(
+        new RegExp(`^control_plane_email_domains_unproven\\{state="${state}"\\} (\\d+)$`, 'm').exec(
+          text,
+        )?.[1],
+      )
+    return { missing: of('missing'), lapsed: of('lapsed') }
+  }
+  await domains.add('acme', connectionId, 'never.example', ACTOR)
+  t.same(await counted(), { missing: 0, lapsed: 0 }, 'one that waits for its first proof is none')
   records.clear()
   await pass(DAY_MS + 2 * HOUR_MS)
   t.equal(await stopsAt(), null, 'nothing is said of what was missed for hours')
@@ -136,8 +149,10 @@ void t.test('gone: warned after a day, used for two weeks, then back by its reco
   t.ok(await stopsAt())
   await pass(11 * DAY_MS)
   t.equal(await led(), connectionId, 'never at once')
+  t.same(await counted(), { missing: 1, lapsed: 0 })
   await pass(3 * DAY_MS)
   t.equal(await led(), undefined)
+  t.same(await counted(), { missing: 0, lapsed: 1 })
   t.same((await actions()).slice(0, 2), ['domain.lapsed', 'domain.unproven'])
   records.set(domainRecordOf(DOMAIN), [[domainProofOf(token)]])
   await pass(DAY_MS)

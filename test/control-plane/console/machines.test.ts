@@ -1,4 +1,5 @@
 /** Machines of a tenant: their secrets, and how their access ends. */
+import { generateKeyPairSync } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { LIMITS } from '../../../shared/limits.ts'
 import { ACTOR, movableClock } from '../../support/control-plane.ts'
@@ -67,7 +68,7 @@ void t.test('a secret is shown once, with what to send', async (t) => {
   t.notMatch(listed, secret)
   t.match(listed, /Enabled.*ssk_[0-9a-f]{16}.*2026-01-31.*Create secret/s)
   await ada.post(`${one}/secrets`, FOR_A_MONTH)
-  t.match((await ada.get(PAGE)).text, /Both secrets work.*revoke the old one/s)
+  t.match((await ada.get(PAGE)).text, /Both work.*revoke the old one/s)
   t.match((await ada.post(`${one}/secrets`, FOR_A_MONTH)).text, /two secrets already/)
   const tooLong = { expires_in: String(LIMITS.serviceSecretSecondsMax + 1) }
   t.notMatch((await ada.post(`${one}/secrets`, tooLong)).text, /sms_/)
@@ -114,4 +115,26 @@ void t.test('who may only look sees them, and nothing to press', async (t) => {
   const { text } = await eve.get(PAGE)
   t.match(text, /CI/)
   t.notMatch(text, /Create secret|Add a machine|\/disable|\/delete/)
+})
+
+void t.test('a public key is pasted, listed and revoked; a private one is refused', async (t) => {
+  const { ada, add, services } = await startPage(t)
+  const path = await add('CI')
+  t.match((await ada.get(PAGE)).text, `href="${path}/keys"`)
+  const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  const pasted = (key: object) => ({ public_key: JSON.stringify(key), ...FOR_A_MONTH })
+  const secret = await ada.post(`${path}/keys`, pasted(privateKey.export({ format: 'jwk' })))
+  t.equal(secret.status, 422)
+  t.match(secret.text, /private: treat it as leaked/)
+  t.notMatch(secret.text, privateKey.export({ format: 'jwk' }).d, 'nor is it shown again')
+  for (const text of ['', 'ssh-ed25519 AAAA', '{"kty":"EC","kty":"EC"}', '[]'])
+    t.equal((await ada.post(`${path}/keys`, { public_key: text, ...FOR_A_MONTH })).status, 422)
+  const added = await ada.post(`${path}/keys`, pasted(publicKey.export({ format: 'jwk' })))
+  t.equal(added.status, 303)
+  const [machine] = await services.machines.list('acme')
+  const [key] = machine?.secrets ?? []
+  t.match(key, { keyAlg: 'ES256' })
+  t.match((await ada.get(PAGE)).text, /key, ES256/)
+  t.equal((await ada.post(`${path}/secrets/${key?.secretId}/revoke`)).status, 303)
+  t.same((await services.machines.list('acme'))[0]?.secrets, [])
 })

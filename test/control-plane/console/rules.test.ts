@@ -319,3 +319,46 @@ void t.test('who may only look sees rules and groups, and nothing to press', asy
   t.notMatch((await eve.get('/console/tenants/acme/groups/finance')).text, /Add a person|Delete/)
   t.match((await eve.get(`${PAGE}/who?path=/reports&person=bob`)).text, /Bob can’t open/)
 })
+
+void t.test('a rule asks for attributes: typed, shown, and told what is wrong', async (t) => {
+  const { ada, put, rules, bob, services } = await startPage(t)
+  await put()
+  const rule: AccessRule = {
+    path: '/audit',
+    allow: [{ attr: { department: 'audit, tax', floor: 'a=b' } }],
+  }
+  const typed = {
+    path: '/audit',
+    allow_1_attr: 'department = audit, tax\r\nfloor = a=b\r\n',
+    version: hiddenIn(await ada.get(`${PAGE}/new`), `${PAGE}/new`)['version'] ?? '',
+  }
+  for (const [attr, wish] of [
+    ['department', /NAME = VALUE/],
+    ['Department = audit', /lower-case/],
+    ['__proto__ = x', /NAME = VALUE/],
+    ['floor = 1\nfloor = 2', /each name once/],
+  ] as const) {
+    const wrong = await ada.post(`${PAGE}/new`, { ...typed, allow_1_attr: attr })
+    t.equal(wrong.status, 422, attr)
+    t.match(wrong.text, wish, attr)
+  }
+  const preview = await ada.post(`${PAGE}/new`, typed)
+  t.match(preview.text, 'with department “audit, tax” with floor “a=b”')
+  await ada.post(`${PAGE}/save`, hiddenIn(preview, `${PAGE}/save`))
+  t.same(await rules(), [rule])
+  const form = await ada.get(`${PAGE}/0`)
+  t.match(form.text, 'department = audit, tax\nfloor = a=b')
+
+  const page = `/console/tenants/acme/users/${bob.userId}`
+  t.match((await ada.get(page)).text, 'No attributes.')
+  const wrong = await ada.post(`${page}/attributes`, { attribute_lines: 'audit' })
+  t.equal(wrong.status, 422)
+  const attributes = 'department = audit, tax\nfloor = a=b'
+  t.equal((await ada.post(`${page}/attributes`, { attribute_lines: attributes })).status, 303)
+  t.match((await ada.get(page)).text, /audit, tax.*an administrator/s)
+  t.match((await ada.get(`${page}/attributes`)).text, attributes)
+  const asked = await ada.get(`${PAGE}/who?path=/audit&person=bob`)
+  t.match(asked.text, /Yes.*Attributes: department = audit, tax, floor = a=b/s)
+  await services.personAttributes.put({ tenantId: 'acme', userId: bob.userId }, [], ACTOR)
+  t.match((await ada.get(`${PAGE}/who?path=/audit&person=bob`)).text, /can’t open/)
+})

@@ -11,8 +11,8 @@ const choices = (count: number) =>
 
 t.test('a form has so many parts and no more', async (t) => {
   const read = (count: number) => readUpload(form(choices(count)), TYPE, { on: 'choices' })
-  const { choices: sent } = await read(LIMITS.consoleFormPartsMax)
-  t.equal(sent.get('on')?.length, LIMITS.consoleFormPartsMax)
-  await t.rejects(read(LIMITS.consoleFormPartsMax + 1), { code: 'media_type_unsupported' })
+  const { choices: sent } = await read(LIMITS.formFieldsMax)
+  t.equal(sent.get('on')?.length, LIMITS.formFieldsMax)
+  await t.rejects(read(LIMITS.formFieldsMax + 1), { code: 'body_too_large' })
   await t.rejects(readUpload(form(['a: b\r\n\r\nc']), TYPE, {}), { code: 'media_type_unsupported' })
 })

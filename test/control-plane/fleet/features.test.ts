@@ -31,6 +31,24 @@ t.test('one from before is told that a tenant with rules is suspended', async (t
   t.same(ofFresh?.rejections, [])
 })
 
+t.test(
+  'one that knows rules but no attributes is told so of a tenant whose rules ask for one',
+  async (t) => {
+    const control = await startControlPlane(t)
+    control.put('ada', ACCESS)
+    const attr = { department: 'audit' }
+    const slot = { slot: 0, since: 1, attribute: 'department', value: 'audit' }
+    const rules = [{ path: '/reports', allow: [{ attr }] }]
+    control.put('bob', { access: { rules, slots: [], attribute_slots: [slot] } })
+    const before = await connectRaw(t, control.port, { id: 'before', features: ['access_rules'] })
+    await before.wait('synced')
+    const statuses = before
+      .of('tenant')
+      .map(({ tenant_id, snapshot }) => [tenant_id, (snapshot as { status: string }).status])
+    t.same(Object.fromEntries(statuses), { ada: 'published', bob: 'suspended' })
+  },
+)
+
 t.test('a first rule closes the tenant there at once, and its last one opens it', async (t) => {
   const control = await startControlPlane(t)
   control.put('ada')

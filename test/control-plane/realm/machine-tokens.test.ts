@@ -113,7 +113,7 @@ t.test('a wrong secret, an ended one and none', async (t) => {
   clock.advance(7200_000 - 90_000)
   t.match(await ask(), { status: 200, body: { expires_in: 90 } }, 'never longer than its secret')
   clock.advance(90_000)
-  const ended = /^the secret has expired/
+  const ended = /^the secret or key has expired/
   t.match(await ask(), { status: 401, body: { ...REFUSED, error_description: ended } })
   const second = await machines.addSecret('acme', serviceId, 7200, ACTOR)
   t.equal((await ask({}, basicOf(serviceId, second.secret))).status, 200)

@@ -4,7 +4,7 @@ import { insertScimPerson } from '../../../control-plane/store/queries/scim.ts'
 import { insertUser } from '../../../control-plane/store/queries/users.ts'
 import { ENFORCED_BY_NOBODY } from '../../../control-plane/store/enforced.ts'
 import { ACTOR } from '../../support/control-plane.ts'
-import { ada, patching, personNamed, recordSession, startProvider } from './provider.ts'
+import { ada, ENTERPRISE, patching, personNamed, recordSession, startProvider } from './provider.ts'
 
 /** How often the event loop goes round meanwhile. */
 async function turnsDuring<T>(work: () => Promise<T>): Promise<[number, T]> {
@@ -180,3 +180,66 @@ t.test(
     t.equal((await services.users.get('acme', userId)).name, 'Ada L.')
   },
 )
+
+t.test('what a provider says of somebody at work is what rules can ask for', async (t) => {
+  const { push, scim, services } = await startProvider(t)
+  const ofWork = { costCenter: '4130', organization: 'Acme', division: 'Machines' }
+  const all = { ...ofWork, department: 'Audit', manager: { value: 'boss-1', displayName: 'Boss' } }
+  const userId = await push({ ...ada, userType: 'Employee', title: 'Lead', [ENTERPRISE]: all })
+  const held = async () => {
+    const rows = await services.personAttributes.list('acme', userId)
+    t.ok(rows.every(({ source }) => source === 'scim'))
+    return rows.map(({ name, value }) => `${name}=${value}`)
+  }
+  t.same(await held(), [
+    'cost_center=4130',
+    'department=Audit',
+    'division=Machines',
+    'manager=boss-1',
+    'organization=Acme',
+    'title=Lead',
+    'user_type=Employee',
+  ])
+  t.match((await scim('GET', `/Users/${userId}`)).body, {
+    userType: 'Employee',
+    [ENTERPRISE]: { ...ofWork, department: 'Audit', manager: { value: 'boss-1' } },
+  })
+  const rules = [{ path: '/', allow: [{ attr: { department: 'Audit' } }] }]
+  await services.accessRules.put('acme', { rules }, ACTOR)
+  const change = (...operations: object[]) =>
+    scim('PATCH', `/Users/${userId}`, patching(...operations))
+  const outdated = async () =>
+    Object.keys((await services.revocations.revokedState('acme')).claims ?? {})
+  await change({ op: 'Replace', path: `${ENTERPRISE}:manager.displayName`, value: 'Other' })
+  t.ok((await held()).includes('manager=boss-1'), 'what a manager is called is not who it is')
+  t.same(await outdated(), [], 'nothing that a rule asks for')
+  await change(
+    { op: 'Replace', path: `${ENTERPRISE}:manager`, value: 'boss-2' },
+    { op: 'Replace', path: `${ENTERPRISE}:department`, value: 'Sales' },
+    { op: 'Remove', path: `${ENTERPRISE}:division` },
+    { op: 'Add', path: `${ENTERPRISE}:constructor`, value: 'x' },
+  )
+  t.same(await outdated(), [userId])
+  const polluting = { op: 'Add', path: `${ENTERPRISE}:__proto__`, value: 'x' }
+  t.equal((await change(polluting)).status, 400)
+  t.same(await held(), [
+    'cost_center=4130',
+    'department=Sales',
+    'manager=boss-2',
+    'organization=Acme',
+    'title=Lead',
+    'user_type=Employee',
+  ])
+  await services.personAttributes.put(
+    { tenantId: 'acme', userId },
+    [{ name: 'department', value: 'Audit' }],
+    ACTOR,
+  )
+  await scim('PUT', `/Users/${userId}`, ada)
+  const left = await services.personAttributes.list('acme', userId)
+  t.same(
+    left.map(({ value, source }) => [value, source]),
+    [['Audit', 'local']],
+    'what is left out is gone, and what an administrator says stays',
+  )
+})

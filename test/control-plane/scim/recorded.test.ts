@@ -38,7 +38,7 @@ const created = {
 } as const
 
 const NOT_KEPT = {
-  Entra: ['addresses', 'phonenumbers', 'roles', 'enterprise.manager'],
+  Entra: ['addresses', 'phonenumbers', 'roles'],
   Okta: ['name.middlename', 'further emails', 'locale'],
 } as const
 
@@ -116,7 +116,10 @@ const PATCHES: Readonly<Record<string, readonly [operations: readonly object[], 
       { op: 'Add', path: `${ENTERPRISE}:manager`, value: 'usr_boss' },
       { op: 'Add', path: ENTERPRISE.toUpperCase(), value: { EmployeeNumber: 7 } },
     ],
-    { schemas: [USER, ENTERPRISE], [ENTERPRISE]: { department: 'Engines', employeeNumber: '7' } },
+    {
+      schemas: [USER, ENTERPRISE],
+      [ENTERPRISE]: { department: 'Engines', employeeNumber: '7', manager: { value: 'usr_boss' } },
+    },
   ],
   'Entra: attributes that are not kept do no harm': [
     [

@@ -124,13 +124,16 @@ void t.test('whoever can tidy up is asked to', async (t) => {
     'events',
     'keylessGateways',
     'licences',
+    'pastAttributes',
     'rates',
     'realmRecords',
     'removedTenants',
     'samlAnswers',
     'samlClaims',
     'secretOverlaps',
+    'serviceAssertions',
     'serviceIdentities',
+    'serviceSecretEnds',
   ]
   t.strictSame([...services.jobs.tidying].sort(), [...able, ...others].sort())
 })

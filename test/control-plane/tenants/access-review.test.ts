@@ -250,7 +250,7 @@ t.test(
 t.test('who looks at one visitor can stop between any two paths', (t) => {
   const rules = Array.from({ length: 20 }, (_, at): AccessRule => ({ ...REPORTS, path: `/p${at}` }))
   const replay = createAccessReplay({ rules: [] }, { rules }, { sealed: [], excluded: [] })
-  const visitor = { id: 'usr_1', groups: new Set<string>(), address: '192.0.2.1' }
+  const visitor = { id: 'usr_1', held: new Set<string>(), address: '192.0.2.1' }
   t.equal([...replay.add(visitor)].length, 40, 'two methods of each')
   t.equal(replay.result().length, 20)
   const [again] = [...replay.add({ ...visitor, id: 'usr_2' })]

@@ -73,6 +73,82 @@ t.test('unknown is false in an allow and true in a deny', async (t) => {
   t.notOk(isOpen([{ ...denying, deny: [{ network: 'office' }] }], {}, { clientAddress: '' }))
 })
 
+t.test(
+  'an attribute is one bit: known, missing, unknown, and never anybody’s by its name',
+  async (t) => {
+    const audit: AccessRule = { path: '/', allow: [{ attr: { department: 'audit' } }] }
+    t.ok(isOpen([audit], {}, { groupBits: Uint8Array.of(0b100) }))
+    t.notOk(isOpen([audit], {}, { groupBits: Uint8Array.of(0b1000) }), 'of another department')
+    t.notOk(isOpen([audit], {}, { groupBits: Uint8Array.of(0) }))
+    const both: AccessRule = { path: '/', allow: [{ attr: { department: 'audit', title: 'a=b' } }] }
+    const lead = { groupBits: Uint8Array.of(0b100, 0b100), groupsVersion: 2 }
+    t.ok(isOpen([both], {}, lead))
+    t.notOk(isOpen([both], {}, { ...lead, groupsVersion: 1 }), 'the table of before')
+    t.notOk(isOpen([both], {}, { ...lead, groupBits: Uint8Array.of(0b100) }), 'too short')
+    const denied: AccessRule = { path: '/', allow: [{ signed_in: true }], deny: audit.allow }
+    t.notOk(isOpen([denied], {}, { groupBits: Uint8Array.of(0b100) }))
+    t.notOk(isOpen([denied], {}, { groupBits: undefined }), 'nobody knows')
+    t.ok(isOpen([denied], {}, { groupBits: Uint8Array.of(0) }))
+    const all = { groupBits: new Uint8Array(128).fill(255), groupsVersion: 9 }
+    for (const attr of [{ floor: '3' }, { department: 'Audit' }, { constructor: 'x' }])
+      t.notOk(isOpen([{ path: '/', allow: [{ attr }] }], {}, all), JSON.stringify(attr))
+    t.match(verdict([audit], {}), { isGroupMissing: true, ways: audit.allow })
+    const machine = { ...all, serviceId: 'svc_00000000000000aa' }
+    t.notOk(isOpen([audit], {}, machine), 'a machine has none')
+    const ofMachine = { service: machine.serviceId, attr: { department: 'audit' } }
+    t.notOk(isOpen([{ path: '/', allow: [ofMachine] }], {}, machine), 'nor by a rule that says so')
+  },
+)
+
+t.test('an attribute that cannot be asked for is refused, and never passed over', async (t) => {
+  const parsed = (attr: unknown) =>
+    v.safeParse(EnforcedRulesSchema, {
+      slots: [],
+      rules: [{ path: '/', allow: [{ group: 'admins', attr }] }],
+    }).success
+  t.ok(parsed({ department: 'audit' }))
+  t.ok(parsed(JSON.parse('{"constructor":"audit"}')), 'a name like any other')
+  const one = (at: number) => [`a${at}`, 'x'] as const
+  const many = (count: number) =>
+    Object.fromEntries(Array.from({ length: count }, (_, at) => one(at)))
+  t.ok(parsed(many(LIMITS.ruleAttributesMax)))
+  t.ok(parsed({ a: 'x'.repeat(LIMITS.attributeValueCharactersMax) }))
+  t.ok(parsed({ ['a'.repeat(LIMITS.attributeNameCharactersMax)]: 'x' }))
+  for (const attr of [
+    {},
+    [],
+    ['audit'],
+    'audit',
+    null,
+    { department: 1 },
+    { department: true },
+    { department: null },
+    { department: ['audit'] },
+    { department: { equals: 'audit' } },
+    { department: '' },
+    { department: '  ' },
+    { department: 'a\u0000' },
+    { department: 'a\u202eb' },
+    { department: '\ud800' },
+    { Department: 'audit' },
+    { 'a=b': 'audit' },
+    { 'a b': 'audit' },
+    { '': 'audit' },
+    { _a: 'audit' },
+    { department: 'audit', '9': 'x' },
+    JSON.parse('{"__proto__":"audit"}'),
+    JSON.parse('{"department":"audit","__proto__":"x"}'),
+    JSON.parse('{"__proto__":{"department":"audit"}}'),
+    many(LIMITS.ruleAttributesMax + 1),
+    { a: 'x'.repeat(LIMITS.attributeValueCharactersMax + 1) },
+    { ['a'.repeat(LIMITS.attributeNameCharactersMax + 1)]: 'x' },
+  ])
+    t.notOk(parsed(attr), JSON.stringify(attr))
+  const machine = { service: 'svc_00000000000000aa', attr: { department: 'audit' } }
+  const rules = [{ path: '/', allow: [machine] }]
+  t.notOk(v.is(EnforcedRulesSchema, { slots: [], rules }), 'a machine has no department')
+})
+
 t.test('what is missing is told: strength, a group, or neither would help', async (t) => {
   const strong: AccessRule = {
     path: '/',

@@ -1,10 +1,13 @@
 /** What a connection is made of, in a form: the same for a new one and for one that is changed. */
 import { html } from 'hono/html'
+import * as v from 'valibot'
 import { LIMITS } from '../../../../shared/limits.ts'
 import type { Connection } from '../../../connections/connections.ts'
 import { offersSignOut } from '../../../connections/presets.ts'
 import { checkField, linesField, textField, type Attempt } from '../../../pages/blocks/field.ts'
 import type { Html } from '../../../pages/html.ts'
+import { NewConnectionBody } from '../../../requests/connection-fields.ts'
+import { attributeLines, attributesIn } from '../people/attribute-lines.ts'
 import { GUIDANCE } from './guidance.ts'
 
 export const EDIT_FORM = {
@@ -17,6 +20,7 @@ export const EDIT_FORM = {
   signs_out: 'flag',
   creates_people: 'flag',
   mfa_values: 'lines',
+  attribute_claims: 'text',
 } as const
 export const NEW_FORM = { ...EDIT_FORM, preset: 'text', client_secret: 'secret' } as const
 
@@ -102,8 +106,44 @@ export function connectionFields(
             attempt,
           })
     }
+    ${attributesField(known, attempt)}
   `
 }
+
+const MAPPED_LINES = 'one per line, as ATTRIBUTE = CLAIM'
+
+/** `department = dept`: ours, then what the provider calls it, which may hold equals signs. */
+export const mappedLines = v.pipe(
+  v.string(),
+  v.transform((text) =>
+    attributesIn(text).map(({ name, value }) => ({ attribute: name, claim: value })),
+  ),
+  v.check(
+    (all) => v.is(NewConnectionBody.entries.attributes.wrapped, all),
+    `${MAPPED_LINES}, each attribute once and in lower-case letters`,
+  ),
+)
+
+/** A form whose field is called `attributes` has no other ones to any script, so it is called otherwise. */
+export const withAttributes = <Body extends { readonly attribute_claims: unknown }>({
+  attribute_claims: attributes,
+  ...body
+}: Body) => ({ ...body, attributes: attributes as Body['attribute_claims'] })
+
+export const attributesField = (
+  known: Pick<Connection, 'attributes'> | undefined,
+  attempt?: Attempt,
+): Html =>
+  linesField({
+    name: 'attribute_claims',
+    label: 'Attributes for access rules',
+    hint: 'One per line: the attribute here, an equals sign, and what the provider calls it. For example: department = dept. They are read at each sign-in.',
+    isOptional: true,
+    value: attributeLines(
+      (known?.attributes ?? []).map(({ attribute, claim }) => ({ name: attribute, value: claim })),
+    ),
+    attempt,
+  })
 
 /** Of whichever kind it is. */
 export const nameField = (known: { readonly name: string } | undefined, attempt?: Attempt): Html =>

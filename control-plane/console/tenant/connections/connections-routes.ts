@@ -1,5 +1,6 @@
 /** Connections: sign-in with the company's own identity provider, from the first draft to the sign-in page. */
 import { html } from 'hono/html'
+import * as v from 'valibot'
 import { backChannelUrlOf, callbackUrlOf, signedOutUrlOf } from '../../../connections/addresses.ts'
 import type { Connection } from '../../../connections/connections.ts'
 import type { Html } from '../../../pages/html.ts'
@@ -18,7 +19,13 @@ import { chosen } from '../../filters.ts'
 import { TENANT_PATH, tenantPath } from '../../navigation.ts'
 import { action, done, page, type ConsoleRoute, type TenantVisit, type View } from '../../route.ts'
 import type { ConsoleWorld } from '../../world.ts'
-import { connectionFields, EDIT_FORM, NEW_FORM } from './connection-form.ts'
+import {
+  connectionFields,
+  EDIT_FORM,
+  mappedLines,
+  NEW_FORM,
+  withAttributes,
+} from './connection-form.ts'
 import { GUIDANCE, stepsOf } from './guidance.ts'
 import { samlCards, samlRoutes } from './saml-routes.ts'
 
@@ -28,6 +35,17 @@ const VIEW = { here: 'connections' } as const
 const CHANGES = { role: 'tenant', needsFreshSignIn: true } as const
 
 type OfOne = TenantVisit & { readonly path: { readonly connection_id: string } }
+
+const { attributes: _ofNew, ...NEW } = NewConnectionBody.entries
+const { attributes: _ofPatch, ...PATCH } = ConnectionPatchBody.entries
+const NewFormBody = v.pipe(
+  v.strictObject({ ...NEW, attribute_claims: mappedLines }),
+  v.transform(withAttributes),
+)
+const EditFormBody = v.pipe(
+  v.strictObject({ ...PATCH, attribute_claims: mappedLines }),
+  v.transform(withAttributes),
+)
 
 export function connectionsRoutes(world: ConsoleWorld): readonly ConsoleRoute[] {
   const { connections, connectionTickets, baseUrl } = world
@@ -195,7 +213,7 @@ export function connectionsRoutes(world: ConsoleWorld): readonly ConsoleRoute[] 
       showNew(visit, visit.query.preset ?? 'oidc'),
     ),
     action(
-      { path: `${PATH}/new`, ...CHANGES, form: NEW_FORM, body: NewConnectionBody, isOnce: true },
+      { path: `${PATH}/new`, ...CHANGES, form: NEW_FORM, body: NewFormBody, isOnce: true },
       async (visit, body) => {
         const { tenantId } = visit.tenant
         const made = await connections.create(tenantId, fromOutside(body), visit.actor)
@@ -211,7 +229,7 @@ export function connectionsRoutes(world: ConsoleWorld): readonly ConsoleRoute[] 
     page({ path: ONE, role: 'tenant' }, (visit) => showOne(visit)),
     page({ path: `${ONE}/edit`, ...CHANGES }, (visit) => showEdit(visit)),
     action(
-      { path: `${ONE}/edit`, ...CHANGES, form: EDIT_FORM, body: ConnectionPatchBody },
+      { path: `${ONE}/edit`, ...CHANGES, form: EDIT_FORM, body: EditFormBody },
       async (visit, body) => {
         const { tenant, path, actor } = visit
         await connections.patch(tenant.tenantId, path.connection_id, fromOutside(body), actor)

@@ -2,7 +2,7 @@
 import { html } from 'hono/html'
 import * as v from 'valibot'
 import { LIMITS } from '../../../../shared/limits.ts'
-import { nameField } from './connection-form.ts'
+import { attributesField, mappedLines, nameField, withAttributes } from './connection-form.ts'
 import type { SamlConnection } from '../../../connections/saml/saml-connections.ts'
 import {
   checkField,
@@ -26,6 +26,7 @@ export const SAML_FORM = {
   groups: 'text',
   creates_people: 'flag',
   mfa_values: 'lines',
+  attribute_claims: 'text',
   signs_requests: 'flag',
 } as const
 
@@ -50,11 +51,17 @@ const groups = v.pipe(
 
 const { metadata } = NewSamlBody.entries
 
-export const SamlFormBody = v.strictObject({
-  ...NewSamlBody.entries,
-  file: v.optional(metadata),
-  groups,
-})
+const { attributes: _ofBody, ...FIELDS } = NewSamlBody.entries
+
+export const SamlFormBody = v.pipe(
+  v.strictObject({
+    ...FIELDS,
+    file: v.optional(metadata),
+    groups,
+    attribute_claims: mappedLines,
+  }),
+  v.transform(withAttributes),
+)
 
 type Sent = v.InferOutput<typeof SamlFormBody>
 
@@ -135,6 +142,7 @@ export function samlFields(attempt: Attempt | undefined, known?: SamlConnection)
       value: known?.mfaValues.join('\n'),
       attempt,
     })}
+    ${attributesField(known, attempt)}
     ${checkField({
       name: 'signs_requests',
       label: 'Sign sign-in requests',

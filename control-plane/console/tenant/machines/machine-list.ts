@@ -68,7 +68,12 @@ function secretTable({ name, secrets }: Machine, nowMs: number, path: string | u
     caption: `Secrets of ${name}`,
     rows: secrets,
     columns: [
-      { label: 'Secret', isName: true, cell: ({ secretId }) => html`<code>${secretId}</code>` },
+      {
+        label: 'Secret',
+        isName: true,
+        cell: ({ secretId, keyAlg }) =>
+          html`<code>${secretId}</code>${keyAlg === null ? '' : html` <span class="hint">key, ${keyAlg}</span>`}`,
+      },
       { label: 'Created', cell: ({ createdAt }) => moment(createdAt) },
       {
         label: 'Last used',
@@ -98,17 +103,18 @@ function newSecret(visit: TenantVisit, { name, secrets }: Machine, path: string)
   const living = secrets.filter((secret) => isLiving(secret, visit.nowMs))
   if (living.length >= LIMITS.serviceSecretsMax)
     return html`<p class="hint">
-      Both secrets work. Once the machine uses the new one, revoke the old one.
+      Both work. Once the machine uses the new one, revoke the old one.
     </p>`
-  return form(visit, {
+  return html`${form(visit, {
     action: `${path}/secrets`,
     submit: 'Create secret',
     about: name,
     content: expiryField(undefined),
-  })
+  })}
+  <p class="hint">Or <a href="${path}/keys">add a public key</a>: the machine signs with the private one, and nobody else ever has it.</p>`
 }
 
-const expiryField = (attempt: Attempt | undefined): Html =>
+export const expiryField = (attempt: Attempt | undefined): Html =>
   selectField({
     name: 'expires_in',
     label: 'Expires after',

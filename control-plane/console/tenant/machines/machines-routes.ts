@@ -15,6 +15,7 @@ import { card, copyable, moment } from '../../blocks/text.ts'
 import { TENANT_PATH, tenantPath } from '../../navigation.ts'
 import { action, done, page, type ConsoleRoute, type TenantVisit, type View } from '../../route.ts'
 import type { ConsoleWorld } from '../../world.ts'
+import { machineKeyRoutes } from './machine-key-routes.ts'
 import { machineCard } from './machine-list.ts'
 
 const PATH = `${TENANT_PATH}/machines` as const
@@ -97,6 +98,7 @@ export function machinesRoutes({
       },
       show,
     ),
+    ...machineKeyRoutes({ machines }),
     action({ path: `${ONE}/enable`, role: 'tenant', needsFreshSignIn: true }, async (visit) => {
       const { tenantId } = visit.tenant
       const { service_id: serviceId } = visit.path

@@ -3,6 +3,7 @@ import { html } from 'hono/html'
 import type { PastAttempt } from '../../../accounts/attempts.ts'
 import type { KnownDevice } from '../../../accounts/devices.ts'
 import type { Identity } from '../../../connections/identities.ts'
+import type { AttributeRow } from '../../../store/queries/attributes.ts'
 import type { ListedDevice } from '../../../devices/management.ts'
 import type { Factor } from '../../../accounts/factors.ts'
 import type { SessionPolicy } from '../../../policy/policies.ts'
@@ -28,6 +29,8 @@ interface UserView {
   readonly session: SessionPolicy
   readonly factors: readonly Factor[]
   readonly identities: readonly Identity[]
+  /** For access rules that ask for them. */
+  readonly attributes: readonly AttributeRow[]
   readonly devices: readonly KnownDevice[]
   /** Machines of theirs with our agent. */
   readonly enrolled: readonly ListedDevice[]
@@ -57,6 +60,7 @@ export function userPage(visit: TenantVisit, view: UserView): View {
         'sessions',
       )}
       ${identities.length === 0 ? '' : card('Connections', identityTable(identities, path), 'connections')}
+      ${card('Attributes', attributesPart(view.attributes, path), 'attributes')}
       ${card('Second factors', factorTable(factors, path), 'factors')}
       ${card('Devices', ownDevices(visit, user.userId, enrolled), 'enrolled')}
       ${card('Known browsers', deviceTable(devices, tenantId), 'devices')}
@@ -79,6 +83,7 @@ export function userPage(visit: TenantVisit, view: UserView): View {
       },
       { method: 'GET', path: `${api}/factors`, label: 'Second factors' },
       { method: 'GET', path: `${api}/connections`, label: 'Connections' },
+      { method: 'GET', path: `${api}/attributes`, label: 'Attributes' },
       { method: 'DELETE', path: api, label: 'Delete user' },
     ],
   }
@@ -219,6 +224,26 @@ export function factorTable(factors: readonly Factor[], path?: string) {
   if (codes.length === 0) return list
   return html`${list}<p class="hint">${left} of ${codes.length} recovery codes left.</p>`
 }
+
+const ATTRIBUTE_SOURCES: Readonly<Record<AttributeRow['source'], string>> = {
+  local: 'an administrator',
+  scim: 'your provider (provisioning)',
+  connection: 'their last sign-in by a connection',
+}
+
+const attributesPart = (attributes: readonly AttributeRow[], path: string) =>
+  html`${table({
+    caption: 'Attributes',
+    rows: attributes,
+    columns: [
+      { label: 'Attribute', isName: true, cell: ({ name }) => html`<code>${name}</code>` },
+      { label: 'Value', cell: ({ value }) => value },
+      { label: 'From', cell: ({ source }) => ATTRIBUTE_SOURCES[source] },
+      { label: 'Since', cell: ({ createdAt }) => moment(createdAt) },
+    ],
+    empty: nothing('No attributes. Access rules can ask for them, for example department = audit.'),
+  })}
+  <div class="submit">${linkButton(`${path}/attributes`, 'Edit attributes', 'small')}</div>`
 
 const identityTable = (identities: readonly Identity[], path: string) =>
   table({

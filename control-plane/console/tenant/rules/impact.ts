@@ -23,7 +23,7 @@ const WORDS: Readonly<Record<AccessChange, readonly [string, Tone]>> = {
   opened: ['Could open it', 'good'],
 }
 
-export const KNOWN_HINT = `Based on who was signed in during the last ${LIMITS.accessReplayDays} days, the IP addresses they signed in from and the groups they are in now. Which paths people opened isn’t recorded, so this shows who could open a path, not who did.`
+export const KNOWN_HINT = `Based on who was signed in during the last ${LIMITS.accessReplayDays} days, the IP addresses they signed in from and the groups and attributes they have now. Which paths people opened isn’t recorded, so this shows who could open a path, not who did.`
 
 /** «For the 14 people seen in the last 7 days: 2 paths that someone could no longer open.» */
 export function impactSentence({ people, machines, changes, isCut }: ReplayedAccess): string {

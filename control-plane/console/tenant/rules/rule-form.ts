@@ -2,6 +2,7 @@
 import { html } from 'hono/html'
 import * as v from 'valibot'
 import { Refusal } from '../../../../shared/errors.ts'
+import { LIMITS } from '../../../../shared/limits.ts'
 import {
   AccessRuleSchema,
   type AccessRule,
@@ -10,6 +11,7 @@ import {
 import {
   checkField,
   choicesField,
+  linesField,
   selectField,
   textField,
   type Attempt,
@@ -17,6 +19,7 @@ import {
 } from '../../../pages/blocks/field.ts'
 import type { Html } from '../../../pages/html.ts'
 import { durationText, durationWish } from '../../durations.ts'
+import { attributeLines, attributesIn } from '../people/attribute-lines.ts'
 import type { FormShape } from '../../form-values.ts'
 import type { MachineNames } from './sentences.ts'
 
@@ -40,6 +43,7 @@ const OF_CLAUSE = {
   signed_in: 'flag',
   group: 'optional',
   not_group: 'optional',
+  attr: 'optional',
   network: 'optional',
   not_network: 'optional',
   service: 'optional',
@@ -155,6 +159,17 @@ function clauseFields({
     })}
     ${chosen('group', 'Member of', named, clause.group)}
     ${chosen('not_group', 'Not a member of', named, clause.not_group)}
+    ${linesField({
+      name: name('attr'),
+      label: 'With these attributes',
+      hint: 'One per line, as NAME = VALUE, for example department = audit. Values must match exactly.',
+      rows: 2,
+      isOptional: true,
+      value: attributeLines(
+        Object.entries(clause.attr ?? {}).map(([attribute, value]) => ({ name: attribute, value })),
+      ),
+      attempt,
+    })}
     ${networks.length === 0 ? '' : chosen('network', 'From the network', places, clause.network)}
     ${networks.length === 0 ? '' : chosen('not_network', 'From outside the network', places, clause.not_network)}
     ${
@@ -237,7 +252,12 @@ export function ruleOf(body: Readonly<Record<string, unknown>>): AccessRule {
   if (first !== 'allow' && first !== 'deny') throw wrong(first ?? '', `Must be ${issue.message}.`)
   const { at = 1 } = (first === 'allow' ? allow : deny)[Number(index)] ?? {}
   const field = condition === 'strength' ? 'mfa' : (condition ?? 'signed_in')
-  const wish = field === 'max_age' ? durationWish(issue.message) : issue.message
+  const wish =
+    field === 'max_age'
+      ? durationWish(issue.message)
+      : field === 'attr'
+        ? `one per line, as NAME = VALUE, at most ${LIMITS.ruleAttributesMax}, each name once and in lower-case letters`
+        : issue.message
   throw wrong(`${first}_${at}_${field}`, `Must be ${wish}.`)
 }
 
@@ -251,6 +271,7 @@ function clausesIn(body: Readonly<Record<string, unknown>>, list: List, most: nu
       ...(said('signed_in') === true && { signed_in: true }),
       ...given('group', said('group')),
       ...given('not_group', said('not_group')),
+      ...given('attr', askedOf(said('attr'))),
       ...given('network', said('network')),
       ...given('not_network', said('not_network')),
       ...(said('mfa') === true && { strength: 'mfa' }),
@@ -259,6 +280,16 @@ function clausesIn(body: Readonly<Record<string, unknown>>, list: List, most: nu
     }
     return Object.keys(clause).length === 0 ? [] : [{ at, clause }]
   })
+}
+
+/** A name that comes twice would be two values, both of which it must have: it is refused by the schema. */
+function askedOf(lines: unknown): unknown {
+  if (typeof lines !== 'string') return undefined
+  const all = attributesIn(lines)
+  const names = new Set(all.map(({ name }) => name))
+  return names.size < all.length
+    ? {}
+    : Object.fromEntries(all.map(({ name, value }) => [name, value]))
 }
 
 const given = (name: string, value: unknown) => (value === undefined ? {} : { [name]: value })

@@ -24,7 +24,7 @@ export function placeText({ host, path, methods }: AccessRule): string {
 }
 
 export function clauseText(clause: AllowClause, machines: MachineNames): string {
-  const { service, group, not_group, network, not_network, strength, max_age } = clause
+  const { service, group, not_group, attr = {}, network, not_network, strength, max_age } = clause
   const who =
     service !== undefined
       ? `the machine ${machines.get(service) ?? service}`
@@ -32,6 +32,7 @@ export function clauseText(clause: AllowClause, machines: MachineNames): string 
         ? `members of ${group}`
         : 'anyone who is signed in'
   const more = [
+    ...Object.entries(attr).map(([name, value]) => `with ${name} “${value}”`),
     ...(not_group === undefined ? [] : [`not in ${not_group}`]),
     ...(network === undefined ? [] : [`from the network ${network}`]),
     ...(not_network === undefined ? [] : [`from outside the network ${not_network}`]),

@@ -225,7 +225,7 @@ function questionForm(
 }
 
 function answerPart({ who, path, atMs, reviewed }: Found, machines: MachineNames): Html {
-  const { outcome, rules, groups } = reviewed
+  const { outcome, rules, groups, attributes } = reviewed
   const when = atMs === undefined ? '' : html` <span class="hint">at ${moment(atMs)}</span>`
   if (rules === undefined)
     return html`<p>${badge('Not known', 'warm')}${when}</p>
@@ -235,6 +235,7 @@ function answerPart({ who, path, atMs, reviewed }: Found, machines: MachineNames
     <p>${text}</p>
     ${whyPart(reviewed, machines)}
     <p class="hint">${groups.length === 0 ? `${who} ${atMs === undefined ? 'is' : 'was'} in no group.` : `Groups: ${groups.join(', ')}.`}
+      ${attributes.length === 0 ? '' : `Attributes: ${attributes.map(({ name, value }) => `${name} = ${value}`).join(', ')}.`}
       ${atMs === undefined ? '' : 'Sealed and excluded paths count as they are now.'}</p>`
 }
 

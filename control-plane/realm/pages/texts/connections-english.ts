@@ -20,6 +20,7 @@ export const connectionsEnglish = {
     identifier: 'Identified by',
     name: 'Name',
     groups: 'Groups',
+    attributes: 'Attributes',
     claims: 'What the provider says',
     notSignedIn: 'This was only a test: you are not signed in, and no account was created.',
     factorMapped: 'Counts as a second factor',

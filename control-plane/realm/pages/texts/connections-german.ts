@@ -20,6 +20,7 @@ export const connectionsGerman: typeof connectionsEnglish = {
     identifier: 'Erkannt an',
     name: 'Name',
     groups: 'Gruppen',
+    attributes: 'Attribute',
     claims: 'Was der Anbieter sagt',
     notSignedIn:
       'Das war nur eine Probe: Sie sind nicht angemeldet, und es ist kein Konto entstanden.',

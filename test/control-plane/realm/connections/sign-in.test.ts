@@ -21,6 +21,31 @@ t.test('a person who is new comes in, and the next time as the same person', asy
   t.equal((await usersOf(world)).length, 2)
 })
 
+t.test('claims that are mapped are attributes, for rules to ask for', async (t) => {
+  const attributes = [
+    { attribute: 'department', claim: 'dept' },
+    { attribute: 'kind', claim: '__proto__' },
+  ]
+  const { peer, world, tenant, connection } = await startConnected(t, {}, { attributes })
+  const rules = [{ path: '/', allow: [{ attr: { department: 'audit' } }] }]
+  await world.accessRules.put('acme', { rules }, ACTOR)
+  const come = async (more: object) => {
+    const flow = await atProvider(world, tenant, connection)
+    const back = await flow.browser.visit(peer.signIn(flow.to, { ...GRACE, ...more }))
+    return flow.claims(back.url)
+  }
+  const { sub = '', gb } = await come({ dept: 'audit' })
+  t.equal(gb, 'AQ', 'the first token says so')
+  const { gb: without } = await come({ dept: 'sales', department: 'audit' })
+  t.equal(without, 'AA', 'and the next one no longer')
+  t.same(
+    (await world.personAttributes.list('acme', sub)).map(({ name, value }) => [name, value]),
+    [['department', 'sales']],
+  )
+  await world.connections.remove('acme', connection.connectionId, ACTOR)
+  t.same(await world.personAttributes.list('acme', sub), [], 'no sign-in would take it away')
+})
+
 t.test('without a connection the page is the one that it was', async (t) => {
   const { world, tenant, connection } = await startConnected(t)
   await world.connections.deactivate('acme', connection.connectionId, ACTOR)

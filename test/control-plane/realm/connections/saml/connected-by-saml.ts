@@ -32,7 +32,13 @@ export async function startSaml(
 
 export const SETTINGS = {
   name: 'Company',
-  ...{ createsPeople: true, mfaValues: [], metadataUrl: null, signsRequests: false },
+  ...{
+    createsPeople: true,
+    mfaValues: [],
+    attributes: [],
+    metadataUrl: null,
+    signsRequests: false,
+  },
   ...{ subjectAttribute: null, emailAttribute: null, nameAttribute: null },
   ...{ groupsAttribute: null, groups: [] },
 }

@@ -5,7 +5,7 @@ import t from 'tap'
 import { publicKeyOf } from '../../../../../control-plane/connections/saml/certificates.ts'
 import { readXml } from '../../../../../control-plane/connections/saml/xml.ts'
 import { schema } from '../../../../../control-plane/store/schema.ts'
-import { ACTOR, ADA } from '../../realm-world.ts'
+import { ACTOR, ADA, Browser, relyingParty } from '../../realm-world.ts'
 import { begin, enrolApp, isAskingForCode, isAskingForPassword } from '../../steps.ts'
 import { identitiesOf, usersOf } from '../connected.ts'
 import {
@@ -171,6 +171,35 @@ t.test('groups come and go as they are mapped, and no others', async (t) => {
   t.ok(audit.some(({ action }) => action === 'group.member_added'))
 })
 
+t.test('attributes come and go as they are mapped, and end with their mapping', async (t) => {
+  const attributes = [
+    { attribute: 'department', claim: 'http://acme.example/dept' },
+    { attribute: 'floor', claim: 'floor' },
+  ]
+  const came = await startSaml(t, {}, { attributes })
+  const { world, connection } = came
+  const with_ = (more: Record<string, string[]>): Person => {
+    return { ...GRACE, attributes: { ...GRACE.attributes, ...more } }
+  }
+  const { back, claims } = await come(came, with_({ 'http://acme.example/dept': ['audit', 'tax'] }))
+  const { sub } = await claims(back.url)
+  const held = async () =>
+    (await world.personAttributes.list('acme', sub)).map(
+      ({ name, value, source }) => `${name}=${value} (${source})`,
+    )
+  const both = ['department=audit (connection)', 'department=tax (connection)']
+  t.same(await held(), both)
+  await come(came, with_({ floor: ['3'] }))
+  t.same(await held(), [...both, 'floor=3 (connection)'], 'what is not said is not changed')
+  await come(came, with_({ 'http://acme.example/dept': ['tax'] }))
+  t.same(await held(), [both[1], 'floor=3 (connection)'])
+  const mapping = { attributes: [attributes[1]!] }
+  await world.samlConnections.patch('acme', connection.connectionId, mapping, ACTOR)
+  t.same(await held(), ['floor=3 (connection)'], 'nothing maps the department any more')
+  await world.connections.patch('acme', connection.connectionId, { attributes: [] }, ACTOR)
+  t.same(await held(), [])
+})
+
 t.test(
   'a test sign-in shows each attribute and what it comes to, and lets nobody in',
   async (t) => {
@@ -254,4 +283,54 @@ t.test('two certificates at once, and then the new one alone', async (t) => {
     'draft',
     'with none in common it is another one',
   )
+})
+
+t.test('where it is required, people come by SAML alone, in one step', async (t) => {
+  const came = await startSaml(t)
+  const { world, tenant, key, connection } = came
+  const required = { sign_in: 'break_glass', break_glass: [] } as const
+  await world.policies.put('acme', 'password', required, ACTOR)
+  const arrive = async () => {
+    const flow = await (await relyingParty(tenant)).begin()
+    const browser = new Browser(world.baseUrl)
+    const sent = await browser.once(flow.url)
+    const { href: url } = new URL(sent.headers.get('location') ?? '', world.baseUrl)
+    const claims = async (callback: string) => (await flow.finish(callback)).claims()
+    return { browser, url, claims }
+  }
+  const grace = await arrive()
+  let at = await grace.browser.once(grace.url)
+  let to = new URL(at.headers.get('location') ?? '', world.baseUrl).href
+  while (to.startsWith(world.baseUrl)) {
+    at = await grace.browser.once(to)
+    to = new URL(at.headers.get('location') ?? '', world.baseUrl).href
+  }
+  t.ok(to.startsWith(SSO_URL), 'nothing stands between')
+  const answer = await post(world, requestIn(to), answerTo(requestIn(to), key))
+  const back = await grace.browser.visit(answer.to)
+  t.match(await grace.claims(back.url), { email: 'grace@company.example' })
+
+  const ada = await arrive()
+  const page = await ada.browser.visit(`${ada.url}&emergency`)
+  t.ok(isAskingForPassword(page.html))
+  const refused = await ada.browser.submit(page.url, ADA)
+  t.equal(refused.response.status, 422)
+  t.match(refused.html, 'Wrong username or password, or this account can’t sign in')
+  t.notOk(refused.url.startsWith(tenant.redirectUri), 'a right password opens nothing')
+
+  // an account that is here first shows its password for the connection, and for nothing else
+  const mine = { ...GRACE, nameId: 'ada-1', attributes: { email: ['ada@example.test'] } }
+  const first = await arrive()
+  let next = first.url
+  while (next.startsWith(world.baseUrl)) {
+    const step = await first.browser.once(next)
+    next = new URL(step.headers.get('location') ?? '', world.baseUrl).href
+  }
+  const proven = await post(world, requestIn(next), answerTo(requestIn(next), key, mine))
+  const asked = await first.browser.visit(proven.to)
+  t.ok(isAskingForPassword(asked.html))
+  const linked = await first.browser.submit(asked.url, ADA)
+  t.equal((await first.claims(linked.url))?.sub, tenant.ada.userId)
+  const closing = world.connections.deactivate('acme', connection.connectionId, ACTOR)
+  await t.rejects(closing, { code: 'connection_required' })
 })

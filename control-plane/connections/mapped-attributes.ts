@@ -1,0 +1,73 @@
+/**
+ * What a provider says of a person that rules can ask for, as far as their connection maps it. A claim
+ * that is missing says nothing, and changes nothing; an empty one takes the attribute away. Pure but for
+ * `takeUnmappedAttributes`.
+ */
+import { isAttributeValue } from '../../shared/fleet/access-rules.ts'
+import { LIMITS } from '../../shared/limits.ts'
+import type { MappedAttribute } from '../store/connection-tables.ts'
+import type { Queries } from '../store/engine.ts'
+import { someWithAttribute } from '../store/queries/attributes.ts'
+import { connectionsOf } from '../store/queries/connections.ts'
+import type { Actor, Change, Store } from '../store/store.ts'
+import { alterAttributesIn, type Said } from '../tenants/person-attributes.ts'
+
+export function mappedAttributes(
+  mapping: readonly MappedAttribute[],
+  claims: Readonly<Record<string, unknown>>,
+): Said {
+  const names = new Set<string>()
+  const attributes = mapping.flatMap(({ attribute: name, claim }) => {
+    // `__proto__` and `constructor` are claims like any other, if somebody sends them
+    const values = Object.hasOwn(claims, claim) ? valuesOf(claims[claim]) : undefined
+    if (values === undefined) return []
+    names.add(name)
+    return values.map((value) => ({ name, value }))
+  })
+  return { attributes, names }
+}
+
+/** undefined: it says nothing that can be told from nothing. */
+function valuesOf(claim: unknown): readonly string[] | undefined {
+  if (claim === undefined) return undefined
+  const all: readonly unknown[] = claim === null ? [] : Array.isArray(claim) ? claim : [claim]
+  const texts = all.flatMap((one) => {
+    const isPlain = typeof one === 'number' || typeof one === 'boolean'
+    return isPlain ? String(one) : typeof one === 'string' ? one.trim() : []
+  })
+  const values = new Set(texts.filter(isAttributeValue))
+  return values.size > LIMITS.attributeValuesMax ? undefined : [...values]
+}
+
+const AT_ONCE = 100
+
+/**
+ * Whoever has an attribute by a connection has it no longer once none maps it: no sign-in would take it
+ * away, and no administrator can. `names`: those that were mapped.
+ */
+export async function takeUnmappedAttributes(
+  store: Store,
+  tenantId: string,
+  names: readonly string[],
+  actor: Actor,
+): Promise<void> {
+  for (const name of new Set(names).difference(await mappedIn(store.read, tenantId)))
+    while (await store.change((change) => takeSome(change, tenantId, name, actor)));
+}
+
+async function mappedIn(queries: Queries, tenantId: string): Promise<ReadonlySet<string>> {
+  const all = await connectionsOf(queries, tenantId)
+  return new Set(all.flatMap(({ attributes }) => attributes.map(({ attribute }) => attribute)))
+}
+
+/** False: nobody is left, or another connection maps it by now. */
+async function takeSome(change: Change, tenantId: string, name: string, actor: Actor) {
+  const { queries } = change
+  const source = 'connection'
+  const userIds = await someWithAttribute(queries, { tenantId, name, source }, AT_ONCE)
+  if (userIds.length === 0 || (await mappedIn(queries, tenantId)).has(name)) return false
+  const said = { attributes: [], names: new Set([name]) }
+  for (const userId of userIds)
+    await alterAttributesIn(change, { tenantId, userId, source }, said, actor)
+  return true
+}
