@@ -150,6 +150,9 @@ export const LIMITS = {
   /** Of people to a tenant: what is over it waits for its turn, and so long at most. */
   rateInvitations: { burst: 500, perSecond: 500 / 3600 },
   invitationWaitMsMax: 24 * 3600 * 1000,
+  /** Of what one can change of many people of a tenant: what is over it waits likewise. */
+  rateNoticesOfTenant: { burst: 500, perSecond: 500 / 3600 },
+  noticeWaitMsMax: 24 * 3600 * 1000,
   rateInvitationsOfAddress: { burst: 3, perSecond: 3 / 3600 },
   mailboxMailsMax: 100,
   // policies
