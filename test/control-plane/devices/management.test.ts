@@ -4,7 +4,11 @@ import { endSessionsOn } from '../../../control-plane/devices/sessions-on-device
 import { readCsv } from '../../../control-plane/requests/csv.ts'
 import { SessionRevoked } from '../../../control-plane/sessions/sessions.ts'
 import type { Queries } from '../../../control-plane/store/engine.ts'
-import { devicesListed } from '../../../control-plane/store/queries/device-lists.ts'
+import { inArray, sql } from '../../../control-plane/store/drizzle.ts'
+import {
+  devicesListed,
+  type DeviceFilter,
+} from '../../../control-plane/store/queries/device-lists.ts'
 import { schema } from '../../../control-plane/store/schema.ts'
 import { insertRows } from '../../../control-plane/store/statements.ts'
 import { DAY_MS, HOUR_MS } from '../../../shared/clock.ts'
@@ -108,20 +112,34 @@ void t.test('of very many devices some are looked at, then others have their tur
   const world = await startDevices(t)
   await world.machine()
   await copiesOf(world, 11_000)
-  let turns = 0
-  const count = () => {
-    turns += 1
-    turn = setImmediate(count)
+  const { store } = world.services
+  async function sought(filter: DeviceFilter) {
+    let turns = 0
+    const count = () => {
+      turns += 1
+      turn = setImmediate(count)
+    }
+    let turn = setImmediate(count)
+    const found = await devicesListed(store.read, 'acme', { filter, behind: undefined, limit: 10 })
+    clearImmediate(turn)
+    return { ids: found.map(({ row }) => row.deviceId), turns }
   }
-  let turn = setImmediate(count)
-  const filter = { filter: { text: 'sought' }, behind: undefined, limit: 10 }
-  const found = await devicesListed(world.services.store.read, 'acme', filter)
-  clearImmediate(turn)
-  t.same(
-    found.map(({ row }) => row.deviceId),
-    ['dev_0000000000000000'],
-  )
-  t.ok(turns >= 2)
+  const oldest = 'dev_0000000000000000'
+  const byText = await sought({ text: 'sought' })
+  t.same(byText.ids, [oldest])
+  t.ok(byText.turns >= 2)
+  t.equal((await sought({ isDuplicate: true })).ids.length, 10)
+  await store.change(async ({ queries }) => {
+    const { deviceId } = schema.enrolledDevices
+    const own = { machineHash: sql`'m' || ${deviceId}` }
+    await queries.update(schema.enrolledDevices).set(own)
+    const oldestTwo = ['dev_0000000000000000', 'dev_0000000000000001']
+    const one = { machineHash: 'one' }
+    await queries.update(schema.enrolledDevices).set(one).where(inArray(deviceId, oldestTwo))
+  })
+  const twice = await sought({ isDuplicate: true })
+  t.same(twice.ids, ['dev_0000000000000001', oldest])
+  t.ok(twice.turns >= 2)
 })
 
 void t.test(
