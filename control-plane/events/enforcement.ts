@@ -149,11 +149,11 @@ export function createEnforcement({ store, clock }: { store: Store; clock: Clock
     /**
      * What a gateway saw of its tenants. May be given twice: a session that has ended stays as it
      * is. A gateway waits for nobody, so what is too much is not written down, but still enforced.
+     * Each is carried out and written down in one change, and some of them in the same.
      */
     async receive(gatewayId: string, events: readonly EnforcementEvent[]): Promise<void> {
-      if (events.length === 0) return
-      await store.change(async (change) => {
-        for (const [tenantId, claimed] of Map.groupBy(events, (event) => event.tenant_id)) {
+      await changeInSlices(store, events, EVENTS_PER_CHANGE, async (change, some) => {
+        for (const [tenantId, claimed] of Map.groupBy(some, (event) => event.tenant_id)) {
           const tenant = await findTenant(change.queries, tenantId)
           if (tenant === undefined) continue
           // from a gateway that was away while the id was given to somebody else
