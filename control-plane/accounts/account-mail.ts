@@ -42,7 +42,7 @@ const invitationsOf = (tenantId: string) => ({
   rate: INVITATIONS.rate,
 })
 
-const NOTICES = pacedBy(LIMITS.rateNoticesOfTenant, LIMITS.noticeWaitMsMax)
+const NOTICES = pacedBy(LIMITS.rateNoticesOfTenant, LIMITS.invitationWaitMsMax)
 const JOB: Actor = { name: 'service', requestId: '' }
 
 type NoticeKind = keyof Pick<

@@ -2,8 +2,6 @@
  * What one tenant may have of what all tenants share: half of what the others leave. However many of
  * them want all of it, the next one finds some.
  */
-export type TenantShares = ReturnType<typeof createTenantShares>
-
 export function createTenantShares(most: number) {
   const held = new Map<string, number>()
   let all = 0

@@ -15,7 +15,7 @@ import { readEndings } from './stored-records.ts'
 const NAME = /^endings(?:\.(?<number>\d{1,15}))?$/
 const PER_FILE = 200
 
-export interface EndingsFile extends FileName {
+interface EndingsFile extends FileName {
   readonly number: number
   readonly events: readonly EnforcementEvent[]
   /** Why none of it could be read. */

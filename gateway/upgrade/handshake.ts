@@ -168,7 +168,7 @@ export class Handshake implements UpstreamCall, Deadlined {
     // nothing to send
   }
 
-  /** An application that has not answered is waited for as long as any. */
+  /** An application that has not answered has its deadline all the same. */
   pause(): void {
     if (this.#response === null) return
     this.deadlineMs = Infinity

@@ -230,7 +230,7 @@ t.test(
     const { clock, ada, mails, services } = await start(t)
     const { store, accountMail } = services
     const { burst, perSecond } = LIMITS.rateNoticesOfTenant
-    const waitingMax = LIMITS.noticeWaitMsMax / EVERY_MS
+    const waitingMax = LIMITS.invitationWaitMsMax / EVERY_MS
     const rate = { burst: burst + waitingMax, perSecond }
     const others = (count: number) =>
       Array.from({ length: count }, (_, at) => ({
@@ -276,7 +276,7 @@ t.test(
       missed.map(({ content }) => content),
       [{ user_id: second!.userId, notice: 'passwordChanged' }],
     )
-    clock.advance(LIMITS.noticeWaitMsMax)
+    clock.advance(LIMITS.invitationWaitMsMax)
     t.same(await sent(), [first!.email])
   },
 )

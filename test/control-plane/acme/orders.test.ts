@@ -150,24 +150,6 @@ void t.test('a busy authority is left alone for as long as it asks for', async (
   t.ok(lines.some(({ msg }) => msg === 'a certificate authority cannot take orders now'))
 })
 
-void t.test('while no authority takes orders nobody is asked where a hostname leads', async (t) => {
-  const { run, orders, asked, authority, services, clock } = await startWith(t)
-  authority.refuse('*', { status: 503, type: 'serverInternal', retryAfter: '3600' })
-  await run()
-  t.same(asked.splice(0), [NAME])
-  await services.tenants.create(tenantNamed('next', { hostnames: ['next.example.test'] }), ACTOR)
-  await services.tenants.publish('next', ACTOR)
-  await run()
-  t.same(asked, [])
-  const next = (await orders()).find(({ hostname }) => hostname === 'next.example.test')
-  t.match(next, { step: 'waiting', failures: 0 })
-  t.ok((next?.dueAt ?? 0) > clock.nowMs(), 'once one may be asked')
-  authority.refuse('*', undefined)
-  clock.advance(HOUR_MS + MINUTE_MS)
-  await run()
-  t.same(asked.toSorted(), [NAME, 'next.example.test'])
-})
-
 void t.test('others do not wait long for the limit of one hostname', async (t) => {
   const hostnames = ['a.example.test', 'b.example.test']
   const { run, orders, authority, clock } = await startWith(t, { hostnames })
