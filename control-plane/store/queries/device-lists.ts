@@ -119,7 +119,7 @@ const isTwice = sql`2 = (SELECT count(*) FROM (
   SELECT 1 FROM enrolled_devices AS same
   WHERE same.tenant_id = ${table.tenantId} AND same.machine_hash = ${table.machineHash}
     AND same.revoked_at IS NULL
-  LIMIT 2) AS some)`
+  LIMIT 2) AS found)`
 
 function isMeant(filter: DeviceFilter): SQL | undefined {
   const { state, platform, userId, text = '', isDuplicate } = filter
