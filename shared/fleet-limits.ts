@@ -12,6 +12,7 @@ export const FLEET_LIMITS = {
   /** Beyond so many, gateways are told which tenants there are, and ask for those that they serve. */
   fleetTenantsToldWholeMax: 5_000,
   fleetIndexEntriesSentMax: 500,
+  fleetIndexBytesSentMax: 1024 * 1024,
   fleetWantedSentMax: 1_000,
   /** Asked for, and not there yet. */
   fleetTenantsWantedMax: 1_000,

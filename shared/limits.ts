@@ -147,8 +147,9 @@ export const LIMITS = {
   mailSendMsMax: 60_000,
   /** To one person, of each kind: the last says that there may be more that are not told of. */
   rateNoticesOfPerson: { burst: 5, perSecond: 5 / 3600 },
-  /** Of people to a tenant: what is over it waits for its turn, and so long at most. */
+  /** Of people to a tenant, and of what others change of them: what is over waits, so long at most. */
   rateInvitations: { burst: 500, perSecond: 500 / 3600 },
+  rateNoticesOfTenant: { burst: 500, perSecond: 500 / 3600 },
   invitationWaitMsMax: 24 * 3600 * 1000,
   rateInvitationsOfAddress: { burst: 3, perSecond: 3 / 3600 },
   mailboxMailsMax: 100,

@@ -3,6 +3,7 @@ import { issuerOf } from '../../shared/issuer.ts'
 import { HOUR_MS, SECOND_MS, type Clock } from '../../shared/clock.ts'
 import { Refusal } from '../../shared/errors.ts'
 import { LIMITS } from '../../shared/limits.ts'
+import type { Rate } from '../../shared/rate-limits.ts'
 import { consoleNameFor, letter, mailTextsFor } from '../mail/letters.ts'
 import type { Mails } from '../mail/mails.ts'
 import type { FactorChange, MailText, MailTexts } from '../mail/texts/english.ts'
@@ -23,20 +24,26 @@ const TENANT_WAITS_ENOUGH =
 const SENT_ENOUGH =
   'This person was sent three links within an hour. Ask them to check their spam folder, or try again later.'
 
-const { burst: INVITED_AT_ONCE, perSecond: INVITED_PER_SECOND } = LIMITS.rateInvitations
-const INVITATION_EVERY_MS = Math.round(SECOND_MS / INVITED_PER_SECOND)
-const INVITATIONS_WAITING_MAX = LIMITS.invitationWaitMsMax / INVITATION_EVERY_MS
-
 /** What is taken beyond those at once is theirs later. */
+const pacedBy = ({ burst, perSecond }: Rate, waitMsMax: number) => {
+  const everyMs = Math.round(SECOND_MS / perSecond)
+  const waitingMax = waitMsMax / everyMs
+  return {
+    rate: { burst: burst + waitingMax, perSecond },
+    /** How long the last of so many more waits. */
+    waitMsOf: (left: number, more: number) => Math.max(0, more - (left - waitingMax)) * everyMs,
+  }
+}
+
+const INVITATIONS = pacedBy(LIMITS.rateInvitations, LIMITS.invitationWaitMsMax)
 const invitationsOf = (tenantId: string) => ({
   kind: 'invitations',
   key: tenantId,
-  rate: { burst: INVITED_AT_ONCE + INVITATIONS_WAITING_MAX, perSecond: INVITED_PER_SECOND },
+  rate: INVITATIONS.rate,
 })
 
-/** How long the last of so many more waits. */
-const waitMsOf = (left: number, more: number) =>
-  Math.max(0, more - (left - INVITATIONS_WAITING_MAX)) * INVITATION_EVERY_MS
+const NOTICES = pacedBy(LIMITS.rateNoticesOfTenant, LIMITS.invitationWaitMsMax)
+const JOB: Actor = { name: 'service', requestId: '' }
 
 type NoticeKind = keyof Pick<
   MailTexts,
@@ -103,13 +110,13 @@ export function createAccountMail(world: AccountMailWorld) {
 
   /**
    * What has happened to an account, while the person has not been told enough of its kind: each
-   * kind by itself, so that nobody hides one behind many of another.
+   * kind by itself, so that nobody hides one behind many of another. What is `ofMany` can be done by
+   * one to very many accounts at once.
    */
   async function tell(
     change: TenantChange,
     user: User,
-    kind: NoticeKind,
-    language: string,
+    { kind, language, ofMany = false }: { kind: NoticeKind; language: string; ofMany?: boolean },
     write: (
       texts: MailTexts,
       facts: { readonly application: string; readonly isLast: boolean },
@@ -126,9 +133,30 @@ export function createAccountMail(world: AccountMailWorld) {
       if ((await takeRate(change, bucket)) !== undefined) return
       isLast ||= (await leftOfRate(change.queries, bucket, change.nowMs)) < 1
     }
+    const sentAt = ofMany ? await turnOfNotice(change, user, kind) : change.nowMs
+    if (sentAt === undefined) return
     const application = await applicationOf(change, tenantId, language)
     const text = write(mailTextsFor(language), { application, isLast })
-    await mails.queue(change, tenantId, letter(email, text))
+    await mails.queue(change, tenantId, letter(email, text), { sentAt })
+  }
+
+  /**
+   * A tenant may write any address into its accounts, and change it: so many an hour are told of, and
+   * what is over that waits. Where too many wait, the audit trail has who was not told.
+   */
+  async function turnOfNotice(
+    change: TenantChange,
+    { tenantId, userId }: User,
+    kind: NoticeKind,
+  ): Promise<number | undefined> {
+    const ofTenant = { kind: 'notices of tenant', key: tenantId, rate: NOTICES.rate }
+    if ((await takeRate(change, ofTenant)) === undefined)
+      return (
+        change.nowMs + NOTICES.waitMsOf(await leftOfRate(change.queries, ofTenant, change.nowMs), 0)
+      )
+    const content = { user_id: userId, notice: kind }
+    await change.audit(JOB, { action: 'user.not_notified', tenantId, content })
+    return undefined
   }
 
   /**
@@ -150,7 +178,10 @@ export function createAccountMail(world: AccountMailWorld) {
     const waitTenant = await takeRate(change, ofTenant)
     if (waitTenant !== undefined)
       throw new Refusal('rate_limited', { retry_after: waitTenant }, TENANT_WAITS_ENOUGH)
-    return change.nowMs + waitMsOf(await leftOfRate(change.queries, ofTenant, change.nowMs), 0)
+    return (
+      change.nowMs +
+      INVITATIONS.waitMsOf(await leftOfRate(change.queries, ofTenant, change.nowMs), 0)
+    )
   }
 
   /** With the account, or later. */
@@ -171,7 +202,8 @@ export function createAccountMail(world: AccountMailWorld) {
     language: string,
   ) {
     const { name } = before
-    await tell(change, before, 'emailChanged', language, (texts, facts) =>
+    const notice = { kind: 'emailChanged', language, ofMany: true } as const
+    await tell(change, before, notice, (texts, facts) =>
       texts.emailChanged({ ...facts, name, email }),
     )
   }
@@ -188,9 +220,8 @@ export function createAccountMail(world: AccountMailWorld) {
     const { tenantId, name } = user
     const link = `${realmUrl(tenantId)}/account/forgotten`
     const own = { name, link, areBrowsersForgotten, isByOther }
-    await tell(change, user, 'passwordChanged', language, (texts, facts) =>
-      texts.passwordChanged({ ...facts, ...own }),
-    )
+    const notice = { kind: 'passwordChanged', language, ofMany: isByOther } as const
+    await tell(change, user, notice, (texts, facts) => texts.passwordChanged({ ...facts, ...own }))
   }
 
   return {
@@ -203,7 +234,10 @@ export function createAccountMail(world: AccountMailWorld) {
     /** When the last of so many more would have its turn; undefined: all of them now. */
     async invitedBy(tenantId: string, count: number): Promise<number | undefined> {
       const nowMs = clock.nowMs()
-      const waitMs = waitMsOf(await leftOfRate(store.read, invitationsOf(tenantId), nowMs), count)
+      const waitMs = INVITATIONS.waitMsOf(
+        await leftOfRate(store.read, invitationsOf(tenantId), nowMs),
+        count,
+      )
       return waitMs === 0 ? undefined : nowMs + waitMs
     },
 
@@ -276,7 +310,7 @@ export function createAccountMail(world: AccountMailWorld) {
     ) {
       const { tenantId, name } = user
       const link = `${realmUrl(tenantId)}/account`
-      await tell(change, user, 'factorsChanged', language, (texts, facts) =>
+      await tell(change, user, { kind: 'factorsChanged', language }, (texts, facts) =>
         texts.factorsChanged({ ...facts, name, what, link }),
       )
     },
@@ -317,7 +351,7 @@ export function createAccountMail(world: AccountMailWorld) {
         at: `${new Date(atMs).toISOString().slice(0, 16).replace('T', ' ')} UTC`,
         link: `${realmUrl(user.tenantId)}/account/forgotten`,
       }
-      await tell(change, user, 'newDevice', language, (texts, facts) =>
+      await tell(change, user, { kind: 'newDevice', language }, (texts, facts) =>
         texts.newDevice({ ...facts, ...own }),
       )
     },

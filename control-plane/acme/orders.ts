@@ -111,12 +111,13 @@ export function createOrders(world: OrdersWorld) {
     if (adopted !== undefined) return adopted
     const ahead = await findAhead(store.read, row, `*.${parentOf(row.hostname)}`, clock.nowMs())
     if (ahead !== undefined && ahead.step !== 'waiting') return standBehind(row, ahead)
+    // that is known here; what leads where is asked of others
+    const free = await authorities.free(row, row.authority)
+    if (free.authorities.length === 0) return write(row, { dueAt: free.freeAt })
     const way = await ways.find(row)
     if (signal.aborted) return undefined
     if (way.kind === 'none') return fail(row, way.obstacle)
     const identifier = way.kind === 'dns' ? way.identifier : row.hostname
-    const free = await authorities.free(row, row.authority)
-    if (free.authorities.length === 0) return write(row, { dueAt: free.freeAt })
     for (const authority of free.authorities) {
       try {
         await authority.client.account()

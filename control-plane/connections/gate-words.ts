@@ -5,6 +5,8 @@ export const GATE_WORDS: Readonly<Record<GateProblem, string>> = {
   subject_missing: 'the provider names nobody',
   subject_not_persistent:
     'the NameID is not persistent: choose that format at the provider, or an attribute that identifies people here',
+  subject_of_others:
+    'the NameID is qualified for another provider or application (NameQualifier, SPNameQualifier): have the provider leave that out, or choose an attribute that identifies people here',
   subject_is_address:
     'the identifier is an email address, which can pass to another person: choose another NameID format or attribute',
   subject_attribute_missing:

@@ -37,6 +37,7 @@ export interface MappedGroups {
 export type GateProblem =
   | 'subject_missing'
   | 'subject_not_persistent'
+  | 'subject_of_others'
   | 'subject_is_address'
   | 'subject_attribute_missing'
   | 'hosted_domain_missing'

@@ -1,12 +1,15 @@
 /**
  * How many check-ins are worked on: none waits in line, since sign-ins are what people wait for. Who
  * comes too many is told when to come again, so that each second gets about as many as fit in it:
- * after an outage all machines come at once, and all of them come again.
+ * after an outage all machines come at once, and all of them come again. The machines of one tenant
+ * leave room for those of the others.
  */
 import { SECOND_MS, type Clock } from '../../shared/clock.ts'
 import { Refusal } from '../../shared/errors.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import { createRateLimits } from '../../shared/rate-limits.ts'
+import { CheckInReturns } from './check-in-returns.ts'
+import { createTenantShares } from './tenant-shares.ts'
 
 interface CheckInRoomWorld {
   readonly clock: Clock
@@ -15,69 +18,77 @@ interface CheckInRoomWorld {
 
 /** Fewer than are worked on in a second: those who come by themselves have room beside them. */
 const RETURNS_PER_SECOND = 100
-const TRIES = 4
-const ALL = ['check-ins', 'all', LIMITS.rateDeviceCheckIns] as const
+const RETURNS_OF_TENANT_PER_SECOND = RETURNS_PER_SECOND / 2
+const RATE = LIMITS.rateDeviceCheckIns
+const ALL = ['check-ins', 'all', RATE] as const
+/** In it as many are worked on as come at once. */
+const WINDOW_MS = (RATE.burst / RATE.perSecond) * SECOND_MS
 
 export type CheckInRoom = ReturnType<typeof createCheckInRoom>
 
 export function createCheckInRoom({ clock, random = Math.random }: CheckInRoomWorld) {
   const rates = createRateLimits(clock)
-  /** By second, how many were told to come then. */
-  const returning = new Map<number, number>()
-  let outstanding = 0
-  let forgottenTo = 0
-  let underWay = 0
+  const returns = new CheckInReturns({ clock, random }, RETURNS_PER_SECOND)
+  const returnsOfTenants = new Map<string, CheckInReturns>()
+  const inWindow = createTenantShares(RATE.burst)
+  const underWay = createTenantShares(LIMITS.deviceCheckInsAtOnceMax)
+  let window = 0
+  let beingShown = 0
 
-  function forget(nowS: number) {
-    if (nowS === forgottenTo) return
-    forgottenTo = nowS
-    for (const [second, count] of returning) {
-      if (second > nowS) continue
-      returning.delete(second)
-      outstanding -= count
-    }
+  function beginWindow() {
+    const current = Math.floor(clock.nowMs() / WINDOW_MS)
+    if (current === window) return
+    window = current
+    inWindow.clear()
+    for (const [tenantId, ofTenant] of returnsOfTenants)
+      if (ofTenant.isOver) returnsOfTenants.delete(tenantId)
   }
 
-  /** For one who is turned away: seconds from now. */
-  function again(): number {
-    const nowS = Math.floor(clock.nowMs() / SECOND_MS)
-    forget(nowS)
-    const full = Math.ceil(outstanding / RETURNS_PER_SECOND)
-    const horizon = Math.min(LIMITS.deviceCheckInAgainSecondsMax, full + 2)
-    let seconds = horizon
-    for (let tries = 0; tries < TRIES; tries++) {
-      const picked = 1 + Math.floor(random() * horizon)
-      if ((returning.get(nowS + picked) ?? 0) >= RETURNS_PER_SECOND) continue
-      seconds = picked
-      break
-    }
-    returning.set(nowS + seconds, (returning.get(nowS + seconds) ?? 0) + 1)
-    outstanding++
-    return seconds
+  function turnAway(from: CheckInReturns): never {
+    throw new Refusal('unavailable', { retry_after: from.next() })
   }
 
-  function turnAway(): never {
-    throw new Refusal('unavailable', { retry_after: again() })
+  /** A tenant has its share, which takes nothing of what all have. */
+  function turnAwayOf(tenantId: string): never {
+    const known = returnsOfTenants.get(tenantId)
+    const own = known ?? new CheckInReturns({ clock, random }, RETURNS_OF_TENANT_PER_SECOND)
+    if (known === undefined) returnsOfTenants.set(tenantId, own)
+    rates.giveBack(...ALL)
+    turnAway(own)
+  }
+
+  /** Who is no device, or comes too often, takes nothing of what all machines have. */
+  async function seen<Shown>(show: () => Promise<Shown>): Promise<Shown> {
+    beingShown++
+    try {
+      return await show()
+    } catch (error) {
+      rates.giveBack(...ALL)
+      throw error
+    } finally {
+      beingShown--
+    }
   }
 
   return {
-    again,
-    /** Who is no device, or comes too often, takes nothing of what all machines have. */
-    async enter<Shown, T>(
+    /** Seconds from now. */
+    again: () => returns.next(),
+
+    async enter<Shown extends { readonly tenantId: string }, T>(
       show: () => Promise<Shown>,
       work: (shown: Shown) => Promise<T>,
     ): Promise<T> {
-      if (underWay >= LIMITS.deviceCheckInsAtOnceMax) turnAway()
-      if (rates.waitSeconds(...ALL) !== undefined) turnAway()
-      underWay++
+      if (beingShown >= LIMITS.deviceCheckInsAtOnceMax) turnAway(returns)
+      if (rates.waitSeconds(...ALL) !== undefined) turnAway(returns)
+      const shown = await seen(show)
+      const { tenantId } = shown
+      beginWindow()
+      if (!underWay.take(tenantId)) turnAwayOf(tenantId)
       try {
-        const shown = await show().catch((error: unknown) => {
-          rates.giveBack(...ALL)
-          throw error
-        })
+        if (!inWindow.take(tenantId)) turnAwayOf(tenantId)
         return await work(shown)
       } finally {
-        underWay--
+        underWay.giveBack(tenantId)
       }
     },
   }

@@ -100,7 +100,7 @@ export function createCheckIns(world: CheckInsWorld) {
     const content = row?.revokedAt === null ? read?.open(row.publicKey) : undefined
     if (row === undefined || content === undefined) throw new Refusal('device_refused')
     rates.take('of a device', row.deviceId, LIMITS.rateDeviceOwn)
-    return { deviceId: row.deviceId, content }
+    return { deviceId: row.deviceId, tenantId: row.tenantId, content }
   }
 
   /** Turns the ratchet. A suspicion is written down, so it is answered and not thrown. */

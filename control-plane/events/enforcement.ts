@@ -154,6 +154,7 @@ export function createEnforcement({ store, clock }: { store: Store; clock: Clock
     /**
      * What a gateway saw of its tenants. May be given twice: a session that has ended stays as it
      * is. A gateway waits for nobody, so what is too much is not written down, but still enforced.
+     * Each is carried out and written down in one change, and some of them in the same.
      */
     async receive(gatewayId: string, events: readonly EnforcementEvent[]): Promise<void> {
       await changeInSlices(store, events, EVENTS_PER_CHANGE, async (change, some) => {

@@ -16,6 +16,7 @@ import { pageAfter } from './change-tail.ts'
 import {
   closedOf,
   entryOfOld,
+  entryPages,
   versionOf,
   write,
   writeEntries,
@@ -145,15 +146,21 @@ export function openGatewayLink(
       const entries = page.filter(({ isAlwaysTold }) => !isAlwaysTold)
       await sendDirty()
       if (!isOpen() || isResyncDue) return
-      const text = writeEntries(
+      await sendEntries(
         entries.map(({ tenant_id, revision, hostnames }) => {
           const version = versionOf(revision, source.fingerprint)
           const entry: IndexEntry = [tenant_id, revision, version, [...hostnames]]
           return isOld(hello) ? entryOfOld(entry) : entry
         }),
       )
+    }
+  }
+
+  async function sendEntries(entries: readonly IndexEntry[]) {
+    for (const page of entryPages(entries)) {
+      const text = writeEntries(page)
       await window.room(text.length)
-      for (const { revision } of entries) sentRevisionMax = Math.max(sentRevisionMax, revision)
+      for (const [, revision] of page) sentRevisionMax = Math.max(sentRevisionMax, revision)
       send(text)
       window.sent(text.length)
     }

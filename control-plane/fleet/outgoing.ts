@@ -39,6 +39,23 @@ export function writeEntries(tenants: IndexEntry[]): string {
   return write({ type: 'index', tenants })
 }
 
+/** As many in each as a message may hold: a tenant has up to a hundred hostnames. */
+export function* entryPages(entries: Iterable<IndexEntry>): Generator<IndexEntry[]> {
+  let page: IndexEntry[] = []
+  let pageBytes = 0
+  for (const entry of entries) {
+    const bytes = Buffer.byteLength(JSON.stringify(entry)) + 1
+    if (page.length > 0 && pageBytes + bytes > LIMITS.fleetIndexBytesSentMax) {
+      yield page
+      page = []
+      pageBytes = 0
+    }
+    page.push(entry)
+    pageBytes += bytes
+  }
+  if (page.length > 0) yield page
+}
+
 export function writeChange(change: TenantChange, fingerprint: string): Outgoing {
   const { tenant_id, revision, snapshot, problem } = change
   const version = versionOf(revision, fingerprint)

@@ -29,12 +29,15 @@ export interface Mail {
   readonly unsubscribe?: string
 }
 
-/** Of the link in a mail. */
-interface MailedLink {
-  /** When it is dead: who asked for it waits for the mail. */
-  readonly expiresAt: number
+interface MailTurn {
   /** When the mail's turn is; without it now. */
   readonly sentAt?: number
+}
+
+/** Of the link in a mail. */
+interface MailedLink extends MailTurn {
+  /** When it is dead: who asked for it waits for the mail. */
+  readonly expiresAt: number
   /** Where it is of a ticket: what has been voided meanwhile is not sent. */
   readonly ticketHash?: string
 }
@@ -141,10 +144,12 @@ export function createMails({ store, vault, transport, clock, log }: MailsWorld)
       change: TenantChange,
       tenantId: string,
       mail: Mail,
-      link?: MailedLink,
+      more: MailedLink | MailTurn = {},
     ): Promise<void> {
       const mailId = randomUUID()
-      const { expiresAt = null, sentAt = change.nowMs, ticketHash } = link ?? {}
+      const link = 'expiresAt' in more ? more : undefined
+      const { sentAt = change.nowMs } = more
+      const ticketHash = link?.ticketHash
       const kept: KeptMail = { ...mail, ...(ticketHash !== undefined && { ticketHash }) }
       await insertMail(change.queries, {
         mailId,
@@ -154,7 +159,7 @@ export function createMails({ store, vault, transport, clock, log }: MailsWorld)
         createdAt: sentAt, // which is the date in the mail
         nextAt: sentAt,
         kind: link === undefined ? 'notice' : 'link',
-        expiresAt,
+        expiresAt: link?.expiresAt ?? null,
       })
     },
 

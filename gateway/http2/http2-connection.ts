@@ -220,13 +220,17 @@ export class Http2Connection implements Deadlined, Idling {
    * an answer that its client has seen to while an application was at it.
    */
   forget(exchange: Http2Exchange, isReset: boolean, code: number): void {
-    if (this.#exchanges.delete(exchange)) this.#share.end(exchange.head.end)
+    if (this.#exchanges.delete(exchange) && !exchange.isTaken) this.handOver(exchange)
     this.endUpload(exchange)
     if (this.#isNarrow) this.#widen()
     if (this.isFull) this.onTaken()
     else if (this.#heldBytes > 0) this.#count()
     if (this.#exchanges.size === 0) this.#rest()
     if (isReset) this.#spendReset(code)
+  }
+
+  handOver({ head }: Http2Exchange): void {
+    this.#share.end(head.end)
   }
 
   #widen(): void {
@@ -296,7 +300,8 @@ export class Http2Connection implements Deadlined, Idling {
   onWaiting(exchange: Http2Exchange): void {
     const { nowMs } = this.world.deadlines
     if (nowMs - this.#movedAtMs < this.progress.idleMs) return
-    for (const other of this.#exchanges) if (other !== exchange && other.unsentBytes > 0) return
+    for (const other of this.#exchanges)
+      if (other !== exchange && other.deadlineMs < Infinity && other.unsentBytes > 0) return
     this.#movedAtMs = nowMs
     this.#movedBytes = this.#sentBytes
     this.#hasMoved = true

@@ -139,11 +139,21 @@ export class Http2Exchange implements Exchange, ResponseSink {
     this.#isDecided = true
     this.#isOver = true
     const { world } = this.#connection
-    const socket = new StreamSocket(this.#stream, this.#connection)
+    const socket = new StreamSocket(this.#stream, this.#connection, (bytes) =>
+      this.#awaitSocket(bytes),
+    )
     this.#socket = socket
+    this.#connection.handOver(this)
     const reads = new SmallReads(world, this.peerAddress, () => undefined)
     this.body.release(() => reads.countWhole())
     return { socket, leftover: Buffer.alloc(0), reads, open: (lines) => socket.open(lines) }
+  }
+
+  /** The little that it holds is waited for without end, but not what fills the connection together. */
+  #awaitSocket(writtenBytes: number): void {
+    this.#progress.bytes += writtenBytes
+    const isDue = this.#connection.isFull && this.unsentBytes > 0
+    if (isDue && this.#progress.deadlineMs === Infinity) this.#awaitTaking()
   }
 
   #answer(answer: OwnAnswer): void {
@@ -283,6 +293,7 @@ export class Http2Exchange implements Exchange, ResponseSink {
 
   /** The connection is full, or is no more: then nothing is read from the application, or it is. */
   adjustReading(): void {
+    if (this.isTaken) this.#awaitSocket(0)
     if (this.#isOver) return this.#socket?.adjust()
     if (this.#connection.isFull || this.#isFull) return void this.#call?.pause()
     if (this.#isHeld) {
@@ -299,7 +310,8 @@ export class Http2Exchange implements Exchange, ResponseSink {
 
   #checkTaking(nowMs: number): void {
     const { unsentBytes } = this
-    if (unsentBytes === 0 && !this.#isAnswered) this.#progress.deadlineMs = Infinity
+    const isDue = unsentBytes > 0 ? !this.isTaken || this.#connection.isFull : this.#isAnswered
+    if (!isDue) this.#progress.deadlineMs = Infinity
     else if (!this.#progress.check(nowMs, unsentBytes, this.#connection.progress)) this.#cut()
   }
 
@@ -342,7 +354,7 @@ export class Http2Exchange implements Exchange, ResponseSink {
 
   /** A reset tells the client that the answer is not whole. */
   #cut(): void {
-    this.#stream.close(ERROR.internal)
+    this.#stream.close(this.isTaken ? ERROR.cancel : ERROR.internal)
   }
 
   onDeadline(nowMs: number): void {

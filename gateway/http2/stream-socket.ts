@@ -21,6 +21,7 @@ interface StreamSocketConnection {
 export class StreamSocket extends Duplex implements ClientSocket {
   readonly #stream: ServerStream
   readonly #connection: StreamSocketConnection
+  readonly #onWritten: (bytes: number) => void
   /** Asked to wait until its client has taken something. */
   #awaitingRoom: Done | null = null
   /** The stream has enough of it. */
@@ -28,11 +29,16 @@ export class StreamSocket extends Duplex implements ClientSocket {
   #timer: NodeJS.Timeout | undefined
   #unsentBytes = 0
 
-  constructor(stream: ServerStream, connection: StreamSocketConnection) {
+  constructor(
+    stream: ServerStream,
+    connection: StreamSocketConnection,
+    onWritten: (bytes: number) => void,
+  ) {
     // What is not taken waits in the stream, where small pieces of it are put together.
     super({ allowHalfOpen: true, readableHighWaterMark: 0 })
     this.#stream = stream
     this.#connection = connection
+    this.#onWritten = onWritten
     stream
       .on('data', (chunk: Buffer) => this.#onData(chunk))
       .on('end', () => this.push(null))
@@ -61,6 +67,7 @@ export class StreamSocket extends Duplex implements ClientSocket {
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: Done): void {
     this.#isFull = !this.#stream.write(chunk, this.#onTaken)
+    this.#onWritten(chunk.length)
     this.#connection.onWritten(chunk.length)
     this.#awaitingRoom = done
     this.adjust()

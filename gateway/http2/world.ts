@@ -62,5 +62,7 @@ export interface ExchangeConnection<One> {
   keepAlive(afterMs: number): void
   onWaiting(exchange: One): void
   endUpload(exchange: One): void
+  /** It has become a WebSocket: those have limits of their own, and are none of its client's streams. */
+  handOver(exchange: One): void
   forget(exchange: One, isReset: boolean, rstCode: number): void
 }

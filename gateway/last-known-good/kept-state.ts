@@ -8,12 +8,12 @@ import {
   type FleetSettings,
 } from '../../shared/fleet/snapshot.ts'
 import { BUCKET } from './index-buckets.ts'
+import { listEndings, readEndingFiles } from './kept-endings.ts'
 import { isNewer } from '../tenants/synced-revision.ts'
 import { recover, recoverUnread, type Generation, type Recovered } from './recovery.ts'
 import { Roster } from './roster.ts'
 import type { FileKind, FileName, SealedFiles, SealedRead } from './sealed-file.ts'
 import {
-  readEndings,
   readGuard,
   readIndex,
   readPosition,
@@ -75,7 +75,7 @@ export function readKeptState(directory: string, files: SealedFiles, log: Logger
   const tenantFiles = new Map<string, TenantFilesFound>()
   const position = readPosition(files.read(join(directory, 'position'), 'position', ''))
   const settings = readSettings(files.read(join(directory, 'settings'), 'settings', ''))
-  const endings = readEndings(files.read(join(directory, 'endings'), 'endings', ''))
+  const endingsFiles = readEndingFiles(directory, files)
   const { index, isIndexWhole } = readIndexFiles(directory, files, log)
   const kept = position.kind === 'read' ? position.record : null
   // up to here all that had come was written; who has all tenants hands all of them to its workers
@@ -111,15 +111,16 @@ export function readKeptState(directory: string, files: SealedFiles, log: Logger
   report(log, tenants)
   if (position.kind === 'damaged')
     log.error({ reason: position.reason }, 'the kept position is damaged, asking for everything')
-  if (endings.kind === 'damaged')
-    log.error({ reason: endings.reason }, 'the kept ends of sessions are damaged, and lost')
+  for (const { path, damage } of endingsFiles)
+    if (damage !== undefined)
+      log.error({ path, reason: damage }, 'some kept ends of sessions are damaged, and lost')
   const state: StoredState = {
     ...judged,
     handedEpoch: handedEpochOf(position, tenants.length > 0),
     isConfigured: position.kind !== 'missing' || tenants.length > 0,
     isDamaged: judged.isDamaged || position.kind === 'damaged' || !isListed || !isIndexWhole,
     settings: settings.kind === 'read' ? settings.record : null,
-    endings: endings.kind === 'read' ? endings.record : [],
+    endings: endingsFiles.flatMap(({ events }) => events),
     readTenant(tenantId) {
       const open = openIn(directory, files)
       const asTold = readCurrent(open, tenantId)
@@ -129,7 +130,7 @@ export function readKeptState(directory: string, files: SealedFiles, log: Logger
       return recovered
     },
   }
-  return { state, tenantFiles }
+  return { state, tenantFiles, endingsFiles }
 }
 
 const openIn =
@@ -259,7 +260,7 @@ function list(directory: string, log: Logger): Listing {
 }
 
 const KIND_IN = { guard: 'guard', tenants: 'tenant', revoked: 'revoked' } as const
-const OF_ALL = ['position', 'settings', 'endings'] as const
+const OF_ALL = ['position', 'settings'] as const
 
 /** All files that are there; what cannot be listed cannot be sealed anew either, and is left out. */
 export function listKept(directory: string): FileName[] {
@@ -281,7 +282,7 @@ export function listKept(directory: string): FileName[] {
     .filter((name) => BUCKET.test(name))
     .map((name) => ({ path: join(directory, INDEX, name), kind: 'index' as const, owner: name }))
   const ofAll = OF_ALL.map((kind) => ({ path: join(directory, kind), kind, owner: '' }))
-  return [...ofTenants, ...ofIndex, ...ofAll]
+  return [...ofTenants, ...ofIndex, ...ofAll, ...listEndings(directory)]
 }
 
 const ownerOf = (name: string) => name.replace(/\.(?:current|next|previous)$/, '')

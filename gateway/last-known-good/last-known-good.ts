@@ -6,7 +6,8 @@
  *   tenants/<tenant_id>.current, .previous    two generations of the snapshot
  *   revoked/<tenant_id>.current, .previous    two copies of the same revocations
  *   index/00 to ff                            tenants that are there and were not asked for
- *   position, settings, endings
+ *   position, settings
+ *   endings.<number>                          ends of sessions, some in each
  */
 import { chmodSync, mkdirSync } from 'node:fs'
 import { rename, rm } from 'node:fs/promises'
@@ -15,6 +16,7 @@ import type { Logger } from 'pino'
 import type { EnforcementEvent, FleetSettings } from '../../shared/fleet/snapshot.ts'
 import type { SyncedRevision } from '../tenants/synced-revision.ts'
 import { COPIES, FOLDERS, INDEX, listKept, readKeptState, type Folder } from './kept-state.ts'
+import { createKeptEndings } from './kept-endings.ts'
 import { GENERATIONS } from './recovery.ts'
 import type { RevokedState } from '../../shared/enforcement/revoked-state.ts'
 import {
@@ -88,6 +90,7 @@ export function openLastKnownGood(options: LastKnownGoodOptions) {
   /** Beside the tenants' folders; none yet of what has not changed since the start. */
   const ofAll = new Map<string, unknown>()
   const buckets = new Map<string, () => IndexRecord>()
+  const endings = createKeptEndings(directory, files)
 
   const queue = createWriteQueue({
     write,
@@ -131,7 +134,8 @@ export function openLastKnownGood(options: LastKnownGoodOptions) {
     makeFolders()
     const path = join(directory, kind)
     const content = ofAll.get(kind)
-    if (content === undefined) await files.renew({ path, kind, owner: '' })
+    if (kind === 'endings') await endings.write()
+    else if (content === undefined) await files.renew({ path, kind, owner: '' })
     else await files.replace(path, kind, '', content)
     await syncRoot()
   }
@@ -218,9 +222,10 @@ export function openLastKnownGood(options: LastKnownGoodOptions) {
   /** Beside everything else: whoever starts with a new key serves at once. */
   async function renewAll(names: readonly FileName[]): Promise<boolean> {
     const old = Map.groupBy(names, ({ kind, owner }) =>
-      kind === 'index' ? OF_BUCKET + owner : owner,
+      kind === 'index' ? OF_BUCKET + owner : kind === 'endings' ? '' : owner,
     )
     if (old.size === 0) return true
+    endings.renew()
     const asked = [...old].map(([owner, names]) => {
       if (owner === '') return Promise.all(names.map(({ kind }) => queue.push(kind, false)))
       if (owner.startsWith(OF_BUCKET)) return queue.push(owner, false)
@@ -250,7 +255,8 @@ export function openLastKnownGood(options: LastKnownGoodOptions) {
       } catch (error) {
         log.error({ error }, 'cannot prepare the folder of the last known good state')
       }
-      const { state, tenantFiles } = readKeptState(directory, files, log)
+      const { state, tenantFiles, endingsFiles } = readKeptState(directory, files, log)
+      endings.begin(endingsFiles)
       for (const [tenantId, found] of tenantFiles) {
         if (found.guard !== null) guards.set(tenantId, found.guard)
         if (found.hasRevoked) withRevoked.add(tenantId)
@@ -282,7 +288,10 @@ export function openLastKnownGood(options: LastKnownGoodOptions) {
     savePosition: (position: PositionRecord) => keep('position', position, false),
     saveSettings: (settings: FleetSettings) => keep('settings', settings, true),
     /** Of sessions, all that the control plane has yet to hear of. */
-    saveEndings: (endings: readonly EnforcementEvent[]) => keep('endings', endings, true),
+    saveEndings(all: readonly EnforcementEvent[]) {
+      endings.set(all)
+      return queue.push('endings', true)
+    },
     isHealthy: () => queue.isHealthy(),
     close: () => queue.close(),
   }

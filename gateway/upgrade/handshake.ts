@@ -168,15 +168,17 @@ export class Handshake implements UpstreamCall, Deadlined {
     // nothing to send
   }
 
+  /** An application that has not answered has its deadline all the same. */
   pause(): void {
+    if (this.#response === null) return
     this.deadlineMs = Infinity
-    this.#response?.pause()
+    this.#response.pause()
   }
 
   resume(): void {
-    if (this.#isOver) return
+    if (this.#isOver || this.#response === null) return
     this.#await(this.#world.timeouts.idleMs)
-    this.#response?.resume()
+    this.#response.resume()
   }
 
   abort(): void {

@@ -17,6 +17,10 @@ import { FrameTracker, closeFrame, type Ending } from './frames.ts'
  * asking: by the kernel, behind so long a silence, and ten times in as many seconds.
  */
 const KEPT_ALIVE_MS = 60_000
+/** What waits for an application goes on in pieces of so much: one of a byte costs four hundred. */
+const JOINED_BYTES = 4096
+/** Up to here a piece is rather copied than kept. */
+const COPIED_BYTES = 1024
 
 type Done = (error?: Error | null) => void
 
@@ -48,6 +52,8 @@ export class Tunnel extends Duplex implements Deadlined {
   #awaitingRoom: Done | null = null
   /** The application's socket has enough of it. */
   #isFull = true
+  /** It has something that the kernel has not taken; told when that is taken. */
+  #isTakingAwaited = false
   #hasClientEnded = false
   /** The application has ended, and the client has been given all that it said. */
   #isAllSaid = false
@@ -92,8 +98,9 @@ export class Tunnel extends Duplex implements Deadlined {
     if (isSmall && this.#fromClient.isAtBoundary) reads.countWhole()
     else if (!reads.count(chunk.length)) return void this.destroy()
     if (reads.isWaiting) this.#client!.pause()
-    if (isSmall) return this.#gather(chunk)
-    this.#passGathered()
+    if (isSmall || (this.#isTakingAwaited && chunk.length < COPIED_BYTES))
+      return this.#gather(chunk)
+    this.#passAll()
     this.#pass(chunk)
   }
 
@@ -109,13 +116,29 @@ export class Tunnel extends Duplex implements Deadlined {
     if (reads.isWaiting) this.#client!.pause()
   }
 
-  /** Over TLS each record comes by itself: what is small goes on together, once a turn. */
+  /**
+   * Over TLS each record comes by itself: what is small goes on together, once a turn, and while the
+   * application takes nothing once it is much.
+   */
   #gather(chunk: Buffer): void {
     if (this.#gathered.length === 0) setImmediate(this.#passGathered)
     this.#gathered.add(chunk)
+    if (this.#isTakingAwaited && this.#gathered.length >= JOINED_BYTES) this.#passAll()
   }
 
   readonly #passGathered = (): void => {
+    const upstream = this.#upstream!
+    if (this.#gathered.length === 0 || this.#isTakingAwaited) return
+    if (upstream.writableLength === 0 || !upstream.writable) return this.#passAll()
+    this.#isTakingAwaited = true
+    // Nothing, behind all that waits: its write is over when that is.
+    upstream.write(NOTHING, () => {
+      this.#isTakingAwaited = false
+      this.#passGathered()
+    })
+  }
+
+  #passAll(): void {
     if (this.#gathered.length > 0 && !this.destroyed) this.#pass(this.#gathered.take())
   }
 
@@ -142,7 +165,7 @@ export class Tunnel extends Duplex implements Deadlined {
     this.#hasClientEnded = true
     if (this.#isAllSaid) return void this.destroy()
     if (this.isCut) return
-    this.#passGathered()
+    this.#passAll()
     this.push(null)
     this.#linger(this.#world.idleMs)
   }
@@ -206,7 +229,7 @@ export class Tunnel extends Duplex implements Deadlined {
       client.write(closeFrame(code, reason, false))
     client.end()
     if (!this.#hasClientEnded) {
-      this.#passGathered()
+      this.#passAll()
       if (isFree(this.#fromClient)) this.push(closeFrame(code, reason, true))
       this.push(null)
     }
@@ -262,3 +285,4 @@ export class Tunnel extends Duplex implements Deadlined {
 }
 
 const isFree = (frames: FrameTracker): boolean => frames.isAtBoundary && !frames.hasClosed
+const NOTHING = Buffer.alloc(0)

@@ -54,7 +54,7 @@ export function samlEndpoints({ samlConnections, baseUrl }: ApiWorld): readonly 
     operator.patch(ONE, {
       summary: 'Changes a SAML connection; fields you leave out stay.',
       description:
-        'It is a draft again, and leaves the sign-in page, with another `subject_attribute`, and ' +
+        'It is a draft again, and leaves the sign-in page, with another `subject_attribute` or `email_attribute`, and ' +
         'with metadata of another entity ID, another sign-in address, or without any of the ' +
         'certificates so far. `subject_attribute` cannot change once people sign in by the connection.',
       body: SamlPatchBody,

@@ -20,13 +20,20 @@ export interface Expected {
   readonly nowMs: number
 }
 
+interface NameId {
+  readonly value: string
+  readonly format: string
+  /** Another one may be called the same here. */
+  readonly isOfOthers: boolean
+}
+
 export interface GatedAssertion {
   readonly assertionId: string
   /** Of the request that it answers. */
   readonly inResponseTo: string
   /** After which it is worth nothing, with what clocks may differ by. */
   readonly endsAt: number
-  readonly nameId: { readonly value: string; readonly format: string } | undefined
+  readonly nameId: NameId | undefined
   readonly attributes: ReadonlyMap<string, readonly string[]>
   readonly authnContext: string | undefined
   /** In epoch seconds. */
@@ -69,10 +76,20 @@ export function gateAssertion(assertion: XmlElement, expected: Expected): GatedA
     nameId: nameId && {
       value: valueOf(nameId),
       format: attributeOf(nameId, 'Format') ?? '',
+      isOfOthers: isOfOthers(nameId, expected),
     },
     attributes: attributesOf(assertion),
     ...authenticationOf(assertion, expected),
   }
+}
+
+/** A persistent NameID is one person's among those of its qualifiers; without them, of who asks whom (8.3.7). */
+function isOfOthers(nameId: XmlElement, { issuer, audience }: Expected): boolean {
+  const [by = issuer, to = audience] = [
+    attributeOf(nameId, 'NameQualifier'),
+    attributeOf(nameId, 'SPNameQualifier'),
+  ]
+  return by !== issuer || to !== audience
 }
 
 function requireIssuedNow(assertion: XmlElement, { nowMs }: Expected) {

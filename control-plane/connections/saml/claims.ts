@@ -62,8 +62,8 @@ function subjectOf(subject: Subject, email: string | undefined): Subject {
 }
 
 function persistentIn(nameId: GatedAssertion['nameId']): Subject {
-  const isPersistent = nameId !== undefined && nameId.format === PERSISTENT
-  return isPersistent ? { sub: nameId.value } : { problem: 'subject_not_persistent' }
+  if (nameId?.format !== PERSISTENT) return { problem: 'subject_not_persistent' }
+  return nameId.isOfOthers ? { problem: 'subject_of_others' } : { sub: nameId.value }
 }
 
 function onlyIn(attributes: GatedAssertion['attributes'], name: string): Subject {

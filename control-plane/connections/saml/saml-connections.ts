@@ -379,7 +379,10 @@ function differences({ connection, row }: Rows, metadata: ProviderMetadata) {
 const isAnother = (
   changed: readonly string[],
   said: ReturnType<typeof differences> | undefined,
-): boolean => changed.includes('subjectAttribute') || said?.isOther === true
+): boolean => changed.some((name) => NAMES_PEOPLE.has(name)) || said?.isOther === true
+
+/** Who somebody is, and whose account they are connected to by their address. */
+const NAMES_PEOPLE: ReadonlySet<string> = new Set(['subjectAttribute', 'emailAttribute'])
 
 function only<const Name extends string, Of extends Partial<Record<Name, unknown>>>(
   names: readonly Name[],

@@ -114,6 +114,7 @@ const ACTIONS: Readonly<Record<string, string>> = {
   'device.proof.foreign_browser': 'A device check came from another browser',
   'device.forgotten': 'Removed a known browser',
   'email.change_asked': 'Requested an email change',
+  'user.not_notified': 'Did not email a user about a change (too many emails)',
   'integration.checked': 'Ran the integration checks',
   'password.break_glass_used': 'Signed in with a password (emergency access)',
   'password.forgotten': 'Requested a password reset',

@@ -4,6 +4,7 @@
  * it knows nothing that opens it, so there is nothing of theirs to keep out. What was on its way to them
  * by mail opens it no more either.
  */
+import type { Connection } from '../../connections/connections.ts'
 import { domainOfAddress } from '../../connections/email-domain.ts'
 import { connectionOfDomain } from '../../store/queries/connection-domains.ts'
 import { identitiesOfPerson } from '../../store/queries/connections.ts'
@@ -16,10 +17,16 @@ import type { TenantChange } from '../../store/store.ts'
 
 export async function isLinkedByDomain(
   { queries, nowMs }: TenantChange,
-  connectionId: string,
+  {
+    connectionId,
+    preset,
+    organization,
+  }: Pick<Connection, 'connectionId' | 'preset' | 'organization'>,
   user: UserRow,
 ): Promise<boolean> {
   const { tenantId, userId } = user
+  // an address that was verified once stays so at GitHub: who has left the company has it still
+  if (preset === 'github' && organization === null) return false
   const domain = domainOfAddress(user.emailKey)
   if (domain === undefined) return false
   if ((await connectionOfDomain(queries, tenantId, domain)) !== connectionId) return false

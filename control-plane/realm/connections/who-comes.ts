@@ -33,10 +33,11 @@ type World = Pick<RealmWorld, 'store'>
 
 export async function whoComes(
   { store }: World,
-  { tenantId, connectionId, preset, createsPeople }: Connection,
+  connection: Connection,
   { issuer, subject, email, isEmailVerified, name }: UpstreamPerson,
   requestId: string,
 ): Promise<WhoComes> {
+  const { tenantId, connectionId, preset, createsPeople } = connection
   return store.changeOf(tenantId, async (change) => {
     const { queries, nowMs } = change
     await requireTenant(queries, tenantId)
@@ -52,7 +53,7 @@ export async function whoComes(
     const row = { connectionId, issuer, subject, tenantId, createdAt: nowMs }
     const actor = { name: 'realm', requestId }
     const addressed = await findUserByKey(queries, tenantId, 'emailKey', key)
-    if (addressed !== undefined && (await isLinkedByDomain(change, connectionId, addressed))) {
+    if (addressed !== undefined && (await isLinkedByDomain(change, connection, addressed))) {
       const { userId } = addressed
       await insertIdentity(queries, { ...row, userId })
       const content = { user_id: userId, connection_id: connectionId, by: 'domain' }

@@ -223,3 +223,60 @@ t.test('what has not come about uses up nothing that a person is told', async (t
   t.same(await sentOf(told), [])
   t.equal((await newDevice(ada)).length, 1)
 })
+
+t.test(
+  'of what is changed of very many people some are told later, and the rest is on record',
+  async (t) => {
+    const { clock, ada, mails, services } = await start(t)
+    const { store, accountMail } = services
+    const { burst, perSecond } = LIMITS.rateNoticesOfTenant
+    const waitingMax = LIMITS.invitationWaitMsMax / EVERY_MS
+    const rate = { burst: burst + waitingMax, perSecond }
+    const others = (count: number) =>
+      Array.from({ length: count }, (_, at) => ({
+        ...ada,
+        userId: `usr_${at}`,
+        email: `${at}@elsewhere.test`,
+      }))
+    const change = (people: User[]) =>
+      store.change(async (change) => {
+        for (const before of people) {
+          const after = { ...before, email: 'new@acme.test' }
+          await accountMail.tellChangedByOther(change, before, after, 'en')
+        }
+      })
+    const sent = async () => {
+      await services.mails.deliver()
+      return mails.splice(0).map(({ to }) => to)
+    }
+    await change(others(burst + 2))
+    t.equal((await sent()).length, burst)
+    clock.advance(EVERY_MS)
+    t.same(await sent(), [`${burst}@elsewhere.test`])
+    clock.advance(EVERY_MS)
+    t.same(await sent(), [`${burst + 1}@elsewhere.test`])
+    const notices = { kind: 'notices of tenant', key: 'acme', rate }
+    await store.change((change) => takeRate(change, notices, waitingMax - 1))
+    const [first, second] = others(burst + 4).slice(-2)
+    await change([first!])
+    await store.change(async (change) => {
+      const after = { ...second!, passwordHash: 'another' }
+      await accountMail.tellChangedByOther(change, second!, after, 'en')
+      await accountMail.newDevice(change, {
+        user: second!,
+        ip: '192.0.2.1',
+        userAgent: '',
+        atMs: clock.nowMs(),
+      })
+    })
+    t.same(await sent(), [second!.email], 'what only they can do themselves is told at once')
+    const { items } = await services.auditTrail.list({ limit: 50 })
+    const missed = items.filter(({ action }) => action === 'user.not_notified')
+    t.same(
+      missed.map(({ content }) => content),
+      [{ user_id: second!.userId, notice: 'passwordChanged' }],
+    )
+    clock.advance(LIMITS.invitationWaitMsMax)
+    t.same(await sent(), [first!.email])
+  },
+)

@@ -6,7 +6,9 @@ import { LIMITS } from '../../../shared/limits.ts'
 import { movableClock } from '../../support/control-plane.ts'
 import { machineJws, startDevices } from '../../support/devices.ts'
 
-const shown = () => Promise.resolve()
+const shownOf = (tenantId: string) => () => Promise.resolve({ tenantId })
+const shown = shownOf('acme')
+const RATE = LIMITS.rateDeviceCheckIns
 
 void t.test('a hundred thousand that do as they are told all come in', async (t) => {
   const { stackTraceLimit } = Error
@@ -34,28 +36,64 @@ void t.test('a hundred thousand that do as they are told all come in', async (t)
   }
   t.equal(done, 100_000)
   t.equal(longest, LIMITS.deviceCheckInAgainSecondsMax)
-  t.equal(most, LIMITS.rateDeviceCheckIns.burst, 'and never more in a second')
+  t.equal(most, RATE.burst / 2, 'and never more at once: the others have the other half')
 })
 
 void t.test('so many are worked on at once, and no line forms behind them', async (t) => {
   const room = createCheckInRoom({ clock: movableClock(), random: () => 0 })
   const { promise, resolve } = Promise.withResolvers<string>()
-  const under = Array.from({ length: LIMITS.deviceCheckInsAtOnceMax }, () =>
-    room.enter(shown, () => promise),
-  )
-  await t.rejects(
-    room.enter(shown, () => promise),
-    new Refusal('unavailable', { retry_after: 1 }),
-  )
+  const under: Promise<string>[] = []
+  const busy = new Refusal('unavailable', { retry_after: 1 })
+  /** As many as a tenant gets in. */
+  async function fill(tenantId: string) {
+    for (let count = 0; ; count++) {
+      const one = room.enter(shownOf(tenantId), () => promise)
+      const refused = await Promise.race([one.catch(() => true), new Promise(setImmediate)])
+      if (refused === true) {
+        await t.rejects(one, busy)
+        return count
+      }
+      under.push(one)
+    }
+  }
+  const most = LIMITS.deviceCheckInsAtOnceMax
+  const got = [await fill('acme'), await fill('beta'), await fill('gamma')]
+  t.same(got, [most / 2, most / 4, most / 8])
   resolve('done')
-  t.equal((await Promise.all(under)).length, LIMITS.deviceCheckInsAtOnceMax)
+  await Promise.all(under)
   t.equal(await room.enter(shown, () => Promise.resolve('next')), 'next')
+})
+
+void t.test('a tenant whose machines flood leaves those of the others their room', async (t) => {
+  const clock = movableClock()
+  const room = createCheckInRoom({ clock })
+  /** How many of so many get in, and how long the others are told to wait at most. */
+  async function come(tenantId: string, count: number) {
+    let [isIn, longest] = [0, 0]
+    for (let one = 0; one < count; one++)
+      await room
+        .enter(shownOf(tenantId), async () => void isIn++)
+        .catch(
+          ({ fields }: Refusal) => (longest = Math.max(longest, fields['retry_after'] as number)),
+        )
+    return { isIn, longest }
+  }
+  for (let second = 0; second < 30; second += RATE.burst / RATE.perSecond) {
+    t.equal((await come('acme', 2000)).isIn, RATE.burst / 2)
+    t.equal((await come('beta', 2000)).isIn, RATE.burst / 4)
+    t.same(await come('gamma', 30), { isIn: 30, longest: 0 }, 'nobody of it waits')
+    clock.advance((RATE.burst / RATE.perSecond) * 1000)
+  }
+  t.ok((await come('acme', 2000)).longest > 100)
+  const { isIn, longest } = await come('delta', 300)
+  t.equal(isIn, RATE.burst / 4)
+  t.ok(longest < 10, `${longest} seconds: it does not wait for the others`)
 })
 
 void t.test('strangers, and one device again and again, keep no other one out', async (t) => {
   const { machine, checkIn, say } = await startDevices(t)
   const [one, loud] = [await machine(), await machine()]
-  const { burst } = LIMITS.rateDeviceCheckIns
+  const { burst } = RATE
   const nobody = machineJws({ ...loud, deviceId: 'dev_0000000000000000' }, 'checkIn')
   for (let sent = 0; sent <= burst; sent += 20) {
     const some = Array.from({ length: 20 }, (_, at) =>

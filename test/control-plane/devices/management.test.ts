@@ -4,7 +4,6 @@ import { endSessionsOn } from '../../../control-plane/devices/sessions-on-device
 import { readCsv } from '../../../control-plane/requests/csv.ts'
 import { SessionRevoked } from '../../../control-plane/sessions/sessions.ts'
 import type { Queries } from '../../../control-plane/store/engine.ts'
-import { devicesListed } from '../../../control-plane/store/queries/device-lists.ts'
 import { schema } from '../../../control-plane/store/schema.ts'
 import { insertRows } from '../../../control-plane/store/statements.ts'
 import { DAY_MS, HOUR_MS } from '../../../shared/clock.ts'
@@ -77,51 +76,6 @@ void t.test('lists are paged, filtered and searched', async (t) => {
   t.strictSame(await listed('state=revoked'), [gamma])
   t.strictSame(await listed('duplicates=true'), [], 'who was revoked is nobody twice')
   t.match(await operator('GET', `${DEVICES}?state=lost`), { status: 400 })
-})
-
-/** As many more as one that is there; only the oldest of them is looked for. */
-async function copiesOf({ services }: World, many: number) {
-  await services.store.change(async ({ queries }) => {
-    const [row] = await queries.select().from(schema.enrolledDevices)
-    const copies = Array.from({ length: many }, (_, at) => ({
-      ...row!,
-      deviceId: `dev_${String(at).padStart(16, '0')}`,
-      hostname: at === 0 ? 'sought' : 'other',
-    }))
-    await insertRows(queries, schema.enrolledDevices, copies)
-  })
-}
-
-void t.test('very many on one machine are no more to look at than some', async (t) => {
-  const world = await startDevices(t)
-  const { operator } = world
-  const { deviceId } = await world.machine()
-  await copiesOf(world, 3 * LIMITS.devicesOnMachineMax)
-  const { items } = await operator('GET', `${DEVICES}?limit=20`)
-  const { body } = await operator('GET', `${DEVICES}/${deviceId}`)
-  const counts = [...items, body].map((one) => (one['same_machine'] as string[]).length)
-  t.ok(Math.max(...counts) <= LIMITS.devicesOnMachineMax)
-  t.ok(Math.min(...counts) >= LIMITS.devicesOnMachineMax - 1)
-})
-
-void t.test('of very many devices some are looked at, then others have their turn', async (t) => {
-  const world = await startDevices(t)
-  await world.machine()
-  await copiesOf(world, 11_000)
-  let turns = 0
-  const count = () => {
-    turns += 1
-    turn = setImmediate(count)
-  }
-  let turn = setImmediate(count)
-  const filter = { filter: { text: 'sought' }, behind: undefined, limit: 10 }
-  const found = await devicesListed(world.services.store.read, 'acme', filter)
-  clearImmediate(turn)
-  t.same(
-    found.map(({ row }) => row.deviceId),
-    ['dev_0000000000000000'],
-  )
-  t.ok(turns >= 2)
 })
 
 void t.test(

@@ -161,6 +161,48 @@ void t.test('a thousand reports of a gateway are some in each change', async (t)
   t.equal((await store.read.select().from(schema.enforcementEvents)).length, 1000)
 })
 
+void t.test('nor has a gateway that reports a thousand all turns for itself', async (t) => {
+  const { clock, enforcement, receive, sessions, store } = await startReports(t)
+  const count = 200
+  const sids = Array.from({ length: count }, (_, at) => `many-${at}`)
+  for (const sid of sids)
+    await sessions.record({
+      tenantId: 'acme',
+      sid,
+      userId: 'ada',
+      ip: '192.0.2.1',
+      userAgent: 'test',
+      issuedAtMs: clock.nowMs(),
+      expiresAtMs: clock.nowMs() + 3_600_000,
+    })
+  const isEnded = async () =>
+    (await store.read.select().from(schema.revocations)).filter(({ target }) =>
+      sids.includes(target),
+    ).length
+  const found: number[] = []
+  let isOver = false
+  const look = async () => {
+    while (!isOver) {
+      const ended = await isEnded()
+      if (ended > 0 && ended !== found.at(-1)) found.push(ended)
+      await new Promise(setImmediate)
+    }
+  }
+  const looking = look()
+  const about = { tenant_id: 'acme', subject: 'ada', ip: '192.0.2.1' }
+  await receive(sids.map((sid) => ({ ...about, outcome: 'logout', sid })))
+  isOver = true
+  await looking
+  t.ok(found.length > 2, `${found.join(', ')}: others look between some and the next`)
+  t.ok(
+    found.every((ended) => ended % 50 === 0),
+    'fifty in a change',
+  )
+  t.equal(await isEnded(), count)
+  const { items } = await enforcement.list('acme', { limit: 500 })
+  t.equal(items.length, count)
+})
+
 void t.test('who signs out at one gateway is signed out at all of them', async (t) => {
   const { report, events, revocations, sessions, store } = await startReports(t)
   const told: unknown[] = []

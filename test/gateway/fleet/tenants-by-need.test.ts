@@ -2,6 +2,7 @@ import t, { type Test } from 'tap'
 import { IndexBuckets } from '../../../gateway/last-known-good/index-buckets.ts'
 import { openLastKnownGood } from '../../../gateway/last-known-good/last-known-good.ts'
 import { canonicalJson, snapshotHash } from '../../../shared/fleet/digest.ts'
+import { LIMITS } from '../../../shared/limits.ts'
 import { snapshotOf } from '../../support/fleet-source.ts'
 import { damage, DAMAGES, filesOf, fillDisk, restart } from '../../support/kept-files.ts'
 import {
@@ -336,4 +337,33 @@ t.test('with few enough tenants all are sent again', async (t) => {
   await until(() => kindAt(fleet, 'bob') === 'served')
   t.equal(kindAt(fleet, 'dora'), 'unknown')
   await until(() => gateway.link.status().revision === 5)
+})
+
+t.test('very many long hostnames are told of in messages that a gateway takes', async (t) => {
+  const label = 'a'.repeat(60)
+  const hosts = (id: string) =>
+    Array.from({ length: 100 }, (_, at) => `${at}.${id}.${label}.${label}.${label}.example`)
+  const names = Array.from({ length: 250 }, (_, at) => `tenant-${at}`)
+  const control = await startControlPlane(t, BY_NEED)
+  for (const name of names)
+    control.put(name, {
+      edge_urls: Object.fromEntries(hosts(name).map((host) => [host, `https://${host}`])),
+    })
+  // as the store gives them: so many in a page, however large they are
+  const { index } = control.source
+  control.source.index = async function* () {
+    yield (await Array.fromAsync(index())).flat()
+  }
+  const sent: number[] = []
+  const raw = await connectRaw(t, control.port)
+  raw.socket.on('message', (data: Buffer) => sent.push(data.length))
+  await until(() => raw.of('index').flatMap(({ tenants }) => tenants).length === names.length)
+  t.same(
+    raw.of('index').flatMap(({ tenants }) => tenants.map(([id]) => id)),
+    names,
+  )
+  t.ok(Math.max(...sent) <= LIMITS.fleetMessageBytesMax / 2, `${Math.max(...sent)} bytes`)
+  const gateway = startGateway(t, { port: control.port })
+  await control.settled(names.length)
+  t.equal(gateway.registry.byHost(hosts('tenant-249').at(-1)!).kind, 'indexed')
 })

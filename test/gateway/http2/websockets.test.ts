@@ -198,7 +198,7 @@ t.test('tiny frames that the application does not take yet are no buffer each', 
   const windows = { send: 0, receive: 65_536 }
   const stream = new ServerStream(connection as never, 1, request, windows)
   const body = new UnreadBody(stream, {} as never)
-  const socket = new StreamSocket(stream, {} as never)
+  const socket = new StreamSocket(stream, {} as never, () => undefined)
   let joined = 0
   body.release(() => joined++)
   const taken: Buffer[] = []
@@ -223,7 +223,7 @@ t.test('messages go on beside answers that fill the connection', async (t) => {
   const ofStream = { wantsToSend, sendReset: () => undefined, onOver() {} }
   const request = { isWhole: false, isHead: false, length: -1 }
   const stream = new ServerStream(ofStream as never, 1, request, { send: 0, receive: 0 })
-  const socket = new StreamSocket(stream, connection as never)
+  const socket = new StreamSocket(stream, connection as never, () => undefined)
   let isWaitedFor = false
   const timer = {
     unref() {

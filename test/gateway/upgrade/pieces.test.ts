@@ -1,6 +1,6 @@
 /** Frames of a WebSocket in pieces: over TLS each record comes by itself. */
 import type { Socket } from 'node:net'
-import { duplexPair } from 'node:stream'
+import { Duplex, duplexPair } from 'node:stream'
 import { setImmediate as turn } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { Deadlines } from '../../../gateway/wire/deadlines.ts'
@@ -11,7 +11,7 @@ import { Tunnel } from '../../../gateway/upgrade/tunnel.ts'
 import { systemClock } from '../../../shared/clock.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 
-function asSocket(t: Test, stream: ReturnType<typeof duplexPair>[0]) {
+function asSocket(t: Test, stream: Duplex) {
   t.teardown(() => stream.destroy())
   const same = () => stream
   const destroySoon = () => stream.end()
@@ -29,14 +29,17 @@ interface Budgets {
   readonly smallFrames?: Budget
 }
 
-function openTunnel(t: Test, { smallReads = UNLIMITED, smallFrames = UNLIMITED }: Budgets = {}) {
+function openTunnel(
+  t: Test,
+  { smallReads = UNLIMITED, smallFrames = UNLIMITED }: Budgets = {},
+  [, upstream]: Duplex[] = duplexPair(),
+) {
   const clock = { ms: 0, nowMs: () => clock.ms }
   const deadlines = new Deadlines(systemClock)
   t.teardown(() => deadlines.close())
   const tunnel = new Tunnel({ deadlines, nowMs: () => systemClock.nowMs(), idleMs: 5000 })
   t.teardown(() => void tunnel.destroy())
   const [, client] = duplexPair()
-  const [, upstream] = duplexPair()
   const [ofReads, ofFrames] = [new Throttle(smallReads, clock), new Throttle(smallFrames, clock)]
   const told: string[] = []
   const world = {
@@ -46,11 +49,28 @@ function openTunnel(t: Test, { smallReads = UNLIMITED, smallFrames = UNLIMITED }
   }
   const reads = new SmallReads(world, '192.0.2.7', () => undefined)
   const taken = { socket: asSocket(t, client), leftover: Buffer.alloc(0), reads, open: () => 0 }
-  tunnel.attach(taken, asSocket(t, upstream), '')
+  tunnel.attach(taken, asSocket(t, upstream!), '')
   const passed: Buffer[] = []
   tunnel.on('data', (chunk: Buffer) => passed.push(chunk))
   const send = (piece: Buffer) => client.emit('data', piece)
   return { tunnel, reads, passed, send, client, clock, told }
+}
+
+/** An application that takes what it is given when it is told to. */
+function startSlowApplication() {
+  const taken: Buffer[] = []
+  const waiting: (() => void)[] = []
+  const stream = new Duplex({
+    read: () => undefined,
+    write(chunk: Buffer, _encoding, done) {
+      taken.push(chunk)
+      waiting.push(done)
+    },
+  })
+  const takeAll = async () => {
+    for (; waiting.length > 0; await turn()) waiting.shift()!()
+  }
+  return { stream, taken, takeAll }
 }
 
 /** A masked text frame. */
@@ -163,4 +183,40 @@ t.test('what has come before the end goes on before it', async (t) => {
   await turn()
   t.ok(Buffer.concat(passed).subarray(0, whole.length).equals(whole))
   t.ok(Buffer.concat(passed).length > whole.length, 'and our close frame behind it')
+})
+
+t.test('pieces that the application does not take are no buffer each', async (t) => {
+  const { stream, taken, takeAll } = startSlowApplication()
+  const { tunnel, send } = openTunnel(t, {}, [stream, stream])
+  tunnel.pipe(stream)
+  const sent = frameOf('0123456789'.repeat(2000))
+  for (let at = 0; at < sent.length - 1; at += 5) {
+    send(sent.subarray(at, Math.min(at + 5, sent.length - 1)))
+    await turn()
+  }
+  t.equal(taken.length, 1, 'it is at the first')
+  const { writableLength } = stream
+  t.ok(writableLength > 3 * 4096, `${writableLength} bytes wait for it`)
+  await takeAll()
+  const pieces = taken.filter(({ length }) => length > 0)
+  t.ok(pieces.length < 9, `${pieces.length} pieces`)
+  t.ok(Buffer.concat(taken).equals(sent.subarray(0, -1)), 'all of it, in its order')
+  send(sent.subarray(-1))
+  await turn()
+  t.ok(Buffer.concat(taken).equals(sent), 'then each goes on at once')
+})
+
+t.test('what the application has not taken comes before the end', async (t) => {
+  const { stream, taken, takeAll } = startSlowApplication()
+  const { tunnel, send, client } = openTunnel(t, {}, [stream, stream])
+  tunnel.pipe(stream)
+  const sent = frameOf('bye')
+  for (const byte of sent) {
+    send(Buffer.from([byte]))
+    await turn()
+  }
+  client.emit('end')
+  await takeAll()
+  t.ok(Buffer.concat(taken).equals(sent))
+  t.ok(stream.writableFinished)
 })

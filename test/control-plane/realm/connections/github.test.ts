@@ -71,8 +71,21 @@ t.test('an address that nobody has shown to be theirs is none', async (t) => {
   }
   t.equal((await usersOf(world)).length, 2)
   t.strictSame(await identitiesOf(world), [])
-  const { back, claims } = await comes(OCTOCAT)
-  t.match(await claims(back.url), { email: 'octocat@company.example' }, 'a verified one links')
+  t.ok(isAskingForPassword((await comes(OCTOCAT)).back.html), 'one that was verified some day')
+  t.strictSame(await identitiesOf(world), [])
+})
+
+t.test('a verified address of a proven domain connects whom the organization has', async (t) => {
+  const { comes, world, names, connection } = await start(t, { organization: 'acme-corp' })
+  await names.prove(world, connection)
+  await world.users.create(
+    'acme',
+    { username: 'octo', email: 'octocat@company.example', name: 'O', password: '' },
+    { name: 'test', requestId: '' },
+  )
+  const { back, claims } = await comes({ ...OCTOCAT, memberships: { 'acme-corp': ACTIVE } })
+  t.match(await claims(back.url), { email: 'octocat@company.example' })
+  t.equal((await identitiesOf(world)).length, 1)
 })
 
 t.test('nobody is let in by a number that is none', async (t) => {

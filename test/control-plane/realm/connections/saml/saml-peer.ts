@@ -34,6 +34,8 @@ export interface SignWith {
 export interface Person {
   readonly nameId: string
   readonly nameIdFormat?: string | null
+  readonly nameQualifier?: string
+  readonly spNameQualifier?: string
   readonly attributes?: Readonly<Record<string, readonly string[]>>
   readonly authnContext?: string
   readonly authnInstant?: number
@@ -124,7 +126,7 @@ export function assertionXml(fields: Fields, person: Person): string {
   )
   return (
     `<saml:Assertion xmlns:saml="urn:oasis:names:tc:SAML:2.0:assertion"${attribute('ID', fields.assertionId)}${attribute('Version', fields.version)}${attribute('IssueInstant', fields.issuedAt)}>` +
-    `${element('saml:Issuer', fields.issuer)}<saml:Subject><saml:NameID${attribute('Format', format)}>${escaped(nameId)}</saml:NameID>` +
+    `${element('saml:Issuer', fields.issuer)}<saml:Subject><saml:NameID${attribute('Format', format)}${attribute('NameQualifier', person.nameQualifier ?? null)}${attribute('SPNameQualifier', person.spNameQualifier ?? null)}>${escaped(nameId)}</saml:NameID>` +
     `<saml:SubjectConfirmation${attribute('Method', fields.method)}><saml:SubjectConfirmationData${attribute('Recipient', fields.recipient)}${attribute('InResponseTo', fields.confirmedFor)}${attribute('NotBefore', fields.confirmedFrom)}${attribute('NotOnOrAfter', fields.confirmedUntil)}/></saml:SubjectConfirmation></saml:Subject>` +
     `<saml:Conditions${attribute('NotBefore', fields.notBefore)}${attribute('NotOnOrAfter', fields.notOnOrAfter)}>${fields.audience === null ? '' : `<saml:AudienceRestriction>${element('saml:Audience', fields.audience)}</saml:AudienceRestriction>`}${fields.condition}</saml:Conditions>` +
     `<saml:AuthnStatement${attribute('AuthnInstant', person.authnInstant === undefined ? fields.authnInstant : samlTime(person.authnInstant))}${attribute('SessionNotOnOrAfter', fields.sessionUntil)}><saml:AuthnContext><saml:AuthnContextClassRef>${escaped(authnContext ?? 'urn:oasis:names:tc:SAML:2.0:ac:classes:PasswordProtectedTransport')}</saml:AuthnContextClassRef></saml:AuthnContext></saml:AuthnStatement>` +

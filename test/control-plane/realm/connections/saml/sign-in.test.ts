@@ -103,6 +103,36 @@ t.test('an attribute that identifies people, and what may not', async (t) => {
   t.match((await come(byNameId)).sent.xml, 'nameid-format:persistent')
 })
 
+t.test('a NameID of another name space is nobody’s here', async (t) => {
+  const came = await startSaml(t)
+  const { world, tenant, connection } = came
+  for (const other of [
+    { nameQualifier: 'https://idp.mallory.example' },
+    { spNameQualifier: 'https://other.company.example' },
+    { nameQualifier: '' },
+    { nameQualifier: ENTITY_ID, spNameQualifier: ENTITY_ID },
+  ])
+    t.match((await come(came, { ...GRACE, ...other })).back.html, /NameID is qualified for another/)
+  t.strictSame(await identitiesOf(world), [])
+  const { audience } = (await away(world, tenant, connection)).sent
+  const own = { nameQualifier: ENTITY_ID, spNameQualifier: audience }
+  const { back, claims } = await come(came, { ...GRACE, ...own })
+  const { sub } = await claims(back.url)
+  const again = await come(came)
+  t.equal((await again.claims(again.back.url)).sub, sub, 'said or not, it is the same')
+  t.equal((await identitiesOf(world)).length, 1)
+})
+
+t.test('whose address an attribute is counts once it was tested', async (t) => {
+  const { world, connection } = await startSaml(t)
+  const { connectionId } = connection
+  const patch = (settings: object) =>
+    world.samlConnections.patch('acme', connectionId, settings, ACTOR)
+  t.equal((await patch({ nameAttribute: 'cn' })).state, 'active')
+  t.equal((await patch({ emailAttribute: null })).state, 'active', 'as before')
+  t.equal((await patch({ emailAttribute: 'otherMailbox' })).state, 'draft')
+})
+
 t.test('a second factor is asked for here, unless it is mapped', async (t) => {
   const came = await startSaml(t)
   const { world, connection } = came
