@@ -46,7 +46,7 @@ import { acknowledgeEverywhere } from './everywhere.ts'
 import { acceptGateways } from './accept-gateways.ts'
 
 const TOO_OLD =
-  'this gateway is too old for access rules; it answers 503 for the tenant until it is replaced'
+  'this gateway is too old for this tenant’s access rules; it answers 503 for the tenant until it is replaced'
 const RECENT_BYTES_MAX = 32 * 1024 * 1024
 
 export interface FleetHubOptions {
@@ -156,7 +156,7 @@ export function createFleetHub(options: FleetHubOptions) {
     tooOld(tenantId, revision) {
       log.error(
         { gateway_id: gatewayId, tenant_id: tenantId, revision },
-        'a gateway is too old for access rules: the tenant is suspended there until it is replaced',
+        'a gateway is too old for a tenant’s access rules: the tenant is suspended there until it is replaced',
       )
       registry.rejected(gatewayId, tenantId, revision, TOO_OLD)
     },

@@ -25,7 +25,9 @@ t.test('one from before is told that a tenant with rules is suspended', async (t
   t.match(told(fresh, 'ada'), { status: 'published', ...ACCESS })
 
   const ofOld = control.hub.gateways().find(({ gateway_id }) => gateway_id === 'old')
-  t.match(ofOld?.rejections, [{ tenant_id: 'ada', reason: /too old for access rules/ }])
+  t.match(ofOld?.rejections, [
+    { tenant_id: 'ada', reason: /too old for this tenant’s access rules/ },
+  ])
   t.equal(ofOld?.rejections.length, 1)
   const ofFresh = control.hub.gateways().find(({ gateway_id }) => gateway_id === 'fresh')
   t.same(ofFresh?.rejections, [])
