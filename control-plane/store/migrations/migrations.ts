@@ -39,7 +39,6 @@ import { hostnameProofs } from './0075-hostname-proofs.ts'
 import { acmeDns } from './0077-acme-dns.ts'
 import { saml } from './0078-saml.ts'
 import { connectionDomains } from './0079-connection-domains.ts'
-import { devicesOnMachines } from './0081-devices-on-machines.ts'
 
 export interface Migration {
   readonly name: string
@@ -92,5 +91,4 @@ export const migrations: readonly Migration[] = [
   acmeDns,
   saml,
   connectionDomains,
-  devicesOnMachines,
 ]
