@@ -39,7 +39,6 @@ import { hostnameProofs } from './0075-hostname-proofs.ts'
 import { acmeDns } from './0077-acme-dns.ts'
 import { saml } from './0078-saml.ts'
 import { connectionDomains } from './0079-connection-domains.ts'
-import { devicesOnMachines } from './0081-devices-on-machines.ts'
 import { connectorAuthority } from './0082-connector-authority.ts'
 import { personAttributes } from './0084-person-attributes.ts'
 import { machineKeys } from './0085-machine-keys.ts'
@@ -96,7 +95,6 @@ export const migrations: readonly Migration[] = [
   acmeDns,
   saml,
   connectionDomains,
-  devicesOnMachines,
   connectorAuthority,
   personAttributes,
   machineKeys,

@@ -4,9 +4,11 @@ import type { DevicePlatform } from '../../../shared/device/facts.ts'
 import type { DeviceState } from '../../../shared/device/messages.ts'
 import {
   and,
+  count,
   desc,
   eq,
   getTableColumns,
+  gt,
   inArray,
   isNotNull,
   isNull,
@@ -68,7 +70,8 @@ export async function devicesListed(
   tenantId: string,
   { filter, behind, limit }: Listed,
 ) {
-  const isShort = filter.userId !== undefined // found by an index
+  const { userId, isDuplicate = false } = filter
+  const isShort = userId !== undefined || isDuplicate // found by an index, or all at once
   const found: Awaited<ReturnType<typeof devicesBetween>> = []
   for (let from = behind; ;) {
     const end = isShort ? undefined : await endOfLook(queries, tenantId, from)
@@ -97,7 +100,7 @@ async function devicesBetween(
     .select(WITH_POSTURE)
     .from(table)
     .leftJoin(postures, eq(postures.deviceId, table.deviceId))
-    .where(and(eq(table.tenantId, tenantId), isWithin, isMeant(filter)))
+    .where(and(eq(table.tenantId, tenantId), isWithin, isMeant(queries, tenantId, filter)))
     .orderBy(...NEWEST_FIRST)
     .limit(limit)
 }
@@ -114,14 +117,7 @@ async function endOfLook(queries: Queries, tenantId: string, from: Place | undef
   return end
 }
 
-/** By `enrolled_devices_twice`: of very many on one machine two are looked at. */
-const isTwice = sql`2 = (SELECT count(*) FROM (
-  SELECT 1 FROM enrolled_devices AS same
-  WHERE same.tenant_id = ${table.tenantId} AND same.machine_hash = ${table.machineHash}
-    AND same.revoked_at IS NULL
-  LIMIT 2) AS found)`
-
-function isMeant(filter: DeviceFilter): SQL | undefined {
+function isMeant(queries: Queries, tenantId: string, filter: DeviceFilter): SQL | undefined {
   const { state, platform, userId, text = '', isDuplicate } = filter
   const sought = text.toLowerCase()
   return and(
@@ -131,7 +127,17 @@ function isMeant(filter: DeviceFilter): SQL | undefined {
     text === ''
       ? undefined
       : sql`(instr(lower(${table.hostname}), ${sought}) > 0 or ${table.deviceId} = ${sought})`,
-    isDuplicate === true ? isTwice : undefined,
+    isDuplicate === true
+      ? inArray(
+          table.machineHash,
+          queries
+            .select({ machineHash: table.machineHash })
+            .from(table)
+            .where(and(eq(table.tenantId, tenantId), isKept))
+            .groupBy(table.machineHash)
+            .having(gt(count(), 1)),
+        )
+      : undefined,
   )
 }
 
