@@ -25,7 +25,7 @@ t.test('a user from the invitation to the end', { skip: WITHOUT_CHROMIUM }, asyn
   await page.getByRole('button', { name: 'Create user' }).click()
   t.match(await page.textContent('.receipt'), /created\. An invitation is on its way/)
   t.equal(await page.textContent('h1'), 'Bob <b>Builder</b>')
-  await page.getByRole('link', { name: 'Edit' }).click()
+  await page.getByRole('link', { name: 'Edit', exact: true }).click()
   await page.fill('[name=name]', 'Bob Builder')
   await page.getByRole('button', { name: 'Save' }).click()
   t.match(await page.textContent('.receipt'), 'Changes to Bob Builder saved.')

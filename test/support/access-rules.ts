@@ -98,8 +98,8 @@ function truthsOf(clause: AllowClause, who: AccessFacts): Truth[] {
     if (condition === 'max_age') return said(who.nowSeconds - who.authTime <= Number(wish))
     const isNegated = condition.startsWith('not_')
     const truth = condition.endsWith('group')
-      ? inGroup(String(wish), who)
-      : inNetwork(String(wish), who)
+      ? inGroup(wish as string, who)
+      : inNetwork(wish as string, who)
     if (!isNegated || truth === 'unknown') return truth
     return truth === 'yes' ? 'no' : 'yes'
   })
