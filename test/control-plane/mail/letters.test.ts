@@ -47,7 +47,8 @@ t.test(
   'in English, each paragraph begins with a capital; in German, the first goes on',
   async (t) => {
     const names = { application: 'Acme', tenant: 'Acme', name: 'Ada', email: 'ada', by: 'Grace' }
-    const facts = { ...names, browser: 'Firefox', link: 'https://id.example/' }
+    const asked = { browser: 'Firefox', ip: '192.0.2.1', at: 'today', code: '1234 5678' }
+    const facts = { ...names, ...asked, link: 'https://id.example/' }
     for (const [language, lowest] of [
       ['en', 0],
       ['de', 1],

@@ -154,7 +154,9 @@ t.test('discovery names what there is and nothing else', async (t) => {
   t.same(document.token_endpoint_auth_methods_supported, [
     'client_secret_basic',
     'client_secret_post',
+    'private_key_jwt',
   ])
+  t.same(document.token_endpoint_auth_signing_alg_values_supported, ['ES256', 'RS256', 'EdDSA'])
   for (const absent of [
     'registration_endpoint',
     'device_authorization_endpoint',
