@@ -2,6 +2,7 @@
  * The public listener: realms and API behind one address. Every answer has its request id, and
  * every request its one line in the log, without the query: keys and tickets travel there.
  */
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
@@ -58,6 +59,8 @@ export function createPublicServer(world: ServerWorld): Server {
   const admission = createAdmission()
   const credentials = createKnownCredentials({ clock })
   const readAddress = createAddressReader(trustedProxies)
+  /** On behalf of nobody: the answer of one request may begin the next one of its connection. */
+  const asNobody = AsyncLocalStorage.snapshot()
   const api = getRequestListener((request, env) => app.fetch(request, env), {
     overrideGlobalObjects: false,
     autoCleanupIncoming: false, // drainAfterAnswer does it, and lets the answer arrive
@@ -95,7 +98,7 @@ export function createPublicServer(world: ServerWorld): Server {
     drainAfterAnswer(request, response)
     const begin = () => {
       if (world.sendToTls?.(request, response, connections.peerOf(request.socket)) !== true)
-        span.run(() => work(path))
+        asNobody(() => span.run(() => work(path)))
     }
     const isBegun = connections.begin(request.socket, response, begin)
     if (!isBegun) refuse(response, UNREAD)

@@ -4,6 +4,7 @@
  * https://www.haproxy.org/download/3.0/doc/proxy-protocol.txt
  */
 import type { Socket } from 'node:net'
+import { MINUTE_MS } from './clock.ts'
 import { parseProxyHeader, type ProxyHeader } from './proxy-header.ts'
 
 /** Who a connection is from; what is left out is as the socket itself says. */
@@ -12,12 +13,21 @@ export type Proxied = Pick<ProxyHeader, 'peerAddress' | 'isSecure'>
 interface ProxyProtocolOptions {
   /** From the connection to the end of the header. */
   readonly headMs: number
+  /** Once a minute: behind a balancer that sends none, anybody could fill a log. */
   readonly onMalformed?: (balancer: string) => void
 }
 
 export function createProxyProtocol({ headMs, onMalformed }: ProxyProtocolOptions) {
   let pending = 0
+  let toldMs = -Infinity
   let whenSettled: (() => void) | undefined
+
+  function tell(balancer: string) {
+    const nowMs = performance.now()
+    if (nowMs - toldMs < MINUTE_MS) return
+    toldMs = nowMs
+    onMalformed?.(balancer)
+  }
 
   return {
     /** Reads the header and hands on, paused, with all that came behind it put back; or closes. */
@@ -44,7 +54,7 @@ export function createProxyProtocol({ headMs, onMalformed }: ProxyProtocolOption
         const header = parseProxyHeader(held)
         if (header === 'incomplete') return
         if (header === 'malformed') {
-          onMalformed?.(balancer)
+          tell(balancer)
           return refuse()
         }
         leave()

@@ -45,7 +45,7 @@ export function createSpanSender(world: SpanSenderWorld) {
   }
   const waiting: unknown[] = []
   let [dropped, second, inSecond] = [0, 0, 0]
-  let isFailing = false
+  let trouble: '' | 'traces have to wait' | 'traces are lost' = ''
   let pausedUntilMs = 0
   let sending: Promise<void> | undefined
   const ending = new AbortController()
@@ -65,17 +65,13 @@ export function createSpanSender(world: SpanSenderWorld) {
         await answer.body?.cancel()
         if (LATER.includes(answer.status)) pause(answer.headers.get('retry-after'), spans)
         if (!answer.ok) throw new Error(`status ${answer.status}`)
-        if (isFailing) log.info({ endpoint }, 'the collector takes traces again')
-        isFailing = false
+        if (trouble !== '') log.info({ endpoint }, 'the collector takes traces again')
+        trouble = ''
       } catch (error) {
         dropped += spans.length
-        const isPaused = clock.nowMs() < pausedUntilMs
-        if (!isFailing)
-          log.warn(
-            { endpoint, error, dropped },
-            isPaused ? 'traces have to wait' : 'traces are lost',
-          )
-        isFailing = true
+        const now = spans.length > 0 ? 'traces are lost' : 'traces have to wait'
+        const isWorse = trouble === '' || (trouble !== now && now === 'traces are lost')
+        if (isWorse) log.warn({ endpoint, error, dropped }, (trouble = now))
         return
       }
     }

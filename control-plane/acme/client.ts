@@ -129,7 +129,7 @@ export function createAcmeClient(world: AcmeClientWorld) {
 
   async function send(url: string, sent: Sent): Promise<Answer> {
     if (world.tracing === undefined) return sendNow(url, sent)
-    const attributes = { to: 'acme', 'server.address': new URL(url).host }
+    const attributes = { to: 'acme', 'server.address': URL.parse(url)?.host ?? '' }
     return world.tracing.span('outgoing', { kind: 'client', attributes }, async (span) => {
       const answer = await sendNow(url, sent)
       span.set('http.response.status_code', answer.status)

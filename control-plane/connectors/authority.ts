@@ -97,14 +97,13 @@ export function createAuthority({ store, vault }: { store: Store; vault: Vault }
   }
 
   return {
-    /** 32 bytes in base64url. */
-    publicKey: async (): Promise<string> => publicOf((await find()).current),
-
-    /** With what leads to its key from those of before. */
+    /** With its key, and what leads to that from those of before. */
     async sign(list: Omit<GatewayList, 'authorities'>) {
       const { current, next, handovers } = await find()
-      const authorities = [current, ...(next === undefined ? [] : [next])].map(publicOf)
-      return { document: jws(GATEWAY_LIST_TYPE, { ...list, authorities }, current), handovers }
+      const signer = publicOf(current)
+      const authorities = next === undefined ? [signer] : [signer, publicOf(next)]
+      const document = jws(GATEWAY_LIST_TYPE, { ...list, authorities }, current)
+      return { document, signer, handovers }
     },
 
     /** With so many of the connectors that have not confirmed the next one. */
@@ -165,6 +164,7 @@ const withoutIt = (count: number) =>
 
 const pemOf = (key: KeyObject) => String(key.export({ format: 'pem', type: 'pkcs8' }))
 const newPem = () => pemOf(generateKeyPairSync('ed25519').privateKey)
+/** 32 bytes in base64url. */
 const publicOf = (key: KeyObject) => key.export({ format: 'jwk' }).x ?? ''
 
 function jws(typ: string, content: object, key: KeyObject): string {

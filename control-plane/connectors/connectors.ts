@@ -192,8 +192,8 @@ export function createConnectors(world: ConnectorsWorld) {
         const { row, joined } = await requireToken(change.queries, token, publicKey, change.nowMs)
         return joined ?? admit(change, row, joining)
       })
-      const { document } = await documentFor(tenantId, connectorId)
-      return { tenantId, connectorId, keyId, document, authority: await authority.publicKey() }
+      const { document, signer } = await documentFor(tenantId, connectorId)
+      return { tenantId, connectorId, keyId, document, authority: signer }
     },
 
     /** Which gateways there are; `nextKeyId` of a rotation. Written is only what is new. */

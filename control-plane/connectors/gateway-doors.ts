@@ -114,7 +114,10 @@ export function createGatewayDoors({ store, clock }: { store: Store; clock: Cloc
   }
 }
 
-/** Of what else is signed with it something has changed: the next list has a higher number. */
+/**
+ * The next list has a higher number: something else that is signed with it has changed, or lists may
+ * have been given that this database knows nothing of.
+ */
 export async function raiseListNumber(queries: Queries): Promise<void> {
   const named = eq(schema.facts.name, FACT)
   const [row] = await queries.select().from(schema.facts).where(named)

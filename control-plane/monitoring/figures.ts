@@ -14,7 +14,6 @@ import {
   rollUp,
 } from '../store/queries/figures.ts'
 import {
-  additionsWithin,
   deleteRefusalsBefore,
   deleteServiceFiguresBefore,
   mostRefused,
@@ -77,7 +76,6 @@ export function createFigures({ store, clock }: { store: Store; clock: Clock }) 
       const { fromMs, toMs, step } = span
       const series = openSeries(span)
       series.add(await serviceFiguresWithin(store.read, step, fromMs, toMs))
-      series.add(await additionsWithin(store.read, fromMs, toMs))
       return series.whole()
     },
 

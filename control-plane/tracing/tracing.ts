@@ -62,21 +62,24 @@ interface TracingWorld {
   readonly everyMs?: number
 }
 
-/** Of one that is sampled. What goes on behind its end begins a trace of its own. */
-interface Place {
+/** Of one that is sampled. */
+interface SampledPlace {
+  readonly trace: { isOver: boolean; spans: number }
   readonly traceId: string
   readonly spanId: string
-  readonly trace: { isOver: boolean; spans: number }
   readonly span: Span
 }
 
+/** What goes on behind its end begins a trace of its own. */
+type Place = SampledPlace | { readonly trace: { isOver: boolean }; readonly span: undefined }
+
 export type Tracing = ReturnType<typeof createTracing>
 
-const NOT_SAMPLED = 'not sampled'
+const notSampled = (): Place => ({ trace: { isOver: false }, span: undefined })
 
 export function createTracing(world: TracingWorld) {
   const { settings, clock, random = Math.random } = world
-  const places = new AsyncLocalStorage<Place | typeof NOT_SAMPLED>()
+  const places = new AsyncLocalStorage<Place>()
   const listeners: ((timed: Timed) => void)[] = []
   const sender = settings && createSpanSender({ ...world, ...settings, program: 'control-plane' })
 
@@ -91,9 +94,10 @@ export function createTracing(world: TracingWorld) {
   }
 
   /** Undefined: it has no span. */
-  function under(place: Place | typeof NOT_SAMPLED | undefined, traceparent = '') {
-    if (place === NOT_SAMPLED || sender === null) return undefined
+  function under(place: Place | undefined, traceparent = '') {
+    if (sender === null) return undefined
     if (place !== undefined && !place.trace.isOver) {
+      if (place.span === undefined) return undefined
       if (place.trace.spans >= LIMITS.traceSpansPerTraceMax) return undefined
       place.trace.spans++
       return { traceId: place.traceId, parentSpanId: place.spanId, trace: place.trace }
@@ -140,11 +144,11 @@ export function createTracing(world: TracingWorld) {
     /** Part of what is under way, or a beginning. */
     async span<T>(name: string, wish: SpanWish, work: (span: Span) => Promise<T>): Promise<T> {
       const at = places.getStore()
-      const isBeginning = typeof at !== 'object' || at.trace.isOver
+      const isBeginning = at === undefined || at.trace.isOver
       const above = under(at)
       const { span, place, end } = begin(name, wish, above)
       let isFailed = false
-      const within = sender === null ? at : (place ?? (isBeginning ? NOT_SAMPLED : at))
+      const within = sender === null ? at : (place ?? (isBeginning ? notSampled() : at))
       try {
         return await (within === undefined || within === at
           ? work(span)
@@ -155,7 +159,7 @@ export function createTracing(world: TracingWorld) {
         throw error
       } finally {
         end(isFailed)
-        if (place !== undefined && isBeginning) place.trace.isOver = true
+        if (within !== undefined && isBeginning) within.trace.isOver = true
       }
     },
 
@@ -163,20 +167,20 @@ export function createTracing(world: TracingWorld) {
     request(name: string, wish: SpanWish, traceparent = ''): OpenSpan {
       const above = under(undefined, traceparent)
       const { span, place, end } = begin(name, { kind: 'server', ...wish }, above)
+      const within = sender === null ? undefined : (place ?? notSampled())
       return {
         set: span.set,
-        run: (work) => (sender === null ? work() : places.run(place ?? NOT_SAMPLED, work)),
+        run: (work) => (within === undefined ? work() : places.run(within, work)),
         end(isFailed) {
           end(isFailed)
-          if (place !== undefined) place.trace.isOver = true
+          if (within !== undefined) within.trace.isOver = true
         },
       }
     },
 
     /** Of what is under way here. */
     note(key: string, value: string | number): void {
-      const at = places.getStore()
-      if (typeof at === 'object') at.span.set(key, value)
+      places.getStore()?.span?.set(key, value)
     },
 
     /** Told of everything, whether it has a span or not. */

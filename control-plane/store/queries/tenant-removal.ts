@@ -46,7 +46,10 @@ const AT_ONCE = [
   schema.serviceUses,
 ] as const
 
-/** What it has been writing ever since; mails first, as they are still on their way. */
+/**
+ * What it has been writing ever since; mails first, as they are still on their way. What it has added
+ * to the figures of all is not among them: it has been taken over within a minute.
+ */
 const LEFT_BEHIND = [
   schema.mails,
   schema.logoutNotices,
@@ -79,7 +82,6 @@ const LEFT_BEHIND = [
   schema.signIns,
   schema.enforcementEvents,
   schema.figures,
-  schema.figureAdditions,
   schema.tenantRefusals,
   schema.outbox,
 ] as const

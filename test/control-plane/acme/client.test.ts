@@ -3,6 +3,8 @@ import { createPrivateKey, generateKeyPairSync, X509Certificate } from 'node:cry
 import { createServer } from 'node:http'
 import t, { type Test } from 'tap'
 import { createAcmeClient, thumbprintOf } from '../../../control-plane/acme/client.ts'
+import { AcmeProblem } from '../../../control-plane/acme/problem.ts'
+import { noTracing } from '../../../control-plane/tracing/tracing.ts'
 import { certificateRequest } from '../../../control-plane/acme/csr.ts'
 import { NO_PEBBLE, startPebble } from '../../support/pebble.ts'
 import { listening } from '../../support/wire.ts'
@@ -104,4 +106,16 @@ void t.test('an account that is bound to one outside', { skip: NO_PEBBLE }, asyn
   const key = newKey()
   const account = await clientOf(t, pebble, key, { keyId: 'kid-1', hmacKey }).account()
   t.equal(await clientOf(t, pebble, key).account(), account, 'which is asked for once')
+})
+
+void t.test('an address that is none is the trouble of its authority, traced or not', async (t) => {
+  for (const tracing of [undefined, noTracing()]) {
+    const client = createAcmeClient({
+      ...{ directory: 'nowhere', key: newKey(), email: null, profile: null, tracing },
+      nowMs: () => Date.now(),
+      signal: new AbortController().signal,
+    })
+    t.teardown(() => client.close())
+    await t.rejects(client.account(), AcmeProblem)
+  }
 })

@@ -83,6 +83,22 @@ void t.test('it takes its place once all connectors have confirmed it', async (t
   )
 })
 
+void t.test('who joins while the key is replaced is told the key of its list', async (t) => {
+  const { joined, rotate, services } = await start(t)
+  await joined()
+  const { connectorAuthority } = services
+  const { sign } = connectorAuthority
+  await rotate({ phase: 'prepare' })
+  connectorAuthority.sign = async (list) => {
+    const signed = await sign(list)
+    connectorAuthority.sign = sign
+    await rotate({ phase: 'promote', force: true })
+    return signed
+  }
+  const who = await joined()
+  await t.resolves(readDocument(who.document, who.authority))
+})
+
 void t.test('a connector whose tenant has another mode by now holds nobody up', async (t) => {
   const { joined, rotate, operator } = await start(t)
   await joined()

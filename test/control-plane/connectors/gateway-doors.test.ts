@@ -4,7 +4,10 @@ import type { AddressInfo } from 'node:net'
 import { pino } from 'pino'
 import t from 'tap'
 import { startFleetLink } from '../../../gateway/fleet/fleet-link.ts'
-import { systemClock } from '../../../shared/clock.ts'
+import { makeSafe } from '../../../control-plane/recovery/make-safe.ts'
+import { eq } from '../../../control-plane/store/drizzle.ts'
+import { schema } from '../../../control-plane/store/schema.ts'
+import { MINUTE_MS, systemClock } from '../../../shared/clock.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { readDocument, startConnectors } from '../../support/connectors.ts'
 import { FLEET_KEY, temporaryFolder } from '../../support/control-plane.ts'
@@ -52,6 +55,34 @@ void t.test('the list changes with the gateways, and its number rises then alone
   t.notOk(left.gateways.some(({ gateway_id }) => gateway_id === 'edge-1'))
   t.ok(left.sequence > one.sequence, 'whatever our clock says')
 })
+
+void t.test(
+  'a database from a backup has no list that connectors take for an older one',
+  async (t) => {
+    const world = await startConnectors(t)
+    const { services, joined, clock } = world
+    const { gatewayDoors, store } = services
+    const who = await joined()
+    await gatewayDoors.connected('edge-1', DOOR)
+    const before = await listOf(world, who)
+    const isNumber = eq(schema.facts.name, 'connector_gateways')
+    const [row] = await store.read.select().from(schema.facts).where(isNumber)
+    clock.advance(MINUTE_MS)
+    await gatewayDoors.connected('edge-2', OTHER)
+    const newest = await listOf(world, who)
+    t.ok(newest.sequence > before.sequence)
+
+    clock.advance(MINUTE_MS)
+    await store.change(async ({ queries }) => {
+      await queries.update(schema.facts).set(row!).where(isNumber)
+      await queries.delete(schema.gatewayDoors).where(eq(schema.gatewayDoors.gatewayId, 'edge-2'))
+    })
+    await makeSafe(store, clock)
+    const restored = await listOf(world, who)
+    t.strictSame(restored.gateways, before.gateways)
+    t.ok(restored.sequence > newest.sequence, `${restored.sequence} after ${newest.sequence}`)
+  },
+)
 
 void t.test('a gateway that is removed is named to nobody from then on', async (t) => {
   const world = await startConnectors(t)

@@ -4,6 +4,7 @@ import { connect, type Socket } from 'node:net'
 import { once } from 'node:events'
 import t from 'tap'
 import { createAdmission, type Priority } from '../../../control-plane/listener/admission.ts'
+import { asStranger, isStrangers } from '../../../control-plane/store/precedence.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { SECRETS } from '../../support/programs.ts'
 import { REALM, startListener } from './served.ts'
@@ -229,4 +230,22 @@ t.test('on the wire: too many of one address at once are told to come again', as
   t.match(refused[0], /retry-after: 1/i)
   t.equal(begun, most)
   t.ok(LIMITS.admissionWaitingMax >= LIMITS.admissionWaitingPerAddressMax)
+})
+
+t.test('on the wire: a request is begun as itself behind one of a stranger', async (t) => {
+  const seen: string[] = []
+  const listener = await startListener(t, (request, response) => {
+    seen.push(`${request.url!.at(-1)} ${isStrangers()}`)
+    const answer = async () => {
+      await new Promise((resolve) => setImmediate(resolve))
+      response.end()
+    }
+    return request.url!.endsWith('0') ? asStranger(answer) : answer()
+  })
+  const socket = connect(listener.port, '127.0.0.1').resume()
+  const head = (name: number, more = '') =>
+    `GET ${REALM}/${name} HTTP/1.1\r\nHost: a\r\n${more}\r\n`
+  socket.write(head(0) + head(1) + head(2, 'Connection: close\r\n'))
+  await once(socket, 'close')
+  t.same(seen, ['0 false', '1 false', '2 false'])
 })

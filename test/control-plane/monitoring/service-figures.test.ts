@@ -55,6 +55,19 @@ void t.test('what tenants are counted for is counted for the service, at every s
   t.match(own, { times: [START_MS, START_MS + MINUTE_MS], lines: [{ counts: [2, 0] }, {}] })
 })
 
+void t.test('what a tenant has added stays when it is removed', async (t) => {
+  const { add, figures, tenants, jobs } = await startFigures(t)
+  await add('acme', denied(2))
+  await tenants.remove('acme', ACTOR)
+  await jobs.run()
+  const day = {
+    fromMs: START_MS - HOUR_MS / 2,
+    toMs: START_MS + HOUR_MS / 2,
+    step: 'hour',
+  } as const
+  t.match((await figures.seriesOfAll(day)).lines, [{ total: 2 }])
+})
+
 void t.test(
   'the tenants that are refused most are known hour by hour and day by day',
   async (t) => {

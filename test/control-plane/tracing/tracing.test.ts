@@ -121,6 +121,41 @@ t.test('what was not chosen has no parts that are', async (t) => {
   t.same(await sent(), [])
 })
 
+t.test('what is done behind the answer of one that was not chosen may be', async (t) => {
+  let turn = 0
+  const { tracing, sent } = await start(t, 0.5, () => (turn++ === 0 ? 0.9 : 0))
+  const answered = Promise.withResolvers<void>()
+  const request = tracing.request('request', {})
+  const later = request.run(async () => {
+    await answered.promise
+    await tracing.span('outgoing', {}, () => tracing.span('change', {}, () => Promise.resolve()))
+  })
+  request.end(false)
+  answered.resolve()
+  await later
+  t.same(
+    (await sent()).map(({ name }) => name),
+    ['change', 'outgoing'],
+  )
+})
+
+t.test('what goes on behind a job that was not chosen may be, too', async (t) => {
+  let turn = 0
+  const { tracing, sent } = await start(t, 0.5, () => (turn++ === 0 ? 0.9 : 0))
+  const done = Promise.withResolvers<void>()
+  let later = Promise.resolve()
+  await tracing.span('job', {}, async () => {
+    later = done.promise.then(() => tracing.span('outgoing', {}, () => Promise.resolve()))
+    await tracing.span('change', {}, () => Promise.resolve())
+  })
+  done.resolve()
+  await later
+  t.same(
+    (await sent()).map(({ name }) => name),
+    ['outgoing'],
+  )
+})
+
 t.test('a failure says what kind it is, and nothing that was asked', async (t) => {
   const { tracing, sent, bodies } = await start(t)
   const secret = 'ada@example.test'

@@ -157,6 +157,29 @@ t.test(
   },
 )
 
+t.test('what is lost behind what had to wait is said, too', async (t) => {
+  let answer: { status: number; retryAfter?: string } = { status: 503, retryAfter: '1' }
+  const { endpoint } = await startCollector(t, () => answer)
+  const { traces, add, lines, pass } = start(t, endpoint)
+  const told = () => lines.map(({ msg }) => msg)
+  add()
+  await traces.flush()
+  pass(1000)
+  answer = { status: 500 }
+  for (let count = 0; count < 3; count++) {
+    add()
+    await traces.flush()
+  }
+  t.same(told(), ['traces have to wait', 'traces are lost'])
+  answer = { status: 503, retryAfter: '1' }
+  add()
+  await traces.flush()
+  answer = { status: 200 }
+  pass(1000)
+  await traces.flush()
+  t.same(told().slice(2), ['the collector takes traces again'])
+})
+
 t.test('an answer that says nothing of when loses what was sent, and no more', async (t) => {
   for (const answer of [
     { status: 429 },

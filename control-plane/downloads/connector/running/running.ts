@@ -2,9 +2,8 @@
  * A connector that runs: its tunnel, the list of gateways that it follows, and its key. The control
  * plane is asked now and then; nothing that serves requests waits for its answer.
  */
-import type { GatewayList } from '../../../../shared/connector/requests.ts'
 import { VERSION } from '../../../../shared/version.ts'
-import { readStateDocument } from '../service/gateway-list.ts'
+import { readStateDocument, type SignedList } from '../service/gateway-list.ts'
 import type { Proxies } from '../../resident/proxies.ts'
 import type { Service } from '../service/service.ts'
 import { openKey } from '../state/own-keys.ts'
@@ -42,7 +41,7 @@ export function createRunning(world: RunningWorld) {
   const { joined, state, proxies, log, upMs, random } = world
   const stopping = new AbortController()
   const sleeper = createSleeper(stopping.signal)
-  let list: GatewayList | undefined
+  let list: SignedList | undefined
   let document = ''
   let isKept = true
   let isFailureTold = false
@@ -80,11 +79,22 @@ export function createRunning(world: RunningWorld) {
     })
   }
 
-  /** '' once it is followed; else why it is not. */
+  /** By the list that is followed, once there is one, also if that cannot be written down. */
+  function believed() {
+    const current = identity.current()
+    if (list === undefined) return current
+    const { signer, authorities = [signer, current.next_authority] } = list
+    return { ...current, authority: signer, next_authority: authorities[1] }
+  }
+
+  /**
+   * '' once it is followed; else why it is not. Numbers are of one key: whoever has got hold of the
+   * one before could have given the highest there is.
+   */
   async function take(given: string, handovers?: readonly string[]): Promise<string> {
-    const read = readStateDocument({ document: given, handovers }, identity.current())
+    const read = readStateDocument({ document: given, handovers }, believed())
     if (typeof read === 'string') return read
-    if (list !== undefined && read.sequence < list.sequence)
+    if (list?.signer === read.signer && read.sequence < list.sequence)
       return `it is older (${read.sequence}) than the one that is kept (${list.sequence})`
     if (given !== document) {
       const { sequence, gateways } = (list = read)
@@ -131,7 +141,9 @@ export function createRunning(world: RunningWorld) {
   async function askOnce(failures: number): Promise<{ waitMs: number; failures: number }> {
     const failed = { waitMs: backoffMs(failures, random), failures: failures + 1 }
     try {
-      const answer = await ownKey.ask(stopping.signal, confirmed())
+      // a control plane of the release before, put back, refuses a field that it does not know
+      const authority = failures % 2 === 0 ? confirmed() : undefined
+      const answer = await ownKey.ask(stopping.signal, authority)
       const refusal = await take(answer.document, answer.handovers)
       tellProblem(refusal === '' ? '' : `its list of gateways is not used: ${refusal}`)
       if (refusal !== '') return failed
@@ -178,8 +190,10 @@ export function createRunning(world: RunningWorld) {
     async start(): Promise<void> {
       const kept = await state.readList()
       const refusal = kept === null ? '' : await take(kept)
-      if (refusal === '') isKept = true
-      else log.warn({ error: refusal }, 'the saved list of gateways is not used')
+      if (refusal === '') {
+        isKept = true
+        await keep() // it may have ended before that was done
+      } else log.warn({ error: refusal }, 'the saved list of gateways is not used')
       ownKey.resume()
       watching = watch()
     },

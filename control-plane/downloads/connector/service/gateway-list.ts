@@ -26,11 +26,14 @@ interface StateDocuments {
   readonly handovers?: readonly string[] | undefined
 }
 
+/** With the key that has signed it. */
+export type SignedList = GatewayList & { readonly signer: string }
+
 /** As the control plane answers; with the words of its keys, for whoever was away while they changed. */
 export function readStateDocument(
   { document, handovers = [] }: StateDocuments,
   owner: ListOwner,
-): GatewayList | string {
+): SignedList | string {
   const read = readGatewayList(document, owner)
   if (read !== UNKNOWN_KEY) return read
   const next = handedOver(handovers, owner)
@@ -38,7 +41,7 @@ export function readStateDocument(
 }
 
 /** A sentence says why it is not believed. */
-export function readGatewayList(document: string, owner: ListOwner): GatewayList | string {
+export function readGatewayList(document: string, owner: ListOwner): SignedList | string {
   const jws = partsOf(document)
   if (jws === undefined) return 'it is not a signed list'
   const signer = believedBy(owner).find((key) => isSignedBy(jws, importConnectorKey(key)))
@@ -50,7 +53,7 @@ export function readGatewayList(document: string, owner: ListOwner): GatewayList
     return 'it is for another connector'
   if (authorities !== undefined && authorities[0] !== signer)
     return 'it names another key than the one that has signed it'
-  return list.output
+  return { ...list.output, signer }
 }
 
 const UNKNOWN_KEY =

@@ -40,7 +40,12 @@ interface Answer {
   readonly handovers?: string[]
 }
 
-async function start(t: Test, kept: string | null, write?: () => Promise<void>) {
+async function start(
+  t: Test,
+  kept: string | null,
+  write?: () => Promise<void>,
+  authorities: Pick<Joined, 'authority' | 'next_authority'> = { authority: OURS.publicKey },
+) {
   const path = join(temporaryFolder(t), 'state')
   const folder = createStateFolder(path, { userId: process.getuid?.() })
   /** What was written down, in its order, and what is not to be any more. */
@@ -58,12 +63,13 @@ async function start(t: Test, kept: string | null, write?: () => Promise<void>) 
     tenant_id: 'acme',
     connector_id: 'con_1',
     name: 'web-1',
-    authority: OURS.publicKey,
+    ...authorities,
     key: { ...makeKey(Date.now()), key_id: 'cok_1' },
   }
   if (kept !== null) await folder.writeList(kept)
   const warnings: string[] = []
   let answer: string | Answer | Error = new Problem('unreachable', 'nobody answers')
+  let isOfReleaseBefore = false
   const confirmed: (string | undefined)[] = []
   const running = createRunning({
     joined,
@@ -76,6 +82,8 @@ async function start(t: Test, kept: string | null, write?: () => Promise<void>) 
       state: async (_signing, { authority } = {}) => {
         confirmed.push(authority)
         if (answer instanceof Error) throw answer
+        if (isOfReleaseBefore && authority !== undefined)
+          throw new Problem('service_refused', 'authority is not known')
         return {
           ...(typeof answer === 'string' ? { document: answer } : answer),
           poll_seconds: 0.001,
@@ -101,6 +109,7 @@ async function start(t: Test, kept: string | null, write?: () => Promise<void>) 
     gateways: () => tunnels.gateways,
     /** What it has told the service to have on its disk, last. */
     confirmed: () => confirmed.at(-1),
+    putReleaseBefore: () => (isOfReleaseBefore = true),
     cutAt: (count: number) => (isCutAt = count),
     kept: () => folder.require(),
     answer: (now: string | Answer | Error) => (answer = now),
@@ -291,6 +300,59 @@ void t.test('whenever it ends in between, its next start has a list to follow', 
     t.equal((await first.kept()).next_authority, undefined, 'and it goes on where it was')
   }
 })
+
+void t.test('numbers that a leaked key has given are nothing to the key after it', async (t) => {
+  const { answer, followed, gateways, kept } = await start(t, await naming([OURS]))
+  const forged = { sequence: Number.MAX_SAFE_INTEGER, gateways: [OTHER_GATEWAY] }
+  answer(await naming([OURS, NEXT], forged))
+  await followed(Number.MAX_SAFE_INTEGER)
+  await until(async () => (await kept()).next_authority === NEXT.publicKey)
+  answer(await naming([NEXT], { sequence: 9 }))
+  await until(async () => (await kept()).authority === NEXT.publicKey)
+  t.strictSame(gateways(), ['gateway-1'])
+  await followed(9)
+})
+
+void t.test(
+  'what the next key has signed is not gone back on, though nothing can be kept',
+  async (t) => {
+    const { answer, followed, gateways, problem, cutAt, kept } = await start(
+      t,
+      await naming([OURS, NEXT]),
+      undefined,
+      { authority: OURS.publicKey, next_authority: NEXT.publicKey },
+    )
+    cutAt(0)
+    answer(await naming([NEXT], { sequence: 8 }))
+    await followed(8)
+    answer(await naming([OURS, NEXT], { sequence: 9, gateways: [OTHER_GATEWAY] }))
+    await problem('its signature is not')
+    t.strictSame(gateways(), ['gateway-1'])
+    t.equal((await kept()).authority, OURS.publicKey)
+  },
+)
+
+void t.test('who ended before it forgot the key before does so with its next start', async (t) => {
+  const { kept } = await start(t, await naming([NEXT], { sequence: 12 }), undefined, {
+    authority: OURS.publicKey,
+    next_authority: NEXT.publicKey,
+  })
+  const { authority, next_authority: next } = await kept()
+  t.strictSame([authority, next], [NEXT.publicKey, undefined])
+})
+
+void t.test(
+  'a service of the release before, put back, is asked without a word of keys',
+  async (t) => {
+    const { answer, followed, confirmed, putReleaseBefore } = await start(t, await naming([OURS]))
+    answer(await naming([OURS, NEXT], { sequence: 8 }))
+    await until(() => confirmed() === NEXT.publicKey)
+    putReleaseBefore()
+    answer(await signed(list({ sequence: 9 })))
+    await followed(9)
+    t.equal(confirmed(), undefined)
+  },
+)
 
 void t.test('a list that names another key than the one of its signature is none', async (t) => {
   const { answer, problem, gateways } = await start(t, await naming([OURS]))
