@@ -186,7 +186,8 @@ export function mailSteps(realm: Realm, world: RealmWorld) {
         if (now === undefined || userId !== user?.userId || !(await isReachedByMail(queries, now)))
           return { kind: 'mail_over' }
         await personRate.takePassword(change, tenantId, userId, own.device.isKnown)
-        const state = { ...beginState(userId, provenAt, browserSecret.hash), isMailed: true }
+        const begun = beginState(userId, provenAt, browserSecret.hash)
+        const state = { ...begun, byMail: { to: now.emailKey } }
         if ((await usableUser(queries, tenantId, state, undefined)) === undefined)
           return { kind: 'unavailable' }
         if (now.emailProvenAt === null)

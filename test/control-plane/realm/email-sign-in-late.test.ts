@@ -1,0 +1,81 @@
+/** What changes while a sign-in by email is under way, and what a stranger can see or use up of others'. */
+import t from 'tap'
+import { schema } from '../../../control-plane/store/schema.ts'
+import { LIMITS } from '../../../shared/limits.ts'
+import { untilFound } from '../../support/fleet.ts'
+import { startConnected, startNames } from './connections/connected.ts'
+import { askForMail, codeIn, startByMail } from './mail-visits.ts'
+import { ACTOR, userNamed, type TestTenant, type World } from './realm-world.ts'
+import { enrolApp, isAskingForPassword, setPolicy } from './steps.ts'
+
+/** The code of the mail was right, and the one of the app is asked for. */
+async function atSecondFactor(world: World, tenant: TestTenant, login: string, userId: string) {
+  await setPolicy(world, 'password', { email_sign_in: true })
+  const app = await enrolApp(world, tenant, userId)
+  const visit = await askForMail(world, tenant, login)
+  const page = await visit.post({ code: codeIn((await visit.mail()).text) })
+  return { page, goOn: () => visit.browser.submit(visit.page.url, { code: app.code() }) }
+}
+
+t.test('the address changes before the second factor: what went to the old one opens nothing', async (t) => {
+  const { world, acme } = await startByMail(t)
+  const { userId } = acme.ada
+  const kept = await atSecondFactor(world, acme, 'ada', userId)
+  await world.users.patch('acme', userId, { name: 'Ada L.' }, ACTOR)
+  t.match((await kept.goOn()).url, /code=/, 'another change ends nothing')
+
+  const visit = await askForMail(world, acme, 'ada')
+  const page = await visit.post({ code: codeIn((await visit.mail()).text) })
+  t.match(page.html, /authenticator app/)
+  await world.users.patch('acme', userId, { email: 'ada@elsewhere.test' }, ACTOR)
+  t.ok(isAskingForPassword((await visit.browser.visit(visit.page.url)).html))
+})
+
+t.test('the domain leads to a provider before the second factor: nor does the mail', async (t) => {
+  const names = startNames()
+  const { world, tenant, connection } = await startConnected(t, { resolveTxt: names.resolveTxt })
+  const wished = { ...userNamed('grace'), email: 'grace@company.example' }
+  const { userId } = await world.users.create('acme', wished, ACTOR)
+  const { page, goOn } = await atSecondFactor(world, tenant, 'grace', userId)
+  t.match(page.html, /authenticator app/)
+  await names.prove(world, connection)
+  t.notMatch((await goOn()).url, /code=/)
+})
+
+t.test('a flood at a whole tenant keeps nobody out of a browser that they have used', async (t) => {
+  const { world, acme } = await startByMail(t)
+  const own = await askForMail(world, acme)
+  await own.claims((await own.post({ code: codeIn((await own.mail()).text) })).url)
+  const { burst, perSecond } = LIMITS.rateSignInMailsOfTenant
+  const fullAt = world.clock.nowMs() + (burst * 1000) / perSecond + 60_000
+  await world.store.change(async ({ queries }) => {
+    const { rates } = schema
+    const areOfTenant = (await queries.select().from(rates)).filter(({ kind }) =>
+      kind.startsWith('sign-in mails of tenant'),
+    )
+    t.equal(areOfTenant.length, 1)
+    for (const { kind } of areOfTenant)
+      await queries
+        .insert(rates)
+        .values({ kind, key: 'acme', fullAt })
+        .onConflictDoUpdate({ target: [rates.kind, rates.key], set: { fullAt } })
+  })
+  const thought = (count: number) =>
+    untilFound(() => {
+      const { sent, held_back } = world.signInMail.counts()
+      return sent + held_back === count ? true : undefined
+    })
+  await askForMail(world, acme)
+  await thought(2)
+  t.match(world.signInMail.counts(), { sent: 1, held_back: 1 })
+  own.browser.forgetCookies(({ name }) => name.includes('session'))
+  await askForMail(world, acme, 'ada', { browser: own.browser })
+  await thought(3)
+  t.match(world.signInMail.counts(), { sent: 2, held_back: 1 })
+  const kinds = (await world.store.read.select().from(schema.rates)).map(({ kind }) => kind)
+  t.same(
+    kinds.filter((kind) => kind.startsWith('sign-in mails (new)')),
+    ['sign-in mails (new)'],
+    'what was held back has used up nothing of the address',
+  )
+})
