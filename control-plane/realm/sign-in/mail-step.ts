@@ -121,7 +121,7 @@ export function mailSteps(realm: Realm, world: RealmWorld) {
     const { isKnown: isKnownDevice } = own.device
     const asked = { tenantId, uid, userId: user?.userId, secret, code, replacedHash }
     const actor = { name: 'realm', requestId: requestIdOf(ctx) }
-    setImmediate(() => {
+    signInMail.later(() => {
       signInMail
         .send({ ...asked, isKnownDevice, ip, userAgent, language }, actor)
         .catch((error: unknown) => {
