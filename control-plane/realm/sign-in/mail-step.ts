@@ -50,7 +50,8 @@ export type MailOutcome =
 export function mailSteps(realm: Realm, world: RealmWorld) {
   const { tenant, records, personRate } = realm
   const { tenantId } = tenant
-  const { store, vault, clock, log, users, tickets, attempts, policies, signInMail } = world
+  const { store, vault, clock, log, users, tickets, attempts, devices, policies } = world
+  const { signInMail } = world
   const { attemptOf, ownFacts, ownSid } = factsAbout(realm, world)
   const finish = finishing(realm, world)
   const settleFirst = firstProofs(realm, world)
@@ -80,7 +81,10 @@ export function mailSteps(realm: Realm, world: RealmWorld) {
     const language = languageOf(ctx, world, realm, signIn)
     const user = await users.byLogin(tenantId, login)
     const attempt = attemptOf(caller, { user, login })
-    const own = await ownFacts(ctx, signIn, caller, user, 'not_given')
+    // of the person only whether the browser is theirs: to read of their past would show in the time
+    const isKnownDevice = await devices.isKnown(tenantId, user?.userId, caller.deviceTokens)
+    const nobodys = await ownFacts(ctx, signIn, caller, undefined, 'not_given')
+    const own = { ...nobodys, device: { ...nobodys.device, isKnown: isKnownDevice } }
     const before = await attempts.preview(attempt, own, decided)
     if (before.kind === 'refused')
       return store.changeOf(tenantId, async (change): Promise<Outcome> => {
@@ -118,7 +122,6 @@ export function mailSteps(realm: Realm, world: RealmWorld) {
     if (outcome.kind !== 'asked') return outcome
     cookies.give(ctx, uid, browserSecret, false)
     const { ip, userAgent } = caller
-    const { isKnown: isKnownDevice } = own.device
     const asked = { tenantId, uid, userId: user?.userId, secret, code, replacedHash }
     const actor = { name: 'realm', requestId: requestIdOf(ctx) }
     signInMail.later(() => {

@@ -1,4 +1,5 @@
 /** What changes while a sign-in by email is under way, and what a stranger can see or use up of others'. */
+import Database from 'better-sqlite3'
 import t from 'tap'
 import { schema } from '../../../control-plane/store/schema.ts'
 import { laterMs } from '../../../control-plane/realm/sign-in/sign-in-mail.ts'
@@ -8,7 +9,7 @@ import { untilFound } from '../../support/fleet.ts'
 import { startConnected, startNames } from './connections/connected.ts'
 import { askForMail, codeIn, startByMail } from './mail-visits.ts'
 import { ACTOR, userNamed, type TestTenant, type World } from './realm-world.ts'
-import { enrolApp, isAskingForPassword, setPolicy } from './steps.ts'
+import { begin, enrolApp, isAskingForPassword, setPolicy } from './steps.ts'
 
 /** The code of the mail was right, and the one of the app is asked for. */
 async function atSecondFactor(world: World, tenant: TestTenant, login: string, userId: string) {
@@ -106,3 +107,56 @@ t.test('what is done for a mail does not show in the next answer either', async 
   const moments = Array.from({ length: 200 }, laterMs)
   t.ok(new Set(moments.map((ms) => Math.floor(ms / 100))).size > 10, 'at moments that differ')
 })
+
+t.test('asking reads the same of everybody, and nothing of anybody’s past', async (t) => {
+  const read: string[] = []
+  const { world, acme } = await startByMail(t, {
+    adapt: ({ signInMail, attempts, sessions, factors }) => ({
+      signInMail: { ...signInMail, later: () => undefined },
+      attempts: {
+        ...attempts,
+        addressesOf: (tenantId, userId) => (
+          read.push(userId),
+          attempts.addressesOf(tenantId, userId)
+        ),
+      },
+      sessions: {
+        ...sessions,
+        aliveOf: (tenantId, userId, most) => (
+          read.push(userId),
+          sessions.aliveOf(tenantId, userId, most)
+        ),
+      },
+      factors: {
+        ...factors,
+        kindsOf: (owner, queries) => (read.push(owner.userId), factors.kindsOf(owner, queries)),
+      },
+    }),
+  })
+  const counts = []
+  for (const login of ['warms-up', 'ada', 'nobody', 'ada@example.test', 'nobody@example.test']) {
+    const visit = await begin(world, acme)
+    const counted = countStatements()
+    await visit.sendOnce({ username: login, by_email: '1' })
+    counts.push(counted.stop())
+  }
+  const [, ada, nobody, adaByAddress, nobodyByAddress] = counts
+  t.same([ada, adaByAddress], [nobody, nobodyByAddress], 'an address is looked at for its domain')
+  t.same([...new Set(read)], [''])
+})
+
+/** Of SQLite, in this process. */
+function countStatements() {
+  const own = Object.getPrototypeOf(new Database(':memory:').prepare('SELECT 1')) as Record<
+    'all' | 'get' | 'run',
+    (...given: unknown[]) => unknown
+  >
+  const { all, get, run } = own
+  let count = 0
+  for (const [name, work] of Object.entries({ all, get, run }))
+    own[name as 'all'] = function (this: unknown, ...given) {
+      count++
+      return work.apply(this, given)
+    }
+  return { stop: () => (Object.assign(own, { all, get, run }), count) }
+}
