@@ -143,6 +143,9 @@ export function mailSteps(realm: Realm, world: RealmWorld) {
     if (!(await isOffered(ctx, signIn))) return { kind: 'mail_off' }
     const known = mailedOf(signIn.interaction, browserHash)
     if (known === undefined || isMailOver(known, clock.nowMs())) return { kind: 'mail_over' }
+    const isRight = isShown(uid, known, shown)
+    // of another mail: nobody guesses at so many letters, and nobody is looked for
+    if (!isRight && shown.kind === 'ticket') return { kind: 'mail_over' }
     const { login } = known
     const caller = callerOf(ctx, realm, world)
     const decided = await policies.of(tenantId)
@@ -151,7 +154,6 @@ export function mailSteps(realm: Realm, world: RealmWorld) {
     const attempt = attemptOf(caller, { user, login })
     const own = await ownFacts(ctx, signIn, caller, user, 'not_given')
     // a guess does not wait: that there is something to wait for would tell of an account
-    const isRight = isShown(uid, known, shown)
     if (isRight && !(await finish.untilIssuable(user?.userId ?? ''))) return { kind: 'unavailable' }
     const provenAt = clock.nowMs()
     const browserSecret = cookies.mint(uid)
@@ -176,7 +178,7 @@ export function mailSteps(realm: Realm, world: RealmWorld) {
       }
       if (!isShown(uid, mailed, shown))
         return shown.kind === 'ticket'
-          ? { kind: 'mail_over' } // of another mail: nobody guesses at so many letters
+          ? { kind: 'mail_over' } // replaced meanwhile
           : failed({ ...mailed, failures: mailed.failures + 1 })
       return take(change, mailed)
 

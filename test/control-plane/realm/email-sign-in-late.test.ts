@@ -9,7 +9,7 @@ import { untilFound } from '../../support/fleet.ts'
 import { startConnected, startNames } from './connections/connected.ts'
 import { askForMail, codeIn, startByMail } from './mail-visits.ts'
 import { ACTOR, userNamed, type TestTenant, type World } from './realm-world.ts'
-import { begin, enrolApp, isAskingForPassword, setPolicy } from './steps.ts'
+import { begin, enrolApp, isAskingForPassword, recordedSignIns, setPolicy } from './steps.ts'
 
 /** The code of the mail was right, and the one of the app is asked for. */
 async function atSecondFactor(world: World, tenant: TestTenant, login: string, userId: string) {
@@ -143,6 +143,12 @@ t.test('asking reads the same of everybody, and nothing of anybody’s past', as
   const [, ada, nobody, adaByAddress, nobodyByAddress] = counts
   t.same([ada, adaByAddress], [nobody, nobodyByAddress], 'an address is looked at for its domain')
   t.same([...new Set(read)], [''])
+
+  const visit = await askForMail(world, acme)
+  const signIns = (await recordedSignIns(world)).length
+  t.equal((await visit.postOnce({ ticket: 'A'.repeat(32) })).status, 422)
+  t.same([...new Set(read)], [''], 'nor a link of another mail, which is no guess')
+  t.equal((await recordedSignIns(world)).length, signIns)
 })
 
 /** Of SQLite, in this process. */
