@@ -116,7 +116,7 @@ export function createSignInMail({ store, tickets, mails, baseUrl }: SignInMailW
      * Not right behind the answer: what is done for a mail that goes out would keep the next request of
      * whoever asks waiting, for longer than it does where there is nobody.
      */
-    later: (work: () => void): void => void setTimeout(work, laterMs()),
+    later: (work: () => void): void => void setTimeout(work, laterMs()).unref(),
 
     /** Whoever asks does not wait for this. */
     async send(asked: AskedMail, actor: Actor): Promise<SignInMailResult> {
