@@ -354,9 +354,8 @@ function siteOf({ ip }: Pick<Attempt, 'ip'>): string | null {
   return site === ip ? null : site
 }
 
-/** What a guesser has failed at before an administrator looked into it is over. */
-async function unlockedAtOf(queries: Queries, { tenantId, userId }: Attempt): Promise<number> {
-  if (userId === undefined) return 0
+/** What a guesser has failed at before an administrator looked into it is over. Nobody is looked for, too. */
+async function unlockedAtOf(queries: Queries, { tenantId, userId = '' }: Attempt): Promise<number> {
   return (await findUser(queries, tenantId, userId))?.unlockedAt ?? 0
 }
 

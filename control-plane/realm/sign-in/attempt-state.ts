@@ -55,8 +55,11 @@ export interface AttemptState {
     readonly provenAt?: number | undefined
     readonly session?: UpstreamSession | undefined
   }
-  /** Instead of a password: what was sent to the address of the account came back. */
-  readonly isMailed?: boolean
+  /**
+   * Instead of a password: what was sent to the address of the account came back. `to`: that address, as
+   * it is looked up; a session that was opened so has none, since it outlives it.
+   */
+  readonly byMail?: { readonly to?: string }
   /** The same of the session that is asked for more. */
   readonly sessionProvenAt?: number
   readonly sessionUpstream?: UpstreamSession

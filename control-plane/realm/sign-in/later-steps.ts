@@ -197,8 +197,8 @@ export function laterSteps(realm: Realm, world: RealmWorld) {
       const { provenAt, upstream } = session.authorizations?.[realm.clientId] ?? {}
       const times = { sessionTs: loginTs, ...(provenAt && { sessionProvenAt: provenAt }) }
       const from = upstream && { sessionUpstream: upstream }
-      const isMailed = session.amr?.includes('email') === true
-      const shown = { ...(proof && { proof }), ...(isMailed && { isMailed }) }
+      const isByMail = session.amr?.includes('email') === true
+      const shown = { ...(proof && { proof }), ...(isByMail && { byMail: {} }) }
       return { ...begun, ...times, ...from, ...shown }
     }
 
@@ -222,7 +222,7 @@ export function laterSteps(realm: Realm, world: RealmWorld) {
           sessionTs: _replaced,
           sessionProvenAt: _old,
           sessionUpstream: _by,
-          isMailed: _before,
+          byMail: _before,
           ...rest
         } = current
         const next = { ...rest, passwordAt, chosenHash: chosenHashOf(signIn.uid, plain) }

@@ -50,7 +50,8 @@ export type MailOutcome =
 export function mailSteps(realm: Realm, world: RealmWorld) {
   const { tenant, records, personRate } = realm
   const { tenantId } = tenant
-  const { store, vault, clock, log, users, tickets, attempts, policies, signInMail } = world
+  const { store, vault, clock, log, users, tickets, attempts, devices, policies } = world
+  const { signInMail } = world
   const { attemptOf, ownFacts, ownSid } = factsAbout(realm, world)
   const finish = finishing(realm, world)
   const settleFirst = firstProofs(realm, world)
@@ -80,7 +81,10 @@ export function mailSteps(realm: Realm, world: RealmWorld) {
     const language = languageOf(ctx, world, realm, signIn)
     const user = await users.byLogin(tenantId, login)
     const attempt = attemptOf(caller, { user, login })
-    const own = await ownFacts(ctx, signIn, caller, user, 'not_given')
+    // of the person only whether the browser is theirs: to read of their past would show in the time
+    const isKnownDevice = await devices.isKnown(tenantId, user?.userId, caller.deviceTokens)
+    const nobodys = await ownFacts(ctx, signIn, caller, undefined, 'not_given')
+    const own = { ...nobodys, device: { ...nobodys.device, isKnown: isKnownDevice } }
     const before = await attempts.preview(attempt, own, decided)
     if (before.kind === 'refused')
       return store.changeOf(tenantId, async (change): Promise<Outcome> => {
@@ -118,10 +122,9 @@ export function mailSteps(realm: Realm, world: RealmWorld) {
     if (outcome.kind !== 'asked') return outcome
     cookies.give(ctx, uid, browserSecret, false)
     const { ip, userAgent } = caller
-    const { isKnown: isKnownDevice } = own.device
     const asked = { tenantId, uid, userId: user?.userId, secret, code, replacedHash }
     const actor = { name: 'realm', requestId: requestIdOf(ctx) }
-    setImmediate(() => {
+    signInMail.later(() => {
       signInMail
         .send({ ...asked, isKnownDevice, ip, userAgent, language }, actor)
         .catch((error: unknown) => {
@@ -140,6 +143,9 @@ export function mailSteps(realm: Realm, world: RealmWorld) {
     if (!(await isOffered(ctx, signIn))) return { kind: 'mail_off' }
     const known = mailedOf(signIn.interaction, browserHash)
     if (known === undefined || isMailOver(known, clock.nowMs())) return { kind: 'mail_over' }
+    const isRight = isShown(uid, known, shown)
+    // of another mail: nobody guesses at so many letters, and nobody is looked for
+    if (!isRight && shown.kind === 'ticket') return { kind: 'mail_over' }
     const { login } = known
     const caller = callerOf(ctx, realm, world)
     const decided = await policies.of(tenantId)
@@ -148,7 +154,6 @@ export function mailSteps(realm: Realm, world: RealmWorld) {
     const attempt = attemptOf(caller, { user, login })
     const own = await ownFacts(ctx, signIn, caller, user, 'not_given')
     // a guess does not wait: that there is something to wait for would tell of an account
-    const isRight = isShown(uid, known, shown)
     if (isRight && !(await finish.untilIssuable(user?.userId ?? ''))) return { kind: 'unavailable' }
     const provenAt = clock.nowMs()
     const browserSecret = cookies.mint(uid)
@@ -173,7 +178,7 @@ export function mailSteps(realm: Realm, world: RealmWorld) {
       }
       if (!isShown(uid, mailed, shown))
         return shown.kind === 'ticket'
-          ? { kind: 'mail_over' } // of another mail: nobody guesses at so many letters
+          ? { kind: 'mail_over' } // replaced meanwhile
           : failed({ ...mailed, failures: mailed.failures + 1 })
       return take(change, mailed)
 
@@ -186,7 +191,8 @@ export function mailSteps(realm: Realm, world: RealmWorld) {
         if (now === undefined || userId !== user?.userId || !(await isReachedByMail(queries, now)))
           return { kind: 'mail_over' }
         await personRate.takePassword(change, tenantId, userId, own.device.isKnown)
-        const state = { ...beginState(userId, provenAt, browserSecret.hash), isMailed: true }
+        const begun = beginState(userId, provenAt, browserSecret.hash)
+        const state = { ...begun, byMail: { to: now.emailKey } }
         if ((await usableUser(queries, tenantId, state, undefined)) === undefined)
           return { kind: 'unavailable' }
         if (now.emailProvenAt === null)

@@ -198,7 +198,7 @@ function continued(known: AttemptState | undefined, begun: AttemptState): Attemp
   const isDone = known?.finishedAt !== undefined && known.proof === undefined
   if (known?.userId !== begun.userId || isDone) return begun
   const { sessionTs: _replaced, sessionProvenAt: _old, ...shown } = known
-  const { upstream: _elsewhere, sessionUpstream: _by, isMailed: _mailed, ...rest } = shown
+  const { upstream: _elsewhere, sessionUpstream: _by, byMail: _mailed, ...rest } = shown
   const { passwordAt, browserHash, challenge, seed } = begun
   return { ...rest, passwordAt, browserHash, challenge, seed }
 }

@@ -5,7 +5,7 @@
  */
 import { randomInt } from 'node:crypto'
 import { issuerOf } from '../../../shared/issuer.ts'
-import { MINUTE_MS } from '../../../shared/clock.ts'
+import { MINUTE_MS, SECOND_MS } from '../../../shared/clock.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { domainOfAddress } from '../../connections/email-domain.ts'
 import { letter, mailTextsFor } from '../../mail/letters.ts'
@@ -14,7 +14,7 @@ import { isMailOffered } from '../../policy/password.ts'
 import type { Queries } from '../../store/engine.ts'
 import { connectionOfDomain } from '../../store/queries/connection-domains.ts'
 import { findConnection, identitiesOfPerson } from '../../store/queries/connections.ts'
-import { takeRate } from '../../store/queries/rates.ts'
+import { takeRate, waitOfRate } from '../../store/queries/rates.ts'
 import { findTenant } from '../../store/queries/tenants.ts'
 import { findUser } from '../../store/queries/users.ts'
 import type { Actor, Store, TenantChange } from '../../store/store.ts'
@@ -52,6 +52,9 @@ interface SignInMailWorld {
   readonly baseUrl: string
 }
 
+/** Somewhere within it a mail is looked into: no request that comes behind another is slower for it. */
+const LATER_MS_MAX = 2 * SECOND_MS
+
 const CODE_DIGITS = 8
 const HALF = CODE_DIGITS / 2
 
@@ -66,6 +69,9 @@ export function readSignInCode(typed: string): string | undefined {
 }
 
 const written = (code: string) => `${code.slice(0, HALF)} ${code.slice(HALF)}`
+
+/** When it begins: at any moment of the time, and so at none that an answer gives away. */
+export const laterMs = (): number => randomInt(LATER_MS_MAX)
 
 export function createSignInMail({ store, tickets, mails, baseUrl }: SignInMailWorld) {
   const counts = Object.fromEntries(RESULTS.map((one) => [one, 0])) as Record<
@@ -106,6 +112,12 @@ export function createSignInMail({ store, tickets, mails, baseUrl }: SignInMailW
     counts: (): Readonly<Record<SignInMailResult, number>> => counts,
     count: (result: SignInMailResult): void => void counts[result]++,
 
+    /**
+     * Not right behind the answer: what is done for a mail that goes out would keep the next request of
+     * whoever asks waiting, for longer than it does where there is nobody.
+     */
+    later: (work: () => void): void => void setTimeout(work, laterMs()).unref(),
+
     /** Whoever asks does not wait for this. */
     async send(asked: AskedMail, actor: Actor): Promise<SignInMailResult> {
       const { tenantId, userId = '', ip } = asked
@@ -144,7 +156,10 @@ async function isOfConnectedDomain(queries: Queries, tenantId: string, emailKey:
   return (await findConnection(queries, tenantId, home))?.state === 'active'
 }
 
-/** Browsers that the person has used count apart, as they do for lockout: strangers use up none of it. */
+/**
+ * Browsers that the person has used count apart, as they do for lockout: strangers use up none of it, not
+ * even with mails to everybody of a tenant. What is not sent takes nothing.
+ */
 async function hasRoom(
   change: TenantChange,
   { tenantId, emailKey }: User,
@@ -155,8 +170,15 @@ async function hasRoom(
   const buckets = [
     { kind: `sign-in mails (${whose})`, key, rate: LIMITS.rateSignInMailsOfAddress },
     { kind: `sign-in mails a day (${whose})`, key, rate: LIMITS.rateSignInMailsOfAddressADay },
-    { kind: 'sign-in mails of tenant', key: tenantId, rate: LIMITS.rateSignInMailsOfTenant },
+    {
+      kind: `sign-in mails of tenant (${whose})`,
+      key: tenantId,
+      rate: LIMITS.rateSignInMailsOfTenant,
+    },
   ]
-  for (const bucket of buckets) if ((await takeRate(change, bucket)) !== undefined) return false
+  const { queries, nowMs } = change
+  for (const bucket of buckets)
+    if ((await waitOfRate(queries, bucket, nowMs)) !== undefined) return false
+  for (const bucket of buckets) await takeRate(change, bucket)
   return true
 }

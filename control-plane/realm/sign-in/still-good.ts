@@ -8,6 +8,7 @@ import { findSession, hasEndedSince } from '../../store/queries/sessions.ts'
 import { findUser } from '../../store/queries/users.ts'
 import type { Queries } from '../../store/engine.ts'
 import type { AttemptState } from './attempt-state.ts'
+import { isReachedByMail } from './sign-in-mail.ts'
 
 /** Somebody who may still sign in, with the password that was given, and whom nobody signed out. */
 export async function usableUser(
@@ -20,6 +21,7 @@ export async function usableUser(
   const user = await findUser(queries, tenantId, userId)
   if (user === undefined || user.isDisabled || user.passwordChangedAt > passwordAt) return undefined
   if (!(await isStillConnected(queries, tenantId, state))) return undefined
+  if (!(await isStillReached(queries, user, state))) return undefined
   const ownSid = sessionTs === undefined ? undefined : sid
   const notBefore = await notBeforeOf(
     queries,
@@ -44,6 +46,16 @@ async function isStillConnected(
   if (connection?.state !== 'active' || connection.updatedAt !== updatedAt) return false
   const identity = await findIdentity(queries, tenantId, connectionId, issuer, subject)
   return identity?.userId === userId
+}
+
+/** Who has come by a mail comes in by it as long as it would go to where it went. */
+async function isStillReached(
+  queries: Queries,
+  user: User,
+  { byMail: { to } = {} }: AttemptState,
+): Promise<boolean> {
+  if (to === undefined) return true
+  return user.emailKey === to && (await isReachedByMail(queries, user))
 }
 
 /** One that is asked for its device again ended at the gateways alone. */

@@ -244,7 +244,7 @@ t.test('what one tenant sends is bounded, whoever asks', async (t) => {
     const { rates } = (await import('../../../control-plane/store/schema.ts')).schema
     await queries
       .insert(rates)
-      .values({ kind: 'sign-in mails of tenant', key: 'acme', fullAt: full + 60_000 })
+      .values({ kind: 'sign-in mails of tenant (new)', key: 'acme', fullAt: full + 60_000 })
   })
   t.match((await askForMail(world, acme)).asked.html, /Check your email/)
   await thoughtAbout(world, 1)
