@@ -10,7 +10,7 @@ import type { Queries } from '../store/engine.ts'
 import { someWithAttribute } from '../store/queries/attributes.ts'
 import { connectionsOf } from '../store/queries/connections.ts'
 import type { Actor, Change, Store } from '../store/store.ts'
-import { alterAttributesIn, type Said } from '../tenants/person-attributes.ts'
+import { takeAttributeIn, type Said } from '../tenants/person-attributes.ts'
 
 export function mappedAttributes(
   mapping: readonly MappedAttribute[],
@@ -66,8 +66,6 @@ async function takeSome(change: Change, tenantId: string, name: string, actor: A
   const source = 'connection'
   const userIds = await someWithAttribute(queries, { tenantId, name, source }, AT_ONCE)
   if (userIds.length === 0 || (await mappedIn(queries, tenantId)).has(name)) return false
-  const said = { attributes: [], names: new Set([name]) }
-  for (const userId of userIds)
-    await alterAttributesIn(change, { tenantId, userId, source }, said, actor)
+  await takeAttributeIn(change, { tenantId, name, source }, userIds, actor)
   return true
 }
