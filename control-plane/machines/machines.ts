@@ -196,12 +196,16 @@ export function createMachines({ store, clock }: { readonly store: Store; readon
       return add({ tenantId, serviceId }, { secret, seconds, publicKey: key }, actor)
     },
 
-    /** undefined: there is no such machine. */
+    /**
+     * undefined: there is no such machine. First what lives longest: the same key may have been added
+     * once more, and it is worth what the later one says.
+     */
     async keysOf(tenantId: string, serviceId: string): Promise<readonly MachineKey[] | undefined> {
       if ((await findService(store.read, tenantId, serviceId)) === undefined) return undefined
       const rows = await serviceSecretsOf(store.read, tenantId)
       return rows
         .filter((row) => row.serviceId === serviceId)
+        .sort((a, b) => b.endsAt - a.endsAt)
         .flatMap(({ secretId, endsAt, publicKey: key }) =>
           key === null ? [] : { secretId, endsAt, key },
         )

@@ -250,6 +250,23 @@ t.test('two credentials at once: a key follows a secret, and ends by itself', as
   t.ok(items.some(({ action }) => action === 'service.key_added'))
 })
 
+t.test('a key that is added once more goes on where it would have ended', async (t) => {
+  const { machines, serviceId, secretId, sign, ask, clock, pair } = await startKeys(t)
+  clock.advance(3600_000)
+  const again = await machines.addKey('acme', serviceId, { key: pair.key, seconds: 7200 }, ACTOR)
+  const named = async () => {
+    const { body } = await ask(await sign())
+    return decodeJwt(String(body['access_token']))['secret_id']
+  }
+  t.equal(await named(), again.secretId, 'the one that lives longest')
+  clock.advance(3600_000)
+  t.equal(await named(), again.secretId)
+  await machines.revokeSecret('acme', serviceId, again.secretId, ACTOR)
+  t.match((await ask(await sign())).body, { error_description: /^the secret or key has expired/ })
+  await machines.revokeSecret('acme', serviceId, secretId, ACTOR)
+  t.match(await ask(await sign()), REFUSED)
+})
+
 t.test('tokens of a machine are counted before its assertion is written down', async (t) => {
   const { world, sign, ask } = await startKeys(t)
   const { burst } = LIMITS.rateServiceTokens
