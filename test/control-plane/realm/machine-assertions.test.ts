@@ -250,6 +250,36 @@ t.test('two credentials at once: a key follows a secret, and ends by itself', as
   t.ok(items.some(({ action }) => action === 'service.key_added'))
 })
 
+t.test('ends of very many secrets are noted together', async (t) => {
+  const { machines, world, clock, serviceId } = await startKeys(t)
+  const others = await machines.create('acme', 'Other', ACTOR)
+  await machines.addSecret('acme', serviceId, 3600, ACTOR)
+  await machines.addSecret('acme', others.serviceId, 3600, ACTOR)
+  await machines.addSecret('acme', others.serviceId, 3600, ACTOR)
+  clock.advance(7200_000)
+  let writes = 0
+  const { store } = world
+  const change: typeof store.change = (work) =>
+    store.change((change) => {
+      const queries = new Proxy(change.queries, {
+        get(target, name) {
+          if (name === 'insert' || name === 'update') writes++
+          const value: unknown = Reflect.get(target, name)
+          return typeof value === 'function' ? (value.bind(target) as unknown) : value
+        },
+      })
+      return work({ ...change, queries })
+    })
+  const counted = createMachines({ store: { ...store, change }, clock })
+  t.equal(await counted.noteEnded(100), 4)
+  t.equal(writes, 1, 'however many they are')
+  const { items } = await world.auditTrail.list({ limit: 50 }, { tenantId: 'acme' })
+  const ended = items.filter(({ action }) => action === 'service.secret_ended')
+  t.same(ended.map(({ content }) => (content as { name: string }).name).sort(), [
+    ...['CI', 'CI', 'Other', 'Other'],
+  ])
+})
+
 t.test('a key that is added once more goes on where it would have ended', async (t) => {
   const { machines, serviceId, secretId, sign, ask, clock, pair } = await startKeys(t)
   clock.advance(3600_000)
