@@ -11,32 +11,37 @@ import { someWithAttribute } from '../store/queries/attributes.ts'
 import { connectionsOf } from '../store/queries/connections.ts'
 import type { Actor, Change, Store } from '../store/store.ts'
 import { takeAttributeIn, type Said } from '../tenants/person-attributes.ts'
+import { predicateOf } from '../tenants/rule-predicates.ts'
 
 export function mappedAttributes(
   mapping: readonly MappedAttribute[],
   claims: Readonly<Record<string, unknown>>,
 ): Said {
   const names = new Set<string>()
+  const still = new Set<string>()
   const attributes = mapping.flatMap(({ attribute: name, claim }) => {
     // `__proto__` and `constructor` are claims like any other, if somebody sends them
     const values = Object.hasOwn(claims, claim) ? valuesOf(claims[claim]) : undefined
     if (values === undefined) return []
     names.add(name)
-    return values.map((value) => ({ name, value }))
+    const all = [...values].map((value) => ({ name, value }))
+    if (all.length <= LIMITS.attributeValuesMax) return all
+    // too many to keep, and still the word on what somebody is no more
+    for (const one of all) still.add(predicateOf(one))
+    return []
   })
-  return { attributes, names }
+  return { attributes, names, still }
 }
 
 /** undefined: it says nothing that can be told from nothing. */
-function valuesOf(claim: unknown): readonly string[] | undefined {
+function valuesOf(claim: unknown): ReadonlySet<string> | undefined {
   if (claim === undefined) return undefined
   const all: readonly unknown[] = claim === null ? [] : Array.isArray(claim) ? claim : [claim]
   const texts = all.flatMap((one) => {
     const isPlain = typeof one === 'number' || typeof one === 'boolean'
     return isPlain ? String(one) : typeof one === 'string' ? one.trim() : []
   })
-  const values = new Set(texts.filter(isAttributeValue))
-  return values.size > LIMITS.attributeValuesMax ? undefined : [...values]
+  return new Set(texts.filter(isAttributeValue))
 }
 
 const AT_ONCE = 100

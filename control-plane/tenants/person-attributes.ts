@@ -33,6 +33,8 @@ export interface Said {
   readonly attributes: readonly Attribute[]
   /** What the source speaks of: of those it no longer names it takes the value. undefined: everything. */
   readonly names?: ReadonlySet<string> | undefined
+  /** Predicates that it says as well, and which are not given: whoever has one of them keeps it. */
+  readonly still?: ReadonlySet<string> | undefined
 }
 
 export function createPersonAttributes({ store }: { store: Store }) {
@@ -73,12 +75,12 @@ export function createPersonAttributes({ store }: { store: Store }) {
 export async function alterAttributesIn(
   change: Change,
   { tenantId, userId, source, isNew = false }: Whose,
-  { attributes, names }: Said,
+  said: Said,
   actor: Actor,
 ): Promise<void> {
   const { queries, nowMs } = change
   const rows = await attributesOf(queries, tenantId, userId)
-  const { added, gone } = differences(rows, source, { attributes, names })
+  const { added, gone } = differences(rows, source, said)
   if (added.length + gone.length === 0) return
   await endAttributes(queries, gone, nowMs)
   const row = { tenantId, userId, source, createdAt: nowMs }
@@ -142,14 +144,15 @@ export const isAnother = (
 function differences(
   rows: readonly AttributeRow[],
   source: MembershipSource,
-  { attributes, names }: Said,
+  { attributes, names, still }: Said,
 ) {
   const own = rows.filter((one) => one.source === source)
   const had = new Set(own.map(predicateOf))
   const wished = new Map(attributes.map((one) => [predicateOf(one), one]))
   const isSpokenOf = ({ name }: Attribute) => names === undefined || names.has(name)
+  const isSaid = (predicate: string) => wished.has(predicate) || still?.has(predicate) === true
   return {
     added: [...wished].filter(([predicate]) => !had.has(predicate)).map(([, one]) => one),
-    gone: own.filter((one) => isSpokenOf(one) && !wished.has(predicateOf(one))),
+    gone: own.filter((one) => isSpokenOf(one) && !isSaid(predicateOf(one))),
   }
 }

@@ -5,6 +5,7 @@ import {
   takeUnmappedAttributes,
 } from '../../../control-plane/connections/mapped-attributes.ts'
 import { insertAttributes } from '../../../control-plane/store/queries/attributes.ts'
+import { isAnother } from '../../../control-plane/tenants/person-attributes.ts'
 import { schema } from '../../../control-plane/store/schema.ts'
 import type { Change, Store } from '../../../control-plane/store/store.ts'
 import { LIMITS } from '../../../shared/limits.ts'
@@ -25,7 +26,13 @@ t.test('a claim that is missing says nothing, an empty one takes the attribute a
   for (const dept of [null, '', '  ', [], [''], {}, ['a\u0000'], ['x'.repeat(201)]])
     t.same(said({ dept }), { attributes: [], names: ['department'] }, JSON.stringify(dept))
   const many = Array.from({ length: LIMITS.attributeValuesMax + 1 }, (_, at) => `v${at}`)
-  t.same(said({ dept: many }), { attributes: [], names: [] }, 'more than can be: nobody knows')
+  const crowded = mappedAttributes(MAPPING, { dept: many })
+  t.same(crowded.attributes, [], 'of more than can be none is given')
+  t.same([...(crowded.names ?? [])], ['department'])
+  const row = { tenantId: 'acme', userId: 'usr_a', name: 'department', createdAt: 1 }
+  const held = (value: string) => [{ ...row, value, source: 'connection' } as const]
+  t.notOk(isAnother(held('v3'), 'connection', crowded), 'what is said among them stays')
+  t.ok(isAnother(held('audit'), 'connection', crowded), 'and what is said no more is gone')
   t.equal(said({ dept: many.slice(1) }).attributes.length, LIMITS.attributeValuesMax)
 })
 
