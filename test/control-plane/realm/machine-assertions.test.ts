@@ -216,6 +216,16 @@ t.test('an assertion counts once, whoever has it and however many ask at once', 
   t.notMatch(kept, assertion.split('.')[2])
 })
 
+t.test('an assertion is over by the clock of the database, which forgets it then', async (t) => {
+  const { world, sign, ask, clock, now } = await startKeys(t)
+  const assertion = await sign({ exp: now() + 60 })
+  t.equal((await ask(assertion)).status, 200)
+  clock.advance(5 * 60_000) // while the machine's own stays behind
+  await world.machines.pruneAssertions(100)
+  t.same(await world.store.read.select().from(schema.serviceAssertions), [])
+  t.match(await ask(assertion), REFUSED)
+})
+
 t.test('two credentials at once: a key follows a secret, and ends by itself', async (t) => {
   const { world, machines, serviceId, secretId, sign, ask, clock, pair } = await startKeys(t)
   const { secret } = await machines.addSecret('acme', serviceId, 7200, ACTOR)
