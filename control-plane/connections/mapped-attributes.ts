@@ -19,13 +19,18 @@ export function mappedAttributes(
 ): Said {
   const names = new Set<string>()
   const still = new Set<string>()
+  let given = 0
   const attributes = mapping.flatMap(({ attribute: name, claim }) => {
     // `__proto__` and `constructor` are claims like any other, if somebody sends them
     const values = Object.hasOwn(claims, claim) ? valuesOf(claims[claim]) : undefined
     if (values === undefined) return []
     names.add(name)
     const all = [...values].map((value) => ({ name, value }))
-    if (all.length <= LIMITS.attributeValuesMax) return all
+    const isFew = all.length <= LIMITS.attributeValuesMax
+    if (isFew && given + all.length <= LIMITS.attributesPerPersonMax) {
+      given += all.length
+      return all
+    }
     // too many to keep, and still the word on what somebody is no more
     for (const one of all) still.add(predicateOf(one))
     return []

@@ -36,6 +36,17 @@ t.test('a claim that is missing says nothing, an empty one takes the attribute a
   t.equal(said({ dept: many.slice(1) }).attributes.length, LIMITS.attributeValuesMax)
 })
 
+t.test('nobody has more by a connection than a person may have', async (t) => {
+  const values = Array.from({ length: LIMITS.attributeValuesMax }, (_, at) => `v${at}`)
+  const mapping = Array.from({ length: LIMITS.connectionAttributesMax }, (_, at) => {
+    return { attribute: `a${at}`, claim: 'all' }
+  })
+  const { attributes, names, still } = mappedAttributes(mapping, { all: values })
+  t.equal(attributes.length, LIMITS.attributesPerPersonMax)
+  t.equal(names?.size, mapping.length, 'and of all of them it is the word')
+  t.equal(still?.size, mapping.length * values.length - attributes.length)
+})
+
 t.test('texts, numbers and truths count, each once, as they are spelled', async (t) => {
   t.same(said({ dept: ' audit ', 'https://acme.example/floor': 3 }), {
     attributes: ['department=audit', 'floor=3'],
