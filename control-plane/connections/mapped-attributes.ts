@@ -7,7 +7,7 @@ import { isAttributeValue } from '../../shared/fleet/access-rules.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import type { MappedAttribute } from '../store/connection-tables.ts'
 import type { Queries } from '../store/engine.ts'
-import { someWithAttribute } from '../store/queries/attributes.ts'
+import { attributeNamesBy, someWithAttribute } from '../store/queries/attributes.ts'
 import { connectionsOf } from '../store/queries/connections.ts'
 import type { Actor, Change, Store } from '../store/store.ts'
 import { takeAttributeIn, type Said } from '../tenants/person-attributes.ts'
@@ -53,15 +53,16 @@ const AT_ONCE = 100
 
 /**
  * Whoever has an attribute by a connection has it no longer once none maps it: no sign-in would take it
- * away, and no administrator can. `names`: those that were mapped.
+ * away, and no administrator can. Also what a process that ended has left.
  */
 export async function takeUnmappedAttributes(
   store: Store,
   tenantId: string,
-  names: readonly string[],
   actor: Actor,
 ): Promise<void> {
-  for (const name of new Set(names).difference(await mappedIn(store.read, tenantId)))
+  const held = new Set(await attributeNamesBy(store.read, tenantId, 'connection'))
+  if (held.size === 0) return
+  for (const name of held.difference(await mappedIn(store.read, tenantId)))
     while (await store.change((change) => takeSome(change, tenantId, name, actor)));
 }
 

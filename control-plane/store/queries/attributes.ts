@@ -135,6 +135,24 @@ export async function attributeAmong(
   return rows
 }
 
+/** Which there are by this source: one look into the index for each, however many people have it. */
+export async function attributeNamesBy(
+  queries: Queries,
+  tenantId: string,
+  source: AttributeRow['source'],
+): Promise<string[]> {
+  const { name } = attributes
+  const isOf = and(eq(attributes.tenantId, tenantId), eq(attributes.source, source))
+  const names: string[] = []
+  for (;;) {
+    const found = queries.select({ name }).from(attributes)
+    const behind = found.where(and(isOf, gt(name, names.at(-1) ?? '')))
+    const [row] = await behind.orderBy(asc(name)).limit(1)
+    if (row === undefined) return names
+    names.push(row.name)
+  }
+}
+
 /** Some of those who have it by this source. */
 export async function someWithAttribute(
   queries: Queries,

@@ -97,7 +97,7 @@ t.test('what is mapped no more is taken from a hundred people at a time, togethe
   const take = async (rows: ReturnType<typeof row>[]) => {
     await store.change(({ queries }) => insertAttributes(queries, rows))
     const counted = counting(store)
-    await takeUnmappedAttributes(counted.store, 'acme', ['department'], ACTOR)
+    await takeUnmappedAttributes(counted.store, 'acme', ACTOR)
     return counted.count.writes
   }
   const one = await take([row('usr_first', 'audit')])

@@ -68,8 +68,9 @@ t.test('what a connection has said before it was changed or removed counts no mo
   await syncAttributes(world, changed, whose, said, 'request')
   t.same(await held(), ['sales'])
   await world.connections.remove('acme', connectionId, ACTOR)
-  await syncAttributes(world, changed, whose, { attributes: [] }, 'request')
-  t.same(await held(), ['sales'])
+  t.same(await held(), [])
+  await syncAttributes(world, changed, whose, said, 'request')
+  t.same(await held(), [], 'nor by one that is gone')
 })
 
 t.test('without a connection the page is the one that it was', async (t) => {
