@@ -18,7 +18,7 @@ export const RULE_LIMITS = {
   ruleAttributesMax: 8,
   attributeNameCharactersMax: 40,
   attributeValueCharactersMax: 200,
-  /** Of one person by one source; a provider that says more of one attribute says nothing of it. */
+  /** Of one person by one source; of an attribute of which a provider says more nothing is added. */
   attributesPerPersonMax: 100,
   attributeValuesMax: 20,
   ruleAgeSecondsMin: 60,

@@ -126,7 +126,6 @@ export function createConnections({ store, vault }: { store: Store; vault: Vault
       patch: ConnectionPatch,
       actor: Actor,
     ): Promise<Connection> {
-      const { attributes } = await requireConnection(store.read, tenantId, connectionId)
       const action = 'connection.changed'
       const now = await alter(tenantId, connectionId, actor, action, async (change, before) => {
         const { clientSecret, ...open } = patch
@@ -150,8 +149,7 @@ export function createConnections({ store, vault }: { store: Store; vault: Vault
         })
         return { changed: all, ...(isOther && { state: 'draft' }) }
       })
-      const names = attributes.map(({ attribute }) => attribute)
-      await takeUnmappedAttributes(store, tenantId, names, actor)
+      await takeUnmappedAttributes(store, tenantId, actor)
       return now
     },
 
@@ -171,7 +169,7 @@ export function createConnections({ store, vault }: { store: Store; vault: Vault
         return isMore
       }
       while (await store.change(close));
-      const { saml, names } = await store.change(async (change) => {
+      const saml = await store.change(async (change) => {
         const { queries } = change
         const before = await requireConnection(queries, tenantId, connectionId)
         await requireAnotherWay(queries, before)
@@ -180,11 +178,10 @@ export function createConnections({ store, vault }: { store: Store; vault: Vault
         await deleteConnection(queries, tenantId, connectionId)
         const content = { connection_id: connectionId }
         await change.audit(actor, { action: 'connection.removed', tenantId, content })
-        const names = before.attributes.map(({ attribute }) => attribute)
-        return { saml: found, names }
+        return found
       })
       await takeUnmapped(store, tenantId, saml?.groups ?? [], actor)
-      await takeUnmappedAttributes(store, tenantId, names, actor)
+      await takeUnmappedAttributes(store, tenantId, actor)
     },
 
     /** Somebody has come back from there, with these settings: `asTested` is when they were set. */

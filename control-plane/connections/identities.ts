@@ -9,6 +9,7 @@ import {
 import { membershipsOf } from '../store/queries/access.ts'
 import type { Actor, Change, Store } from '../store/store.ts'
 import { alterMembershipsIn } from '../tenants/memberships.ts'
+import { alterAttributesIn } from '../tenants/person-attributes.ts'
 
 export interface Identity {
   readonly connectionId: string
@@ -44,6 +45,8 @@ export function createIdentities({ store }: { store: Store }) {
         const content = { user_id: userId, connection_id: connectionId }
         await change.audit(actor, { action: 'user.disconnected', tenantId, content })
         await takeGroups(change, tenantId, userId, actor)
+        const said = { attributes: [] } // nothing more by any connection, as with groups
+        await alterAttributesIn(change, { tenantId, userId, source: 'connection' }, said, actor)
         return revokeIn(change, tenantId, { subject: userId }, 'revoked')
       })
     },

@@ -7,51 +7,62 @@ import { isAttributeValue } from '../../shared/fleet/access-rules.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import type { MappedAttribute } from '../store/connection-tables.ts'
 import type { Queries } from '../store/engine.ts'
-import { someWithAttribute } from '../store/queries/attributes.ts'
+import { attributeNamesBy, someWithAttribute } from '../store/queries/attributes.ts'
 import { connectionsOf } from '../store/queries/connections.ts'
 import type { Actor, Change, Store } from '../store/store.ts'
-import { alterAttributesIn, type Said } from '../tenants/person-attributes.ts'
+import { takeAttributeIn, type Said } from '../tenants/person-attributes.ts'
+import { predicateOf } from '../tenants/rule-predicates.ts'
 
 export function mappedAttributes(
   mapping: readonly MappedAttribute[],
   claims: Readonly<Record<string, unknown>>,
 ): Said {
   const names = new Set<string>()
+  const still = new Set<string>()
+  let given = 0
   const attributes = mapping.flatMap(({ attribute: name, claim }) => {
     // `__proto__` and `constructor` are claims like any other, if somebody sends them
     const values = Object.hasOwn(claims, claim) ? valuesOf(claims[claim]) : undefined
     if (values === undefined) return []
     names.add(name)
-    return values.map((value) => ({ name, value }))
+    const all = [...values].map((value) => ({ name, value }))
+    const isFew = all.length <= LIMITS.attributeValuesMax
+    if (isFew && given + all.length <= LIMITS.attributesPerPersonMax) {
+      given += all.length
+      return all
+    }
+    // too many to keep, and still the word on what somebody is no more
+    for (const one of all) still.add(predicateOf(one))
+    return []
   })
-  return { attributes, names }
+  return { attributes, names, still }
 }
 
 /** undefined: it says nothing that can be told from nothing. */
-function valuesOf(claim: unknown): readonly string[] | undefined {
+function valuesOf(claim: unknown): ReadonlySet<string> | undefined {
   if (claim === undefined) return undefined
   const all: readonly unknown[] = claim === null ? [] : Array.isArray(claim) ? claim : [claim]
   const texts = all.flatMap((one) => {
     const isPlain = typeof one === 'number' || typeof one === 'boolean'
     return isPlain ? String(one) : typeof one === 'string' ? one.trim() : []
   })
-  const values = new Set(texts.filter(isAttributeValue))
-  return values.size > LIMITS.attributeValuesMax ? undefined : [...values]
+  return new Set(texts.filter(isAttributeValue))
 }
 
 const AT_ONCE = 100
 
 /**
  * Whoever has an attribute by a connection has it no longer once none maps it: no sign-in would take it
- * away, and no administrator can. `names`: those that were mapped.
+ * away, and no administrator can. Also what a process that ended has left.
  */
 export async function takeUnmappedAttributes(
   store: Store,
   tenantId: string,
-  names: readonly string[],
   actor: Actor,
 ): Promise<void> {
-  for (const name of new Set(names).difference(await mappedIn(store.read, tenantId)))
+  const held = new Set(await attributeNamesBy(store.read, tenantId, 'connection'))
+  if (held.size === 0) return
+  for (const name of held.difference(await mappedIn(store.read, tenantId)))
     while (await store.change((change) => takeSome(change, tenantId, name, actor)));
 }
 
@@ -66,8 +77,6 @@ async function takeSome(change: Change, tenantId: string, name: string, actor: A
   const source = 'connection'
   const userIds = await someWithAttribute(queries, { tenantId, name, source }, AT_ONCE)
   if (userIds.length === 0 || (await mappedIn(queries, tenantId)).has(name)) return false
-  const said = { attributes: [], names: new Set([name]) }
-  for (const userId of userIds)
-    await alterAttributesIn(change, { tenantId, userId, source }, said, actor)
+  await takeAttributeIn(change, { tenantId, name, source }, userIds, actor)
   return true
 }

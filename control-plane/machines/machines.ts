@@ -21,13 +21,14 @@ import {
   deleteServiceUsesBefore,
   deleteServiceUsesOf,
   noteMachineUse,
+  noteSecretEnds,
+  servicesAmong,
   servicesIdentifiedBefore,
   serviceSecretsEndedUnnoted,
   serviceSecretsOf,
   servicesOf,
   serviceUsesSince,
   updateService,
-  updateServiceSecret,
   type MachineUse,
   type ServiceRow,
   type ServiceSecretRow,
@@ -196,12 +197,16 @@ export function createMachines({ store, clock }: { readonly store: Store; readon
       return add({ tenantId, serviceId }, { secret, seconds, publicKey: key }, actor)
     },
 
-    /** undefined: there is no such machine. */
+    /**
+     * undefined: there is no such machine. First what lives longest: the same key may have been added
+     * once more, and it is worth what the later one says.
+     */
     async keysOf(tenantId: string, serviceId: string): Promise<readonly MachineKey[] | undefined> {
       if ((await findService(store.read, tenantId, serviceId)) === undefined) return undefined
       const rows = await serviceSecretsOf(store.read, tenantId)
       return rows
         .filter((row) => row.serviceId === serviceId)
+        .sort((a, b) => b.endsAt - a.endsAt)
         .flatMap(({ secretId, endsAt, publicKey: key }) =>
           key === null ? [] : { secretId, endsAt, key },
         )
@@ -301,17 +306,27 @@ export function createMachines({ store, clock }: { readonly store: Store; readon
     /** A secret or key that has ended by itself is in the audit trail, as one that somebody ends. */
     async noteEnded(limit: number): Promise<number> {
       if ((await serviceSecretsEndedUnnoted(store.read, clock.nowMs(), 1)).length === 0) return 0
-      return store.change(async ({ queries, nowMs, audit }) => {
+      return store.change(async ({ queries, nowMs, auditEach }) => {
         const ended = await serviceSecretsEndedUnnoted(queries, nowMs, limit)
-        for (const { tenantId, serviceId, secretId, endsAt } of ended) {
-          await updateServiceSecret(queries, tenantId, secretId, { isEndNoted: true })
-          const service = await findService(queries, tenantId, serviceId)
-          if (service === undefined) continue
+        await noteSecretEnds(
+          queries,
+          ended.map(({ secretId }) => secretId),
+        )
+        const ids = new Set(ended.map(({ serviceId }) => serviceId))
+        const services = await servicesAmong(queries, [...ids])
+        const entries = ended.flatMap(({ tenantId, serviceId, secretId, endsAt }) => {
+          const service = services.get(serviceId)
+          if (service?.tenantId !== tenantId) return []
           const ends_at = new Date(endsAt).toISOString()
-          const { name } = service
-          const content = { service_id: serviceId, name, secret_id: secretId, ends_at }
-          await audit(JOB, { action: 'service.secret_ended', tenantId, content })
-        }
+          const content = {
+            service_id: serviceId,
+            name: service.name,
+            secret_id: secretId,
+            ends_at,
+          }
+          return { action: 'service.secret_ended', tenantId, content }
+        })
+        await auditEach(JOB, entries)
         return ended.length
       })
     },

@@ -32,6 +32,8 @@ export function requireAssertion(
   // one audience: of a list another server could take it, and send it on to us
   if (aud !== issuer && aud !== `${issuer}/token`) throw refused('aud must be the issuer alone')
   if (typeof exp !== 'number' || !Number.isSafeInteger(exp)) throw refused('exp must be whole')
+  // by the clock that forgets what has been here: the provider goes by the one of this machine
+  if (exp <= now - SKEW_SECONDS) throw refused('exp is over')
   if (exp > now + SECONDS_MAX + SKEW_SECONDS) throw refused('exp is too far ahead')
   for (const from of [iat, nbf])
     if (from !== undefined && (typeof from !== 'number' || from > now + SKEW_SECONDS))

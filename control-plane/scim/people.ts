@@ -117,7 +117,7 @@ export function createScimPeople({ store, tellChanged }: PeopleWorld) {
         const person = rowOf(draft, { tenantId, userId, ...times }, wished.name)
         await insertScimPerson(queries, person)
         await rememberSubject(change, token, person)
-        const whose = { tenantId, userId, source: 'scim' } as const
+        const whose = { tenantId, userId, source: 'scim', isNew: true } as const
         await alterAttributesIn(change, whose, ruledOf(draft), actor)
         const content = { user_id: userId, source: 'scim' }
         await change.audit(actor, { action: 'user.created', tenantId, content })

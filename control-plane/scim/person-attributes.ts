@@ -102,7 +102,7 @@ const RULED_NAMES: ReadonlySet<string> = new Set(RULED.map(([name]) => name))
 export const ruledOf = ({ details }: Pick<PersonDraft, 'details'>): Said => ({
   attributes: RULED.flatMap(([name, detail]) => {
     const value = details[detail]
-    return value === undefined ? [] : { name, value }
+    return value === undefined ? [] : { name, value: value.trim() }
   }),
   names: RULED_NAMES,
 })

@@ -1,13 +1,16 @@
 /** What people are: an attribute has its source, and each source takes back its own alone. */
 import { Refusal } from '../../shared/errors.ts'
-import { outdateClaimsIn } from '../sessions/revocations.ts'
+import { outdateClaimsIn, outdateClaimsOfEach } from '../sessions/revocations.ts'
 import type { MembershipSource } from '../store/access-tables.ts'
 import type { Enforced } from '../store/enforced.ts'
 import {
+  attributeAmong,
   attributesOf,
+  endAttributeOf,
   endAttributes,
   insertAttributes,
   type AttributeRow,
+  type OfName,
 } from '../store/queries/attributes.ts'
 import { findTenant } from '../store/queries/tenants.ts'
 import { findUser } from '../store/queries/users.ts'
@@ -22,12 +25,16 @@ interface Whose {
   readonly tenantId: string
   readonly userId: string
   readonly source: MembershipSource
+  /** Made in this change: no token speaks of them yet. */
+  readonly isNew?: boolean
 }
 
 export interface Said {
   readonly attributes: readonly Attribute[]
   /** What the source speaks of: of those it no longer names it takes the value. undefined: everything. */
   readonly names?: ReadonlySet<string> | undefined
+  /** Predicates that it says as well, and which are not given: whoever has one of them keeps it. */
+  readonly still?: ReadonlySet<string> | undefined
 }
 
 export function createPersonAttributes({ store }: { store: Store }) {
@@ -67,13 +74,13 @@ export function createPersonAttributes({ store }: { store: Store }) {
 /** What of it is another thing by now; a token that says so is issued anew. */
 export async function alterAttributesIn(
   change: Change,
-  { tenantId, userId, source }: Whose,
-  { attributes, names }: Said,
+  { tenantId, userId, source, isNew = false }: Whose,
+  said: Said,
   actor: Actor,
 ): Promise<void> {
   const { queries, nowMs } = change
   const rows = await attributesOf(queries, tenantId, userId)
-  const { added, gone } = differences(rows, source, { attributes, names })
+  const { added, gone } = differences(rows, source, said)
   if (added.length + gone.length === 0) return
   await endAttributes(queries, gone, nowMs)
   const row = { tenantId, userId, source, createdAt: nowMs }
@@ -83,17 +90,46 @@ export async function alterAttributesIn(
   )
   const byOthers = new Set(rows.filter((one) => one.source !== source).map(predicateOf))
   const altered = [...added, ...gone].map(predicateOf).filter((one) => !byOthers.has(one))
-  const spokenOf = await spokenOfIn(queries, tenantId)
-  if (altered.some((one) => spokenOf.has(one))) {
+  const spokenOf = isNew ? undefined : await spokenOfIn(queries, tenantId)
+  if (altered.some((one) => spokenOf?.has(one))) {
     const { maxSessionSeconds } = found(await findTenant(queries, tenantId))
     await outdateClaimsIn(change, tenantId, userId, maxSessionSeconds)
   }
-  const told = (all: readonly Attribute[]) => all.slice(0, TOLD_MAX).map(predicateOf)
   const content = { user_id: userId, source, added: told(added), removed: told(gone) }
   await change.audit(actor, { action: 'user.attributes_changed', tenantId, content })
 }
 
+/**
+ * An attribute by one source, with all of its values, from many people at once: so many statements for
+ * a hundred as for one, since whoever waits for this change must not wait for each of them.
+ */
+export async function takeAttributeIn(
+  change: Change,
+  { tenantId, name, source }: OfName,
+  userIds: readonly string[],
+  actor: Actor,
+): Promise<void> {
+  const { queries, nowMs } = change
+  const rows = await attributeAmong(queries, tenantId, name, userIds)
+  const gone = rows.filter((one) => one.source === source)
+  await endAttributeOf(queries, { tenantId, name, source }, gone, nowMs)
+  const spokenOf = await spokenOfIn(queries, tenantId)
+  const heldOf = (one: AttributeRow) => `${one.userId} ${predicateOf(one)}`
+  const byOthers = new Set(rows.filter((one) => one.source !== source).map(heldOf))
+  const altered = gone.filter((one) => spokenOf.has(predicateOf(one)) && !byOthers.has(heldOf(one)))
+  const outdated = new Set(altered.map(({ userId }) => userId))
+  if (outdated.size > 0) {
+    const { maxSessionSeconds } = found(await findTenant(queries, tenantId))
+    await outdateClaimsOfEach(change, tenantId, [...outdated], maxSessionSeconds)
+  }
+  const whom = userIds.length === 1 ? { user_id: userIds[0] } : { users: userIds.length }
+  const removed = told([...new Map(gone.map((one) => [predicateOf(one), one])).values()])
+  const content = { ...whom, source, added: [], removed }
+  await change.audit(actor, { action: 'user.attributes_changed', tenantId, content })
+}
+
 const TOLD_MAX = 20
+const told = (all: readonly Attribute[]) => all.slice(0, TOLD_MAX).map(predicateOf)
 
 /** Whether `alterAttributesIn` would have anything to do. */
 export const isAnother = (
@@ -108,14 +144,15 @@ export const isAnother = (
 function differences(
   rows: readonly AttributeRow[],
   source: MembershipSource,
-  { attributes, names }: Said,
+  { attributes, names, still }: Said,
 ) {
   const own = rows.filter((one) => one.source === source)
   const had = new Set(own.map(predicateOf))
   const wished = new Map(attributes.map((one) => [predicateOf(one), one]))
   const isSpokenOf = ({ name }: Attribute) => names === undefined || names.has(name)
+  const isSaid = (predicate: string) => wished.has(predicate) || still?.has(predicate) === true
   return {
     added: [...wished].filter(([predicate]) => !had.has(predicate)).map(([, one]) => one),
-    gone: own.filter((one) => isSpokenOf(one) && !wished.has(predicateOf(one))),
+    gone: own.filter((one) => isSpokenOf(one) && !isSaid(predicateOf(one))),
   }
 }

@@ -17,7 +17,7 @@ const SERVICE_WISH = 'the id of a service, like svc_0123456789abcdef'
 const GROUP_WISH = 'the name of a group'
 export const ATTRIBUTE_NAME_WISH =
   'the name of an attribute, like department: lower-case letters, digits and underscores'
-export const ATTRIBUTE_VALUE_WISH = `text of 1 to ${LIMITS.attributeValueCharactersMax} characters, without control or invisible characters`
+export const ATTRIBUTE_VALUE_WISH = `text of 1 to ${LIMITS.attributeValueCharactersMax} characters, without blanks around it and without control or invisible characters`
 const ATTR_WISH = `an object of 1 to ${LIMITS.ruleAttributesMax} attributes, each with the value it must have, like {"department": "audit"}`
 const NETWORK_WISH = 'the name of a network: lower-case letters, digits, dashes and underscores'
 const METHOD_WISH = 'a method like GET'
@@ -196,7 +196,9 @@ export const attributeText = (name: string, value: string): string => `${name}=$
 
 export function isAttributeValue(value: string): boolean {
   const isShort = value.length <= LIMITS.attributeValueCharactersMax
-  return isShort && value.trim() !== '' && value.isWellFormed() && !hasUnseen(value)
+  return (
+    isShort && value !== '' && value.trim() === value && value.isWellFormed() && !hasUnseen(value)
+  )
 }
 
 function isAttributes(value: unknown): boolean {

@@ -227,7 +227,7 @@ export function createSamlConnections({ store, vault, clock, client }: SamlWorld
 
     /** With another provider it is a draft again, and nobody comes in by it. */
     async patch(tenantId: string, connectionId: string, wished: SamlPatch, actor: Actor) {
-      const { connection, row } = await view(store.read, tenantId, connectionId)
+      const { row } = await view(store.read, tenantId, connectionId)
       const metadata = await metadataOf(wished)
       // what was uploaded is not what an address says
       const isUploaded = typeof wished.metadata === 'string'
@@ -242,8 +242,7 @@ export function createSamlConnections({ store, vault, clock, client }: SamlWorld
         (change, before) => apply(change, before, metadata, { patch, key }),
       )
       await takeUnmapped(store, tenantId, row.groups, actor)
-      const names = connection.attributes.map(({ attribute }) => attribute)
-      await takeUnmappedAttributes(store, tenantId, names, actor)
+      await takeUnmappedAttributes(store, tenantId, actor)
       return now
     },
 

@@ -153,7 +153,7 @@ export function connectionPages(realm: Realm, world: RealmWorld) {
       return toPage(ctx, signIn)
     }
     await syncGroups(world, who.user, person.groups, requestIdOf(ctx))
-    await syncAttributes(world, who.user, person.attributes, requestIdOf(ctx))
+    await syncAttributes(world, connection, who.user, person.attributes, requestIdOf(ctx))
     const outcome = await step.goOn(ctx, signIn, who.user, {
       ...{ connectionId, updatedAt: connection.updatedAt, issuer: from, subject },
       ...{ hasSecondFactor: person.hasSecondFactor, provenAt: longAgo(person.provenAt), session },

@@ -36,7 +36,7 @@ const tables = [
 const takeOver = (detail: (key: string) => string) =>
   PUSHED.map(
     ([name, key]) => `INSERT INTO person_attributes
-      SELECT tenant_id, user_id, '${name}', ${detail(key)}, 'scim', updated_at
+      SELECT tenant_id, user_id, '${name}', trim(${detail(key)}), 'scim', updated_at
       FROM scim_people WHERE ${detail(key)} IS NOT NULL`,
   )
 

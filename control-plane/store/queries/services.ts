@@ -9,6 +9,7 @@ import {
   deleteBefore,
   deleteBy,
   findBy,
+  inParts,
   insertInto,
   updateBy,
 } from '../statements.ts'
@@ -144,7 +145,25 @@ export async function insertServiceAssertion(
 
 export const deleteServiceAssertionsEndedBefore = deleteBefore(assertions.endsAt)
 
-export const updateServiceSecret = updateBy(secrets, 'tenantId', 'secretId')
+/** Their ends are in the audit trail from here on. */
+export async function noteSecretEnds(queries: Queries, secretIds: readonly string[]) {
+  for await (const some of inParts(secretIds))
+    await queries.update(secrets).set({ isEndNoted: true }).where(inArray(secrets.secretId, some))
+}
+
+/** By their id, of whatever tenant. */
+export async function servicesAmong(
+  queries: Queries,
+  serviceIds: readonly string[],
+): Promise<ReadonlyMap<string, ServiceRow>> {
+  const rows = new Map<string, ServiceRow>()
+  for await (const some of inParts(serviceIds)) {
+    const found = queries.select().from(services)
+    for (const row of await found.where(inArray(services.serviceId, some)))
+      rows.set(row.serviceId, row)
+  }
+  return rows
+}
 
 /** Whose end is over, and in no audit trail yet. */
 export async function serviceSecretsEndedUnnoted(

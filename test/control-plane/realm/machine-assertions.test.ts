@@ -216,6 +216,16 @@ t.test('an assertion counts once, whoever has it and however many ask at once', 
   t.notMatch(kept, assertion.split('.')[2])
 })
 
+t.test('an assertion is over by the clock of the database, which forgets it then', async (t) => {
+  const { world, sign, ask, clock, now } = await startKeys(t)
+  const assertion = await sign({ exp: now() + 60 })
+  t.equal((await ask(assertion)).status, 200)
+  clock.advance(5 * 60_000) // while the machine's own stays behind
+  await world.machines.pruneAssertions(100)
+  t.same(await world.store.read.select().from(schema.serviceAssertions), [])
+  t.match(await ask(assertion), REFUSED)
+})
+
 t.test('two credentials at once: a key follows a secret, and ends by itself', async (t) => {
   const { world, machines, serviceId, secretId, sign, ask, clock, pair } = await startKeys(t)
   const { secret } = await machines.addSecret('acme', serviceId, 7200, ACTOR)
@@ -247,6 +257,53 @@ t.test('two credentials at once: a key follows a secret, and ends by itself', as
   t.equal(ended.length, 2)
   t.ok(ended.some(({ content }) => (content as { secret_id: string }).secret_id === secretId))
   t.ok(items.some(({ action }) => action === 'service.key_added'))
+})
+
+t.test('ends of very many secrets are noted together', async (t) => {
+  const { machines, world, clock, serviceId } = await startKeys(t)
+  const others = await machines.create('acme', 'Other', ACTOR)
+  await machines.addSecret('acme', serviceId, 3600, ACTOR)
+  await machines.addSecret('acme', others.serviceId, 3600, ACTOR)
+  await machines.addSecret('acme', others.serviceId, 3600, ACTOR)
+  clock.advance(7200_000)
+  let writes = 0
+  const { store } = world
+  const change: typeof store.change = (work) =>
+    store.change((change) => {
+      const queries = new Proxy(change.queries, {
+        get(target, name) {
+          if (name === 'insert' || name === 'update') writes++
+          const value: unknown = Reflect.get(target, name)
+          return typeof value === 'function' ? (value.bind(target) as unknown) : value
+        },
+      })
+      return work({ ...change, queries })
+    })
+  const counted = createMachines({ store: { ...store, change }, clock })
+  t.equal(await counted.noteEnded(100), 4)
+  t.equal(writes, 1, 'however many they are')
+  const { items } = await world.auditTrail.list({ limit: 50 }, { tenantId: 'acme' })
+  const ended = items.filter(({ action }) => action === 'service.secret_ended')
+  t.same(ended.map(({ content }) => (content as { name: string }).name).sort(), [
+    ...['CI', 'CI', 'Other', 'Other'],
+  ])
+})
+
+t.test('a key that is added once more goes on where it would have ended', async (t) => {
+  const { machines, serviceId, secretId, sign, ask, clock, pair } = await startKeys(t)
+  clock.advance(3600_000)
+  const again = await machines.addKey('acme', serviceId, { key: pair.key, seconds: 7200 }, ACTOR)
+  const named = async () => {
+    const { body } = await ask(await sign())
+    return decodeJwt(String(body['access_token']))['secret_id']
+  }
+  t.equal(await named(), again.secretId, 'the one that lives longest')
+  clock.advance(3600_000)
+  t.equal(await named(), again.secretId)
+  await machines.revokeSecret('acme', serviceId, again.secretId, ACTOR)
+  t.match((await ask(await sign())).body, { error_description: /^the secret or key has expired/ })
+  await machines.revokeSecret('acme', serviceId, secretId, ACTOR)
+  t.match(await ask(await sign()), REFUSED)
 })
 
 t.test('tokens of a machine are counted before its assertion is written down', async (t) => {

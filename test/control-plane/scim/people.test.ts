@@ -243,3 +243,21 @@ t.test('what a provider says of somebody at work is what rules can ask for', asy
     'what is left out is gone, and what an administrator says stays',
   )
 })
+
+t.test('nobody who is new has a token that says otherwise', async (t) => {
+  const { services, push, scim } = await startProvider(t)
+  const rules = [{ path: '/', allow: [{ attr: { title: 'Lead' } }] }]
+  await services.accessRules.put('acme', { rules }, ACTOR)
+  const userId = await push({ ...ada, title: ' Lead ' })
+  const outdated = async () =>
+    Object.keys((await services.revocations.revokedState('acme')).claims ?? {})
+  const held = await services.personAttributes.list('acme', userId)
+  t.same(
+    held.map(({ value }) => value),
+    ['Lead'],
+    'as a claim is read: nothing around it',
+  )
+  t.same(await outdated(), [], 'or gateways would be told of each person who is pushed')
+  await scim('PATCH', `/Users/${userId}`, patching({ op: 'Remove', path: 'title' }))
+  t.same(await outdated(), [userId])
+})

@@ -154,6 +154,7 @@ t.test(
       [{ name: '__proto__', value: 'x' }],
       [{ name: 'Department', value: 'x' }],
       [{ name: 'department', value: 'a\u202eb' }],
+      [{ name: 'department', value: ' audit' }],
       [{ name: 'department', value: 'x'.repeat(LIMITS.attributeValueCharactersMax + 1) }],
       [{ ...AUDIT, source: 'scim' }],
       many(LIMITS.attributesPerPersonMax + 1),
@@ -190,7 +191,12 @@ t.test(
     const asked = { path: '/reports', user_id: userId }
     const { body } = await call('POST', `${path}/decision`, asked)
     t.match(body, { decision: 'forward', by: 'opened', groups: [], attributes: [AUDIT] })
-    for (const attr of ['{"__proto__":"x"}', '{"department":"audit","__proto__":"x"}', '{}']) {
+    for (const attr of [
+      '{"department":"audit "}',
+      '{"__proto__":"x"}',
+      '{"department":"audit","__proto__":"x"}',
+      '{}',
+    ]) {
       const text = `{"rules":[{"path":"/","allow":[{"attr":${attr}}]}]}`
       t.ok((await call('PUT', path, undefined, { raw: text })).status >= 400, attr)
     }

@@ -1,5 +1,6 @@
 /** People come in by a provider of their company, in the same funnel as with a password. */
 import t from 'tap'
+import { syncAttributes } from '../../../../control-plane/realm/connections/sync-attributes.ts'
 import { isAskingForCode, isAskingForPassword, enrolApp, begin } from '../steps.ts'
 import { ADA, ACTOR } from '../realm-world.ts'
 import { atProvider, GRACE, identitiesOf, startConnected, usersOf } from './connected.ts'
@@ -44,6 +45,32 @@ t.test('claims that are mapped are attributes, for rules to ask for', async (t) 
   )
   await world.connections.remove('acme', connection.connectionId, ACTOR)
   t.same(await world.personAttributes.list('acme', sub), [], 'no sign-in would take it away')
+})
+
+t.test('what a connection has said before it was changed or removed counts no more', async (t) => {
+  const attributes = [{ attribute: 'department', claim: 'dept' }]
+  const { peer, world, tenant, connection } = await startConnected(t, {}, { attributes })
+  const flow = await atProvider(world, tenant, connection)
+  const back = await flow.browser.visit(peer.signIn(flow.to, { ...GRACE, dept: 'audit' }))
+  const { sub: userId = '' } = await flow.claims(back.url)
+  const { connectionId } = connection
+  const whose = { tenantId: 'acme', userId }
+  const said = { attributes: [{ name: 'department', value: 'sales' }] }
+  const held = async () =>
+    (await world.personAttributes.list('acme', userId)).map(({ value }) => value)
+  const found = () => world.connections.get('acme', connectionId)
+  const before = await found()
+  await world.connections.patch('acme', connectionId, { attributes: [] }, ACTOR)
+  t.same(await held(), [])
+  await syncAttributes(world, before, whose, said, 'request')
+  t.same(await held(), [], 'nobody would take it away')
+  const changed = await found()
+  await syncAttributes(world, changed, whose, said, 'request')
+  t.same(await held(), ['sales'])
+  await world.connections.remove('acme', connectionId, ACTOR)
+  t.same(await held(), [])
+  await syncAttributes(world, changed, whose, said, 'request')
+  t.same(await held(), [], 'nor by one that is gone')
 })
 
 t.test('without a connection the page is the one that it was', async (t) => {

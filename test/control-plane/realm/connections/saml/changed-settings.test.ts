@@ -97,3 +97,23 @@ t.test('whoever is disconnected is in no group by a connection either', async (t
   t.match(rows, [{ group: 'own', source: 'local' }])
   t.equal(rows.length, 1)
 })
+
+t.test('whoever is disconnected has no attribute by a connection either', async (t) => {
+  const attributes = [{ attribute: 'department', claim: 'dept' }]
+  const came = await startSaml(t, {}, { attributes })
+  const { world, connection } = came
+  const rules = [{ path: '/', allow: [{ attr: { department: 'audit' } }] }]
+  await world.accessRules.put('acme', { rules }, ACTOR)
+  const person = { ...GRACE, attributes: { ...GRACE.attributes, dept: ['audit', 'tax'] } }
+  const { back, claims } = await come(came, person)
+  const { sub: userId, gb } = await claims(back.url)
+  t.equal(gb, 'AQ')
+  const own = { name: 'floor', value: '3' }
+  await world.personAttributes.put({ tenantId: 'acme', userId }, [own], ACTOR)
+  await world.personIdentities.remove('acme', userId, connection.connectionId, ACTOR)
+  const left = await world.personAttributes.list('acme', userId)
+  t.same(
+    left.map(({ name, source }) => [name, source]),
+    [['floor', 'local']],
+  )
+})

@@ -2,6 +2,7 @@
 import { verify } from 'node:crypto'
 import { decodeJwt } from 'jose'
 import t from 'tap'
+import { insertAttributes } from '../../../../../control-plane/store/queries/attributes.ts'
 import { publicKeyOf } from '../../../../../control-plane/connections/saml/certificates.ts'
 import { readXml } from '../../../../../control-plane/connections/saml/xml.ts'
 import { schema } from '../../../../../control-plane/store/schema.ts'
@@ -226,6 +227,15 @@ t.test('attributes come and go as they are mapped, and end with their mapping', 
   const mapping = { attributes: [attributes[1]!] }
   await world.samlConnections.patch('acme', connection.connectionId, mapping, ACTOR)
   t.same(await held(), ['floor=3 (connection)'], 'nothing maps the department any more')
+  const left = { tenantId: 'acme', userId: sub, name: 'left', value: 'x', createdAt: 1 }
+  const leave = () =>
+    world.store.change(({ queries }) =>
+      insertAttributes(queries, [{ ...left, source: 'connection' }]),
+    )
+  await leave()
+  await world.samlConnections.patch('acme', connection.connectionId, mapping, ACTOR)
+  t.same(await held(), ['floor=3 (connection)'], 'nor what a process that ended has left')
+  await leave()
   await world.connections.patch('acme', connection.connectionId, { attributes: [] }, ACTOR)
   t.same(await held(), [])
 })
