@@ -70,7 +70,14 @@ const ATTRIBUTES: ReadonlyMap<string, Write> = new Map<string, Write>([
   [`${ENTERPRISE}.costcenter`, detail('costCenter')],
   [`${ENTERPRISE}.organization`, detail('organization')],
   [`${ENTERPRISE}.division`, detail('division')],
-  [`${ENTERPRISE}.manager`, (draft, value, ...how) => manager(draft, idOf(value), ...how)],
+  [
+    `${ENTERPRISE}.manager`,
+    (draft, value, path, op) => {
+      const id = idOf(value)
+      if (id === undefined) ignore(draft, pathText(path))
+      else manager(draft, id, path, op)
+    },
+  ],
   [`${ENTERPRISE}.manager.value`, manager],
   ['emails', writeEmails],
   ['emails.value', writeEmail],
@@ -222,11 +229,11 @@ function emailOf(item: unknown): Email[] {
   return [{ value, type: typeof type === 'string' ? type.toLowerCase() : '', isPrimary }]
 }
 
-/** A manager is told by an id, or as an object that has it. */
+/** A manager is told by an id, or as an object that has it. undefined: it says something else of them. */
 function idOf(given: unknown): unknown {
   if (typeof given !== 'object' || given === null || Array.isArray(given)) return given
   const named = Object.entries(given).find(([key]) => key.toLowerCase() === 'value')
-  return named === undefined ? null : (named[1] as unknown)
+  return named?.[1]
 }
 
 /** null: there is none. Entra once sent single values as lists of one. */

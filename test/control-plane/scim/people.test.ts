@@ -211,6 +211,7 @@ t.test('what a provider says of somebody at work is what rules can ask for', asy
   const outdated = async () =>
     Object.keys((await services.revocations.revokedState('acme')).claims ?? {})
   await change({ op: 'Replace', path: `${ENTERPRISE}:manager.displayName`, value: 'Other' })
+  await change({ op: 'Add', path: `${ENTERPRISE}:manager`, value: { displayName: 'Other' } })
   t.ok((await held()).includes('manager=boss-1'), 'what a manager is called is not who it is')
   t.same(await outdated(), [], 'nothing that a rule asks for')
   await change(
