@@ -14,6 +14,7 @@ import { isMailOffered } from '../../policy/password.ts'
 import type { Queries } from '../../store/engine.ts'
 import { connectionOfDomain } from '../../store/queries/connection-domains.ts'
 import { findConnection, identitiesOfPerson } from '../../store/queries/connections.ts'
+import { findScimPerson } from '../../store/queries/scim.ts'
 import { takeRate, waitOfRate } from '../../store/queries/rates.ts'
 import { findTenant } from '../../store/queries/tenants.ts'
 import { findUser } from '../../store/queries/users.ts'
@@ -144,9 +145,9 @@ export async function isReachedByMail(queries: Queries, user: User): Promise<boo
   const { tenantId, userId, isDisabled, source, emailKey, emailProvenAt } = user
   if (isDisabled || source !== 'own') return false
   if (await isOfConnectedDomain(queries, tenantId, emailKey)) return false
-  return (
-    emailProvenAt !== null || (await identitiesOfPerson(queries, tenantId, userId)).length === 0
-  )
+  if (emailProvenAt !== null) return true
+  if ((await findScimPerson(queries, tenantId, userId)) !== undefined) return false
+  return (await identitiesOfPerson(queries, tenantId, userId)).length === 0
 }
 
 async function isOfConnectedDomain(queries: Queries, tenantId: string, emailKey: string) {

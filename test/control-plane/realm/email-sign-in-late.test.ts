@@ -4,6 +4,7 @@ import t from 'tap'
 import { schema } from '../../../control-plane/store/schema.ts'
 import { laterMs } from '../../../control-plane/realm/sign-in/sign-in-mail.ts'
 import { leftOfRate } from '../../../control-plane/store/queries/rates.ts'
+import { updateUser } from '../../../control-plane/store/queries/users.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { untilFound } from '../../support/fleet.ts'
 import { startConnected, startNames } from './connections/connected.ts'
@@ -46,6 +47,27 @@ t.test('the domain leads to a provider before the second factor: nor does the ma
   t.match(page.html, /authenticator app/)
   await names.prove(world, connection)
   t.notMatch((await goOn()).url, /code=/)
+})
+
+t.test('nor does an address that only a provisioning provider has named get a mail', async (t) => {
+  const { world, acme } = await startByMail(t)
+  const by = { token: { tenantId: 'acme', connectionId: null }, actor: ACTOR } as never
+  const { user } = await world.scimPeople.create(by, {
+    userName: 'grace@company.example',
+    emails: [{ value: 'grace@company.example', primary: true }],
+  })
+  t.match(user, { email: 'grace@company.example', emailProvenAt: null })
+  await askForMail(world, acme, 'grace@company.example')
+  await untilFound(() => {
+    const { sent, nobody } = world.signInMail.counts()
+    return sent + nobody === 1 ? true : undefined
+  })
+  t.match(world.signInMail.counts(), { sent: 0, nobody: 1 })
+  await world.store.change(async ({ queries }) => {
+    await updateUser(queries, 'acme', user.userId, { emailProvenAt: 1 })
+  })
+  const proven = await askForMail(world, acme, 'grace@company.example')
+  t.equal((await proven.mail()).to, 'grace@company.example', 'until she has shown that it is hers')
 })
 
 t.test('a flood at a whole tenant keeps nobody out of a browser that they have used', async (t) => {
