@@ -94,7 +94,8 @@ main { padding: 1.5rem 1.25rem 3rem; min-width: 0 }
 .narrow { max-width: 38rem }
 .device-code { font: 650 clamp(1.75rem, 9vw, 2.5rem)/1.2 var(--mono); letter-spacing: .06em; margin: 0 0 1rem; overflow-wrap: normal; white-space: nowrap }
 .cards { display: grid; gap: 1.25rem; grid-template-columns: repeat(auto-fit, minmax(min(100%, 20rem), 1fr)) }
-.cards .card { margin: 0 }
+.cards .card { display: flex; flex-direction: column; margin: 0 }
+.cards .submit { margin-top: auto; padding-top: 1.25rem }
 .cards + * { margin-top: 1.25rem }
 
 .button {
