@@ -4,6 +4,7 @@
  */
 import pg from 'pg'
 import type { Queries } from '../engine.ts'
+import { createNames, isOutdated, PLANS_KEPT_MS } from './kept-statements.ts'
 import type { PostgresAddress } from './postgres-address.ts'
 import { queriesBy, TYPES, UnsafeNumber } from './postgres-session.ts'
 
@@ -57,8 +58,10 @@ export function openConnections(address: PostgresAddress, most: number): Connect
   let pool = poolAt(address, at, most)
   const ending = new Set<Promise<void>>()
   let isClosed = false
-  const admitted = new WeakSet<pg.PoolClient>()
   const sessions = new WeakMap<pg.PoolClient, Session>()
+  const nameOf = createNames()
+  /** What sessions keep is of no use any more: of each that is older than this. */
+  let outdatedMs = 0
 
   /** Unless somebody else has done so. */
   function drop(dropped: pg.Pool, nextAt: number) {
@@ -70,9 +73,27 @@ export function openConnections(address: PostgresAddress, most: number): Connect
     void end.finally(() => ending.delete(end))
   }
 
-  function connectionOf(client: pg.PoolClient, own: pg.Pool): Connection {
-    const session = sessions.getOrInsertComputed(client, createSession)
+  async function sessionOf(client: pg.PoolClient): Promise<Session> {
+    const known = sessions.get(client)
+    if (known !== undefined) return known
+    const { isOwn } = await admit(client)
+    const session = createSession(client, isOwn ? nameOf : undefined)
+    sessions.set(client, session)
+    return session
+  }
+
+  async function takeFrom(own: pg.Pool): Promise<Connection> {
+    for (;;) {
+      const client = await own.connect()
+      const session = await sessionOf(client)
+      if (session.begunMs >= outdatedMs) return connectionOf(client, session, own)
+      client.release(true)
+    }
+  }
+
+  function connectionOf(client: pg.PoolClient, session: Session, own: pg.Pool): Connection {
     const { run, ask, queries } = session
+    session.renewPlans()
     return {
       queries,
       run,
@@ -82,6 +103,7 @@ export function openConnections(address: PostgresAddress, most: number): Connect
       },
       release() {
         if (session.hasChangedSides) drop(own, at)
+        if (session.isOutdated) outdatedMs = performance.now()
         client.release(session.isLost || session.hasChangedSides)
       },
     }
@@ -93,10 +115,7 @@ export function openConnections(address: PostgresAddress, most: number): Connect
       for (const _ of address.hosts) {
         const own = pool
         try {
-          const client = await own.connect()
-          if (!admitted.has(client)) await admit(client)
-          admitted.add(client)
-          return connectionOf(client, own)
+          return await takeFrom(own)
         } catch (error) {
           if ((error as Error).message === ALL_TAKEN) throw error
           problem = error
@@ -141,13 +160,18 @@ function poolAt(
   return pool
 }
 
-async function admit(client: pg.PoolClient) {
+/**
+ * A pooler in between tells a number of its own making for the server's process, and lends the session
+ * to others as well: what it keeps would not be found again.
+ */
+async function admit(client: pg.PoolClient): Promise<{ isOwn: boolean }> {
   client.on('error', () => {}) // told to whoever asks next
   try {
-    const { rows } = await client.query<{ is_replica: boolean }>(
-      'SELECT pg_is_in_recovery() AS is_replica',
+    const { rows } = await client.query<{ is_replica: boolean; process: number }>(
+      'SELECT pg_is_in_recovery() AS is_replica, pg_backend_pid() AS process',
     )
     if (rows[0]?.is_replica !== false) throw new NotPrimary()
+    return { isOwn: rows[0].process === (client as { processID?: number }).processID }
   } catch (error) {
     client.release(true)
     throw error
@@ -155,14 +179,21 @@ async function admit(client: pg.PoolClient) {
 }
 
 interface Session extends Pick<Connection, 'queries' | 'run' | 'ask'> {
+  readonly begunMs: number
   isLost: boolean
   hasChangedSides: boolean
+  isOutdated: boolean
+  renewPlans(): void
 }
 
-function createSession(client: pg.PoolClient): Session {
+/** Without names it keeps no statements. */
+function createSession(client: pg.PoolClient, nameOf?: ReturnType<typeof createNames>): Session {
+  let plannedMs = performance.now()
+
   function note(error: unknown): never {
     const { code = '' } = error as { code?: string }
     const isAnswer = error instanceof pg.DatabaseError && !ENDS_CONNECTION.test(code)
+    if (nameOf !== undefined && isOutdated(code)) session.isOutdated = session.isLost = true
     if (!isAnswer && !(error instanceof UnsafeNumber)) session.isLost = true
     if (ENDS_POOL.has(code)) session.hasChangedSides = true
     throw error
@@ -170,14 +201,21 @@ function createSession(client: pg.PoolClient): Session {
 
   const ask: Connection['ask'] = (text, values) =>
     client
-      .query<unknown[]>({ text, values, rowMode: 'array', types: TYPES })
+      .query<unknown[]>({ text, values, name: nameOf?.(text), rowMode: 'array', types: TYPES })
       .then(({ rows }) => rows, note)
   const session: Session = {
     ask,
     run: (text) => client.query(text).then(() => {}, note),
     queries: queriesBy(ask),
+    begunMs: plannedMs,
     isLost: false,
     hasChangedSides: false,
+    isOutdated: false,
+    renewPlans() {
+      if (nameOf === undefined || performance.now() - plannedMs < PLANS_KEPT_MS) return
+      plannedMs = performance.now()
+      session.run('DISCARD PLANS').catch(() => {}) // whoever asks next is told
+    },
   }
   return session
 }
