@@ -47,8 +47,29 @@ export function cpuTime(pids: readonly number[]): CpuTime {
   return { userUs: user * TICK_US, kernelUs: kernel * TICK_US }
 }
 
+/**
+ * What the machine holds for them: pages of files that they share, such as their program, count once,
+ * as for the limit of a container; those that were copied from their parent are shared out.
+ */
 export function residentBytes(pids: readonly number[]): number {
-  let pages = 0
-  for (const pid of pids) pages += Number(statOf(pid)?.[21] ?? 0)
-  return pages * 4096
+  let own = 0
+  let shared = 0
+  for (const pid of pids) {
+    const { Rss = 0, Anonymous = 0, Pss_Anon: ownPart = Anonymous } = kibibytesOf(pid)
+    own += ownPart
+    shared = Math.max(shared, Rss - Anonymous)
+  }
+  return (own + shared) * 1024
+}
+
+/** https://docs.kernel.org/filesystems/proc.html: smaps_rollup. */
+function kibibytesOf(pid: number): Record<string, number> {
+  try {
+    const lines = readFileSync(`/proc/${pid}/smaps_rollup`, 'latin1').matchAll(
+      /^(\w+): +(\d+) kB/gm,
+    )
+    return Object.fromEntries([...lines].map(([, name, kibibytes]) => [name, Number(kibibytes)]))
+  } catch {
+    return {} // it has just ended
+  }
 }

@@ -1,3 +1,5 @@
+// apart: it waits so much
+// waits: for the pauses between two questions to an authority
 /** Orders as they are refused, taken elsewhere, given up, and renewed. */
 import { X509Certificate } from 'node:crypto'
 import t, { type Test } from 'tap'
