@@ -73,6 +73,8 @@ export const LIMITS = {
   // the public listener of the control plane
   /** Kept ones that wait make room for new ones, so it holds what an address asks at once. */
   publicConnectionsPerAddressMax: 512,
+  /** Of which one site has its share, however many networks are in it. */
+  publicConnectionsMaxOfAll: 32_768,
   /** Without progress of an answer, and from when it waits for its reader to its end. */
   answerStalledMsMax: 20_000,
   answerUnsentMsMax: 120_000,
