@@ -240,13 +240,13 @@ export function guardConnections(server: Server, options: ConnectionsOptions): C
     return bytes > limits.unsentBytesPerAddressMax
   }
 
-  /** Each connection of a balancer is somebody else. */
+  /** A site is one holder, and each connection of a balancer somebody else. */
   function shed() {
-    const all = Array.from(answering, (socket) => ({
-      holder: connections.get(socket)?.group ?? socket,
-      one: socket,
-      bytes: heldBytesOf(socket),
-    }))
+    const all = Array.from(answering, (socket) => {
+      const { group } = connections.get(socket) ?? {}
+      const site = group && groupsOfSites.get(group.site)
+      return { holder: site ?? socket, one: socket, bytes: heldBytesOf(socket) }
+    })
     beyondBound(all, limits.unsentBytesMax).forEach(cut)
   }
   const sheds = setInterval(shed, limits.unsentLookedAtMs).unref()

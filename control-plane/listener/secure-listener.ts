@@ -7,12 +7,12 @@ import type { Server } from 'node:http'
 import { createServer as createRawServer, type Server as RawServer, type Socket } from 'node:net'
 import { createServer, type SecureContext } from 'node:tls'
 import type { Logger } from 'pino'
-import { countedAs, countedWidelyAs, withoutMapping } from '../../shared/client-address.ts'
+import { withoutMapping } from '../../shared/client-address.ts'
 import { SECOND_MS } from '../../shared/clock.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import { networkList } from '../../shared/networks.ts'
 import { createProxyProtocol } from '../../shared/proxy-protocol.ts'
-import { createShares } from '../concurrency/shares.ts'
+import { createAddressPlaces } from './address-places.ts'
 import { namePeer } from './client-address.ts'
 
 const HANDSHAKE_MS = 10 * SECOND_MS
@@ -53,8 +53,7 @@ export function createSecureListener(options: SecureListenerOptions): RawServer 
     onMalformed: (balancer) =>
       log.warn({ client: balancer }, 'a balancer sent no valid PROXY header'),
   })
-  const underWay = new Map<string, number>()
-  const shares = createShares(maxOfAll, { least: perAddressMax })
+  const places = createAddressPlaces({ perAddressMax, maxOfAll })
   /** By what both sockets of one connection have in common. */
   const begun = new Map<string, Begun>()
 
@@ -92,23 +91,9 @@ export function createSecureListener(options: SecureListenerOptions): RawServer 
     secure.emit('connection', socket)
   }
 
-  /** Each connection of a balancer that speaks for itself is somebody else. undefined: too many. */
-  function enter(peerAddress: string): (() => void) | undefined {
-    if (isTrusted(peerAddress)) return ignore
-    const [address, site] = [countedAs(peerAddress), countedWidelyAs(peerAddress)]
-    const count = (underWay.get(address) ?? 0) + 1
-    if (count > perAddressMax || !shares.take(site)) return undefined
-    underWay.set(address, count)
-    let isUnderWay = true
-    return () => {
-      if (!isUnderWay) return
-      isUnderWay = false
-      shares.giveBack(site)
-      const left = (underWay.get(address) ?? 1) - 1
-      if (left > 0) underWay.set(address, left)
-      else underWay.delete(address)
-    }
-  }
+  /** Each connection of a balancer that speaks for itself is somebody else. */
+  const enter = (peerAddress: string) =>
+    isTrusted(peerAddress) ? ignore : places.take(peerAddress)
 
   return createRawServer((socket) => {
     const peerAddress = withoutMapping(socket.remoteAddress ?? '')

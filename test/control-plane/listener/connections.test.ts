@@ -284,6 +284,30 @@ t.test('what all addresses hold together is bounded: the largest holder is cut',
   t.ok(LIMITS.unsentLookedAtMs <= 1000)
 })
 
+t.test('the networks of one site are one holder', async (t) => {
+  const sizes: Record<string, number> = { ofOne: 7, other: 9 }
+  const { port, server } = await startListener(
+    t,
+    (request, response) =>
+      void response.end(Buffer.alloc((sizes[request.url?.slice(-5) ?? ''] ?? 0) * MEGABYTE.length)),
+    {
+      ...BALANCED,
+      connectionLimits: { unsentBytesMax: 18 * MEGABYTE.length, unsentLookedAtMs: 1 },
+    },
+  )
+  const ask = async (address: string, path: string) => {
+    const taken = once(server, 'connection') as Promise<[Socket]>
+    const text = fromIpv6(address).replace(REALM, `${REALM}/${path}`)
+    const client = await open(t, port, text)
+    client.pause()
+    return (await taken)[0]
+  }
+  const other = await ask('2001:db8:9:1::1', 'other')
+  const ofOne = [await ask('2001:db8:1:1::1', 'ofOne'), await ask('2001:db8:1:2::1', 'ofOne')]
+  await Promise.any([...ofOne, other].map((socket) => once(socket, 'close')))
+  t.equal(other.destroyed, false)
+})
+
 t.test('who reads a little now and then is cut as well', async (t) => {
   const { port, lines } = await startListener(
     t,
