@@ -133,7 +133,7 @@ t.test('a kept connection of a site makes room for another network of it', async
   }
   const kept = [await answered('2001:db8:0:1::1'), await answered('2001:db8:0:2::1')]
   const last = [await answered('2001:db8:0:3::1'), await answered('2001:db8:0:4::1')]
-  await Promise.all(kept.map(closed))
+  for (const socket of kept) await closed(socket)
   t.same(
     last.map(({ destroyed }) => destroyed),
     [false, false],
