@@ -100,4 +100,6 @@ export const CONNECTOR_LIMITS = {
   /** Of an address: a whole data center comes back at once. */
   rateConnectorJoin: { burst: 60, perSecond: 1 / 10 },
   rateConnectorState: { burst: 2000, perSecond: 50 },
+  /** Of one connector, from wherever: its key, and so what gateways are told, changes no more often. */
+  rateConnectorOwn: { burst: 30, perSecond: 1 / 20 },
 } as const

@@ -6,6 +6,7 @@ import { DEVICE_LIMITS } from './device-limits.ts'
 import { EDGE_LIMITS } from './edge-limits.ts'
 import { FLEET_LIMITS } from './fleet-limits.ts'
 import { HOSTNAME_LIMITS } from './hostname-limits.ts'
+import { LISTENER_LIMITS } from './listener-limits.ts'
 import { PEOPLE_LIMITS } from './people-limits.ts'
 import { PROJECT_LIMITS } from './project-limits.ts'
 import { REPORT_LIMITS } from './report-limits.ts'
@@ -26,6 +27,7 @@ export const LIMITS = {
   ...DEVICE_LIMITS,
   ...EDGE_LIMITS,
   ...HOSTNAME_LIMITS,
+  ...LISTENER_LIMITS,
   ...RULE_LIMITS,
   ...PEOPLE_LIMITS,
   ...PROJECT_LIMITS,
@@ -70,25 +72,7 @@ export const LIMITS = {
   pathPlacesMax: 64,
   /** Stretches beyond ASCII in a path whose bytes are not UTF-8. */
   pathForeignRunsMax: 16,
-  // the public listener of the control plane
-  /** Kept ones that wait make room for new ones, so it holds what an address asks at once. */
-  publicConnectionsPerAddressMax: 512,
-  /** Without progress of an answer, and from when it waits for its reader to its end. */
-  answerStalledMsMax: 20_000,
-  answerUnsentMsMax: 120_000,
-  unsentBytesPerAddressMax: 32 * 1024 * 1024,
-  /** The same of all addresses, which is what the process has to hold. */
-  unsentBytesMax: 256 * 1024 * 1024,
-  unsentLookedAtMs: 250,
-  /** Requests of one connection without their answers: no browser sends a second one. */
-  pipelinedRequestsMax: 8,
-  /** What Node's parser is given before we look again: it makes requests of all heads in it. */
-  parsedSliceBytesMin: 256,
-  /** Of such an answer: then its end waits for the other end, which says that it was read. */
-  lingeringAnswerBytesMin: 64 * 1024,
-  /** Packages and documents under way to one address, and how long others of it wait. */
-  largeAnswersPerAddressMax: 16,
-  largeAnswerWaitMsMax: 30_000,
+  // answers that are given early
   /** What is read and thrown away of a body that has its answer already, at the edge as well. */
   unwantedBodyBytesMax: 64 * 1024 * 1024,
   unwantedBodyMsMax: 20_000,

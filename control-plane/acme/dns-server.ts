@@ -12,6 +12,7 @@ import type { Clock } from '../../shared/clock.ts'
 import type { Listen } from '../../shared/config/config.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import { createRateLimits } from '../../shared/rate-limits.ts'
+import { createAddressPlaces } from '../listener/address-places.ts'
 import { acmeDnsValues } from '../store/queries/acme-orders.ts'
 import type { Store } from '../store/store.ts'
 import {
@@ -70,25 +71,21 @@ export function createDnsServer(world: DnsServerWorld) {
     return read !== undefined && isReadable(read) ? writeCut(read) : undefined
   }
 
-  const connections = new Map<string, number>()
+  const { dnsConnectionsMax: maxOfAll, dnsConnectionsPerAddressMax: perAddressMax } = LIMITS
+  const places = createAddressPlaces({ perAddressMax, maxOfAll })
   let open = 0
 
   function take(socket: Socket) {
-    const address = countedAs(withoutMapping(socket.remoteAddress ?? ''))
-    const mine = (connections.get(address) ?? 0) + 1
-    if (open >= LIMITS.dnsConnectionsMax || mine > LIMITS.dnsConnectionsPerAddressMax)
-      return void socket.destroy()
+    const leave = open < maxOfAll && places.take(withoutMapping(socket.remoteAddress ?? ''))
+    if (!leave) return void socket.destroy()
     open++
-    connections.set(address, mine)
     // not by what it sends: whoever sends a byte now and then has no longer
     const deadline = setTimeout(() => socket.destroy(), LIMITS.dnsConnectionMsMax).unref()
     socket.on('error', () => socket.destroy())
     socket.once('close', () => {
       clearTimeout(deadline)
       open--
-      const left = (connections.get(address) ?? 1) - 1
-      if (left > 0) connections.set(address, left)
-      else connections.delete(address)
+      leave()
     })
     void converse(socket).catch(() => socket.destroy())
   }

@@ -9,6 +9,7 @@ import { importConnectorKey } from '../../shared/connector/handshake.ts'
 import { isRequestSignedBy } from '../../shared/connector/requests.ts'
 import { Refusal } from '../../shared/errors.ts'
 import { LIMITS } from '../../shared/limits.ts'
+import { createRateLimits } from '../../shared/rate-limits.ts'
 import type { Vault } from '../keys/vault.ts'
 import {
   connectorKeysOf,
@@ -68,6 +69,7 @@ export type Connectors = ReturnType<typeof createConnectors>
 export function createConnectors(world: ConnectorsWorld) {
   const { store, clock, joinTokens, authority, gatewayDoors, presence, tell } = world
   const challenges = createChallenges(world)
+  const rates = createRateLimits(clock)
 
   /** For whom the token is, if somebody may join with it. */
   async function requireToken(queries: Queries, token: string, publicKey: string, nowMs: number) {
@@ -200,6 +202,8 @@ export function createConnectors(world: ConnectorsWorld) {
     async state(asked: Signed) {
       const { connector, key } = await requireSigned(store.read, 'state', asked)
       const { tenantId, connectorId, seenAt } = connector
+      // each new key is two entries of the audit trail, and another state for all gateways
+      rates.take('of a connector', connectorId, LIMITS.rateConnectorOwn)
       const isOld = clock.nowMs() - seenAt >= LIMITS.connectorSeenEveryMs
       const { authority: confirmed = connector.authority } = asked
       const isNews = asked.nextPublicKey !== undefined || confirmed !== connector.authority

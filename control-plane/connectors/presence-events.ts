@@ -3,6 +3,7 @@
  * reaches its application. The store knows what was told last, so neither a start of ours nor one
  * that comes back within seconds is news; one that comes and goes all day is told of now and then.
  */
+import { setImmediate as breathe } from 'node:timers/promises'
 import type { Clock } from '../../shared/clock.ts'
 import { mergeHere, type ConnectorState } from '../../shared/fleet/connector-presence.ts'
 import { LIMITS } from '../../shared/limits.ts'
@@ -42,6 +43,9 @@ interface PresenceEventsWorld {
   readonly tell: TellOfConnector
   readonly clock: Clock
 }
+
+/** Tenants between two turns: a gateway that comes has thousands, and SQLite answers at once. */
+const LOOKED_AT = 50
 
 interface Move {
   readonly row: ConnectorRow
@@ -130,7 +134,8 @@ export function createPresenceEvents({ store, presence, tell, clock }: PresenceE
       const [...now] = due
       due.clear()
       const problems: unknown[] = []
-      for (const tenantId of now) {
+      for (const [place, tenantId] of now.entries()) {
+        if (place % LOOKED_AT === LOOKED_AT - 1) await breathe()
         // What cannot be written of one tenant keeps nothing from the others.
         const isSettled =
           !isClosed() && (await look(tenantId).catch((error: unknown) => void problems.push(error)))

@@ -5,13 +5,13 @@
  */
 import type { Clock } from '../../shared/clock.ts'
 import {
-  connectorKey,
   fromPresence,
   type ConnectorHere,
   type ConnectorPresence as Said,
   type ConnectorsMessage,
 } from '../../shared/fleet/connector-presence.ts'
 import { LIMITS } from '../../shared/limits.ts'
+import { Here } from './here.ts'
 
 export interface ConnectorAtGateway extends ConnectorHere {
   readonly gatewayId: string
@@ -21,7 +21,7 @@ interface Gateway {
   heardMs: number
   /** It has been quiet too long, but says only what is new when it speaks again. */
   isQuiet: boolean
-  readonly here: Map<string, ConnectorHere>
+  readonly here: Here
 }
 
 export type ConnectorPresence = ReturnType<typeof createConnectorPresence>
@@ -37,19 +37,20 @@ export function createConnectorPresence({ clock }: { readonly clock: Clock }) {
     const nowMs = clock.nowMs()
     const before = gateways.get(gatewayId)
     const isNew = before === undefined || message.is_full
-    const here = isNew ? new Map<string, ConnectorHere>() : before.here
+    const here = isNew ? new Here() : before.here
     gateways.set(gatewayId, { heardMs: nowMs, isQuiet: false, here })
     const isOtherwise = isNew || before.isQuiet
-    const tenants = isOtherwise && before !== undefined ? tenantsOf(before) : new Set<string>()
+    const tenants = isOtherwise ? tenantsOf(before) : new Set<string>()
     for (const said of message.here) {
-      const key = connectorKey(said.tenant_id, said.connector_id)
-      if (!here.has(key) && here.size >= LIMITS.connectorsReportedMax) continue
-      if (before !== undefined) count(said, before.here.get(key)?.requests ?? 0)
-      here.set(key, fromPresence(said, nowMs))
-      tenants.add(said.tenant_id)
+      const { tenant_id: tenantId, connector_id: connectorId } = said
+      const isKnown = here.get(tenantId, connectorId) !== undefined
+      if (!isKnown && here.size >= LIMITS.connectorsReportedMax) continue
+      if (before !== undefined) count(said, before.here.get(tenantId, connectorId)?.requests ?? 0)
+      here.set(fromPresence(said, nowMs))
+      tenants.add(tenantId)
     }
-    for (const gone of message.gone)
-      if (here.delete(connectorKey(gone.tenant_id, gone.connector_id))) tenants.add(gone.tenant_id)
+    for (const { tenant_id: tenantId, connector_id: connectorId } of message.gone)
+      if (here.delete(tenantId, connectorId)) tenants.add(tenantId)
     tell(tenants)
     for (const receiver of receivers) receiver(gatewayId, message)
   }
@@ -62,16 +63,10 @@ export function createConnectorPresence({ clock }: { readonly clock: Clock }) {
     isAnew: boolean,
   ): void {
     const before = gateways.get(gatewayId)
-    const here = new Map(
-      isAnew
-        ? []
-        : [...(before?.here ?? [])].filter(([, { tenantId }]) => !ofTenants.has(tenantId)),
-    )
-    for (const one of [...ofTenants.values()].flat())
-      here.set(connectorKey(one.tenantId, one.connectorId), one)
+    const here = isAnew ? new Here() : (before?.here ?? new Here())
+    const others = isAnew || before?.isQuiet === true ? tenantsOf(before) : []
+    for (const [tenantId, all] of ofTenants) here.replace(tenantId, all)
     gateways.set(gatewayId, { heardMs, isQuiet: false, here })
-    const isOtherwise = isAnew || before?.isQuiet === true
-    const others = isOtherwise && before !== undefined ? tenantsOf(before) : []
     tell(new Set([...ofTenants.keys(), ...others]))
   }
 
@@ -105,7 +100,7 @@ export function createConnectorPresence({ clock }: { readonly clock: Clock }) {
     /** Said by a gateway that is connected here. */
     onReceive: (receiver: (typeof receivers)[number]) => void receivers.push(receiver),
     at: (gatewayId: string): readonly ConnectorHere[] => [
-      ...(gateways.get(gatewayId)?.here.values() ?? []),
+      ...(gateways.get(gatewayId)?.here.all() ?? []),
     ],
     /** Tenants whose connectors came, left or changed. */
     onChange: (listener: (tenantIds: ReadonlySet<string>) => void) => void listeners.add(listener),
@@ -113,9 +108,7 @@ export function createConnectorPresence({ clock }: { readonly clock: Clock }) {
     of(tenantId: string): ConnectorAtGateway[] {
       forgetOld()
       return [...gateways].flatMap(([gatewayId, { isQuiet, here }]) =>
-        [...here.values()].flatMap((one) =>
-          one.tenantId === tenantId && !isQuiet ? [{ ...one, gatewayId }] : [],
-        ),
+        isQuiet ? [] : Array.from(here.of(tenantId), (one) => ({ ...one, gatewayId })),
       )
     },
     uncounted: (connectorId: string): number => uncounted.get(connectorId) ?? 0,
@@ -131,11 +124,9 @@ export function createConnectorPresence({ clock }: { readonly clock: Clock }) {
     gatewaysOf(tenantIds: ReadonlySet<string>): Map<string, string[]> {
       const found = new Map<string, string[]>()
       for (const [gatewayId, { isQuiet, here }] of gateways)
-        for (const { tenantId, state } of isQuiet ? [] : here.values()) {
-          if (state === 'draining' || !tenantIds.has(tenantId)) continue
-          const known = found.get(tenantId)
-          if (known === undefined) found.set(tenantId, [gatewayId])
-          else if (known.at(-1) !== gatewayId) known.push(gatewayId)
+        for (const tenantId of isQuiet ? [] : tenantIds) {
+          if (![...here.of(tenantId)].some(({ state }) => state !== 'draining')) continue
+          found.getOrInsertComputed(tenantId, () => []).push(gatewayId)
         }
       return found
     },
@@ -144,4 +135,4 @@ export function createConnectorPresence({ clock }: { readonly clock: Clock }) {
   }
 }
 
-const tenantsOf = ({ here }: Gateway) => new Set([...here.values()].map(({ tenantId }) => tenantId))
+const tenantsOf = (gateway: Gateway | undefined) => new Set(gateway?.here.tenants())

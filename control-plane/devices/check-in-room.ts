@@ -8,8 +8,8 @@ import { SECOND_MS, type Clock } from '../../shared/clock.ts'
 import { Refusal } from '../../shared/errors.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import { createRateLimits } from '../../shared/rate-limits.ts'
+import { createShares } from '../concurrency/shares.ts'
 import { CheckInReturns } from './check-in-returns.ts'
-import { createTenantShares } from './tenant-shares.ts'
 
 interface CheckInRoomWorld {
   readonly clock: Clock
@@ -30,8 +30,8 @@ export function createCheckInRoom({ clock, random = Math.random }: CheckInRoomWo
   const rates = createRateLimits(clock)
   const returns = new CheckInReturns({ clock, random }, RETURNS_PER_SECOND)
   const returnsOfTenants = new Map<string, CheckInReturns>()
-  const inWindow = createTenantShares(RATE.burst)
-  const underWay = createTenantShares(LIMITS.deviceCheckInsAtOnceMax)
+  const inWindow = createShares(RATE.burst)
+  const underWay = createShares(LIMITS.deviceCheckInsAtOnceMax)
   let window = 0
   let beingShown = 0
 

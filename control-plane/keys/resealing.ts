@@ -1,8 +1,9 @@
 /**
  * A master key is replaced while the service runs: what the one before has sealed is sealed anew, a
- * few rows at a time. Whoever stops in the middle begins again, and finds less to do. The check of
+ * few rows at a time, and found among some thousands at a time, since SQLite answers at once. Whoever stops in the middle begins again, and finds less to do. The check of
  * the master key comes last: as long as that needs the key before, a start without it is refused.
  */
+import { setImmediate as breathe } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import {
   and,
@@ -25,6 +26,8 @@ import type { Vault } from './vault.ts'
 
 /** In one change, which others wait for. */
 const BATCH = 100
+/** Rows that are looked through between two turns of the event loop. */
+const LOOKED_THROUGH = 2000
 
 type Row = Readonly<Record<string, unknown>>
 
@@ -77,30 +80,51 @@ export function createResealing({ store, vault, log }: ResealingWorld) {
     const key = keyOf(sealed)
     let last: Row | undefined
     for (;;) {
-      const rows = await select(store.read, sealed, key, last, only)
-      if (rows.length === 0) return
-      yield await store.change(({ queries }) => sealAnew(queries, sealed, key, rows))
-      last = rows.at(-1)
+      const end = await endBehind(store.read, sealed, key, last)
+      const rows = await select(store.read, sealed, key, { last, end }, only)
+      if (rows.length > 0)
+        yield await store.change(({ queries }) => sealAnew(queries, sealed, key, rows))
+      const isAll = rows.length < BATCH
+      if (isAll && end === undefined) return
+      last = isAll ? end : rows.at(-1)
+      await breathe()
     }
+  }
+
+  /** The last of as many rows as are looked through; undefined: there are no more than those. */
+  async function endBehind(
+    queries: Queries,
+    { table }: SealedColumn,
+    key: readonly string[],
+    last: Row | undefined,
+  ): Promise<Row | undefined> {
+    const columns = getTableColumns(table) as Record<string, SQLiteColumn>
+    const [row] = await queries
+      .select(Object.fromEntries(key.map((name) => [name, columns[name] as SQLiteColumn])))
+      .from(table)
+      .where(last && compared(table, key, '>', last))
+      .orderBy(...key.map((name) => asc(columns[name] as SQLiteColumn)))
+      .limit(1)
+      .offset(LOOKED_THROUGH - 1)
+    return row
   }
 
   async function select(
     queries: Queries,
     { table, column }: SealedColumn,
     key: readonly string[],
-    last: Row | undefined,
+    { last, end }: { readonly last: Row | undefined; readonly end: Row | undefined },
     only: SQL | undefined,
   ): Promise<readonly Row[]> {
     const columns = getTableColumns(table) as Record<string, SQLiteColumn>
-    const names = key.map((name) => columns[name] as SQLiteColumn)
-    const values = key.map((name) => sql.param(last?.[name], columns[name]))
-    const isBehind = last && sql`(${sql.join(names, sql`, `)}) > (${sql.join(values, sql`, `)})`
+    const isBehind = last && compared(table, key, '>', last)
+    const isBefore = end && compared(table, key, '<=', end)
     const isOther = sql`substr(${columns[column]}, 1, ${vault.prefix.length}) <> ${vault.prefix}`
     return queries
       .select()
       .from(table)
-      .where(and(isOther, isBehind, only))
-      .orderBy(...names.map((name) => asc(name)))
+      .where(and(isOther, isBehind, isBefore, only))
+      .orderBy(...key.map((name) => asc(columns[name] as SQLiteColumn)))
       .limit(BATCH)
   }
 
@@ -137,6 +161,19 @@ export function createResealing({ store, vault, log }: ResealingWorld) {
       return undefined
     }
   }
+}
+
+/** By its primary key. */
+function compared(
+  table: SealedColumn['table'],
+  key: readonly string[],
+  how: '>' | '<=',
+  row: Row,
+): SQL {
+  const columns = getTableColumns(table) as Record<string, SQLiteColumn>
+  const names = key.map((name) => columns[name] as SQLiteColumn)
+  const values = key.map((name) => sql.param(row[name], columns[name]))
+  return sql`(${sql.join(names, sql`, `)}) ${sql.raw(how)} (${sql.join(values, sql`, `)})`
 }
 
 /** The names of its primary key. */

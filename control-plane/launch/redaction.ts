@@ -11,7 +11,7 @@ const NAMED = String.raw`\b\w*(?:password|passwd|secret|token|api_?key|authoriza
  */
 const PATTERNS: readonly (readonly [RegExp, string])[] = [
   [/\beyJ[\w-]{5,2000}\.[\w-]*\.?[\w-]*/g, GONE], // tokens
-  [/\b(?:gwk|sak|scs|sct|sdc|sdt|whsec)_[\w-]{12,}/g, GONE],
+  [/\b(?:gwk|sak|scim|scs|sct|sdc|sdt|sms|whsec)_[\w-]{12,}/g, GONE],
   [/(\b(?:Bearer|Basic|Digest) +)[\w.~+/=-]{6,}/gi, `$1${GONE}`],
   [/(\b(?:set-)?cookie["']?\s*[:=]\s*)(?:\[[^\]\r\n]*\]|(["']?)[^"'\r\n]+)/gi, `$1$2${GONE}`],
   [/((?:__Host-|__Secure-)?\b(?:service|realm)_[\w-]+=)[^;\s"',\\]+/g, `$1${GONE}`],

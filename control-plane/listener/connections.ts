@@ -1,8 +1,8 @@
 /**
- * The sockets of the public listener: who each is from, how many an address may have, and the end of
- * those that take an answer without reading it. A kept connection that waits for its next request
- * makes room for a new one of the same address, so that a crowd behind one address is only held to
- * what it asks at the same time. Requests that are sent without waiting for answers are begun one
+ * The sockets of the public listener: who each is from, how many an address may have, and a site with
+ * all of its networks, and the end of those that take an answer without reading it. A kept connection
+ * that waits for its next request makes room for a new one of the same address or site, so that a
+ * crowd behind one is only held to what it asks at the same time. Requests that are sent without waiting for answers are begun one
  * after the other, so a connection holds one answer, and few heads. The operating system takes a whole answer off our hands; whether it
  * was read is only known when the other end closes, so after a large one we wait for that.
  */
@@ -10,17 +10,20 @@ import type { Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
 import type { Logger } from 'pino'
-import { countedAs, withoutMapping } from '../../shared/client-address.ts'
+import { countedAs, countedWidelyAs, withoutMapping } from '../../shared/client-address.ts'
 import { MINUTE_MS, type Clock } from '../../shared/clock.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import { networkList } from '../../shared/networks.ts'
 import { createProxyProtocol } from '../../shared/proxy-protocol.ts'
+import { createShares } from '../concurrency/shares.ts'
 import { namedPeerOf } from './client-address.ts'
 import { beyondBound } from './largest-holders.ts'
 import { parseInSlices } from './parsed-in-slices.ts'
 
 export interface ConnectionLimits {
   readonly perAddressMax: number
+  /** Of all that are no balancers; one site has at most half of what the others leave. */
+  readonly maxOfAll: number
   /** Of answers that wait for their reader, per address. */
   readonly unsentBytesPerAddressMax: number
   /** Over all addresses, and how often they are looked at for who holds the most of it. */
@@ -38,6 +41,7 @@ export interface ConnectionLimits {
 
 const CONNECTION_LIMITS: ConnectionLimits = {
   perAddressMax: LIMITS.publicConnectionsPerAddressMax,
+  maxOfAll: LIMITS.publicConnectionsMaxOfAll,
   unsentBytesPerAddressMax: LIMITS.unsentBytesPerAddressMax,
   unsentBytesMax: LIMITS.unsentBytesMax,
   unsentLookedAtMs: LIMITS.unsentLookedAtMs,
@@ -88,11 +92,16 @@ interface Connection {
 
 /** All connections of one address. */
 interface Group {
+  readonly key: string
+  readonly site: string
   readonly open: Set<Socket>
   readonly busy: Set<Socket>
   /** Between two requests, the longest first. */
   readonly idle: Set<Socket>
 }
+
+/** Of a site's addresses, which may be thousands, for one with a connection that gives way. */
+const LOOKED_AT = 64
 
 /** How often answers that have to be read by then are looked at. */
 const SWEEPS_PER_LIMIT = 8
@@ -102,6 +111,8 @@ export function guardConnections(server: Server, options: ConnectionsOptions): C
   const limits = { ...CONNECTION_LIMITS, ...options.limits }
   const isTrusted = networkList(trustedProxies)
   const groups = new Map<string, Group>()
+  const groupsOfSites = new Map<string, Set<Group>>()
+  const shares = createShares(limits.maxOfAll, { least: limits.perAddressMax })
   const connections = new WeakMap<Socket, Connection>()
   const answering = new Set<Socket>()
   let complainedMs = -Infinity
@@ -126,8 +137,9 @@ export function guardConnections(server: Server, options: ConnectionsOptions): C
   })
 
   function enter(socket: Socket, peerAddress: string) {
-    const group = isTrusted(peerAddress) ? undefined : groupOf(countedAs(peerAddress))
+    const group = isTrusted(peerAddress) ? undefined : groupOf(peerAddress)
     if (group !== undefined && !makeRoom(group)) {
+      forgetEmpty(group)
       complain(peerAddress)
       socket.on('error', () => undefined)
       return void socket.destroy()
@@ -145,43 +157,75 @@ export function guardConnections(server: Server, options: ConnectionsOptions): C
     endWhenRead(socket, connection)
     group?.open.add(socket)
     group?.idle.add(socket)
-    socket.once('close', () => leave(socket, group, peerAddress))
+    socket.once('close', () => leave(socket, group))
     serve?.call(server, socket)
     parseInSlices(socket)
   }
 
-  function groupOf(key: string): Group {
+  function groupOf(peerAddress: string): Group {
+    const [key, site] = [countedAs(peerAddress), countedWidelyAs(peerAddress)]
     const known = groups.get(key)
     if (known !== undefined) return known
-    const group = { open: new Set<Socket>(), busy: new Set<Socket>(), idle: new Set<Socket>() }
+    const group = {
+      key,
+      site,
+      open: new Set<Socket>(),
+      busy: new Set<Socket>(),
+      idle: new Set<Socket>(),
+    }
     groups.set(key, group)
+    groupsOfSites.getOrInsertComputed(site, () => new Set()).add(group)
     return group
   }
 
-  function makeRoom({ open, idle }: Group): boolean {
-    if (open.size < limits.perAddressMax) return true
-    const [longest] = idle
-    if (longest === undefined) return false
-    idle.delete(longest)
-    open.delete(longest) // it counts no more, though its end is yet to be told
+  /** True: one more of this address is counted. */
+  function makeRoom(group: Group): boolean {
+    if (group.open.size >= limits.perAddressMax && !closeIdle(group)) return false
+    if (shares.take(group.site)) return true
+    return closeIdle(someIdleOf(group.site)) && shares.take(group.site)
+  }
+
+  function someIdleOf(site: string): Group | undefined {
+    const some = groupsOfSites.get(site)?.values().take(LOOKED_AT)
+    return some?.find(({ idle }) => idle.size > 0)
+  }
+
+  /** Of those that wait the one that has waited the longest. */
+  function closeIdle(group: Group | undefined): boolean {
+    const [longest] = group?.idle ?? []
+    if (group === undefined || longest === undefined) return false
+    group.idle.delete(longest)
+    uncount(longest, group) // it counts no more, though its end is yet to be told
     longest.destroy()
     return true
   }
 
-  function leave(socket: Socket, group: Group | undefined, peerAddress: string) {
+  function uncount(socket: Socket, group: Group) {
+    if (group.open.delete(socket)) shares.giveBack(group.site)
+  }
+
+  function leave(socket: Socket, group: Group | undefined) {
     answering.delete(socket)
     if (group === undefined) return
     group.idle.delete(socket)
     group.busy.delete(socket)
-    group.open.delete(socket)
-    const key = countedAs(peerAddress)
-    if (group.open.size === 0 && groups.get(key) === group) groups.delete(key)
+    uncount(socket, group)
+    forgetEmpty(group)
+  }
+
+  function forgetEmpty(group: Group) {
+    const { key, site, open } = group
+    if (open.size > 0 || groups.get(key) !== group) return
+    groups.delete(key)
+    const ofSite = groupsOfSites.get(site)
+    ofSite?.delete(group)
+    if (ofSite?.size === 0) groupsOfSites.delete(site)
   }
 
   function complain(peerAddress: string) {
     if (clock.nowMs() - complainedMs < MINUTE_MS) return
     complainedMs = clock.nowMs()
-    log.warn({ client: peerAddress }, 'an address has as many connections as it may')
+    log.warn({ client: peerAddress }, 'an address, or its site, has as many connections as it may')
   }
 
   /** Of its answer, and of the heads behind it. */
@@ -196,13 +240,13 @@ export function guardConnections(server: Server, options: ConnectionsOptions): C
     return bytes > limits.unsentBytesPerAddressMax
   }
 
-  /** Each connection of a balancer is somebody else. */
+  /** A site is one holder, and each connection of a balancer somebody else. */
   function shed() {
-    const all = Array.from(answering, (socket) => ({
-      holder: connections.get(socket)?.group ?? socket,
-      one: socket,
-      bytes: heldBytesOf(socket),
-    }))
+    const all = Array.from(answering, (socket) => {
+      const { group } = connections.get(socket) ?? {}
+      const site = group && groupsOfSites.get(group.site)
+      return { holder: site ?? socket, one: socket, bytes: heldBytesOf(socket) }
+    })
     beyondBound(all, limits.unsentBytesMax).forEach(cut)
   }
   const sheds = setInterval(shed, limits.unsentLookedAtMs).unref()

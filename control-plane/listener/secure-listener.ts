@@ -1,17 +1,18 @@
 /**
  * TLS for the control plane's own name. What has been deciphered goes the way of all other
- * connections, with the same bounds; here are those of what comes before it. Behind a balancer that
+ * connections, with the same bounds, and counts there alone; here are those of what comes before it. Behind a balancer that
  * only passes on TCP, who the client is stands in front of the handshake.
  */
 import type { Server } from 'node:http'
 import { createServer as createRawServer, type Server as RawServer, type Socket } from 'node:net'
 import { createServer, type SecureContext } from 'node:tls'
 import type { Logger } from 'pino'
-import { countedAs, withoutMapping } from '../../shared/client-address.ts'
+import { withoutMapping } from '../../shared/client-address.ts'
 import { SECOND_MS } from '../../shared/clock.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import { networkList } from '../../shared/networks.ts'
 import { createProxyProtocol } from '../../shared/proxy-protocol.ts'
+import { createAddressPlaces } from './address-places.ts'
 import { namePeer } from './client-address.ts'
 
 const HANDSHAKE_MS = 10 * SECOND_MS
@@ -27,24 +28,34 @@ interface SecureListenerOptions {
   /** They begin each connection with a PROXY header. */
   readonly proxyProtocol?: boolean | undefined
   readonly log: Pick<Logger, 'warn'>
+  /** Handshakes under way; of all of them one site has at most half of what the others leave. */
   readonly perAddressMax?: number
+  readonly maxOfAll?: number
   /** For a PROXY header, and again for the handshake behind it. */
   readonly handshakeMs?: number
+}
+
+/** On its way to being deciphered. */
+interface Begun {
+  readonly peerAddress: string
+  /** It is, or has ended. */
+  settle(): void
 }
 
 export function createSecureListener(options: SecureListenerOptions): RawServer {
   const { server, hostname, context, trustedProxies = [], proxyProtocol = false, log } = options
   const { perAddressMax = LIMITS.publicConnectionsPerAddressMax, handshakeMs = HANDSHAKE_MS } =
     options
+  const { maxOfAll = LIMITS.publicConnectionsMaxOfAll } = options
   const isTrusted = networkList(trustedProxies)
   const proxyHeaders = createProxyProtocol({
     headMs: handshakeMs,
     onMalformed: (balancer) =>
       log.warn({ client: balancer }, 'a balancer sent no valid PROXY header'),
   })
-  const underWay = new Map<string, number>()
+  const places = createAddressPlaces({ perAddressMax, maxOfAll })
   /** By what both sockets of one connection have in common. */
-  const peers = new Map<string, string>()
+  const begun = new Map<string, Begun>()
 
   const secure = createServer(
     {
@@ -58,9 +69,10 @@ export function createSecureListener(options: SecureListenerOptions): RawServer 
     (socket) => {
       // Node hands errors of a handshake to the server, and those behind it to nobody
       socket.on('error', () => socket.destroy())
-      const peerAddress = peers.get(keyOf(socket))
-      if (peerAddress === undefined) return void socket.destroy() // gone in this moment
-      namePeer(socket, peerAddress)
+      const one = begun.get(keyOf(socket))
+      if (one === undefined) return void socket.destroy() // gone in this moment
+      one.settle()
+      namePeer(socket, one.peerAddress)
       server.emit('connection', socket)
     },
   )
@@ -68,27 +80,20 @@ export function createSecureListener(options: SecureListenerOptions): RawServer 
 
   function begin(socket: Socket, peerAddress: string) {
     socket.on('error', () => socket.destroy())
-    if (!enter(socket, peerAddress)) return void socket.destroy()
+    const settle = enter(peerAddress)
+    if (settle === undefined) return void socket.destroy()
     const key = keyOf(socket)
-    peers.set(key, peerAddress)
-    socket.once('close', () => peers.delete(key))
+    begun.set(key, { peerAddress, settle })
+    socket.once('close', () => {
+      begun.delete(key)
+      settle()
+    })
     secure.emit('connection', socket)
   }
 
   /** Each connection of a balancer that speaks for itself is somebody else. */
-  function enter(socket: Socket, peerAddress: string): boolean {
-    if (isTrusted(peerAddress)) return true
-    const address = countedAs(peerAddress)
-    const count = (underWay.get(address) ?? 0) + 1
-    if (count > perAddressMax) return false
-    underWay.set(address, count)
-    socket.once('close', () => {
-      const left = (underWay.get(address) ?? 1) - 1
-      if (left > 0) underWay.set(address, left)
-      else underWay.delete(address)
-    })
-    return true
-  }
+  const enter = (peerAddress: string) =>
+    isTrusted(peerAddress) ? ignore : places.take(peerAddress)
 
   return createRawServer((socket) => {
     const peerAddress = withoutMapping(socket.remoteAddress ?? '')
@@ -100,6 +105,7 @@ export function createSecureListener(options: SecureListenerOptions): RawServer 
   })
 }
 
+const ignore = (): void => undefined
 const NO_SUCH_NAME = new Error('no such name')
 
 const keyOf = (socket: Socket): string =>

@@ -143,3 +143,33 @@ void t.test('an address asks so often and no more', async (t) => {
   t.match(await ask('challenge', body), { status: 429, body: { error: 'rate_limited' } })
   t.equal((await ask('challenge', body, null, '198.51.100.1')).status, 200)
 })
+
+void t.test('a connector changes its key so often and no more, from wherever', async (t) => {
+  const { joined, challenge, ask, services, clock } = await startConnectors(t)
+  const [who, other] = [await joined(), await joined()]
+  let network = 0
+  const state = async ({ connector_id, key_id, own }: typeof who, nextPublicKey?: string) => {
+    const given = await challenge(connector_id)
+    const request = { challenge: given, connectorId: connector_id, keyId: key_id, nextPublicKey }
+    const signature = signRequest({ kind: 'state', ...request }, own.privateKey)
+    const signed = { connector_id, key_id, challenge: given, signature }
+    const body = {
+      ...signed,
+      ...(nextPublicKey !== undefined && { next_public_key: nextPublicKey }),
+    }
+    return ask('state', body, null, `198.51.100.${(network = (network + 1) % 250)}`)
+  }
+  const { burst, perSecond } = LIMITS.rateConnectorOwn
+  for (let left = burst; left > 0; left--)
+    t.equal((await state(who, makeKey().publicKey)).status, 200)
+  const revision = await services.store.revision()
+  const wrong = { ...who, own: makeKey() }
+  t.match(await state(wrong), REFUSED, 'who cannot sign learns nothing of it')
+  t.match(await state(who, makeKey().publicKey), { status: 429, body: { error: 'rate_limited' } })
+  t.match(await state(who), { status: 429 })
+  t.equal(await services.store.revision(), revision, 'gateways are told nothing')
+  t.equal((await state(other)).status, 200)
+  clock.advance(1000 / perSecond)
+  t.equal((await state(who)).status, 200)
+  t.ok(1 / perSecond <= LIMITS.connectorPollSeconds / 2, 'twice as often as it is told to')
+})

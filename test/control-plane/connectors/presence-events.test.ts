@@ -1,5 +1,6 @@
 /** What a tenant's people see of its connectors: how each is doing, and what has become of it. */
 import t from 'tap'
+import { createConnectorPresence } from '../../../control-plane/connectors/presence.ts'
 import { createPresenceEvents } from '../../../control-plane/connectors/presence-events.ts'
 import { fromPresence, type ConnectorPresence } from '../../../shared/fleet/connector-presence.ts'
 import { LIMITS } from '../../../shared/limits.ts'
@@ -268,4 +269,29 @@ void t.test('what cannot be written of one tenant keeps nothing from the others'
   isBroken = false
   await run(() => false)
   t.same(told, ['globex', 'acme'], 'and it is tried again')
+})
+
+void t.test('a gateway that comes with very many tenants leaves others their turns', async (t) => {
+  const { services, clock } = await startConnectors(t)
+  const presence = createConnectorPresence({ clock })
+  const events = createPresenceEvents({ ...services, clock, presence, tell: async () => undefined })
+  const run = () => events.run(() => false)
+  await run()
+  const said = { state: 'connected', reason: null, program: '1.1.0', since_seconds: 1 } as const
+  const counts = { known_seconds: 1, connections: 1, in_use: 0, requests: 0, round_trip_ms: 1 }
+  const here = Array.from({ length: 200 }, (_, at) => {
+    const ids = { tenant_id: `tenant-${at}`, connector_id: `con_${at}` }
+    return { ...ids, ...said, ...counts, last_error: null }
+  })
+  presence.receive('edge-1', { type: 'connectors', is_full: true, here, gone: [] })
+  let turns = 0
+  let isOver = false
+  const count = () => {
+    turns++
+    if (!isOver) setImmediate(count)
+  }
+  setImmediate(count)
+  await run()
+  isOver = true
+  t.ok(turns >= 4)
 })

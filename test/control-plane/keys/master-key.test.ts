@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
 import { WrongMasterKey, type MasterKeys } from '../../../control-plane/keys/master-key.ts'
+import { createResealing } from '../../../control-plane/keys/resealing.ts'
 import { SEALED_COLUMNS } from '../../../control-plane/keys/sealed-columns.ts'
 import { createVault, prefixOf } from '../../../control-plane/keys/vault.ts'
 import {
@@ -120,6 +121,45 @@ t.test('everything is sealed anew while it is in use, and then the old key can g
   t.equal(await after.tenants.clientSecret('acme'), secret)
   t.match(await after.tenants.byAnalyzerKey(analyzerKey), { tenantId: 'acme' }, 'found by its hash')
   await after.close()
+})
+
+t.test('very many values are looked through in turns', async (t) => {
+  const file = await newFile(t)
+  const { store, vault, close } = await start(t, file, { masterKey: FIRST })
+  const { realmRecords: table } = schema
+  const many = Array.from({ length: 6001 }, (_, at) => filled(table, at, createVault(SECOND)))
+  const old = filled(table, 6001, createVault(FIRST))
+  await store.change(async ({ queries }) => {
+    const [kept] = many
+    for (let at = 0; at < many.length; at += 500)
+      await queries
+        .insert(table)
+        .values(
+          many
+            .slice(at, at + 500)
+            .map((row) => ({ ...row, payloadSealed: kept?.['payloadSealed'] })) as never,
+        )
+    await queries.insert(table).values(old as never)
+  })
+  let turns = 0
+  let isOver = false
+  const count = () => {
+    turns++
+    if (!isOver) setImmediate(count)
+  }
+  const both = createVault(SECOND, { others: [FIRST] })
+  const reseal = createResealing({ store, vault: both, log: pino({ level: 'silent' }) })
+  setImmediate(count)
+  await reseal(() => false)
+  isOver = true
+  t.ok(turns >= 3, 'others have theirs between')
+  const left = (await store.read.select().from(table)) as { payloadSealed: string }[]
+  t.same(
+    left.filter(({ payloadSealed }) => payloadSealed.startsWith(vault.prefix)),
+    [],
+    'and the last one is found behind them',
+  )
+  await close()
 })
 
 t.test('as long as one value does not open, the old key stays', async (t) => {

@@ -1,3 +1,4 @@
+import { globSync, readFileSync } from 'node:fs'
 import t from 'tap'
 import { redactor } from '../../../control-plane/launch/redaction.ts'
 
@@ -41,6 +42,35 @@ t.test('what opens something does not leave the house', async (t) => {
     ['-----BEGIN PRIVATE KEY-----\nMIG\n-----END PRIVATE KEY-----\nend', '[removed]\nend'],
   ] as const)
     t.equal(redacted(line), kept)
+})
+
+t.test('each secret of a form that we make is known by it', async (t) => {
+  const made = globSync('control-plane/**/*.ts', { exclude: ['control-plane/downloads/**'] })
+    .map((file) => readFileSync(file, 'utf8'))
+    .flatMap((text) => {
+      const prefixes = [
+        ...text.matchAll(
+          /`([a-z]+_)\$\{random(?:Bytes\([\w ]+\)\.toString\('base64url'\)|\(\))\}/g,
+        ),
+      ]
+      const named = /PREFIX[^\n]*randomBytes\(32\)/.test(text)
+        ? /^const PREFIX = '([a-z]+_)'$/m.exec(text)
+        : null
+      return [...prefixes, ...(named === null ? [] : [named])].map(([, prefix = '']) => prefix)
+    })
+  t.same([...new Set(made)].sort(), [
+    'gwk_',
+    'sak_',
+    'scim_',
+    'scs_',
+    'sct_',
+    'sdc_',
+    'sdt_',
+    'sms_',
+    'whsec_',
+  ])
+  for (const prefix of made)
+    t.equal(redacted(`it was ${prefix}0123456789abcdef`), 'it was [removed]')
 })
 
 t.test('a secret that is made of several leaves with none of them', async (t) => {

@@ -97,6 +97,51 @@ t.test('behind a PROXY header the clients are counted and not the balancer', asy
     t.match(String((await once(socket, 'data'))[0]), /^HTTP\/1.1 200 /)
 })
 
+/** From these addresses, as a balancer says; each has its request under way, or has had its answer. */
+const fromIpv6 = (address: string) => `PROXY TCP6 ${address} ::1 1 2\r\n${GET}`
+const BALANCED = { trustedProxies: ['127.0.0.1'], proxyProtocol: true }
+
+t.test('one site with all of its networks leaves the others their connections', async (t) => {
+  const { handle, count, release } = held()
+  const { port } = await startListener(t, handle, {
+    ...BALANCED,
+    connectionLimits: { perAddressMax: 2, maxOfAll: 8 },
+  })
+  const busy: Socket[] = []
+  for (const network of [1, 2, 3, 4])
+    busy.push(await open(t, port, fromIpv6(`2001:db8:0:${network}::1`)))
+  await count(4)
+  await closed(await open(t, port, fromIpv6('2001:db8:0:5::1')))
+  for (const site of [1, 2, 3]) busy.push(await open(t, port, fromIpv6(`2001:db8:${site}::1`)))
+  await count(7)
+  busy.push(await open(t, port, fromIpv6('2001:db8:1:1::1')))
+  await count(8)
+  release()
+  for (const socket of busy) t.match(String((await once(socket, 'data'))[0]), /^HTTP\/1.1 200 /)
+  t.ok(LIMITS.publicConnectionsMaxOfAll >= 32 * LIMITS.publicConnectionsPerAddressMax)
+})
+
+t.test('a kept connection of a site makes room for another network of it', async (t) => {
+  const { port } = await startListener(t, (_request, response) => void response.end('done'), {
+    ...BALANCED,
+    connectionLimits: { perAddressMax: 2, maxOfAll: 4 },
+  })
+  const answered = async (address: string) => {
+    const socket = await open(t, port, fromIpv6(address))
+    t.match(String((await once(socket, 'data'))[0]), /^HTTP\/1.1 200 /, address)
+    return socket
+  }
+  const kept = [await answered('2001:db8:0:1::1'), await answered('2001:db8:0:2::1')]
+  const last = [await answered('2001:db8:0:3::1'), await answered('2001:db8:0:4::1')]
+  for (const socket of kept) await closed(socket)
+  t.same(
+    last.map(({ destroyed }) => destroyed),
+    [false, false],
+  )
+  const other = await answered('2001:db8:9:1::1')
+  t.equal(other.destroyed, false)
+})
+
 t.test('who reads nothing of an answer is cut', async (t) => {
   const { port, lines } = await startListener(
     t,
@@ -237,6 +282,30 @@ t.test('what all addresses hold together is bounded: the largest holder is cut',
   t.equal(small.destroyed, false)
   t.equal(LIMITS.unsentBytesMax, 256 * MEGABYTE.length)
   t.ok(LIMITS.unsentLookedAtMs <= 1000)
+})
+
+t.test('the networks of one site are one holder', async (t) => {
+  const sizes: Record<string, number> = { ofOne: 7, other: 9 }
+  const { port, server } = await startListener(
+    t,
+    (request, response) =>
+      void response.end(Buffer.alloc((sizes[request.url?.slice(-5) ?? ''] ?? 0) * MEGABYTE.length)),
+    {
+      ...BALANCED,
+      connectionLimits: { unsentBytesMax: 18 * MEGABYTE.length, unsentLookedAtMs: 1 },
+    },
+  )
+  const ask = async (address: string, path: string) => {
+    const taken = once(server, 'connection') as Promise<[Socket]>
+    const text = fromIpv6(address).replace(REALM, `${REALM}/${path}`)
+    const client = await open(t, port, text)
+    client.pause()
+    return (await taken)[0]
+  }
+  const other = await ask('2001:db8:9:1::1', 'other')
+  const ofOne = [await ask('2001:db8:1:1::1', 'ofOne'), await ask('2001:db8:1:2::1', 'ofOne')]
+  await Promise.any([...ofOne, other].map((socket) => once(socket, 'close')))
+  t.equal(other.destroyed, false)
 })
 
 t.test('who reads a little now and then is cut as well', async (t) => {

@@ -35,6 +35,7 @@ const HAPROXY = '/usr/sbin/haproxy'
 interface Wanted {
   readonly trustedProxies?: readonly string[]
   readonly perAddressMax?: number
+  readonly maxOfAll?: number
   readonly handshakeMs?: number
 }
 
@@ -46,7 +47,12 @@ async function start(t: Test, { trustedProxies = ['127.0.0.1'], ...limits }: Wan
   const behind = { trustedProxies, proxyProtocol: true }
   const answer = (_request: unknown, response: { end(text: string): unknown }) =>
     void response.end(addressOf(_request as never))
-  const { server } = await startListener(t, answer, behind)
+  const { perAddressMax, maxOfAll } = limits
+  const connectionLimits = {
+    ...(perAddressMax !== undefined && { perAddressMax }),
+    ...(maxOfAll !== undefined && { maxOfAll }),
+  }
+  const { server } = await startListener(t, answer, { ...behind, connectionLimits })
   const context = () => secureContext
   const options = { server, hostname: HOSTNAME, context, log, ...behind, ...limits }
   const secure = createSecureListener(options)
@@ -141,21 +147,63 @@ t.test('who is no balancer cannot say who it is', async (t) => {
   t.equal(await seenAs(await secured(await opened(t, port), ca)), '127.0.0.1')
 })
 
-t.test('each client has its own bound behind one balancer, which has none', async (t) => {
-  const { port, ca } = await start(t, { perAddressMax: 2 })
-  const come = async (header: Buffer) => {
+const fromIpv6 = (address: string) => Buffer.from(`PROXY TCP6 ${address} 2001:db8::8 1 443\r\n`)
+
+/** Of connections that begin no handshake, which are closed. */
+async function areRefused(t: Test, port: number, headers: readonly Buffer[]): Promise<boolean[]> {
+  const refused: boolean[] = []
+  for (const header of headers) {
     const raw = await opened(t, port)
     raw.write(header)
-    return secured(raw, ca).then(
-      () => true,
-      () => false,
+    const isClosed = once(raw.resume(), 'close').then(() => true)
+    // whoever came before is counted once this one has been answered
+    const other = await opened(t, port)
+    other.write(LOCAL)
+    other.write('no handshake')
+    await once(other.resume(), 'close')
+    refused.push(
+      await Promise.race([isClosed, new Promise<boolean>((r) => setImmediate(r, false))]),
     )
   }
-  const one = [await come(VERSION_1), await come(VERSION_1), await come(VERSION_1)]
-  t.same(one, [true, true, false])
-  t.same([await come(VERSION_2), await come(VERSION_2), await come(VERSION_2)], one)
-  t.same([await come(LOCAL), await come(LOCAL), await come(LOCAL)], [true, true, true])
+  return refused
+}
+
+t.test('handshakes of each client have a bound behind one balancer, which has none', async (t) => {
+  const { port } = await start(t, { perAddressMax: 2 })
+  const three = (header: Buffer) => [header, header, header]
+  t.same(await areRefused(t, port, three(VERSION_1)), [false, false, true])
+  t.same(await areRefused(t, port, three(VERSION_2)), [false, false, true])
+  t.same(await areRefused(t, port, three(LOCAL)), [false, false, false])
 })
+
+t.test('handshakes of one site leave the others theirs', async (t) => {
+  const { port } = await start(t, { perAddressMax: 2, maxOfAll: 6 })
+  const ofSite = [1, 2, 3, 4].map((network) => fromIpv6(`2001:db8:0:${network}::1`))
+  t.same(await areRefused(t, port, ofSite), [false, false, false, true])
+  t.same(await areRefused(t, port, [fromIpv6('2001:db8:1::1')]), [false])
+})
+
+t.test(
+  'what is deciphered counts like every other connection, and makes room like it',
+  async (t) => {
+    const { port, ca } = await start(t, { perAddressMax: 2 })
+    const kept: TLSSocket[] = []
+    for (let count = 0; count < 3; count++) {
+      const raw = await opened(t, port)
+      raw.write(VERSION_1)
+      const socket = await secured(raw, ca)
+      socket.write(`GET ${REALM} HTTP/1.1\r\nHost: ${HOSTNAME}\r\n\r\n`)
+      t.match(String((await once(socket, 'data'))[0]), /^HTTP\/1.1 200 /)
+      kept.push(socket)
+    }
+    const [first, ...others] = kept as [TLSSocket, TLSSocket, TLSSocket]
+    if (!first.destroyed) await once(first.resume(), 'close')
+    t.same(
+      others.map(({ destroyed }) => destroyed),
+      [false, false],
+    )
+  },
+)
 
 t.test(
   'HAProxy passes the handshake through and says who it is from',
