@@ -186,8 +186,18 @@ class PooledUpstream implements Upstream, CallQueue, ConnectionPool<UpstreamConn
     return held < shareOf(upstreamSocketsMax - (busy - held), upstreamSocketsPerClientMax)
   }
 
-  /** The same for all who wait, as things stand at this moment: counted once. */
+  /** The same for all who wait, as things stand at this moment: counted once, if more than one is asked about. */
   #sharesNow(): (call: PooledCall) => boolean {
+    let isFirst = true
+    let hasShare: ((call: PooledCall) => boolean) | undefined
+    return (call) => {
+      if (!isFirst) return (hasShare ??= this.#countShares())(call)
+      isFirst = false
+      return this.#hasShare(call)
+    }
+  }
+
+  #countShares(): (call: PooledCall) => boolean {
     const { upstreamSocketsMax, upstreamSocketsPerClientMax } = this.#limits
     const hasRoom = this.#isCrowded ? this.way?.roomNow() : undefined
     const busy = this.#sockets.size - this.#idle.length
