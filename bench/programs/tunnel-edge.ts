@@ -18,7 +18,7 @@ const spares: TLSSocket[] = []
 let session: ClientHttp2Session | undefined
 
 /** One client has all of it. */
-const shared = { isCrowded: () => false, hasRoomFor: () => true }
+const shared = { isCrowded: () => false, hasRoomFor: () => true, roomNow: () => () => true }
 
 /** A spare connection is asked with OPEN; once it has answered OK it is the application's. */
 const reversed: Way = {

@@ -94,6 +94,7 @@ export function createConnectors(world: ConnectorsWorld) {
         awaitedMs,
         elsewhere: (opening, onFailed) => hops.open(tenantId, opening, onFailed),
         hasRoomElsewhere: (client) => hops.hasRoomFor(tenantId, client),
+        roomElsewhere: () => hops.roomNow(tenantId),
       })
       byTenant.set(tenantId, found)
     }

@@ -169,7 +169,7 @@ export class HopLink {
   }
 
   /** Those of one tenant, and who has them. */
-  countUse(tenantId: string, use: SharedUse): void {
+  countUse(tenantId: string, use: Pick<SharedUse, 'count'>): void {
     for (const asked of this.#asked) if (asked.tenantId === tenantId) use.count(asked.client)
     for (const hop of this.#open.values())
       if (hop.tenantId === tenantId) use.count(hop.inUse?.client)

@@ -6,7 +6,7 @@ import type { KeyObject } from 'node:crypto'
 import type { Logger } from 'pino'
 import type { FleetGateway } from '../../shared/fleet/snapshot.ts'
 import { LIMITS } from '../../shared/limits.ts'
-import { SharedUse } from '../wire/share.ts'
+import { SharedUse, SharedUses } from '../wire/share.ts'
 import type { Opening, UpstreamFailure } from '../wire/upstream-call.ts'
 import { HopLink, type HopAnswer } from './hop-link.ts'
 import { ABSENT, BUSY, failureOf } from './open-failures.ts'
@@ -164,6 +164,12 @@ export function createHops({ gatewayId, key, connectMs, nowMs, log, expectedAt }
       const use = new SharedUse(client)
       for (const link of all()) link.countUse(tenantId, use)
       return use.hasRoom(LIMITS.hopConnectionsMax / 2)
+    },
+    /** The same of many clients. */
+    roomNow(tenantId: string): (client: string) => boolean {
+      const uses = new SharedUses()
+      for (const link of all()) link.countUse(tenantId, uses)
+      return (client) => uses.hasRoom(client, LIMITS.hopConnectionsMax / 2)
     },
     /** The gateways of the fleet, without those that are sent away: what these have ends at once. */
     follow(now: readonly FleetGateway[]): void {

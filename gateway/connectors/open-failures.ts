@@ -20,6 +20,7 @@ export const NO_WAY: Way = {
   open: (opening) => void process.nextTick(() => opening.onFailed(ABSENT)),
   isCrowded: () => false,
   hasRoomFor: () => true,
+  roomNow: () => () => true,
 }
 
 const FAILURE_OF: Record<HopFailure, UpstreamFailure> = { ...FAILURES, absent: ABSENT, busy: BUSY }

@@ -1,7 +1,7 @@
 /** All connectors of one tenant at this worker, and which of them gets the next request. */
 import type { TLSSocket } from 'node:tls'
 import { LIMITS } from '../../shared/limits.ts'
-import { SharedUse } from '../wire/share.ts'
+import { SharedUse, SharedUses } from '../wire/share.ts'
 import type { Opening, UpstreamFailure, Way } from '../wire/upstream-call.ts'
 import type { OpenAnswer } from './member-connections.ts'
 import type { Member } from './member.ts'
@@ -21,6 +21,8 @@ interface TenantConnectorsOptions {
   readonly elsewhere: (opening: Opening, onFailed: (failure: UpstreamFailure) => void) => boolean
   /** Whether this client may have one more of the connections there. */
   readonly hasRoomElsewhere: (client: string) => boolean
+  /** The same of many. */
+  readonly roomElsewhere: () => (client: string) => boolean
 }
 
 export class TenantConnectors implements Way {
@@ -146,10 +148,22 @@ export class TenantConnectors implements Way {
   hasRoomFor(client: string): boolean {
     if (this.isAbsent) return this.#options.hasRoomElsewhere(client)
     const use = new SharedUse(client)
+    this.#countUse(use)
+    return use.hasRoom(this.#connectionsMax)
+  }
+
+  roomNow(): (client: string) => boolean {
+    if (this.isAbsent) return this.#options.roomElsewhere()
+    const uses = new SharedUses()
+    this.#countUse(uses)
+    const most = this.#connectionsMax
+    return (client) => uses.hasRoom(client, most)
+  }
+
+  #countUse(use: Pick<SharedUse, 'count'>): void {
     for (const opening of this.#waiting) use.count(opening.client)
     for (const member of this.#members.values())
       for (const inUse of member.uses()) use.count(inUse.client)
-    return use.hasRoom(this.#connectionsMax)
   }
 
   #openHere(opening: Opening): void {

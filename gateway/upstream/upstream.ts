@@ -14,7 +14,7 @@ import type {
 } from '../wire/upstream-call.ts'
 import { createUpstreamRuntime, type UpstreamRuntime } from './runtime.ts'
 import { FairQueue } from '../wire/fair-queue.ts'
-import { shareOf } from '../wire/share.ts'
+import { SharedUses, shareOf } from '../wire/share.ts'
 import { PooledCall, type CallQueue } from './pooled-call.ts'
 import type { UpstreamTimeouts } from './timeouts.ts'
 import type { ConnectionPool } from './connection-pool.ts'
@@ -61,6 +61,8 @@ class PooledUpstream implements Upstream, CallQueue, ConnectionPool<UpstreamConn
   readonly #sockets = new Set<UpstreamConnection>()
   readonly #idle: UpstreamConnection[] = []
   readonly #waiting = new FairQueue<PooledCall>()
+  /** How many of them may have a connection, as was last found out in this callback. */
+  #servable: number | undefined
   readonly #isExempt: (address: string) => boolean
   #connects = 0
   #openings = 0
@@ -106,10 +108,9 @@ class PooledUpstream implements Upstream, CallQueue, ConnectionPool<UpstreamConn
 
   /** As many as wait for one and may have it, unless they get another one before. */
   #open(way: Way): void {
-    const wanted = Math.min(
-      this.#waiting.countOfThose(this.#hasShare),
-      this.#limits.upstreamSocketsMax - this.#sockets.size,
-    )
+    const most = this.#limits.upstreamSocketsMax - this.#sockets.size
+    if (this.#openings >= most) return
+    const wanted = Math.min(this.#countServable(), most)
     for (; this.#openings < wanted; this.#openings++)
       way.open({
         isWanted: () => this.#isOpeningWanted(),
@@ -126,19 +127,24 @@ class PooledUpstream implements Upstream, CallQueue, ConnectionPool<UpstreamConn
     if (reason.code !== 'upstream_busy') return this.#nextWaiting()?.fail(reason)
     const last = this.#waiting.last()
     if (last === undefined) return
-    this.#waiting.delete(last)
+    this.forgetWaiting(last)
     last.stopWaiting()
     last.fail(reason)
   }
 
   /** Whoever waited for it may have had another one, or have left. */
   #isOpeningWanted(): boolean {
-    const waiting = this.#isCrowded
-      ? this.#waiting.countOfThose(this.#hasShare)
-      : this.#waiting.size
+    const waiting = this.#isCrowded ? this.#countServable() : this.#waiting.size
     if (this.#openings <= waiting) return true
     this.#openings--
     return false
+  }
+
+  /** A thousand openings are asked in one go whether they are wanted: the answer is the same for all. */
+  #countServable(): number {
+    if (this.#servable === undefined) queueMicrotask(() => (this.#servable = undefined))
+    this.#servable ??= this.#waiting.countOfThose(this.#sharesNow())
+    return this.#servable
   }
 
   get #isCrowded(): boolean {
@@ -164,6 +170,7 @@ class PooledUpstream implements Upstream, CallQueue, ConnectionPool<UpstreamConn
       return call.failLater(failure('upstream_busy', 'too many requests wait for a connection'))
     call.wait(this.timeouts.connectMs)
     this.#waiting.add(call)
+    this.#servable = undefined
   }
 
   /** Nobody can have more than its share as long as all together have less: then nobody counts. */
@@ -177,6 +184,34 @@ class PooledUpstream implements Upstream, CallQueue, ConnectionPool<UpstreamConn
     let held = 0
     for (const connection of this.#sockets) if (connection.call?.client === client) held++
     return held < shareOf(upstreamSocketsMax - (busy - held), upstreamSocketsPerClientMax)
+  }
+
+  /** The same for all who wait, as things stand at this moment: counted once, if more than one is asked about. */
+  #sharesNow(): (call: PooledCall) => boolean {
+    let isFirst = true
+    let hasShare: ((call: PooledCall) => boolean) | undefined
+    return (call) => {
+      if (!isFirst) return (hasShare ??= this.#countShares())(call)
+      isFirst = false
+      return this.#hasShare(call)
+    }
+  }
+
+  #countShares(): (call: PooledCall) => boolean {
+    const { upstreamSocketsMax, upstreamSocketsPerClientMax } = this.#limits
+    const hasRoom = this.#isCrowded ? this.way?.roomNow() : undefined
+    const busy = this.#sockets.size - this.#idle.length
+    const isBusy = busy >= upstreamSocketsPerClientMax
+    const uses = new SharedUses()
+    if (isBusy) for (const { client } of this.#sockets) uses.count(client)
+    return (call) => {
+      if (!this.#isOne(call)) return true
+      if (hasRoom?.(call.client) === false) return false
+      const held = uses.heldBy(call.client)
+      return (
+        !isBusy || held < shareOf(upstreamSocketsMax - (busy - held), upstreamSocketsPerClientMax)
+      )
+    }
   }
 
   #isOne({ request: { client = '' } }: PooledCall): boolean {
@@ -213,6 +248,7 @@ class PooledUpstream implements Upstream, CallQueue, ConnectionPool<UpstreamConn
       return true
     }
     this.#idle.push(connection)
+    this.#servable = undefined
     // The oldest goes: it is the one that the origin is about to close, and no POST would take it.
     if (this.#idle.length > this.#limits.upstreamIdleSocketsMax) this.#idle[0]!.destroy()
     return true
@@ -221,6 +257,7 @@ class PooledUpstream implements Upstream, CallQueue, ConnectionPool<UpstreamConn
   /** The connection is closed, for whatever reason. */
   forget(connection: UpstreamConnection): void {
     if (!this.#sockets.delete(connection)) return
+    this.#servable = undefined
     const index = this.#idle.indexOf(connection)
     if (index !== -1) this.#idle.splice(index, 1)
     const next = this.#nextWaiting()
@@ -231,11 +268,13 @@ class PooledUpstream implements Upstream, CallQueue, ConnectionPool<UpstreamConn
   /** The call gave up waiting. */
   forgetWaiting(call: PooledCall): void {
     this.#waiting.delete(call)
+    this.#servable = undefined
   }
 
   #nextWaiting(): PooledCall | undefined {
     if (this.#waiting.size === 0) return undefined
-    const next = this.#waiting.next(this.#hasShare)
+    const next = this.#waiting.next(this.#sharesNow())
+    this.#servable = undefined
     next?.stopWaiting()
     return next
   }

@@ -27,3 +27,24 @@ export class SharedUse {
     return this.held < shareOf(connectionsMax - this.others, connectionsMax / 2)
   }
 }
+
+/** The same for whoever asks about many clients at one moment: what is in use is counted once for all. */
+export class SharedUses {
+  readonly #heldBy = new Map<string, number>()
+  #all = 0
+
+  count(client: string | undefined): void {
+    if (client === undefined) return
+    this.#all++
+    this.#heldBy.set(client, this.heldBy(client) + 1)
+  }
+
+  heldBy(client: string): number {
+    return this.#heldBy.get(client) ?? 0
+  }
+
+  hasRoom(client: string, connectionsMax: number): boolean {
+    const held = this.heldBy(client)
+    return held < shareOf(connectionsMax - (this.#all - held), connectionsMax / 2)
+  }
+}

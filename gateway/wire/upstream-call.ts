@@ -116,6 +116,8 @@ export interface Way {
   isCrowded(idle: number): boolean
   /** Whether this client may have one more. */
   hasRoomFor(client: string): boolean
+  /** The same of all who wait, as things stand at this moment: to count for each of them takes the square. */
+  roomNow(): (client: string) => boolean
 }
 
 export interface Upstream {

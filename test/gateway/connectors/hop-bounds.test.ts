@@ -38,6 +38,7 @@ t.test('so many connections for one worker of another gateway, and no more', asy
       open: () => undefined,
       isCrowded: () => false,
       hasRoomFor: () => true,
+      roomNow: () => () => true,
     }),
   })
   const { certificate, gatewayId } = await openDoor(t, { gatewayId: 'gateway-1' })

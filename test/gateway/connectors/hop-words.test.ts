@@ -76,6 +76,7 @@ t.test('what another gateway says of its own connections counts, and of no other
     },
     isCrowded: () => false,
     hasRoomFor: () => true,
+    roomNow: () => () => true,
   })
   const enter = await startGuests(t, wayHere)
   const { there, open } = enter()

@@ -148,6 +148,7 @@ t.test('what has come before a failed write is read of a socket that was given',
     way: {
       isCrowded: () => false,
       hasRoomFor: () => true,
+      roomNow: () => () => true,
       open(opening) {
         const socket = connect({ port: origin.port, host: '127.0.0.1' }, () =>
           opening.onOpened(socket),

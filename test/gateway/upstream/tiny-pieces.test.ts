@@ -101,6 +101,7 @@ t.test('small pieces of one turn of the event loop are handed on together', asyn
       open: (opening) => void setImmediate(() => opening.onOpened(socket)),
       isCrowded: () => false,
       hasRoomFor: () => true,
+      roomNow: () => () => true,
     },
   })
   t.teardown(async () => {
