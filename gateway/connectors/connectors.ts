@@ -21,6 +21,7 @@ import { ended } from './member-connections.ts'
 import { Member } from './member.ts'
 import { Pings } from './pings.ts'
 import { createPresence } from './presence.ts'
+import { ProofTurns } from './proof-turns.ts'
 import { claimOf, createRefusals, type Claim, type Refusal } from './refusals.ts'
 import { TenantConnectors } from './tenant-connectors.ts'
 
@@ -82,6 +83,7 @@ export function createConnectors(world: ConnectorsWorld) {
   })
   const pinging = setInterval(look, tickMs).unref()
   const pings = new Pings<Member>()
+  const turns = new ProofTurns()
   let looks = 0
 
   function at(tenantId: string): TenantConnectors {
@@ -210,7 +212,7 @@ export function createConnectors(world: ConnectorsWorld) {
       socket.once('close', () => onJudged(false))
       socket.setNoDelay(true)
       const onRefused = (reason: Refusal, claim?: Claim) => refusals.note(reason, client, claim)
-      admit(socket, { ...world, keyOf, gatewayKeyOf, onRefused }, (hello) => {
+      admit(socket, { ...world, keyOf, gatewayKeyOf, onRefused, turns }, (hello) => {
         onJudged(true)
         enter(socket, hello, client)
       })

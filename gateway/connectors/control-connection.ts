@@ -51,11 +51,12 @@ export class ControlConnection {
       onTooLong: () => this.#events.onEnded('malformed'),
     })
     const hear = (chunk: Buffer) => (this.#isOver ? undefined : lines.hear(chunk))
-    const isBorrowed = readInto(this.#socket, BUFFER, (bytes, buffer) => {
+    readInto(this.#socket, BUFFER, (bytes, buffer) => {
       hear(Buffer.from(buffer.subarray(0, bytes)))
       return true
     })
-    if (!isBorrowed) this.#socket.on('data', hear)
+    // What it has said before it was welcome; and all, where Node does not lend its reads.
+    this.#socket.on('data', hear)
   }
 
   #hear(line: string): void {
