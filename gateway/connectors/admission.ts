@@ -20,7 +20,7 @@ import {
   type GatewayWord,
   type HandshakeRefusal,
 } from '../../shared/connector/messages.ts'
-import type { ProofTurns } from './proof-turns.ts'
+import type { Turns } from './turns.ts'
 import { claimOf, type Claim, type Refusal } from './refusals.ts'
 
 /** What is asked of a TLS socket here. */
@@ -37,7 +37,7 @@ interface AdmissionWorld {
   /** Undefined: no such gateway in the fleet. */
   readonly gatewayKeyOf: (gatewayId: string) => KeyObject | undefined
   readonly onRefused: (reason: Refusal, claim?: Claim) => void
-  readonly turns: Pick<ProofTurns, 'add'>
+  readonly turns: Pick<Turns, 'add'>
 }
 
 /** Calls back at most once; who is not admitted is cut off. */

@@ -21,7 +21,7 @@ import { ended } from './member-connections.ts'
 import { Member } from './member.ts'
 import { Pings } from './pings.ts'
 import { createPresence } from './presence.ts'
-import { ProofTurns } from './proof-turns.ts'
+import { Turns } from './turns.ts'
 import { claimOf, createRefusals, type Claim, type Refusal } from './refusals.ts'
 import { TenantConnectors } from './tenant-connectors.ts'
 
@@ -83,7 +83,7 @@ export function createConnectors(world: ConnectorsWorld) {
   })
   const pinging = setInterval(look, tickMs).unref()
   const pings = new Pings<Member>()
-  const turns = new ProofTurns()
+  const turns = new Turns()
   let looks = 0
 
   function at(tenantId: string): TenantConnectors {
@@ -131,7 +131,7 @@ export function createConnectors(world: ConnectorsWorld) {
     }
     const member = new Member(
       socket,
-      { tenantId, connectorId, keyId, program, nowMs },
+      { tenantId, connectorId, keyId, program, nowMs, turns },
       {
         onSpare() {
           hops.arrived(tenantId)

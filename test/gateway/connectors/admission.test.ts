@@ -3,7 +3,7 @@ import { duplexPair } from 'node:stream'
 import { setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
 import { admit } from '../../../gateway/connectors/admission.ts'
-import { ProofTurns } from '../../../gateway/connectors/proof-turns.ts'
+import { Turns } from '../../../gateway/connectors/turns.ts'
 import type { Refusal } from '../../../gateway/connectors/refusals.ts'
 import {
   importConnectorKey,
@@ -18,10 +18,10 @@ const keys = newConnectorKeys()
 const key = importConnectorKey(keys.publicKey)
 /** Both ends of one connection have the same. */
 const exporting = { exportKeyingMaterial: () => Buffer.alloc(32, 'x') }
-const turns = new ProofTurns()
+const turns = new Turns()
 
 /** Somebody who has been told who we are. */
-async function knock(its: Pick<ProofTurns, 'add'> = turns) {
+async function knock(its: Pick<Turns, 'add'> = turns) {
   const [ours, theirs] = duplexPair()
   const socket = Object.assign(ours, exporting, { destroySoon: () => ours.destroy() })
   const admitted: unknown[] = []
@@ -105,7 +105,7 @@ t.test('a hello with any byte changed is refused once', async (t) => {
 t.test(
   'those that sign at the same moment are judged one in a turn, and all of them',
   async (t) => {
-    const all = []
+    const all: Awaited<ReturnType<typeof knock>>[] = []
     for (let count = 0; count < 20; count++) all.push(await knock())
     const [first, ...others] = all
     await Promise.all(all.map(({ say, line }) => say(line)))
