@@ -187,7 +187,7 @@ export function createConnectors(world: ConnectorsWorld) {
 
   function look(): void {
     // What only counts is told once in a while.
-    pings.tick((member) => presence.soon(member))
+    pings.tick((member) => presence.look(member))
     if (++looks % TIDY_TICKS === 0) tidy()
   }
 
