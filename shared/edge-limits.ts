@@ -53,7 +53,7 @@ export const EDGE_LIMITS = {
   /** Connections in one look, unless something has kept us from looking. */
   emptyRecordsLookedAt: 1000,
   /** And while the thread has worked for less than this share of the time: a thousand idle ones are to cost nothing. */
-  emptyRecordsLookedAtIdle: 100,
+  emptyRecordsLookedAtIdle: 25,
   emptyRecordsBusyShareMin: 0.25,
   /** The longest one, with what seals it. */
   tlsRecordBytesMax: 5 + 16_384 + 256,

@@ -20,6 +20,7 @@ import {
   type GatewayWord,
   type HandshakeRefusal,
 } from '../../shared/connector/messages.ts'
+import type { Turns } from './turns.ts'
 import { claimOf, type Claim, type Refusal } from './refusals.ts'
 
 /** What is asked of a TLS socket here. */
@@ -36,6 +37,7 @@ interface AdmissionWorld {
   /** Undefined: no such gateway in the fleet. */
   readonly gatewayKeyOf: (gatewayId: string) => KeyObject | undefined
   readonly onRefused: (reason: Refusal, claim?: Claim) => void
+  readonly turns: Pick<Turns, 'add'>
 }
 
 /** Calls back at most once; who is not admitted is cut off. */
@@ -58,17 +60,29 @@ export function admit(
     onLine: hear,
     onTooLong: () => cutOff('malformed'),
   })
+  /** Said behind its line, while that waits for its turn. */
+  const early: Buffer[] = []
+  let earlyBytes = 0
+  let giveUpTurn = (): void => {}
   socket.once('close', breakOff)
   socket.write(`${JSON.stringify(ours)}\n`)
 
   function leave(): void {
     clearTimeout(deadline)
-    socket.off('close', breakOff)
+    socket.off('close', breakOff).off('data', hearEarly)
+    giveUpTurn()
+  }
+
+  function hearEarly(chunk: Buffer): void {
+    early.push(chunk)
+    earlyBytes += chunk.length
+    const isTooMuch = earlyBytes > LIMITS.connectorHandshakeBytesMax
+    if (isTooMuch || early.length > LIMITS.connectorLinePiecesMax) cutOff('malformed')
   }
 
   /** Who has only looked whether there is somebody is no one to speak of. */
   function breakOff(): void {
-    clearTimeout(deadline)
+    leave()
     if (lines.stop().length > 0) world.onRefused('malformed')
   }
 
@@ -95,15 +109,22 @@ export function admit(
     if (hello === undefined) return cutOff('malformed')
     if (!CONNECTOR_VERSIONS.some((version) => version === hello.version))
       return refuse('version', hello)
+    // Behind the same line it has spoken before it was asked.
+    const left = lines.stop()
+    socket.on('data', hearEarly)
+    giveUpTurn = world.turns.add(() => judge(hello, left))
+  }
+
+  function judge(hello: ConnectorHello | HopHello, left: Buffer): void {
+    if (socket.destroyed) return // and about to be closed
     const key = isOfConnector(hello) ? world.keyOf(hello) : world.gatewayKeyOf(hello.gateway_id)
     // Who is unknown and who signs with another key are told the same.
     if (key === undefined) return refuse('unknown', hello)
     if (!isProven(hello, key)) return refuse('unknown', hello, 'signature')
-    const left = lines.stop()
-    // It speaks before it is asked.
     if (left.length > 0) return cutOff('unasked', claimOf(hello))
     leave()
     onAdmitted(hello)
+    for (const chunk of early) socket.emit('data', chunk)
   }
 
   function isProven(hello: ConnectorHello | HopHello, key: KeyObject): boolean {

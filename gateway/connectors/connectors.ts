@@ -21,6 +21,7 @@ import { ended } from './member-connections.ts'
 import { Member } from './member.ts'
 import { Pings } from './pings.ts'
 import { createPresence } from './presence.ts'
+import { Turns } from './turns.ts'
 import { claimOf, createRefusals, type Claim, type Refusal } from './refusals.ts'
 import { TenantConnectors } from './tenant-connectors.ts'
 
@@ -82,6 +83,7 @@ export function createConnectors(world: ConnectorsWorld) {
   })
   const pinging = setInterval(look, tickMs).unref()
   const pings = new Pings<Member>()
+  const turns = new Turns()
   let looks = 0
 
   function at(tenantId: string): TenantConnectors {
@@ -130,7 +132,7 @@ export function createConnectors(world: ConnectorsWorld) {
     }
     const member = new Member(
       socket,
-      { tenantId, connectorId, keyId, program, nowMs },
+      { tenantId, connectorId, keyId, program, nowMs, turns },
       {
         onSpare() {
           hops.arrived(tenantId)
@@ -186,7 +188,7 @@ export function createConnectors(world: ConnectorsWorld) {
 
   function look(): void {
     // What only counts is told once in a while.
-    pings.tick((member) => presence.soon(member))
+    pings.tick((member) => presence.look(member))
     if (++looks % TIDY_TICKS === 0) tidy()
   }
 
@@ -211,7 +213,7 @@ export function createConnectors(world: ConnectorsWorld) {
       socket.once('close', () => onJudged(false))
       socket.setNoDelay(true)
       const onRefused = (reason: Refusal, claim?: Claim) => refusals.note(reason, client, claim)
-      admit(socket, { ...world, keyOf, gatewayKeyOf, onRefused }, (hello) => {
+      admit(socket, { ...world, keyOf, gatewayKeyOf, onRefused, turns }, (hello) => {
         onJudged(true)
         enter(socket, hello, client)
       })

@@ -10,6 +10,7 @@ import {
 } from '../../shared/connector/messages.ts'
 import { readInto } from '../wire/borrowed-reads.ts'
 import { Spending } from '../wire/budget.ts'
+import type { Turns } from './turns.ts'
 
 /** That it keeps to nothing. */
 export type ControlFault = 'malformed' | 'reads_nothing' | 'too_many_words'
@@ -34,12 +35,20 @@ export class ControlConnection {
   #pingedMs: number | undefined
   #isOver = false
 
-  constructor(socket: TLSSocket, nowMs: () => number, events: ControlEvents) {
+  constructor(
+    socket: TLSSocket,
+    nowMs: () => number,
+    turns: Pick<Turns, 'add'>,
+    events: ControlEvents,
+  ) {
     this.#socket = socket
     this.#nowMs = nowMs
     this.#events = events
     this.#words = new Spending(LIMITS.connectorWords, nowMs())
     this.#read()
+    // Else Node would part from all that have left in one turn.
+    socket.allowHalfOpen = true
+    socket.once('end', () => void turns.add(() => events.onEnded()))
     socket.on('close', () => events.onEnded())
   }
 
@@ -51,11 +60,12 @@ export class ControlConnection {
       onTooLong: () => this.#events.onEnded('malformed'),
     })
     const hear = (chunk: Buffer) => (this.#isOver ? undefined : lines.hear(chunk))
-    const isBorrowed = readInto(this.#socket, BUFFER, (bytes, buffer) => {
+    readInto(this.#socket, BUFFER, (bytes, buffer) => {
       hear(Buffer.from(buffer.subarray(0, bytes)))
       return true
     })
-    if (!isBorrowed) this.#socket.on('data', hear)
+    // What it has said before it was welcome; and all, where Node does not lend its reads.
+    this.#socket.on('data', hear)
   }
 
   #hear(line: string): void {

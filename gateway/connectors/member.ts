@@ -5,7 +5,13 @@ import { withoutUnseen } from '../../shared/unseen.ts'
 import type { ConnectorWord, GatewayWord } from '../../shared/connector/messages.ts'
 import type { InUse } from '../wire/upstream-call.ts'
 import { ControlConnection, type ControlFault } from './control-connection.ts'
+import type { Turns } from './turns.ts'
 import { MemberConnections, type Asked, type OnAnswer } from './member-connections.ts'
+
+interface MemberWorld {
+  readonly nowMs: () => number
+  readonly turns: Pick<Turns, 'add'>
+}
 
 interface MemberEvents {
   /** A connection waits to be used. */
@@ -46,7 +52,7 @@ export class Member {
 
   constructor(
     control: TLSSocket,
-    who: Pick<Member, 'tenantId' | 'connectorId' | 'keyId' | 'program'> & { nowMs: () => number },
+    who: Pick<Member, 'tenantId' | 'connectorId' | 'keyId' | 'program'> & MemberWorld,
     events: MemberEvents,
   ) {
     this.tenantId = who.tenantId
@@ -57,7 +63,7 @@ export class Member {
     this.sinceMs = who.nowMs()
     this.#events = events
     this.#own = new MemberConnections(() => events.onUnasked())
-    this.#control = new ControlConnection(control, who.nowMs, {
+    this.#control = new ControlConnection(control, who.nowMs, who.turns, {
       onWord: (word) => this.#hear(word),
       onEnded: (fault) => this.end(fault),
     })

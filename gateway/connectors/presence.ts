@@ -38,8 +38,8 @@ export function createPresence({ find, report }: PresenceOptions) {
         if (before !== undefined) gone.push(before.here)
         continue
       }
+      if (isAsTold(member, before?.here)) continue
       const now = hereOf(named.tenantId, member)
-      if (isAsTold(now, before?.here)) continue
       told.set(key, { member, here: now })
       here.push(now)
     }
@@ -47,11 +47,18 @@ export function createPresence({ find, report }: PresenceOptions) {
     if (here.length + gone.length > 0) report({ here, gone })
   }
 
+  /** It came, left, or may have changed. */
+  function soon({ tenantId, connectorId }: Named): void {
+    due.set(connectorKey(tenantId, connectorId), { tenantId, connectorId })
+    timer ??= setTimeout(tell, GATHER_MS).unref()
+  }
+
   return {
-    /** It came, left, may have changed, or has not been looked at for a while. */
-    soon({ tenantId, connectorId }: Named): void {
-      due.set(connectorKey(tenantId, connectorId), { tenantId, connectorId })
-      timer ??= setTimeout(tell, GATHER_MS).unref()
+    soon,
+    /** It has not been looked at for a while: of a thousand that are idle nothing is new. */
+    look(member: Member): void {
+      const before = told.get(connectorKey(member.tenantId, member.connectorId))
+      if (!isAsTold(member, before?.here)) soon(member)
     },
     /** It is about to be forgotten: what it has answered since it was told is not, where it was told last. */
     last(member: Member): void {
@@ -72,7 +79,7 @@ function hereOf(tenantId: string, member: Member): ConnectorHere {
   return {
     tenantId,
     connectorId,
-    state: member.isDraining ? 'draining' : member.isReached ? 'connected' : 'unreachable',
+    state: stateOf(member),
     reason,
     program,
     sinceMs,
@@ -85,16 +92,31 @@ function hereOf(tenantId: string, member: Member): ConnectorHere {
   }
 }
 
-/** A round trip is a little different every time, and who asks nothing else stays untold. */
-function isAsTold(now: ConnectorHere, told: ConnectorHere | undefined): boolean {
-  if (told === undefined) return false
-  const { roundTripMs, lastError, ...rest } = now
-  return (
-    Object.entries(rest).every(([name, value]) => told[name as keyof ConnectorHere] === value) &&
-    isAlike(roundTripMs, told.roundTripMs) &&
-    lastError?.atMs === told.lastError?.atMs
-  )
+function stateOf({ isDraining, isReached }: Member): ConnectorHere['state'] {
+  if (isDraining) return 'draining'
+  return isReached ? 'connected' : 'unreachable'
 }
+
+type IsAsTold = (member: Member, told: ConnectorHere) => boolean
+
+/** A round trip is a little different every time, and who asks nothing else stays untold. */
+const SAME = Object.values({
+  tenantId: (now, told) => now.tenantId === told.tenantId,
+  connectorId: (now, told) => now.connectorId === told.connectorId,
+  state: (now, told) => stateOf(now) === told.state,
+  reason: (now, told) => now.reason === told.reason,
+  program: (now, told) => now.program === told.program,
+  sinceMs: (now, told) => now.sinceMs === told.sinceMs,
+  knownMs: (now, told) => now.knownMs === told.knownMs,
+  connections: (now, told) => now.connections === told.connections,
+  inUse: (now, told) => now.inUse === told.inUse,
+  requests: (now, told) => now.requests === told.requests,
+  roundTripMs: (now, told) => isAlike(now.roundTripMs, told.roundTripMs),
+  lastError: (now, told) => now.lastError?.atMs === told.lastError?.atMs,
+} satisfies Record<keyof ConnectorHere, IsAsTold>)
+
+const isAsTold = (member: Member, told: ConnectorHere | undefined): boolean =>
+  told !== undefined && SAME.every((isSame) => isSame(member, told))
 
 function isAlike(now: number | null, told: number | null): boolean {
   if (now === null || told === null) return now === told
