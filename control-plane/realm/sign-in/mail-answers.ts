@@ -19,12 +19,12 @@ import {
   type BrowserSignIn,
 } from './browser-sign-in.ts'
 import { mailedOf } from './mailed-state.ts'
-import { mailSteps, type MailOutcome, type ShownOfMail } from './mail-step.ts'
-import { reasonOf, type Outcome } from './outcome.ts'
+import { mailSteps } from './mail-step.ts'
+import { reasonOf, type MailOutcome, type Outcome } from './outcome.ts'
 import { showingOutcomes } from './show-outcome.ts'
+import { shownIn, ticketIn } from './shown-mail.ts'
 
 const MAIL_PATH = /^\/sign-in\/([A-Za-z0-9_-]{20,64})\/email$/
-const SECRET = /^[\w-]{32}$/
 
 export function mailAnswers(realm: Realm, world: RealmWorld) {
   const { tenant, issuer } = realm
@@ -128,7 +128,7 @@ export function mailAnswers(realm: Realm, world: RealmWorld) {
       return ctx.redirect(actionOf(signIn)) // which knows how far it has come
     }
     if (!isLink) return waiting(ctx, signIn)
-    const secret = typeof ticket === 'string' && SECRET.test(ticket) ? ticket : ''
+    const secret = ticketIn(ticket)
     if (!steps.isOfMail(mailed, secret))
       return waiting(ctx, signIn, { problem: textsOf(ctx, signIn).mail.over })
     const place = placeOf(ctx, world, realm, interaction.params?.ui_locales)
@@ -188,11 +188,4 @@ export function mailPages(realm: Realm, world: RealmWorld) {
     if (ctx.method === 'POST') return submit(ctx, uid)
     return ctx.method === 'GET' || ctx.method === 'HEAD' ? open(ctx, uid) : next()
   }
-}
-
-function shownIn(fields: ReadonlyMap<string, string>): ShownOfMail | undefined {
-  const secret = fields.get('ticket') ?? ''
-  if (SECRET.test(secret)) return { kind: 'ticket', secret }
-  const typed = fields.get('code')?.trim() ?? ''
-  return typed === '' ? undefined : { kind: 'code', typed }
 }
