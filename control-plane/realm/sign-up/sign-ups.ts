@@ -111,6 +111,12 @@ export function createSignUps({
       return toPage(rows, page.limit, (row) => [row.createdAt, row.signUpId])
     },
 
+    async get(tenantId: string, signUpId: string): Promise<SignUp> {
+      const row = await findSignUp(store.read, tenantId, signUpId)
+      if (row === undefined) throw new Refusal('sign_up_not_found')
+      return row
+    },
+
     waiting: (tenantId: string): Promise<number> => countSignUps(store.read, tenantId),
 
     /** Everything that the request was held against is looked at once more: much may have changed. */
