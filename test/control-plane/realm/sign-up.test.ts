@@ -18,31 +18,44 @@ import {
   waitingOf,
 } from './sign-up-visits.ts'
 
-t.test('an address, a code, a name and a password: the account is there and signed in', async (t) => {
-  const { world, acme } = await startSignUp(t)
-  const visit = await askForAccount(world, acme)
-  t.match(visit.page.html, /Create an account/)
-  t.match(visit.asked, { response: { status: 200 }, html: /An email to .*grace@company\.example/ })
-  t.equal((await usersOf(world)).length, 1, 'ada alone: an address that nobody has shown is nothing')
-  t.same(await waitingOf(world), [])
-  const mail = await visit.mail()
-  t.equal(mail.to, GRACE)
-  const details = await visit.confirm()
-  t.match(details, { response: { status: 200 }, html: /is confirmed/ })
-  t.equal((await usersOf(world)).length, 1)
-  const done = await visit.post(DETAILS)
-  t.ok(done.url.startsWith(acme.redirectUri), done.url)
-  const claims = await visit.claims(done.url)
-  t.same(claims['amr'], ['pwd'])
-  const user = await world.users.byLogin('acme', GRACE)
-  t.match(user, { name: 'Grace Hopper', username: GRACE, emailProvenAt: Number, source: 'own' })
-  t.equal(claims.sub, user?.userId)
-  t.match(await auditedOf(world, 'user.created'), [{ content: { user_id: claims.sub } }, {}])
-  const again = await (await begin(world, acme)).send({ username: GRACE, password: NEW_PASSWORD })
-  t.ok(again.url.startsWith(acme.redirectUri), 'and the password is theirs')
-  t.match(world.signUpMail.counts(), { sent: 1, created: 1, requested: 0 })
-  t.notMatch(world.logged.join(''), new RegExp(`${ticketIn(mail.text)}|${codeIn(mail.text)}|lanterns`))
-})
+t.test(
+  'an address, a code, a name and a password: the account is there and signed in',
+  async (t) => {
+    const { world, acme } = await startSignUp(t)
+    const visit = await askForAccount(world, acme)
+    t.match(visit.page.html, /Create an account/)
+    t.match(visit.asked, {
+      response: { status: 200 },
+      html: /An email to .*grace@company\.example/,
+    })
+    t.equal(
+      (await usersOf(world)).length,
+      1,
+      'ada alone: an address that nobody has shown is nothing',
+    )
+    t.same(await waitingOf(world), [])
+    const mail = await visit.mail()
+    t.equal(mail.to, GRACE)
+    const details = await visit.confirm()
+    t.match(details, { response: { status: 200 }, html: /is confirmed/ })
+    t.equal((await usersOf(world)).length, 1)
+    const done = await visit.post(DETAILS)
+    t.ok(done.url.startsWith(acme.redirectUri), done.url)
+    const claims = await visit.claims(done.url)
+    t.same(claims['amr'], ['pwd'])
+    const user = await world.users.byLogin('acme', GRACE)
+    t.match(user, { name: 'Grace Hopper', username: GRACE, emailProvenAt: Number, source: 'own' })
+    t.equal(claims.sub, user?.userId)
+    t.match(await auditedOf(world, 'user.created'), [{ content: { user_id: claims.sub } }, {}])
+    const again = await (await begin(world, acme)).send({ username: GRACE, password: NEW_PASSWORD })
+    t.ok(again.url.startsWith(acme.redirectUri), 'and the password is theirs')
+    t.match(world.signUpMail.counts(), { sent: 1, created: 1, requested: 0 })
+    t.notMatch(
+      world.logged.join(''),
+      new RegExp(`${ticketIn(mail.text)}|${codeIn(mail.text)}|lanterns`),
+    )
+  },
+)
 
 t.test('the link does the same, in the browser that asked and in no other', async (t) => {
   const { world, acme } = await startSignUp(t)
@@ -155,33 +168,38 @@ t.test('only addresses of the domains that the tenant names', async (t) => {
   t.equal(await world.users.byLogin('acme', 'ann@other.example'), undefined)
 })
 
-t.test('an administrator decides: until then there is neither a session nor a password', async (t) => {
-  const { world, acme } = await startSignUp(t, { sign_up: 'approval' })
-  const { done, looks } = await signUp(world, acme)
-  t.match(done, { response: { status: 200 }, html: /Waiting for approval/ })
-  t.match(await looks(), { html: /Waiting for approval/ })
-  t.equal((await usersOf(world)).length, 1)
-  const tries = await (await begin(world, acme)).send({ username: GRACE, password: NEW_PASSWORD })
-  t.match(tries, { response: { status: 422 }, html: /Wrong username or password/ })
-  const [waiting] = (await world.signUps.list('acme', { limit: 10 })).items
-  t.match(waiting, { email: GRACE, name: 'Grace Hopper', ip: '127.0.0.1' })
-  const before = world.sentMails.length
-  const user = await world.signUps.approve('acme', waiting?.signUpId ?? '', ACTOR)
-  await world.mails.deliver()
-  t.match(world.sentMails.slice(before), [{ to: GRACE, subject: /is ready/, text: /acme\.example/ }])
-  t.match(user, { username: GRACE, name: 'Grace Hopper', emailProvenAt: Number })
-  t.same(await waitingOf(world), [])
-  const back = await (await begin(world, acme)).send({ username: GRACE, password: NEW_PASSWORD })
-  t.ok(back.url.startsWith(acme.redirectUri))
-  t.match(await auditedOf(world, 'sign_up.requested'), [{ content: { email: GRACE } }])
-  t.match(await auditedOf(world, 'user.created'), [
-    { actor: ACTOR.name, content: { user_id: user.userId, sign_up_id: waiting?.signUpId } },
-    {},
-  ])
-  await t.rejects(world.signUps.approve('acme', waiting?.signUpId ?? '', ACTOR), {
-    code: 'sign_up_not_found',
-  })
-})
+t.test(
+  'an administrator decides: until then there is neither a session nor a password',
+  async (t) => {
+    const { world, acme } = await startSignUp(t, { sign_up: 'approval' })
+    const { done, looks } = await signUp(world, acme)
+    t.match(done, { response: { status: 200 }, html: /Waiting for approval/ })
+    t.match(await looks(), { html: /Waiting for approval/ })
+    t.equal((await usersOf(world)).length, 1)
+    const tries = await (await begin(world, acme)).send({ username: GRACE, password: NEW_PASSWORD })
+    t.match(tries, { response: { status: 422 }, html: /Wrong username or password/ })
+    const [waiting] = (await world.signUps.list('acme', { limit: 10 })).items
+    t.match(waiting, { email: GRACE, name: 'Grace Hopper', ip: '127.0.0.1' })
+    const before = world.sentMails.length
+    const user = await world.signUps.approve('acme', waiting?.signUpId ?? '', ACTOR)
+    await world.mails.deliver()
+    t.match(world.sentMails.slice(before), [
+      { to: GRACE, subject: /is ready/, text: /acme\.example/ },
+    ])
+    t.match(user, { username: GRACE, name: 'Grace Hopper', emailProvenAt: Number })
+    t.same(await waitingOf(world), [])
+    const back = await (await begin(world, acme)).send({ username: GRACE, password: NEW_PASSWORD })
+    t.ok(back.url.startsWith(acme.redirectUri))
+    t.match(await auditedOf(world, 'sign_up.requested'), [{ content: { email: GRACE } }])
+    t.match(await auditedOf(world, 'user.created'), [
+      { actor: ACTOR.name, content: { user_id: user.userId, sign_up_id: waiting?.signUpId } },
+      {},
+    ])
+    await t.rejects(world.signUps.approve('acme', waiting?.signUpId ?? '', ACTOR), {
+      code: 'sign_up_not_found',
+    })
+  },
+)
 
 t.test('refused: a mail says so, nothing is left, and they may ask again', async (t) => {
   const { world, acme } = await startSignUp(t, { sign_up: 'approval' })
