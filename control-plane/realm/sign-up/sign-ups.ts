@@ -27,8 +27,7 @@ import { insertUser } from '../../store/queries/users.ts'
 import type { Actor, Change, Store, TenantChange } from '../../store/store.ts'
 import { mayHaveAccount } from './open.ts'
 
-export type SignUp = Readonly<SignUpRow>
-export type SignUps = ReturnType<typeof createSignUps>
+type SignUp = Readonly<SignUpRow>
 
 const JOB: Actor = { name: 'service', requestId: '' }
 const TENANTS_AT_ONCE = 100
