@@ -38,18 +38,24 @@ export function signUpsRoutes({ signUps }: ConsoleWorld): readonly ConsoleRoute[
             },
             { label: 'Requested', cell: ({ createdAt }) => moment(createdAt) },
             { label: 'From', cell: ({ ip }) => (ip === '' ? null : fromAddress(tenantId, ip)) },
-            { label: 'Deleted on', cell: ({ expiresAt }) => moment(expiresAt) },
             {
-              label: 'Decision',
+              label: 'Approve',
               isUnseen: true,
               cell: ({ signUpId, email }) =>
-                html`${form(visit, {
+                form(visit, {
                   action: `${path}/${signUpId}/approve`,
                   submit: 'Approve',
                   about: email,
                   look: 'small',
-                })}
-                ${proofs.isReadOnly ? '' : html`<a href="${path}/${signUpId}/refuse" aria-label="Refuse ${email}">Refuse</a>`}`,
+                }),
+            },
+            {
+              label: 'Refuse',
+              isUnseen: true,
+              cell: ({ signUpId }) =>
+                proofs.isReadOnly
+                  ? ''
+                  : linkButton(`${path}/${signUpId}/refuse`, 'Refuse', 'small'),
             },
           ],
           empty: emptyState(

@@ -67,7 +67,7 @@ export const POLICY_OPTIONS = {
   ],
   sign_up: [
     { value: 'off', label: 'Only administrators' },
-    { value: 'approval', label: 'Anyone, after an administrator approves' },
+    { value: 'approval', label: 'Anyone, after approval' },
     { value: 'open', label: 'Anyone with a confirmed email address' },
   ],
   min_strength: [
