@@ -33,7 +33,7 @@ import { isReachedByMail } from './sign-in-mail.ts'
 import { usableUser } from './still-good.ts'
 
 export function mailSteps(realm: Realm, world: RealmWorld) {
-  const { tenant, records, personRate } = realm
+  const { tenant, personRate } = realm
   const { tenantId } = tenant
   const { store, clock, users, tickets, attempts, policies, signInMail } = world
   const { attemptOf, ownFacts, ownSid } = factsAbout(realm, world)

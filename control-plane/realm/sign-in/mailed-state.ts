@@ -42,8 +42,7 @@ function keptAs<State extends MailedState>(key: string): MailedKind<State> {
       if (state === undefined || browserHash === undefined) return undefined
       return isSameSecret(state.browserHash, browserHash) ? state : undefined
     },
-    with: (payload, state) =>
-      Object.assign({ ...payload, consumed: undefined }, { [key]: state }) as AdapterPayload,
+    with: (payload, state) => Object.assign({ ...payload, consumed: undefined }, { [key]: state }),
   }
 }
 
