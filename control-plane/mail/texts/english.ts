@@ -188,9 +188,7 @@ export const english: MailTexts = {
   signUpsWait: ({ tenant, count, link }) => ({
     subject: `${tenant}: account requests are waiting`,
     lines: [
-      count === 1
-        ? `One person is waiting for approval of an account at ${tenant}.`
-        : `${count} people are waiting for approval of an account at ${tenant}.`,
+      `People waiting for approval of an account at ${tenant}: ${count}.`,
       'Approve or refuse requests in the console:',
       link,
       'You get this email at most once an hour. Requests that nobody decides about are deleted after 30 days.',

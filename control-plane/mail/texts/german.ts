@@ -88,9 +88,7 @@ export const german: MailTexts = {
   signUpsWait: ({ tenant, count, link }) => ({
     subject: `${tenant}: Kontoanfragen warten`,
     lines: [
-      count === 1
-        ? `Eine Person wartet auf die Freigabe eines Kontos bei ${tenant}.`
-        : `${count} Personen warten auf die Freigabe eines Kontos bei ${tenant}.`,
+      `Personen, die auf die Freigabe eines Kontos bei ${tenant} warten: ${count}.`,
       'Entscheiden Sie in der Konsole über die Anfragen:',
       link,
       'Diese E-Mail erhalten Sie höchstens einmal in der Stunde. Anfragen, über die niemand entscheidet, werden nach 30 Tagen gelöscht.',

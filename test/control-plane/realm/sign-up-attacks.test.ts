@@ -273,7 +273,12 @@ t.test(
     await signUp(world, acme, 'b@company.example')
     await world.jobs.run()
     await world.mails.deliver()
-    t.match(told(), [{ subject: /account requests are waiting/, text: /2 people are waiting/ }])
+    t.match(told(), [
+      {
+        subject: /account requests are waiting/,
+        text: /waiting for approval of an account at .*: 2\./,
+      },
+    ])
     t.notMatch(told()[0]?.text, /Grace|company\.example/)
     await world.jobs.run()
     await signUp(world, acme, 'c@company.example')
@@ -284,7 +289,7 @@ t.test(
     clock.advance(20_000)
     await world.jobs.run()
     await world.mails.deliver()
-    t.match(told(), [{}, { text: /3 people are waiting/ }])
+    t.match(told(), [{}, { text: /: 3\./ }])
     clock.advance(10 * 3_600_000)
     await world.jobs.run()
     t.equal(told().length, 2, 'and not again of the same')
