@@ -16,6 +16,7 @@ import { countMissingProofs } from './store/queries/hostname-proofs.ts'
 import { newestEvent, outboxPosition } from './store/queries/outbox.ts'
 import type { Jobs } from './services/jobs.ts'
 import type { SignInMail } from './realm/sign-in/sign-in-mail.ts'
+import type { SignUpMail } from './realm/sign-up/sign-up-mail.ts'
 import type { Sessions } from './sessions/sessions.ts'
 import { migrations } from './store/migrations/migrations.ts'
 import { firstCertificateEnd } from './store/queries/certificates.ts'
@@ -37,6 +38,7 @@ interface MetricsWorld {
   readonly tracing?: Pick<Tracing, 'onTimed' | 'dropped'>
   readonly clock?: Clock
   readonly signInMail: Pick<SignInMail, 'counts'>
+  readonly signUpMail: Pick<SignUpMail, 'counts'>
 }
 
 type Metrics = ReturnType<typeof createMetrics>
@@ -45,7 +47,7 @@ type Metrics = ReturnType<typeof createMetrics>
 type ReplacedKeys = Readonly<Record<'operator' | 'fleet', LiveKey>>
 
 export function createMetrics(world: MetricsWorld, keys?: ReplacedKeys) {
-  const { store, dispatcher, budgets, analysis, sessions, fleet, jobs, signInMail } = world
+  const { store, dispatcher, budgets, analysis, sessions, fleet, jobs, signInMail, signUpMail } = world
   const registry = new Registry()
   const registers = [registry]
   const gauge = (name: string, help: string) =>
@@ -149,6 +151,12 @@ export function createMetrics(world: MetricsWorld, keys?: ReplacedKeys) {
     labelNames: ['result'],
     registers,
   })
+  const signUps = new Counter({
+    name: 'control_plane_sign_ups_total',
+    help: 'Accounts that people asked for themselves since the start, by what became of it.',
+    labelNames: ['result'],
+    registers,
+  })
   emitted.inc({ event: 'signin.denied' }, 0)
   store.onCommit(({ events, tookMs, waitedMs, isFromLog }) => {
     if (isFromLog) return
@@ -177,6 +185,8 @@ export function createMetrics(world: MetricsWorld, keys?: ReplacedKeys) {
     signInMails.reset()
     for (const [result, count] of Object.entries(signInMail.counts()))
       signInMails.inc({ result }, count)
+    signUps.reset()
+    for (const [result, count] of Object.entries(signUpMail.counts())) signUps.inc({ result }, count)
     begun.reset()
     begun.inc(sessions.recorded())
   }

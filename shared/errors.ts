@@ -43,6 +43,8 @@ const DETAILS = {
     user_not_found: 'User not found.',
     session_not_found: 'Session not found.',
     address_block_not_found: 'This address is not blocked.',
+    sign_up_not_found:
+      'Nobody waits for approval under this ID. The request may have been decided, or have expired.',
     factor_not_found: 'Second factor not found for this user.',
     not_published: 'This tenant has no signing key yet. Publish the tenant first.',
     invitation_not_found: 'Invitation not found. It may have been accepted, withdrawn or expired.',
@@ -152,6 +154,8 @@ const DETAILS = {
     domain_taken: 'A connection of this tenant already has this domain. Remove it there first.',
     domains_exhausted: 'The maximum number of domains is reached. Remove one first.',
     domain_just_checked: 'This domain was checked a few seconds ago. Try again in ten seconds.',
+    sign_up_closed:
+      'People cannot create accounts with this email address any more: sign-up is closed, or their domain is not accepted or has a connection. Refuse the request, or change the password policy.',
     connection_not_active:
       'No connection is active, so nobody could sign in. Activate one first, then require it.',
     connection_required:

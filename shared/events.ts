@@ -195,6 +195,8 @@ export const EVENTS = {
       sign_in: 'everyone',
       break_glass: [],
       email_sign_in: false,
+      sign_up: 'off',
+      sign_up_domains: [],
       min_length: 12,
       min_strength: 3,
       refuse_breached: true,

@@ -36,4 +36,18 @@ export const PEOPLE_LIMITS = {
   /** That one client asks for, which may be an office; and that a tenant sends. */
   rateSignInMailsOfClient: { burst: 100, perSecond: 1 / 5 },
   rateSignInMailsOfTenant: { burst: 1000, perSecond: 1 },
+  // self sign-up; to one address as many mails as to sign in with
+  /** Email domains that a tenant opens it for. */
+  signUpDomainsMax: 50,
+  /** People of a tenant who wait for an administrator, and how long each of them does. */
+  signUpsWaitingMax: 1000,
+  signUpKeptMs: 30 * 24 * 3600 * 1000,
+  /** Mails that one client asks for, which may be an office; and that a tenant sends to strangers. */
+  rateSignUpMailsOfClient: { burst: 50, perSecond: 1 / 60 },
+  rateSignUpMailsOfTenant: { burst: 500, perSecond: 1 / 10 },
+  /** Requests and accounts that come of it in a day: from one network, and of a tenant. */
+  rateSignUpsOfClientADay: { burst: 50, perSecond: 50 / 86_400 },
+  rateSignUpsOfTenantADay: { burst: 500, perSecond: 500 / 86_400 },
+  /** Mails to administrators that people wait for them, however many these are. */
+  rateSignUpNotices: { burst: 1, perSecond: 1 / 3600 },
 } as const

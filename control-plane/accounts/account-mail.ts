@@ -53,7 +53,7 @@ type NoticeKind = keyof Pick<
 export type AccountMail = ReturnType<typeof createAccountMail>
 
 /** Of links to pages of an account; those to sign in with lead to one sign-in (`sign-in-mail.ts`). */
-type LinkPurpose = Exclude<TicketPurpose, 'sign_in'>
+type LinkPurpose = Exclude<TicketPurpose, 'sign_in' | 'sign_up'>
 
 const PAGES: Readonly<Record<LinkPurpose, string>> = {
   invite: 'invitation',

@@ -26,6 +26,7 @@ const LIVES_MS: Readonly<Record<TicketPurpose, number>> = {
   reset: HOUR_MS,
   email: 24 * HOUR_MS,
   sign_in: LIMITS.signInMailMsMax,
+  sign_up: LIMITS.signInMailMsMax,
 }
 /** So many mails of one kind a person gets within an hour, whoever asks for them. */
 const PER_HOUR_MAX = 3
@@ -34,6 +35,7 @@ const PER_HOUR_MAX = 3
 export const newTicketSecret = (): string => randomBytes(24).toString('base64url')
 
 interface Ticket {
+  /** Whose; of a sign-up, where there is nobody yet, the sign-in that has asked. */
   readonly userId: string
   /** What the link is about besides: the new address of an `email` ticket, and who asked for it. */
   readonly content: string
@@ -72,8 +74,8 @@ export function createTickets(world: { store: Store; vault: Vault; clock: Clock 
       const { secret = newTicketSecret() } = ticket
       const sinceMs = nowMs - HOUR_MS
       const sent = await countTicketsSince(queries, tenantId, userId, purpose, sinceMs)
-      // how often people sign in is bounded by rates of its own (`sign-in-mail.ts`)
-      if (purpose !== 'sign_in' && sent >= PER_HOUR_MAX) return undefined
+      // how often people sign in or up is bounded by rates of their own (`sign-in-mail.ts`)
+      if (purpose !== 'sign_in' && purpose !== 'sign_up' && sent >= PER_HOUR_MAX) return undefined
       const expiresAt = sentAt + LIVES_MS[purpose]
       const ticketHash = vault.hash(secret)
       await insertTicket(queries, {

@@ -21,6 +21,7 @@ import type { ConsoleRoute } from './route.ts'
 import { unsentRoutes } from './unsent-routes.ts'
 import { administratorsRoutes } from './tenant/administrators-routes.ts'
 import { addressBlocksRoutes } from './tenant/people/address-blocks-routes.ts'
+import { signUpsRoutes } from './tenant/people/sign-ups-routes.ts'
 import { sessionsRoutes } from './tenant/people/sessions-routes.ts'
 import { exportRoutes } from './tenant/people/export-routes.ts'
 import { importRoutes } from './tenant/people/import-routes.ts'
@@ -114,6 +115,7 @@ export function consoleRoutes(world: ConsoleWorld): readonly ConsoleRoute[] {
     ...userEndingsRoutes(world),
     ...handOverRoutes(world),
     ...addressBlocksRoutes(world),
+    ...signUpsRoutes(world),
     ...administratorsRoutes(world),
     ...directoryRoutes(world),
     ...policiesRoutes(world),

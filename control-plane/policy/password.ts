@@ -55,6 +55,11 @@ export function isMailOffered({ password }: Pick<Policies, 'password'>): boolean
   return password.email_sign_in && password.sign_in === 'everyone'
 }
 
+/** Nor one into it: whom a provider has to bring makes no account here. */
+export function isSignUpOpen({ password }: Pick<Policies, 'password'>): boolean {
+  return password.sign_up !== 'off' && password.sign_in === 'everyone'
+}
+
 /** In an emergency, with a password where nobody else may use one: a second factor is asked for. */
 export function isBreakGlass(
   { password, userId }: Pick<SignInFacts, 'password' | 'userId'>,

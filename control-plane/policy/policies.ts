@@ -11,6 +11,9 @@ export type PolicyName = (typeof POLICY_NAMES)[number]
 /** break_glass: everybody else comes in by a connection. */
 export const PASSWORD_SIGN_INS = ['everyone', 'break_glass'] as const
 
+/** approval: an administrator decides about each. open: whoever has a proven address comes in. */
+export const SIGN_UPS = ['off', 'approval', 'open'] as const
+
 export interface PasswordPolicy {
   /** Who may sign in with one. */
   readonly sign_in: (typeof PASSWORD_SIGN_INS)[number]
@@ -18,6 +21,10 @@ export interface PasswordPolicy {
   readonly break_glass: readonly string[]
   /** A link and a code by mail let people in as well, where everybody may use a password. */
   readonly email_sign_in: boolean
+  /** Whether people make an account themselves, where everybody may use a password. */
+  readonly sign_up: (typeof SIGN_UPS)[number]
+  /** With addresses of these domains alone; an empty list allows all. */
+  readonly sign_up_domains: readonly string[]
   readonly min_length: number
   /** 0 to 4, as zxcvbn scores; 0 asks for nothing. */
   readonly min_strength: number
@@ -121,6 +128,8 @@ export const DEFAULT_POLICIES: Policies = {
     sign_in: 'everyone',
     break_glass: [],
     email_sign_in: false,
+    sign_up: 'off',
+    sign_up_domains: [],
     min_length: 8,
     min_strength: 2,
     refuse_breached: true,

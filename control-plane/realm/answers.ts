@@ -72,6 +72,7 @@ export const MESSAGES: Readonly<Record<MessageKind, Message>> = {
   email_other_browser: { status: 403, code: 'email_other_browser' },
   too_many: { status: 429, code: 'rate_limited' },
   too_often: { status: 429, code: 'too_many_sign_ins' },
+  sign_up_full: { status: 429, code: 'sign_up_full' },
   user_paused: { status: 429, code: 'user_paused' },
   address_blocked: { status: 429, code: 'address_blocked' },
   network_denied: { status: 403, code: 'network_denied' },

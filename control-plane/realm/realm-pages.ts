@@ -17,6 +17,7 @@ import { isBegun, isOfBrowser } from './sign-in/attempt-state.ts'
 import { deviceProofPages } from './sign-in/device-proof.ts'
 import { mailPages } from './sign-in/mail-answers.ts'
 import { passkeyScript } from './sign-in/passkey-script.ts'
+import { signUpPages } from './sign-up/sign-up-pages.ts'
 import { signOutPages } from './sign-out.ts'
 import type { Realm, RealmContext, RealmWorld } from './world.ts'
 import { SECOND_MS } from '../../shared/clock.ts'
@@ -46,6 +47,7 @@ export function realmPages(realm: Realm, world: RealmWorld): readonly Middleware
     signOutThere(realm, world).pages,
     samlPages(realm, world),
     mailPages(realm, world),
+    signUpPages(realm, world),
     signInPages(realm, world),
     recoveryPages(realm, world),
     ownAccountPages(realm, world),

@@ -34,6 +34,8 @@ const SIGN_OUT = { counted: 'logout', isForPeople: true, holdsWhileSuspended: tr
 const SIGN_IN_PATH = /^\/sign-in\/[A-Za-z0-9_-]{20,64}$/
 /** What a mail leads to. */
 const SIGN_IN_MAIL_PATH = /^\/sign-in\/[A-Za-z0-9_-]{20,64}\/email$/
+/** To an account that is made there. */
+const SIGN_UP_PATH = /^\/sign-in\/[A-Za-z0-9_-]{20,64}\/sign-up$/
 /** Each leads to somebody else's server, or asks it. */
 const CONNECTION = { methods: ['GET'], counted: 'signIn', isForPeople: true } as const
 const SIGNED_OUT_PATH = /^\/connections\/con_[0-9a-f]{32}\/signed-out$/
@@ -48,6 +50,8 @@ const ROUTES: readonly RealmRoute[] = [
   { path: SIGN_IN_PATH, methods: SENT, counted: 'signIn', isForPeople: true },
   { path: SIGN_IN_MAIL_PATH, methods: READ, isForPeople: true },
   { path: SIGN_IN_MAIL_PATH, methods: SENT, counted: 'signIn', isForPeople: true },
+  { path: SIGN_UP_PATH, methods: READ, isForPeople: true },
+  { path: SIGN_UP_PATH, methods: SENT, counted: 'signIn', isForPeople: true },
   { path: /^\/sign-in\/[A-Za-z0-9_-]{20,64}\/device$/, methods: ['GET'], ...DEVICE },
   { path: /^\/sign-in\/[A-Za-z0-9_-]{20,64}\/device\/state$/, methods: ['GET'] },
   { path: /^\/sign-in\/[A-Za-z0-9_-]{20,64}\/connection\/con_[0-9a-f]{32}$/, ...CONNECTION },

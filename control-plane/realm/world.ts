@@ -4,6 +4,8 @@ import type { Logger } from 'pino'
 import type { Clock } from '../../shared/clock.ts'
 import type { RateLimits } from '../../shared/rate-limits.ts'
 import type { AccountMail } from '../accounts/account-mail.ts'
+import type { PasswordHasher } from '../accounts/passwords/hasher.ts'
+import type { PasswordRules } from '../accounts/passwords/rules.ts'
 import type { Attempts } from '../accounts/attempts.ts'
 import type { Devices } from '../accounts/devices.ts'
 import type { BackChannel } from '../connections/back-channel.ts'
@@ -30,6 +32,7 @@ import type { Tenants } from '../tenants/tenants.ts'
 import type { Tracing } from '../tracing/tracing.ts'
 import type { RealmRecords } from './records.ts'
 import type { SignInMail } from './sign-in/sign-in-mail.ts'
+import type { SignUpMail } from './sign-up/sign-up-mail.ts'
 import type { PersonRate } from './sign-in/person-rate.ts'
 
 export type RealmContext = Parameters<Parameters<OidcProvider['use']>[0]>[0]
@@ -66,6 +69,9 @@ export interface RealmWorld {
   readonly tickets: Tickets
   readonly accountMail: AccountMail
   readonly signInMail: SignInMail
+  readonly signUpMail: SignUpMail
+  readonly passwords: Pick<PasswordHasher, 'hash'>
+  readonly passwordRules: PasswordRules
   readonly attempts: Attempts
   readonly factors: Factors
   /** Browsers that have signed in to an account before. */

@@ -4,6 +4,7 @@ import { LIMITS } from '../../shared/limits.ts'
 import { SESSION_BINDINGS } from '../../shared/fleet/snapshot.ts'
 import { DEVICE_FACTS } from '../../shared/device/facts.ts'
 import { parseNetwork } from '../../shared/networks.ts'
+import { readDomain } from '../connections/email-domain.ts'
 import { isVersion } from '../policy/compliance.ts'
 import {
   DEVICE_DEMANDS,
@@ -14,6 +15,7 @@ import {
   MFA_RISKS,
   ON_VIOLATION,
   PASSWORD_SIGN_INS,
+  SIGN_UPS,
   UNKNOWN_FACTS,
   WHEN_FULL,
   type PolicyName,
@@ -49,6 +51,17 @@ const people = v.pipe(
   ),
   v.maxLength(LIMITS.deviceBreakGlassMax, `at most ${LIMITS.deviceBreakGlassMax} people`),
 )
+const DOMAIN_WISH = 'domains like example.com'
+const domains = v.pipe(
+  v.array(
+    v.pipe(
+      v.string(DOMAIN_WISH),
+      v.check((value) => readDomain(value) !== undefined, DOMAIN_WISH),
+    ),
+    'a list of domains',
+  ),
+  v.maxLength(LIMITS.signUpDomainsMax, `at most ${LIMITS.signUpDomainsMax} domains`),
+)
 const isEachOnce = <One>(all: One[]) => new Set(all).size === all.length
 const facts = v.pipe(
   v.array(oneOf(DEVICE_FACTS), 'a list of facts'),
@@ -61,6 +74,8 @@ export const POLICY_ANSWERS = {
     sign_in: oneOf(PASSWORD_SIGN_INS),
     break_glass: people,
     email_sign_in: flag,
+    sign_up: oneOf(SIGN_UPS),
+    sign_up_domains: domains,
     min_length: whole(LIMITS.passwordCharactersMin, 128),
     min_strength: whole(0, 4),
     refuse_breached: flag,

@@ -15,6 +15,8 @@ import { createUsers } from '../accounts/users.ts'
 import { createFairSemaphore } from '../concurrency/fair-semaphore.ts'
 import { createMails } from '../mail/mails.ts'
 import { createSignInMail } from '../realm/sign-in/sign-in-mail.ts'
+import { createSignUpMail } from '../realm/sign-up/sign-up-mail.ts'
+import { createSignUps } from '../realm/sign-up/sign-ups.ts'
 import { createAddresses } from '../user-directory/addresses.ts'
 import { createUserDirectories } from '../user-directory/user-directories.ts'
 import type { Jobs } from './jobs.ts'
@@ -27,7 +29,7 @@ export type PeopleServices = ReturnType<typeof createPeople>
 
 export function createPeople(
   world: ServicesWorld,
-  { store, vault, policies }: TenantServices,
+  { store, vault, policies, leases }: TenantServices,
   jobs: Jobs,
 ) {
   const { breaches = noBreachList, baseUrl, clock, log } = world
@@ -43,6 +45,9 @@ export function createPeople(
   const transport = timedMail(world.mailTransport, world.tracing ?? noTracing())
   const mails = createMails({ store, vault, transport, clock, log })
   jobs.begins(() => mails.deliver())
+  const signUps = jobs.tidied('signUps', createSignUps({ store, mails, baseUrl }))
+  const told = leases.alone('sign-ups', signUps.tellAdministrators)
+  jobs.follows(told, 'administrators learn of account requests later')
   return {
     passwords,
     passwordRules,
@@ -52,6 +57,8 @@ export function createPeople(
     tickets,
     mails,
     signInMail: createSignInMail({ store, tickets, mails, baseUrl }),
+    signUpMail: createSignUpMail({ store, tickets, mails, baseUrl }),
+    signUps,
     accountMail: createAccountMail({ store, tickets, mails, users, baseUrl, clock }),
     attempts: jobs.tidied('attempts', createAttempts({ store, vault, clock })),
     addressBlocks: jobs.tidied('addressBlocks', createAddressBlocks({ store, clock })),

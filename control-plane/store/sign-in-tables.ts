@@ -106,12 +106,36 @@ export const accountTickets = table('account_tickets', {
   ticketHash: text('ticket_hash').primaryKey(),
   tenantId: text('tenant_id').notNull(),
   userId: text('user_id').notNull(),
-  purpose: text('purpose').$type<'invite' | 'reset' | 'email' | 'sign_in'>().notNull(),
+  purpose: text('purpose').$type<'invite' | 'reset' | 'email' | 'sign_in' | 'sign_up'>().notNull(),
   contentSealed: text('content_sealed').notNull(),
   createdAt: whole('created_at').notNull(),
   expiresAt: whole('expires_at').notNull(),
   usedAt: whole('used_at'),
 })
+
+/** People with a proven address who wait until an administrator lets them have an account. */
+export const signUps = table(
+  'sign_ups',
+  {
+    signUpId: text('sign_up_id').primaryKey(),
+    tenantId: text('tenant_id').notNull(),
+    email: text('email').notNull(),
+    emailKey: text('email_key').notNull(),
+    name: text('name').notNull(),
+    /** Of the password that the account will have; '' where an email lets people in. */
+    passwordHash: text('password_hash').notNull(),
+    language: text('language').notNull(),
+    /** Where they came from, and are led to once they may come in. */
+    applicationUrl: text('application_url').notNull(),
+    ip: text('ip').notNull(),
+    provenAt: whole('proven_at').notNull(),
+    createdAt: whole('created_at').notNull(),
+    expiresAt: whole('expires_at').notNull(),
+    /** When administrators were mailed of it. */
+    toldAt: whole('told_at'),
+  },
+  (table) => [uniqueIndex('sign_ups_email').on(table.tenantId, table.emailKey)],
+)
 
 export const passwordHistory = table('password_history', {
   entryId: text('entry_id').primaryKey(),

@@ -12,12 +12,17 @@ import { DEFAULT_POLICIES, type Policies, type PolicyName } from '../policy/poli
 import { changeInBatches } from '../store/change-in-batches.ts'
 import { connectionsOf } from '../store/queries/connections.ts'
 import { findPolicy, policiesOf, upsertPolicy } from '../store/queries/policies.ts'
+import { deleteSignUpsOf } from '../store/queries/sign-ups.ts'
+import { findUserDirectory } from '../store/queries/user-directories.ts'
 import { aliveCountsAfter, aliveSids } from '../store/queries/sessions.ts'
 import { findTenant, updateTenant, type Tenant } from '../store/queries/tenants.ts'
 import type { Queries } from '../store/engine.ts'
 import type { Actor, Change, Store } from '../store/store.ts'
 import { createAlter } from './alter.ts'
 import { toldChange, withFewEntries, withoutLongLists } from './told-changes.ts'
+
+const HAS_DIRECTORY =
+  'This tenant has a user directory, which alone says who its people are. Disconnect it first, or leave sign-up off.'
 
 export type TenantPolicies = ReturnType<typeof createPolicies>
 
@@ -73,6 +78,7 @@ export function createPolicies({ store, clock }: { store: Store; clock: Clock })
         if (changed.length === 0 && known !== undefined) return undefined
         if (isConnectionRequired(name, put) && !(await hasActive(change.queries, tenantId)))
           throw new Refusal('connection_not_active')
+        if (name === 'password') await applySignUp(change, tenantId, put as Policies['password'], actor)
         const demanded = await demandedIn(change.queries, tenantId)
         await upsertPolicy(change.queries, {
           tenantId,
@@ -172,6 +178,24 @@ function lengthsOf(tenant: Tenant) {
 /** How many sessions of a person the policy leaves them when it begins to hold. */
 function keptOf({ concurrent_max: most, when_full: whenFull }: Policies['session']): number {
   return most === null || whenFull === 'refuse' ? Infinity : most
+}
+
+/** Whoever waits for an account waits no more once it is closed; a tenant's own database has its people. */
+async function applySignUp(
+  change: Change,
+  tenantId: string,
+  { sign_up: signUp }: Policies['password'],
+  actor: Actor,
+) {
+  const { queries } = change
+  if (signUp !== 'off') {
+    if ((await findUserDirectory(queries, tenantId)) !== undefined)
+      throw new Refusal('field_invalid', { field: 'sign_up' }, HAS_DIRECTORY)
+    return
+  }
+  const requests = await deleteSignUpsOf(queries, tenantId)
+  if (requests > 0)
+    await change.audit(actor, { action: 'sign_up.closed', tenantId, content: { requests } })
 }
 
 /** Running sessions follow: a shorter length ends them at the gateways. */

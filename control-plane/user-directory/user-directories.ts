@@ -10,6 +10,7 @@ import { LIMITS } from '../../shared/limits.ts'
 import type { FairSemaphore } from '../concurrency/fair-semaphore.ts'
 import { AccountUnusable, type Authentication, type UserSource } from '../accounts/users.ts'
 import type { Vault } from '../keys/vault.ts'
+import { deleteSignUpsOf } from '../store/queries/sign-ups.ts'
 import { findTenant, numberOf } from '../store/queries/tenants.ts'
 import {
   deleteUserDirectory,
@@ -193,6 +194,7 @@ export function createUserDirectories(world: UserDirectoriesWorld) {
           passwordSealed: vault.seal(password, PURPOSES.userDirectory({ tenantId })),
           updatedAt: nowMs,
         })
+        await deleteSignUpsOf(queries, tenantId) // it alone says who its people are
         const content = contentOf(settings)
         await change.emit('credentials.updated', tenantId, { change: 'set', ...content })
         await change.audit(actor, { action: 'user_directory.set', tenantId, content })

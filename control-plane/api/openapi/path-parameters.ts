@@ -14,6 +14,7 @@ export const PATH_PARAMETERS = {
     description: 'The ID of the user.',
     example: 'usr_1b9f6c1e2d3a4b5c',
   },
+  sign_up_id: { description: 'The ID of the request.', example: 'sup_1b9f6c1e2d3a4b5c' },
   hostname: { description: 'One of the hostnames of the tenant.', example: 'app.acme.example' },
   address: { description: 'The blocked IP address.', example: '192.0.2.7' },
   factor_id: { description: 'The ID of the second factor.', example: 'fac_1b9f6c1e2d3a4b5c' },

@@ -25,6 +25,7 @@ import { personEndpoints } from './person-routes.ts'
 import { policyEndpoints } from './policy-routes.ts'
 import { scimEndpoints } from './scim-routes.ts'
 import { signInEndpoints } from './sign-in-routes.ts'
+import { signUpEndpoints } from './sign-up-routes.ts'
 import { tenantEndpoints } from './tenant-routes.ts'
 import { auditView } from './views.ts'
 import { webhookEndpoints } from './webhook-routes.ts'
@@ -38,6 +39,7 @@ export function operatorEndpoints(world: ApiWorld): readonly Endpoint[] {
     ...keyEndpoints(world),
     ...hostnameEndpoints(world),
     ...accountEndpoints(world),
+    ...signUpEndpoints(world),
     ...policyEndpoints(world),
     ...accessEndpoints(world),
     ...attributeEndpoints(world),

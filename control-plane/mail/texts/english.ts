@@ -68,8 +68,24 @@ interface SignInFacts extends MailFacts {
   readonly minutes: number
 }
 
+interface WaitingFacts {
+  readonly tenant: string
+  readonly count: number
+  readonly link: string
+}
+
+type ApplicationFacts = Omit<MailFacts, 'name'>
+
 export interface MailTexts {
   readonly signIn: (facts: SignInFacts) => MailText
+  readonly signUp: (facts: Omit<SignInFacts, 'name'>) => MailText
+  /** To who has asked for an account and has one. */
+  readonly signUpKnown: (facts: ApplicationFacts) => MailText
+  readonly signUpWaiting: (facts: ApplicationFacts) => MailText
+  readonly signUpApproved: (facts: MailFacts) => MailText
+  readonly signUpRefused: (facts: Omit<MailFacts, 'link'>) => MailText
+  /** To administrators. */
+  readonly signUpsWait: (facts: WaitingFacts) => MailText
   readonly invite: (facts: MailFacts) => MailText
   readonly reset: (facts: MailFacts) => MailText
   readonly email: (facts: MailFacts) => MailText
@@ -125,6 +141,57 @@ export const english: MailTexts = {
       'Or open this link in the same browser:',
       link,
       `Both work once, only in the browser that asked, and expire in ${minutes} minutes. If it was not you, ignore this email and give the code to no one: without it, nobody gets in.`,
+    ],
+  }),
+  signUp: ({ application, code, link, browser, ip, at, minutes }) => ({
+    subject: `Confirm your email address for ${application}`,
+    lines: [
+      'Hello,',
+      `Someone asked for an account at ${application} with this email address (${browser || 'an unknown browser'}, IP address ${ip}, ${at}). If it was you, enter this code on the page where you asked:`,
+      code,
+      'Or open this link in the same browser:',
+      link,
+      `Both work once, only in the browser that asked, and expire in ${minutes} minutes. If it was not you, ignore this email and give the code to no one: no account is created.`,
+    ],
+  }),
+  signUpKnown: ({ application, link }) => ({
+    subject: `You already have an account at ${application}`,
+    lines: [
+      'Hello,',
+      `Someone asked for a new account at ${application} with this email address. You already have one, so nothing was created. If it was you, go back to the application and sign in. If you forgot your password, choose a new one:`,
+      link,
+      'If it was not you, ignore this email: nothing has changed.',
+    ],
+  }),
+  signUpWaiting: ({ application }) => ({
+    subject: `Your request for ${application} is waiting for approval`,
+    lines: [
+      'Hello,',
+      `Someone asked again for an account at ${application} with this email address. The first request is still waiting for an administrator. You don’t need to do anything: we’ll email you once it is decided.`,
+    ],
+  }),
+  signUpApproved: ({ application, name, link }) => ({
+    subject: `Your account at ${application} is ready`,
+    lines: [
+      `Hello ${name},`,
+      `An administrator approved your account at ${application}. Sign in with this email address:`,
+      link,
+    ],
+  }),
+  signUpRefused: ({ application, name }) => ({
+    subject: `Your request for ${application} was not approved`,
+    lines: [
+      `Hello ${name},`,
+      `An administrator did not approve your request for an account at ${application}. What you entered was deleted. If you think this is a mistake, contact the people who run the application.`,
+    ],
+  }),
+  signUpsWait: ({ tenant, count, link }) => ({
+    subject: `${tenant}: account requests are waiting`,
+    lines: [
+      `People waiting for approval of an account at ${tenant}: ${count}.`,
+      'Approve or refuse requests in the console:',
+      link,
+      'You get this email at most once an hour. Requests that nobody decides about are deleted after 30 days.',
     ],
   }),
   invite: ({ application, name, link }) => ({

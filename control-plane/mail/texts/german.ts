@@ -43,6 +43,57 @@ export const german: MailTexts = {
       `Beides gilt einmal, nur in diesem Browser, und läuft in ${minutes} Minuten ab. Wenn Sie das nicht sind, ignorieren Sie diese E-Mail und geben Sie den Code niemandem: Ohne ihn kommt niemand hinein.`,
     ],
   }),
+  signUp: ({ application, code, link, browser, ip, at, minutes }) => ({
+    subject: `Bestätigen Sie Ihre E-Mail-Adresse für ${application}`,
+    lines: [
+      'Guten Tag,',
+      `jemand möchte mit dieser E-Mail-Adresse ein Konto bei ${application} (${browser || 'unbekannter Browser'}, IP-Adresse ${ip}, ${at}). Wenn Sie das sind, geben Sie diesen Code auf der Seite ein, von der die Anfrage kam:`,
+      code,
+      'Oder öffnen Sie diesen Link im selben Browser:',
+      link,
+      `Beides gilt einmal, nur in diesem Browser, und läuft in ${minutes} Minuten ab. Wenn Sie das nicht sind, ignorieren Sie diese E-Mail und geben Sie den Code niemandem: Es wird kein Konto angelegt.`,
+    ],
+  }),
+  signUpKnown: ({ application, link }) => ({
+    subject: `Sie haben schon ein Konto bei ${application}`,
+    lines: [
+      'Guten Tag,',
+      `jemand möchte mit dieser E-Mail-Adresse ein neues Konto bei ${application}. Sie haben schon eines, deshalb wurde nichts angelegt. Wenn Sie das sind, gehen Sie zurück zur Anwendung und melden Sie sich an. Wenn Sie Ihr Passwort vergessen haben, wählen Sie ein neues:`,
+      link,
+      'Wenn Sie das nicht sind, ignorieren Sie diese E-Mail: Es hat sich nichts geändert.',
+    ],
+  }),
+  signUpWaiting: ({ application }) => ({
+    subject: `Ihre Anfrage bei ${application} wartet auf Freigabe`,
+    lines: [
+      'Guten Tag,',
+      `jemand möchte noch einmal ein Konto bei ${application} mit dieser E-Mail-Adresse. Die erste Anfrage wartet noch auf die Verwaltung. Sie müssen nichts tun: Sobald sie entschieden ist, erhalten Sie eine E-Mail.`,
+    ],
+  }),
+  signUpApproved: ({ application, name, link }) => ({
+    subject: `Ihr Konto bei ${application} ist bereit`,
+    lines: [
+      `Guten Tag ${name},`,
+      `Ihr Konto bei ${application} wurde freigegeben. Melden Sie sich mit dieser E-Mail-Adresse an:`,
+      link,
+    ],
+  }),
+  signUpRefused: ({ application, name }) => ({
+    subject: `Ihre Anfrage bei ${application} wurde abgelehnt`,
+    lines: [
+      `Guten Tag ${name},`,
+      `Ihre Anfrage für ein Konto bei ${application} wurde nicht freigegeben. Was Sie eingegeben haben, ist gelöscht. Wenn Sie das für ein Versehen halten, wenden Sie sich an diejenigen, die die Anwendung betreiben.`,
+    ],
+  }),
+  signUpsWait: ({ tenant, count, link }) => ({
+    subject: `${tenant}: Kontoanfragen warten`,
+    lines: [
+      `Personen, die auf die Freigabe eines Kontos bei ${tenant} warten: ${count}.`,
+      'Entscheiden Sie in der Konsole über die Anfragen:',
+      link,
+      'Diese E-Mail erhalten Sie höchstens einmal in der Stunde. Anfragen, über die niemand entscheidet, werden nach 30 Tagen gelöscht.',
+    ],
+  }),
   invite: ({ application, name, link }) => ({
     subject: `Sie sind zu ${application} eingeladen`,
     lines: [

@@ -16,10 +16,20 @@ interface AddressView {
   readonly notice?: string | undefined
   readonly connections: readonly ConnectionButton[]
   readonly emergencyUrl?: string | undefined
+  readonly signUpUrl?: string | undefined
 }
 
 export function addressPage(view: AddressView): Page {
-  const { place, action, username, problem, notice: why, connections, emergencyUrl } = view
+  const {
+    place,
+    action,
+    username,
+    problem,
+    notice: why,
+    connections,
+    emergencyUrl,
+    signUpUrl,
+  } = view
   const { texts } = place
   const isTold = why !== undefined && problem === undefined
   return pageWithForm({
@@ -29,6 +39,7 @@ export function addressPage(view: AddressView): Page {
     fields: [loginField(texts, username, true)],
     below: html`<p class="divider"><span>${texts.connections.orElse}</span></p>
       ${connectionButtons(connections, texts, 'quiet')}
-      ${emergencyUrl === undefined ? '' : otherWay(emergencyUrl, texts.connections.emergency)}`,
+      ${emergencyUrl === undefined ? '' : otherWay(emergencyUrl, texts.connections.emergency)}
+      ${signUpUrl === undefined ? '' : otherWay(signUpUrl, texts.signUp.create)}`,
   })
 }

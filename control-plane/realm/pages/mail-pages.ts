@@ -1,10 +1,11 @@
-/** Pages of a sign-in by email: while the mail is on its way, and behind its link. */
+/** Pages of a sign-in by email, and of an account that begins with one: while the mail is on its way, and behind its link. */
 import { html } from 'hono/html'
 import { codeField } from '../../pages/blocks/field.ts'
 import { notice } from '../../pages/blocks/notice.ts'
 import { form, otherWay } from './blocks/form.ts'
 import { page, type Asked, type Page, type Place } from './layout.ts'
 import { pageWithForm } from './page-with-form.ts'
+import type { Texts } from './texts/english.ts'
 
 interface MailSentView extends Asked {
   readonly place: Place & { readonly name: string }
@@ -14,12 +15,14 @@ interface MailSentView extends Asked {
   readonly notice?: string | undefined
   /** Back to the password. */
   readonly otherWaysUrl: string
+  /** Of a mail that is for something else than to sign in. */
+  readonly words?: Texts['mail']['sent']
 }
 
 /** The same for everybody, whether there is such an account or not. */
 export function mailAskedPage(view: MailSentView): Page {
   const { place, action, login, problem, otherWaysUrl, notice: why } = view
-  const { sent } = place.texts.mail
+  const { words: sent = place.texts.mail.sent } = view
   return page({
     place,
     title: sent.title,
@@ -46,9 +49,10 @@ export function mailOpenedPage(view: {
   readonly ticket: string
   readonly applicationHost: string
   readonly login: string
+  readonly words?: Texts['mail']['opened']
 }): Page {
-  const { place, action, ticket, applicationHost, login } = view
-  const { title, intro, submit } = place.texts.mail.opened
+  const { place, action, ticket, applicationHost, login, words = place.texts.mail.opened } = view
+  const { title, intro, submit } = words
   return pageWithForm({
     ...{ place, action, title, submit },
     intro: intro(applicationHost, login),

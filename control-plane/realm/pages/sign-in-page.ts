@@ -35,6 +35,8 @@ interface SignInView {
   readonly emergencyUrl?: string | undefined
   /** An email lets people in as well. */
   readonly isMailOffered?: boolean
+  /** Where people make an account themselves. */
+  readonly signUpUrl?: string | undefined
   /** It is the page with that form. */
   readonly isEmergency?: boolean
 }
@@ -50,6 +52,7 @@ export function signInPage(view: SignInView): Page {
     otherWaysUrl,
     connections = [],
     emergencyUrl,
+    signUpUrl,
     isEmergency = false,
     isMailOffered = false,
   } = view
@@ -88,7 +91,8 @@ export function signInPage(view: SignInView): Page {
     below: html`${
       forgottenUrl === undefined ? '' : otherWay(forgottenUrl, texts.account.forgotten.title)
     }
-    ${otherWaysUrl === undefined ? '' : otherWay(otherWaysUrl, texts.connections.otherWays)}`,
+    ${otherWaysUrl === undefined ? '' : otherWay(otherWaysUrl, texts.connections.otherWays)}
+    ${signUpUrl === undefined ? '' : otherWay(signUpUrl, texts.signUp.create)}`,
   })
 }
 

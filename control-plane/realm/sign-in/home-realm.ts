@@ -18,7 +18,27 @@ export function homeRealm(realm: Realm, world: RealmWorld) {
   const providers = toProviders(realm, world)
   const cookies = upstreamCookies(realm, world)
 
+  /** The connection that people with such an address come in by. */
+  async function homeOf(address: string): Promise<string | undefined> {
+    const domain = domainOfAddress(address)
+    const home = domain && (await connectionOfDomain(store.read, tenantId, domain))
+    const active = await connections.active(tenantId)
+    return active.some(({ connectionId }) => connectionId === home) ? home : undefined
+  }
+
+  function lead(ctx: RealmContext, signIn: BrowserSignIn, home: string, loginHint: string) {
+    const whose = { uid: signIn.uid, actor: null }
+    return providers.begin(ctx, home, {
+      whose,
+      loginHint,
+      isConfirmation: isConfirmation(signIn),
+    })
+  }
+
   return {
+    of: homeOf,
+    lead,
+
     /** Where there is something to choose from, and nobody has shown at a provider who they are. */
     isAsked: async (ctx: RealmContext, { uid }: BrowserSignIn): Promise<boolean> =>
       cookies.link(ctx, uid) === undefined && (await connections.active(tenantId)).length > 0,
@@ -29,18 +49,14 @@ export function homeRealm(realm: Realm, world: RealmWorld) {
       const askAgain = (problem: string) =>
         showPassword(ctx, signIn, { status: 422, step: 'address', username, problem })
       if (username === '') return askAgain(texts.addressNeeded)
-      const domain = domainOfAddress(username)
-      const home = domain && (await connectionOfDomain(store.read, tenantId, domain))
-      const active = await connections.active(tenantId)
-      if (home === undefined || !active.some(({ connectionId }) => connectionId === home)) {
+      const home = await homeOf(username)
+      if (home === undefined) {
         const { password } = await policies.of(tenantId)
         return password.sign_in === 'break_glass'
           ? askAgain(texts.noneForAddress)
           : showPassword(ctx, signIn, { status: 200, step: 'password', username })
       }
-      const whose = { uid: signIn.uid, actor: null }
-      const wish = { whose, isConfirmation: isConfirmation(signIn), loginHint: username }
-      return providers.begin(ctx, home, wish)
+      return lead(ctx, signIn, home, username)
     },
   }
 }

@@ -2,57 +2,39 @@
  * The pages of a sign-in by email. The link in the mail leads to a page with a button, in the browser that
  * has asked; in every other it says where to go on, and that is all.
  */
-import { domainOfAddress } from '../../connections/email-domain.ts'
 import { isFromOwnPage, readForm } from '../../http/form.ts'
 import { addressOf } from '../../listener/client-address.ts'
-import { connectionOfDomain } from '../../store/queries/connection-domains.ts'
 import { FORM_PAGE_HEADERS } from '../answers.ts'
-import { toProviders } from '../connections/to-provider.ts'
 import { mailOpenedPage, mailAskedPage } from '../pages/mail-pages.ts'
 import { placeOf, requestIdOf, showMessage, showPage } from '../show.ts'
 import type { Realm, RealmContext, RealmWorld } from '../world.ts'
 import { stateOf } from './attempt-state.ts'
-import {
-  browserSignInOf,
-  isConfirmation,
-  whereFrom,
-  type BrowserSignIn,
-} from './browser-sign-in.ts'
+import { browserSignInOf, whereFrom, type BrowserSignIn } from './browser-sign-in.ts'
+import { homeRealm } from './home-realm.ts'
 import { mailedOf } from './mailed-state.ts'
-import { mailSteps, type MailOutcome, type ShownOfMail } from './mail-step.ts'
-import { reasonOf, type Outcome } from './outcome.ts'
+import { mailSteps } from './mail-step.ts'
+import { reasonOf, type MailOutcome, type Outcome } from './outcome.ts'
 import { showingOutcomes } from './show-outcome.ts'
+import { shownIn, ticketIn } from './shown-mail.ts'
 
 const MAIL_PATH = /^\/sign-in\/([A-Za-z0-9_-]{20,64})\/email$/
-const SECRET = /^[\w-]{32}$/
 
 export function mailAnswers(realm: Realm, world: RealmWorld) {
   const { tenant, issuer } = realm
   const { tenantId } = tenant
-  const { store, clock, log, connections } = world
+  const { clock, log } = world
   const { showOutcome, showPassword, textsOf, actionOf, hostOf } = showingOutcomes(realm, world)
   const steps = mailSteps(realm, world)
-  const providers = toProviders(realm, world)
+  const homes = homeRealm(realm, world)
 
   const mailUrl = ({ uid }: BrowserSignIn) => `${issuer}/sign-in/${uid}/email`
 
   /** From the page of the password, with what was typed there as a name. */
   async function ask(ctx: RealmContext, signIn: BrowserSignIn, typed: string) {
-    const home = (await steps.isOffered(ctx, signIn)) ? await homeOf(typed.trim()) : undefined
-    if (home !== undefined) {
-      const whose = { uid: signIn.uid, actor: null }
-      const wish = { whose, isConfirmation: isConfirmation(signIn), loginHint: typed.trim() }
-      return providers.begin(ctx, home, wish)
-    }
-    return answer(ctx, signIn, await steps.ask(ctx, signIn, typed), typed.trim())
-  }
-
-  /** By the domain alone, as for who has only said who they are (`home-realm.ts`). */
-  async function homeOf(login: string): Promise<string | undefined> {
-    const domain = domainOfAddress(login)
-    const home = domain && (await connectionOfDomain(store.read, tenantId, domain))
-    const active = await connections.active(tenantId)
-    return active.some(({ connectionId }) => connectionId === home) ? home : undefined
+    const login = typed.trim()
+    const home = (await steps.isOffered(ctx, signIn)) ? await homes.of(login) : undefined
+    if (home !== undefined) return homes.lead(ctx, signIn, home, login)
+    return answer(ctx, signIn, await steps.ask(ctx, signIn, typed), login)
   }
 
   async function answer(
@@ -128,7 +110,7 @@ export function mailAnswers(realm: Realm, world: RealmWorld) {
       return ctx.redirect(actionOf(signIn)) // which knows how far it has come
     }
     if (!isLink) return waiting(ctx, signIn)
-    const secret = typeof ticket === 'string' && SECRET.test(ticket) ? ticket : ''
+    const secret = ticketIn(ticket)
     if (!steps.isOfMail(mailed, secret))
       return waiting(ctx, signIn, { problem: textsOf(ctx, signIn).mail.over })
     const place = placeOf(ctx, world, realm, interaction.params?.ui_locales)
@@ -188,11 +170,4 @@ export function mailPages(realm: Realm, world: RealmWorld) {
     if (ctx.method === 'POST') return submit(ctx, uid)
     return ctx.method === 'GET' || ctx.method === 'HEAD' ? open(ctx, uid) : next()
   }
-}
-
-function shownIn(fields: ReadonlyMap<string, string>): ShownOfMail | undefined {
-  const secret = fields.get('ticket') ?? ''
-  if (SECRET.test(secret)) return { kind: 'ticket', secret }
-  const typed = fields.get('code')?.trim() ?? ''
-  return typed === '' ? undefined : { kind: 'code', typed }
 }

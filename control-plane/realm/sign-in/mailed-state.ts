@@ -20,17 +20,36 @@ export interface MailedState {
   readonly asked: number
 }
 
-const anyMailedOf = (payload: AdapterPayload) => (payload as { mailed?: MailedState }).mailed
-
-/** For the browser that has asked. */
-export function mailedOf(
-  payload: AdapterPayload,
-  browserHash: string | undefined,
-): MailedState | undefined {
-  const mailed = anyMailedOf(payload)
-  if (mailed === undefined || browserHash === undefined) return undefined
-  return isSameSecret(mailed.browserHash, browserHash) ? mailed : undefined
+/** Of a mail to make an account by. */
+export interface SignUpState extends MailedState {
+  /** When it was shown that the mail has arrived: from then on the address is theirs. */
+  readonly provenAt?: number
+  /** All is given, and an administrator decides. */
+  readonly isWaiting?: boolean
 }
+
+/** Where one kind of them lies in the record. */
+export interface MailedKind<State extends MailedState> {
+  /** For the browser that has asked. */
+  readonly of: (payload: AdapterPayload, browserHash: string | undefined) => State | undefined
+  readonly with: (payload: AdapterPayload, state: State | undefined) => AdapterPayload
+}
+
+function keptAs<State extends MailedState>(key: string): MailedKind<State> {
+  return {
+    of(payload, browserHash) {
+      const state = (payload as unknown as Record<string, State | undefined>)[key]
+      if (state === undefined || browserHash === undefined) return undefined
+      return isSameSecret(state.browserHash, browserHash) ? state : undefined
+    },
+    with: (payload, state) => Object.assign({ ...payload, consumed: undefined }, { [key]: state }),
+  }
+}
+
+export const SIGN_IN_MAILED = keptAs<MailedState>('mailed')
+export const SIGN_UP_MAILED = keptAs<SignUpState>('signUp')
+export const { of: mailedOf, with: withMailed } = SIGN_IN_MAILED
+export const { of: signUpOf, with: withSignUp } = SIGN_UP_MAILED
 
 /** Too old, or guessed at too often: another mail has to be asked for. */
 export function isMailOver({ askedAt, failures }: MailedState, nowMs: number): boolean {
@@ -41,11 +60,4 @@ export function isMailOver({ askedAt, failures }: MailedState, nowMs: number): b
 export function nextMailAt({ askedAt, asked }: MailedState): number | undefined {
   if (asked >= LIMITS.signInMailsPerSignInMax) return undefined
   return askedAt + LIMITS.signInMailAgainMsMin * 2 ** (asked - 1)
-}
-
-export function withMailed(
-  payload: AdapterPayload,
-  mailed: MailedState | undefined,
-): AdapterPayload {
-  return Object.assign({ ...payload, consumed: undefined }, { mailed })
 }

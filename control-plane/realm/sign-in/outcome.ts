@@ -79,3 +79,18 @@ interface AskedPerson {
   readonly user: User
   readonly factors: readonly FactorKind[]
 }
+
+/** Of what comes of a mail. `asked`: so it was, whatever comes of it. `over`: another one has to be asked for. */
+export type MailOutcome =
+  | Outcome
+  | {
+      readonly kind:
+        | 'asked'
+        | 'mail_over'
+        | 'mail_wrong'
+        | 'mail_off'
+        | 'mail_enough'
+        | 'login_missing'
+    }
+  | { readonly kind: 'mail_wait'; readonly waitSeconds: number }
+  | { readonly kind: 'client_wait'; readonly waitSeconds: number }

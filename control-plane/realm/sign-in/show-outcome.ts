@@ -3,7 +3,7 @@ import { encodeQR } from 'qr'
 import { SECOND_MS, MINUTE_MS } from '../../../shared/clock.ts'
 import { authenticationOptions, passkeySite, registrationOptions } from '../../accounts/passkeys.ts'
 import { enrolmentUri } from '../../accounts/totp.ts'
-import { isMailOffered } from '../../policy/password.ts'
+import { isMailOffered, isSignUpOpen } from '../../policy/password.ts'
 import type { PasswordProblem } from '../../policy/new-password.ts'
 import { ATTEMPT_REASONS, type AttemptReason, type RefusalReason } from '../../policy/verdict.ts'
 import type { Connection } from '../../connections/connections.ts'
@@ -21,6 +21,7 @@ import type { Texts } from '../pages/texts/english.ts'
 import { SESSION_ENDED, SESSION_ENDINGS } from '../../../shared/sign-in/session-ended.ts'
 import { placeOf, requestIdOf, showMessage, showPage } from '../show.ts'
 import type { Realm, RealmContext, RealmWorld } from '../world.ts'
+import { signUpIn } from '../sign-up/open.ts'
 import { deviceScriptUrl } from './device-proof.ts'
 import { finishing } from './finish.ts'
 import type { Outcome } from './outcome.ts'
@@ -59,7 +60,7 @@ const MISTAKEN: ReadonlySet<AttemptReason | undefined> = new Set<AttemptReason>(
 
 export function showingOutcomes(realm: Realm, world: RealmWorld) {
   const { tenant, provider, issuer } = realm
-  const { clock, connections, factors, policies, baseUrl } = world
+  const { store, clock, connections, factors, policies, baseUrl } = world
   const finish = finishing(realm, world)
   const site = passkeySite(baseUrl)
 
@@ -80,6 +81,11 @@ export function showingOutcomes(realm: Realm, world: RealmWorld) {
     const { status, reason, step, username = textOf(loginHint) } = view
     const offered = isConnecting ? [] : await connections.active(tenant.tenantId)
     const decided = await policies.of(tenant.tenantId)
+    const isNobodys = !isConnecting && !isConfirmation(signIn)
+    const isSignUpOffered =
+      isNobodys &&
+      isSignUpOpen(decided) &&
+      (await signUpIn(store.read, tenant.tenantId)) !== undefined
     const isEmergency = !isConnecting && decided.password.sign_in === 'break_glass'
     const isPasswordAsked = step === 'password' || (step === undefined && status !== 200)
     const isAsked = isPasswordAsked || ctx.query.emergency !== undefined
@@ -103,6 +109,7 @@ export function showingOutcomes(realm: Realm, world: RealmWorld) {
       problem,
       notice: isConnecting ? words.connect : ending && place.texts.sessionEnded[ending],
       connections: buttons,
+      signUpUrl: isSignUpOffered ? signUpUrlOf(signIn) : undefined,
     }
     const emergencyUrl = isEmergency && !isAsked ? `${actionOf(signIn)}&emergency` : undefined
     const hasChoice = isEmergency ? others.length > 0 && !isAsked : only !== undefined
@@ -281,7 +288,11 @@ export function showingOutcomes(realm: Realm, world: RealmWorld) {
     return `${issuer}/sign-in/${signIn.uid}?app=${encodeURIComponent(hostOf(signIn))}`
   }
 
-  return { showOutcome, showPassword, textsOf, actionOf, hostOf }
+  function signUpUrlOf({ uid }: BrowserSignIn): string {
+    return `${issuer}/sign-in/${uid}/sign-up`
+  }
+
+  return { signUpUrlOf, showOutcome, showPassword, textsOf, actionOf, hostOf }
 }
 
 /** That something more is asked for is what the page is there for: only what was wrong is said. */

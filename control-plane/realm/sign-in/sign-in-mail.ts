@@ -15,7 +15,7 @@ import type { Queries } from '../../store/engine.ts'
 import { connectionOfDomain } from '../../store/queries/connection-domains.ts'
 import { findConnection, identitiesOfPerson } from '../../store/queries/connections.ts'
 import { findScimPerson } from '../../store/queries/scim.ts'
-import { takeRate, waitOfRate } from '../../store/queries/rates.ts'
+import { takeEachRate } from '../../store/queries/rates.ts'
 import { findTenant } from '../../store/queries/tenants.ts'
 import { findUser } from '../../store/queries/users.ts'
 import type { Actor, Store, TenantChange } from '../../store/store.ts'
@@ -28,12 +28,10 @@ import type { User } from '../../accounts/users.ts'
 const RESULTS = ['sent', 'nobody', 'held_back', 'used', 'wrong', 'other_browser'] as const
 type SignInMailResult = (typeof RESULTS)[number]
 
-interface AskedMail {
+export interface AskedMail {
   readonly tenantId: string
   /** The sign-in that it is for. */
   readonly uid: string
-  /** Whom the name that was typed means. */
-  readonly userId: string | undefined
   readonly secret: string
   readonly code: string
   /** Of an earlier mail of this sign-in. */
@@ -42,6 +40,11 @@ interface AskedMail {
   readonly ip: string
   readonly userAgent: string
   readonly language: string
+}
+
+interface AskedByPerson extends AskedMail {
+  /** Whom the name that was typed means. */
+  readonly userId: string | undefined
 }
 
 export type SignInMail = ReturnType<typeof createSignInMail>
@@ -69,10 +72,21 @@ export function readSignInCode(typed: string): string | undefined {
   return /^\d{8}$/.test(digits) ? digits : undefined
 }
 
-const written = (code: string) => `${code.slice(0, HALF)} ${code.slice(HALF)}`
+/** As people read it. */
+export const written = (code: string) => `${code.slice(0, HALF)} ${code.slice(HALF)}`
 
 /** When it begins: at any moment of the time, and so at none that an answer gives away. */
 export const laterMs = (): number => randomInt(LATER_MS_MAX)
+
+/**
+ * Not right behind the answer: what is done for a mail that goes out would keep the next request of
+ * whoever asks waiting, for longer than it does where there is nobody.
+ */
+export const later = (work: () => void): void => void setTimeout(work, laterMs()).unref()
+
+/** Of when something was asked for. */
+export const minuteOf = (atMs: number): string =>
+  `${new Date(atMs).toISOString().slice(0, 16).replace('T', ' ')} UTC`
 
 export function createSignInMail({ store, tickets, mails, baseUrl }: SignInMailWorld) {
   const counts = Object.fromEntries(RESULTS.map((one) => [one, 0])) as Record<
@@ -80,7 +94,7 @@ export function createSignInMail({ store, tickets, mails, baseUrl }: SignInMailW
     number
   >
 
-  async function write(change: TenantChange, asked: AskedMail): Promise<SignInMailResult> {
+  async function write(change: TenantChange, asked: AskedByPerson): Promise<SignInMailResult> {
     const { queries } = change
     const { tenantId, uid, userId, secret, replacedHash, ip, language } = asked
     const tenant = await findTenant(queries, tenantId)
@@ -102,7 +116,7 @@ export function createSignInMail({ store, tickets, mails, baseUrl }: SignInMailW
       link: `${issuerOf(baseUrl, tenantId)}/sign-in/${uid}/email?ticket=${secret}`,
       browser: browserName(asked.userAgent),
       ip,
-      at: `${new Date(change.nowMs).toISOString().slice(0, 16).replace('T', ' ')} UTC`,
+      at: minuteOf(change.nowMs),
       minutes: LIMITS.signInMailMsMax / MINUTE_MS,
     })
     await mails.queue(change, tenantId, letter(user.email, text), { expiresAt, ticketHash })
@@ -113,14 +127,10 @@ export function createSignInMail({ store, tickets, mails, baseUrl }: SignInMailW
     counts: (): Readonly<Record<SignInMailResult, number>> => counts,
     count: (result: SignInMailResult): void => void counts[result]++,
 
-    /**
-     * Not right behind the answer: what is done for a mail that goes out would keep the next request of
-     * whoever asks waiting, for longer than it does where there is nobody.
-     */
-    later: (work: () => void): void => void setTimeout(work, laterMs()).unref(),
+    later,
 
     /** Whoever asks does not wait for this. */
-    async send(asked: AskedMail, actor: Actor): Promise<SignInMailResult> {
+    async send(asked: AskedByPerson, actor: Actor): Promise<SignInMailResult> {
       const { tenantId, userId = '', ip } = asked
       const result = await store.changeOf(tenantId, async (change) => {
         const written = await write(change, asked)
@@ -150,7 +160,7 @@ export async function isReachedByMail(queries: Queries, user: User): Promise<boo
   return (await identitiesOfPerson(queries, tenantId, userId)).length === 0
 }
 
-async function isOfConnectedDomain(queries: Queries, tenantId: string, emailKey: string) {
+export async function isOfConnectedDomain(queries: Queries, tenantId: string, emailKey: string) {
   const domain = domainOfAddress(emailKey)
   const home = domain && (await connectionOfDomain(queries, tenantId, domain))
   if (home === undefined) return false
@@ -177,9 +187,5 @@ async function hasRoom(
       rate: LIMITS.rateSignInMailsOfTenant,
     },
   ]
-  const { queries, nowMs } = change
-  for (const bucket of buckets)
-    if ((await waitOfRate(queries, bucket, nowMs)) !== undefined) return false
-  for (const bucket of buckets) await takeRate(change, bucket)
-  return true
+  return takeEachRate(change, buckets)
 }

@@ -46,6 +46,18 @@ export async function takeRate(
   return (await waitOfRate(queries, bucket, nowMs, cost)) ?? 1
 }
 
+/** One of each of them, or none of any. */
+export async function takeEachRate(
+  change: { readonly queries: Queries; readonly nowMs: number },
+  buckets: readonly Bucket[],
+): Promise<boolean> {
+  const { queries, nowMs } = change
+  for (const bucket of buckets)
+    if ((await waitOfRate(queries, bucket, nowMs)) !== undefined) return false
+  for (const bucket of buckets) await takeRate(change, bucket)
+  return true
+}
+
 /** The same, and nothing is taken. */
 export async function waitOfRate(
   queries: Queries,

@@ -44,6 +44,7 @@ const AT_ONCE = [
   schema.services,
   schema.serviceSecrets,
   schema.serviceUses,
+  schema.signUps,
 ] as const
 
 /**

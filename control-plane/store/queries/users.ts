@@ -3,6 +3,7 @@ import { schema } from '../schema.ts'
 import type { Queries } from '../engine.ts'
 import { deleteBy, findBy } from '../statements.ts'
 import { refuseTaken } from './conflicts.ts'
+import { deleteSignUpOf } from './sign-ups.ts'
 
 export type UserRow = typeof schema.users.$inferSelect
 export type UserChanges = Partial<Omit<UserRow, 'userId' | 'tenantId' | 'createdAt'>>
@@ -64,8 +65,10 @@ export async function usersBeginning(
   return Array.from(userById.values()).slice(0, limit)
 }
 
+/** Who waits for an account with that address waits no more: however this one came about, it is first. */
 export async function insertUser(queries: Queries, row: UserRow): Promise<void> {
   await refuseTaken(queries.insert(schema.users).values(row), UNIQUE)
+  await deleteSignUpOf(queries, row.tenantId, row.emailKey)
 }
 
 export async function updateUser(
@@ -76,6 +79,7 @@ export async function updateUser(
 ): Promise<void> {
   const update = queries.update(schema.users).set(changes).where(isUser(tenantId, userId))
   await refuseTaken(update, UNIQUE)
+  if (changes.emailKey !== undefined) await deleteSignUpOf(queries, tenantId, changes.emailKey)
 }
 
 export const deleteUser = deleteBy(schema.users, 'tenantId', 'userId')

@@ -6,6 +6,8 @@ import t from 'tap'
 import { parse } from 'yaml'
 import type { OpenApiDocument } from '../../../control-plane/api/openapi/document.ts'
 import { recoveryCommand } from '../../../control-plane/recovery/commands.ts'
+import { schema } from '../../../control-plane/store/schema.ts'
+import type { Store } from '../../../control-plane/store/store.ts'
 import { parseConfig } from '../../../shared/config/config.ts'
 import { EVENTS } from '../../../shared/events.ts'
 import { LIMITS } from '../../../shared/limits.ts'
@@ -158,6 +160,18 @@ const CALL = /^api (GET|POST|PUT|PATCH|DELETE) (\S+)(?: +'([^']*)')?/gm
 /** What takes more than an API: an authority, a database of people, a name out there. */
 const ELSEWHERE = ['certificate_not_found', 'certificate_not_ordered', 'directory_refused']
 
+async function someoneWaiting(store: Store, signUpId: string): Promise<string> {
+  const email = `${signUpId}@acme.example`
+  await store.change(({ queries, nowMs }) =>
+    queries.insert(schema.signUps).values({
+      ...{ signUpId, tenantId: 'acme', email, emailKey: email, name: 'N', passwordHash: '' },
+      ...{ language: 'en', applicationUrl: 'https://app.example/', ip: '', provenAt: nowMs },
+      ...{ createdAt: nowMs, expiresAt: nowMs + 1_000_000, toldAt: null },
+    }),
+  )
+  return signUpId
+}
+
 for (const file of docs)
   void t.test(`${file}: every call is taken`, async (t) => {
     const text = read(file)
@@ -183,6 +197,8 @@ for (const file of docs)
     }
     if (text.includes('USER_ID') && !text.includes('/tenants/acme/users '))
       values['USER_ID'] = (await users.create('acme', ada, ACTOR)).userId
+    for (const name of ['SIGN_UP_ID', 'OTHER_SIGN_UP_ID'])
+      if (text.includes(name)) values[name] = await someoneWaiting(services.store, name)
     for (const [line, method = '', path = '', body] of text.matchAll(CALL)) {
       const sent = body === undefined ? undefined : (JSON.parse(filled(body)) as object)
       const at = `/api/v1/operator${filled(path.replaceAll(/^'|'$/g, ''))}`

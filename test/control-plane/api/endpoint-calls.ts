@@ -69,6 +69,7 @@ const OF_DEVICE = 'test/control-plane/devices/enrolment.test.ts'
 const OF_DEVICES = 'test/control-plane/devices/management.test.ts'
 const OF_INSTALL = 'test/control-plane/api/install-routes.test.ts'
 const OF_SAML = 'test/control-plane/connections/saml/api.test.ts'
+const OF_SIGN_UP = 'test/control-plane/console/sign-ups.test.ts'
 const OF_INVITATION = 'test/control-plane/console/administrators.test.ts'
 
 /** Where success takes more than an API: a database of people, an edge with an application. */
@@ -105,6 +106,8 @@ export const ELSEWHERE: Readonly<Record<string, string>> = {
   'GET /api/v1/operator/tenants/{tenant_id}/connections/{connection_id}/saml': OF_SAML,
   'PATCH /api/v1/operator/tenants/{tenant_id}/connections/{connection_id}/saml': OF_SAML,
   'POST /api/v1/operator/tenants/{tenant_id}/connections/{connection_id}/saml/refresh': OF_SAML,
+  'POST /api/v1/operator/tenants/{tenant_id}/sign-ups/{sign_up_id}/approve': OF_SIGN_UP,
+  'DELETE /api/v1/operator/tenants/{tenant_id}/sign-ups/{sign_up_id}': OF_SIGN_UP,
   'POST /api/v1/connector/join': OF_CONNECTOR,
   'DELETE /api/v1/operator/tenants/{tenant_id}/device-tickets/{ticket_id}': OF_DEVICE,
   'GET /api/v1/operator/tenants/{tenant_id}/devices/{device_id}': OF_DEVICES,

@@ -201,6 +201,8 @@ const WITHOUT_A_FRESH_SIGN_IN = [
   '{tenant}/users/{user_id}/end-sessions',
   '{tenant}/users/{user_id}/invite',
   '{tenant}/users/{user_id}/unlock',
+  '{tenant}/sign-ups/{sign_up_id}/approve',
+  '{tenant}/sign-ups/{sign_up_id}/refuse',
   '{tenant}/users/{user_id}/enable',
   '{tenant}/address-blocks/lift',
   // can be taken back

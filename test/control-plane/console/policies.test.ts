@@ -72,7 +72,7 @@ void t.test('what would change is told as the form writes it', async (t) => {
   t.match((await services.policies.of('acme')).session, { idle_seconds: 7200 })
 
   const rules = { min_length: '8', min_strength: '4', history: '0', max_age_days: '90 days' }
-  const password = { sign_in: 'everyone', break_glass: '', ...rules }
+  const password = { sign_in: 'everyone', sign_up: 'off', break_glass: '', ...rules }
   t.same(await effect('password', password), [
     ['Minimum strength', '2: resists online guessing', '4: very hard to guess'],
     ['Reject passwords found in data breaches', 'yes', 'no'],
@@ -231,7 +231,7 @@ void t.test('a session policy reaches the gateways, and what is empty has a mean
     when_full: 'refuse',
   })
   await admin.post(`${POLICIES}/password`, {
-    ...{ sign_in: 'everyone', break_glass: '', min_length: '12' },
+    ...{ sign_in: 'everyone', sign_up: 'off', break_glass: '', min_length: '12' },
     min_strength: '3',
     history: '0',
     max_age_days: '',
@@ -258,7 +258,7 @@ void t.test('what is wrong stands beside its field, with what was typed', async 
     t.match(network.text, '&lt;script&gt;alert(1)')
     t.notMatch(network.text, '<script>alert')
     const password = await admin.post(`${POLICIES}/password${step}`, {
-      ...{ sign_in: 'everyone', break_glass: '', min_length: '3' },
+      ...{ sign_in: 'everyone', sign_up: 'off', break_glass: '', min_length: '3' },
       min_strength: '2',
       history: 'many',
       max_age_days: '0',
@@ -270,7 +270,13 @@ void t.test('what is wrong stands beside its field, with what was typed', async 
   t.match(await admin.post(`${POLICIES}/device/effect`, { require: 'any', days: '99' }), {
     status: 422,
   })
-  const alone = { sign_in: 'break_glass', break_glass: '', min_length: '8', min_strength: '2' }
+  const alone = {
+    sign_in: 'break_glass',
+    sign_up: 'off',
+    break_glass: '',
+    min_length: '8',
+    min_strength: '2',
+  }
   t.match(await admin.post(`${POLICIES}/password`, { ...alone, history: '0', max_age_days: '' }), {
     ...{ status: 409, text: /No connection is active, so nobody could sign in/ },
   })

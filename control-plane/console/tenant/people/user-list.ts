@@ -16,7 +16,7 @@ import { chosen, searched } from '../../filters.ts'
 import { administratorsPath, tenantPath } from '../../navigation.ts'
 import type { TenantVisit, View } from '../../route.ts'
 import type { ConsoleWorld } from '../../world.ts'
-import { apiOf, blocksPath, userPath } from './paths.ts'
+import { apiOf, blocksPath, signUpsPath, userPath } from './paths.ts'
 import { accountBadge, lockedBadge, SOURCES } from './user-badges.ts'
 import { CHANGES } from './selected-changes.ts'
 
@@ -55,12 +55,15 @@ export async function userList(
 ): Promise<View> {
   const { tenant, viewer, address } = visit
   const { tenantId, name } = tenant
-  const { users, factors, attempts, policies, accountMail } = world
+  const { users, factors, attempts, policies, accountMail, signUps } = world
   const { filter, order } = await wishOf(world, tenantId, query)
   const { items, next } = await users.list(tenantId, query, filter, order)
   const ids = items.map(({ userId }) => userId)
   const withFactor = await factors.amongThem(tenantId, ids)
-  const paused = await attempts.pausesOf(tenantId, await policies.of(tenantId), ids)
+  const decided = await policies.of(tenantId)
+  const { sign_up: signUp } = decided.password
+  const waiting = signUp === 'off' ? 0 : await signUps.waiting(tenantId)
+  const paused = await attempts.pausesOf(tenantId, decided, ids)
   const ahead = await accountMail.invitationsAhead(tenantId)
   const path = tenantPath(tenantId, 'users')
   const { limit: _limit, cursor, ...filters } = query
@@ -73,6 +76,9 @@ export async function userList(
     buttons: [
       ...(viewer.isOperator
         ? [linkButton(administratorsPath(tenantId), 'Administrators', 'quiet')]
+        : []),
+      ...(signUp !== 'off'
+        ? [linkButton(signUpsPath(tenantId), `Account requests (${waiting})`, 'quiet')]
         : []),
       linkButton(blocksPath(tenantId), 'Blocked addresses', 'quiet'),
       linkButton(`${path}/import`, 'Import', 'quiet'),

@@ -12,6 +12,8 @@ export const POLICY_LABELS: {
     sign_in: 'Who can sign in with a password',
     break_glass: 'Emergency access',
     email_sign_in: 'Let people sign in with an email',
+    sign_up: 'Who can create an account',
+    sign_up_domains: 'Email domains for new accounts',
     min_length: 'Minimum length',
     min_strength: 'Minimum strength',
     refuse_breached: 'Reject passwords found in data breaches',
@@ -62,6 +64,11 @@ export const POLICY_OPTIONS = {
   sign_in: [
     { value: 'everyone', label: 'Everyone' },
     { value: 'break_glass', label: 'Only emergency access: everyone else uses a connection' },
+  ],
+  sign_up: [
+    { value: 'off', label: 'Only administrators' },
+    { value: 'approval', label: 'Anyone, after approval' },
+    { value: 'open', label: 'Anyone with a confirmed email address' },
   ],
   min_strength: [
     '0: any password',

@@ -15,6 +15,11 @@ const listed = (items: readonly string[], none: string) =>
       : `${items.slice(0, 3).join(', ')} and ${items.length - 3} more`
 
 const PASSWORD_SIGN_INS = { everyone: 'everyone', break_glass: 'emergency access only' } as const
+const SIGN_UPS = {
+  off: 'by administrators',
+  approval: 'by anyone, after approval',
+  open: 'by anyone with a confirmed email',
+} as const
 const MODES = {
   off: 'off',
   optional: 'optional',
@@ -47,6 +52,7 @@ const SUMMARIES: { readonly [Name in PolicyName]: (policy: Policies[Name]) => Fa
   password: ({
     sign_in,
     email_sign_in: isByEmail,
+    sign_up: signUp,
     min_length: length,
     min_strength: strength,
     refuse_breached,
@@ -54,6 +60,7 @@ const SUMMARIES: { readonly [Name in PolicyName]: (policy: Policies[Name]) => Fa
   }) => [
     ['Sign-in with a password', PASSWORD_SIGN_INS[sign_in]],
     ['Sign-in by email', isByEmail && sign_in === 'everyone' ? 'on' : 'off'],
+    ['New accounts', sign_in === 'everyone' ? SIGN_UPS[signUp] : SIGN_UPS.off],
     ['Minimum length', counted(length, 'character')],
     ['Minimum strength', `${strength} of 4`],
     ['Found in data breaches', refuse_breached ? 'rejected' : 'accepted'],

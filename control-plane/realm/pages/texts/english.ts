@@ -6,6 +6,7 @@ import type { AttemptReason } from '../../../policy/verdict.ts'
 import { deviceEnglish } from './device-english.ts'
 import { connectionsEnglish } from './connections-english.ts'
 import { mailEnglish } from './mail-english.ts'
+import { signUpEnglish } from './sign-up-english.ts'
 import { stepsEnglish } from './steps-english.ts'
 import { account } from './account/english.ts'
 
@@ -110,6 +111,14 @@ const messages = {
     steps: [
       'Wait a few minutes, then try again. Your existing sessions continue.',
       'If this was not you, change your password and contact the people who run the application.',
+    ],
+  },
+  sign_up_full: {
+    title: 'No new accounts right now',
+    intro: 'Too many accounts were requested here in a short time.',
+    steps: [
+      'Try again tomorrow.',
+      'If you can’t wait, ask the people who run the application for an invitation.',
     ],
   },
   user_paused: {
@@ -242,6 +251,7 @@ export const english = {
 
   connections: connectionsEnglish,
   mail: mailEnglish,
+  signUp: signUpEnglish,
   steps: stepsEnglish,
   device: deviceEnglish,
 

@@ -4,6 +4,7 @@ import { account } from './account/german.ts'
 import { deviceGerman } from './device-german.ts'
 import { connectionsGerman } from './connections-german.ts'
 import { mailGerman } from './mail-german.ts'
+import { signUpGerman } from './sign-up-german.ts'
 import { stepsGerman } from './steps-german.ts'
 
 export const german: Texts = {
@@ -141,6 +142,14 @@ export const german: Texts = {
         'Wenn Sie das nicht waren, ändern Sie Ihr Passwort und informieren Sie den Betreiber der Anwendung.',
       ],
     },
+    sign_up_full: {
+      title: 'Zurzeit keine neuen Konten',
+      intro: 'Hier wurden in kurzer Zeit zu viele Konten angefragt.',
+      steps: [
+        'Versuchen Sie es morgen noch einmal.',
+        'Wenn es eilt, bitten Sie diejenigen, die die Anwendung betreiben, um eine Einladung.',
+      ],
+    },
     user_paused: {
       title: 'Konto vorübergehend gesperrt',
       intro: 'Für diesen Benutzernamen gab es zu viele fehlgeschlagene Anmeldeversuche.',
@@ -249,6 +258,7 @@ export const german: Texts = {
 
   connections: connectionsGerman,
   mail: mailGerman,
+  signUp: signUpGerman,
   steps: stepsGerman,
   device: deviceGerman,
 
