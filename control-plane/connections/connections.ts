@@ -16,7 +16,6 @@ import {
   updateConnection,
   type ConnectionRow,
 } from '../store/queries/connections.ts'
-import { findSamlConnection } from '../store/queries/saml.ts'
 import { findTenant, requireTenant } from '../store/queries/tenants.ts'
 import type { Actor, Change, Store } from '../store/store.ts'
 import { hasActive, policiesIn } from '../tenants/policies.ts'
@@ -169,18 +168,16 @@ export function createConnections({ store, vault }: { store: Store; vault: Vault
         return isMore
       }
       while (await store.change(close));
-      const saml = await store.change(async (change) => {
+      await store.change(async (change) => {
         const { queries } = change
         const before = await requireConnection(queries, tenantId, connectionId)
         await requireAnotherWay(queries, before)
         while (await takeSome(change)); // whoever has come meanwhile
-        const found = await findSamlConnection(queries, tenantId, connectionId)
         await deleteConnection(queries, tenantId, connectionId)
         const content = { connection_id: connectionId }
         await change.audit(actor, { action: 'connection.removed', tenantId, content })
-        return found
       })
-      await takeUnmapped(store, tenantId, saml?.groups ?? [], actor)
+      await takeUnmapped(store, tenantId, actor)
       await takeUnmappedAttributes(store, tenantId, actor)
     },
 

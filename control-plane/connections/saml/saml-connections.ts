@@ -241,7 +241,7 @@ export function createSamlConnections({ store, vault, clock, client }: SamlWorld
         'connection.changed',
         (change, before) => apply(change, before, metadata, { patch, key }),
       )
-      await takeUnmapped(store, tenantId, row.groups, actor)
+      await takeUnmapped(store, tenantId, actor)
       await takeUnmappedAttributes(store, tenantId, actor)
       return now
     },

@@ -152,7 +152,7 @@ export function connectionPages(realm: Realm, world: RealmWorld) {
       cookies.giveLink(ctx, { uid: signIn.uid, connectionId, issuer: from, subject, userId })
       return toPage(ctx, signIn)
     }
-    await syncGroups(world, who.user, person.groups, requestIdOf(ctx))
+    await syncGroups(world, connection, who.user, person.groups, requestIdOf(ctx))
     await syncAttributes(world, connection, who.user, person.attributes, requestIdOf(ctx))
     const outcome = await step.goOn(ctx, signIn, who.user, {
       ...{ connectionId, updatedAt: connection.updatedAt, issuer: from, subject },

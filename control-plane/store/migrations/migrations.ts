@@ -44,6 +44,7 @@ import { personAttributes } from './0084-person-attributes.ts'
 import { machineKeys } from './0085-machine-keys.ts'
 import { figureAdditions } from './0086-figure-additions.ts'
 import { writtenAt } from './0091-written-at.ts'
+import { connectedMembers } from './0092-connected-members.ts'
 
 export interface Migration {
   readonly name: string
@@ -101,4 +102,5 @@ export const migrations: readonly Migration[] = [
   machineKeys,
   figureAdditions,
   writtenAt,
+  connectedMembers,
 ]

@@ -12,7 +12,7 @@ import type { Store } from '../../../control-plane/store/store.ts'
 import { schema } from '../../../control-plane/store/schema.ts'
 import { movableClock, startServices } from '../../support/control-plane.ts'
 import { createReceivers } from '../../support/receivers.ts'
-import { startWebhooks } from '../webhooks/webhook-world.ts'
+import { startWebhooks } from './webhook-world.ts'
 
 const AHEAD_MS = HOUR_MS
 
