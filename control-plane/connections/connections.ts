@@ -21,6 +21,7 @@ import type { Actor, Change, Store } from '../store/store.ts'
 import { hasActive, policiesIn } from '../tenants/policies.ts'
 import { takeUnmappedAttributes } from './mapped-attributes.ts'
 import { presetProblem } from './presets.ts'
+import { mapAnew, rereadBy, type Reread } from './reread-attributes.ts'
 import { takeUnmapped } from './saml/unmapped-groups.ts'
 
 /** Without its secret. */
@@ -126,6 +127,7 @@ export function createConnections({ store, vault }: { store: Store; vault: Vault
       actor: Actor,
     ): Promise<Connection> {
       const action = 'connection.changed'
+      let reread: Reread | undefined
       const now = await alter(tenantId, connectionId, actor, action, async (change, before) => {
         const { clientSecret, ...open } = patch
         const changed = (Object.keys(open) as (keyof typeof open)[]).filter(
@@ -140,8 +142,10 @@ export function createConnections({ store, vault }: { store: Store; vault: Vault
           throw invalid('signs_out', 'must be false: SAML has no sign-out here')
         else if (isOther) throw invalid(FIELDS[identifying], 'is not for SAML: change its metadata')
         if (isOther) await requireAnotherWay(change.queries, before)
+        reread = await rereadBy(change.queries, before, open)
         await updateConnection(change.queries, tenantId, connectionId, {
           ...open,
+          ...(reread !== undefined && { attributes: reread.meanwhile }),
           ...(clientSecret !== undefined && { clientSecretSealed: seal(clientSecret, before) }),
           ...(isOther && { state: 'draft', testedAt: null }),
           updatedAt: change.nowMs,
@@ -149,7 +153,9 @@ export function createConnections({ store, vault }: { store: Store; vault: Vault
         return { changed: all, ...(isOther && { state: 'draft' }) }
       })
       await takeUnmappedAttributes(store, tenantId, actor)
-      return now
+      if (reread === undefined) return now
+      await mapAnew(store, now, reread, actor)
+      return openPartOf(await requireConnection(store.read, tenantId, connectionId))
     },
 
     /** Whoever comes in by it may be very many: they go some at a time, and others' changes between. */

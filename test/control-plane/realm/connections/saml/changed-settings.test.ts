@@ -164,3 +164,27 @@ t.test('whoever is disconnected has no attribute by a connection either', async 
     [['floor', 'local']],
   )
 })
+
+t.test('an attribute that is read elsewhere is nobody’s until they come in again', async (t) => {
+  const attributes = [{ attribute: 'department', claim: 'dept' }]
+  const came = await startSaml(t, {}, { attributes })
+  const { world, connection } = came
+  const { connectionId } = connection
+  const said = { ...GRACE.attributes, dept: ['audit'], division: ['tax'] }
+  const first = await come(came, { ...GRACE, attributes: said })
+  const { sub: userId } = await first.claims(first.back.url)
+  const held = async () =>
+    (await world.personAttributes.list('acme', userId)).map(({ value }) => value)
+  t.same(await held(), ['audit'])
+  const another = [{ attribute: 'department', claim: 'division' }]
+  const now = await world.samlConnections.patch(
+    'acme',
+    connectionId,
+    { attributes: another },
+    ACTOR,
+  )
+  t.same(now.attributes, another)
+  t.same(await held(), [])
+  await come(came, { ...GRACE, attributes: said })
+  t.same(await held(), ['tax'])
+})
