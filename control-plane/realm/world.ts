@@ -5,6 +5,7 @@ import type { Clock } from '../../shared/clock.ts'
 import type { RateLimits } from '../../shared/rate-limits.ts'
 import type { AccountMail } from '../accounts/account-mail.ts'
 import type { Attempts } from '../accounts/attempts.ts'
+import type { BehindAnswer } from '../accounts/behind-answers.ts'
 import type { Devices } from '../accounts/devices.ts'
 import type { BackChannel } from '../connections/back-channel.ts'
 import type { Connections } from '../connections/connections.ts'
@@ -66,6 +67,7 @@ export interface RealmWorld {
   readonly tickets: Tickets
   readonly accountMail: AccountMail
   readonly signInMail: SignInMail
+  readonly behindAnswer: BehindAnswer
   readonly attempts: Attempts
   readonly factors: Factors
   /** Browsers that have signed in to an account before. */

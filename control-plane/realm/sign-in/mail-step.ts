@@ -51,7 +51,7 @@ export function mailSteps(realm: Realm, world: RealmWorld) {
   const { tenant, records, personRate } = realm
   const { tenantId } = tenant
   const { store, vault, clock, log, users, tickets, attempts, devices, policies } = world
-  const { signInMail } = world
+  const { signInMail, behindAnswer } = world
   const { attemptOf, ownFacts, ownSid } = factsAbout(realm, world)
   const finish = finishing(realm, world)
   const settleFirst = firstProofs(realm, world)
@@ -124,12 +124,12 @@ export function mailSteps(realm: Realm, world: RealmWorld) {
     const { ip, userAgent } = caller
     const asked = { tenantId, uid, userId: user?.userId, secret, code, replacedHash }
     const actor = { name: 'realm', requestId: requestIdOf(ctx) }
-    signInMail.later(() => {
-      signInMail
-        .send({ ...asked, isKnownDevice, ip, userAgent, language }, actor)
-        .catch((error: unknown) => {
-          log.error({ tenant_id: tenantId, error }, 'a mail to sign in with was not written')
-        })
+    behindAnswer(async () => {
+      try {
+        await signInMail.send({ ...asked, isKnownDevice, ip, userAgent, language }, actor)
+      } catch (error) {
+        log.error({ tenant_id: tenantId, error }, 'a mail to sign in with was not written')
+      }
     })
     return outcome
   }
