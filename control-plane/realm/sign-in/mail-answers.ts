@@ -3,7 +3,6 @@
  * has asked; in every other it says where to go on, and that is all.
  */
 import { domainOfAddress } from '../../connections/email-domain.ts'
-import { isFromOwnPage, readForm } from '../../http/form.ts'
 import { addressOf } from '../../listener/client-address.ts'
 import { connectionOfDomain } from '../../store/queries/connection-domains.ts'
 import { FORM_PAGE_HEADERS } from '../answers.ts'
@@ -22,6 +21,7 @@ import { mailedOf } from './mailed-state.ts'
 import { mailSteps, type MailOutcome, type ShownOfMail } from './mail-step.ts'
 import { reasonOf, type Outcome } from './outcome.ts'
 import { showingOutcomes } from './show-outcome.ts'
+import { submittedForm } from './submitted-form.ts'
 
 const MAIL_PATH = /^\/sign-in\/([A-Za-z0-9_-]{20,64})\/email$/
 const SECRET = /^[\w-]{32}$/
@@ -158,13 +158,9 @@ export function mailAnswers(realm: Realm, world: RealmWorld) {
   }
 
   async function submit(ctx: RealmContext, uid: string) {
-    if (!isFromOwnPage(ctx.req.headers, new URL(world.baseUrl).origin))
-      return showMessage(ctx, world, realm, 'cross_site')
-    const signIn = await browserSignInOf(ctx, realm, world, uid)
-    if (signIn === undefined) return
-    if (tenant.licenceBlocksSignin)
-      return showMessage(ctx, world, realm, 'licence_blocked', whereFrom(signIn))
-    const form = await readForm(ctx.req)
+    const submitted = await submittedForm(ctx, realm, world, uid)
+    if (submitted === undefined) return
+    const { signIn, form } = submitted
     if (form.kind === 'refused') return waiting(ctx, signIn)
     const { interaction, browserHash } = signIn
     const mailed = mailedOf(interaction, browserHash)
