@@ -147,7 +147,7 @@ export function createConnections({ store, vault }: { store: Store; vault: Vault
           ...open,
           ...(reread !== undefined && { attributes: reread.meanwhile }),
           ...(clientSecret !== undefined && { clientSecretSealed: seal(clientSecret, before) }),
-          ...(isOther && { state: 'draft', testedAt: null }),
+          ...(isOther && { state: 'draft', testedAt: null, organizationId: null }),
           updatedAt: change.nowMs,
         })
         return { changed: all, ...(isOther && { state: 'draft' }) }
@@ -199,6 +199,22 @@ export function createConnections({ store, vault }: { store: Store; vault: Vault
       })
     },
 
+    /**
+     * The first membership that is shown says which organization of that name is meant; the gate knows
+     * it from then on. False: another one has been shown meanwhile.
+     */
+    async keepOrganization(asked: Connection, organizationId: unknown): Promise<boolean> {
+      const { tenantId, connectionId, organization, updatedAt } = asked
+      if (organization === null || asked.organizationId !== null) return true
+      if (typeof organizationId !== 'string') return false
+      return store.change(async ({ queries }) => {
+        const now = await findConnection(queries, tenantId, connectionId)
+        if (now?.updatedAt !== updatedAt) return false
+        if (now.organizationId !== null) return now.organizationId === organizationId
+        return updateConnection(queries, tenantId, connectionId, { organizationId })
+      })
+    },
+
     activate: (tenantId: string, connectionId: string, actor: Actor) =>
       alter(tenantId, connectionId, actor, 'connection.activated', async (change, before) => {
         if (before.state === 'active') return undefined
@@ -223,7 +239,10 @@ export function createConnections({ store, vault }: { store: Store; vault: Vault
   }
 }
 
-type Drafted = Omit<ConnectionRow, 'state' | 'isRequired' | 'testedAt' | 'createdAt' | 'updatedAt'>
+type Drafted = Omit<
+  ConnectionRow,
+  'state' | 'isRequired' | 'testedAt' | 'createdAt' | 'updatedAt' | 'organizationId'
+>
 
 /** Whatever kind it is of. */
 export async function addDraft(
@@ -237,7 +256,7 @@ export async function addDraft(
     throw new Refusal('connections_exhausted')
   const row: ConnectionRow = {
     ...wished,
-    ...{ state: 'draft', isRequired: false, testedAt: null },
+    ...{ state: 'draft', isRequired: false, testedAt: null, organizationId: null },
     ...{ createdAt: nowMs, updatedAt: nowMs },
   }
   await insertConnection(queries, row)

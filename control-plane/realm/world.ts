@@ -81,7 +81,10 @@ export interface RealmWorld {
   /** Told of those who came with a wrong one. */
   readonly enforcement: Pick<Enforcement, 'receive'>
   /** The company's own identity providers. */
-  readonly connections: Pick<Connections, 'active' | 'withSecret' | 'noteTested'>
+  readonly connections: Pick<
+    Connections,
+    'active' | 'withSecret' | 'noteTested' | 'keepOrganization'
+  >
   readonly connectionProtocol: ConnectionProtocols
   readonly backChannel: Pick<BackChannel, 'take'>
   readonly samlProtocol: Pick<SamlProtocol, 'receive' | 'metadataOf'>

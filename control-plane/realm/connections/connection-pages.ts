@@ -100,6 +100,8 @@ export function connectionPages(realm: Realm, world: RealmWorld) {
       if (signIn === undefined) return await test.show(ctx, found, claims, flow.actor ?? '')
       const gated = gate(found, claims)
       if (gated.kind === 'refused') throw new ProviderProblem(GATE_WORDS[gated.problem])
+      if (!(await connections.keepOrganization(found, claims.organization_id)))
+        throw new ProviderProblem(GATE_WORDS.organization_foreign)
       const session = sessionOf(found, claims, idToken)
       return await letIn(ctx, signIn, found, gated.person, session)
     } catch (error) {

@@ -45,6 +45,7 @@ import { machineKeys } from './0085-machine-keys.ts'
 import { figureAdditions } from './0086-figure-additions.ts'
 import { writtenAt } from './0091-written-at.ts'
 import { connectedMembers } from './0092-connected-members.ts'
+import { organizationId } from './0093-organization-id.ts'
 
 export interface Migration {
   readonly name: string
@@ -103,4 +104,5 @@ export const migrations: readonly Migration[] = [
   figureAdditions,
   writtenAt,
   connectedMembers,
+  organizationId,
 ]
