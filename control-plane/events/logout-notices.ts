@@ -57,18 +57,17 @@ export function createLogoutNotices(world: LogoutNoticesWorld) {
   const rotation = createDueRotation<LogoutNoticeRow>({
     underWayMax: LIMITS.logoutNoticesSentMax,
     underWayMaxOf,
-    tenantsWithDue: () => tenantsWithDueLogoutNotices(store.read, clock.nowMs()),
+    async tenantsWithDue() {
+      await bringLogoutNoticesBack(store, clock.nowMs())
+      return tenantsWithDueLogoutNotices(store.read, clock.nowMs())
+    },
     nextOf: (tenantId) => nextDueLogoutNotice(store.read, tenantId, clock.nowMs()),
     claim,
-    onError: waits,
+    onError: (error) => log.error({ error }, 'logout notices wait for the next round'),
   })
   store.onCommit(({ revoked, isFromLog }) => {
     if (revoked.size > 0 && !isFromLog) void rotation.deliver()
   })
-
-  function waits(error: unknown) {
-    log.error({ error }, 'logout notices wait for the next round')
-  }
 
   function underWayMaxOf(tenantId: string): number {
     const pace = slow.get(tenantId)
@@ -154,10 +153,7 @@ export function createLogoutNotices(world: LogoutNoticesWorld) {
 
   return {
     /** Everything that is due; what waits for an application that is slow stays for later. */
-    async send(): Promise<void> {
-      await bringLogoutNoticesBack(store, clock.nowMs()).catch(waits)
-      await rotation.deliver()
-    },
+    send: (): Promise<void> => rotation.deliver(),
     async close(): Promise<void> {
       await rotation.close()
       await agent.destroy()

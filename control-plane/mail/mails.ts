@@ -73,15 +73,14 @@ export function createMails({ store, vault, transport, clock, log }: MailsWorld)
   const rotation = createDueRotation<MailRow>({
     underWayMax: LIMITS.mailSendsMax,
     underWayMaxOf: () => LIMITS.mailSendsPerTenantMax,
-    tenantsWithDue: () => tenantsWithDueMails(store.read, clock.nowMs()),
+    async tenantsWithDue() {
+      await bringMailsBack(store, clock.nowMs())
+      return tenantsWithDueMails(store.read, clock.nowMs())
+    },
     nextOf: (tenantId) => nextDueMail(store.read, tenantId, clock.nowMs()),
     claim,
-    onError: waits,
+    onError: (error) => log.error({ error }, 'mails wait for the next round'),
   })
-
-  function waits(error: unknown) {
-    log.error({ error }, 'mails wait for the next round')
-  }
 
   async function claim(row: MailRow) {
     if (isLinkOver(row)) return giveUpLink(row)
@@ -170,10 +169,7 @@ export function createMails({ store, vault, transport, clock, log }: MailsWorld)
     },
 
     /** Everything that is due. */
-    async deliver(): Promise<void> {
-      await bringMailsBack(store, clock.nowMs()).catch(waits)
-      await rotation.deliver()
-    },
+    deliver: (): Promise<void> => rotation.deliver(),
 
     async close(): Promise<void> {
       await rotation.close()
