@@ -16,12 +16,12 @@ import {
   updateConnection,
   type ConnectionRow,
 } from '../store/queries/connections.ts'
-import { findSamlConnection } from '../store/queries/saml.ts'
 import { findTenant, requireTenant } from '../store/queries/tenants.ts'
 import type { Actor, Change, Store } from '../store/store.ts'
 import { hasActive, policiesIn } from '../tenants/policies.ts'
 import { takeUnmappedAttributes } from './mapped-attributes.ts'
 import { presetProblem } from './presets.ts'
+import { mapAnew, rereadBy, type Reread } from './reread-attributes.ts'
 import { takeUnmapped } from './saml/unmapped-groups.ts'
 
 /** Without its secret. */
@@ -127,6 +127,7 @@ export function createConnections({ store, vault }: { store: Store; vault: Vault
       actor: Actor,
     ): Promise<Connection> {
       const action = 'connection.changed'
+      let reread: Reread | undefined
       const now = await alter(tenantId, connectionId, actor, action, async (change, before) => {
         const { clientSecret, ...open } = patch
         const changed = (Object.keys(open) as (keyof typeof open)[]).filter(
@@ -141,16 +142,20 @@ export function createConnections({ store, vault }: { store: Store; vault: Vault
           throw invalid('signs_out', 'must be false: SAML has no sign-out here')
         else if (isOther) throw invalid(FIELDS[identifying], 'is not for SAML: change its metadata')
         if (isOther) await requireAnotherWay(change.queries, before)
+        reread = await rereadBy(change.queries, before, open)
         await updateConnection(change.queries, tenantId, connectionId, {
           ...open,
+          ...(reread !== undefined && { attributes: reread.meanwhile }),
           ...(clientSecret !== undefined && { clientSecretSealed: seal(clientSecret, before) }),
-          ...(isOther && { state: 'draft', testedAt: null }),
+          ...(isOther && { state: 'draft', testedAt: null, organizationId: null }),
           updatedAt: change.nowMs,
         })
         return { changed: all, ...(isOther && { state: 'draft' }) }
       })
       await takeUnmappedAttributes(store, tenantId, actor)
-      return now
+      if (reread === undefined) return now
+      await mapAnew(store, now, reread, actor)
+      return openPartOf(await requireConnection(store.read, tenantId, connectionId))
     },
 
     /** Whoever comes in by it may be very many: they go some at a time, and others' changes between. */
@@ -169,18 +174,16 @@ export function createConnections({ store, vault }: { store: Store; vault: Vault
         return isMore
       }
       while (await store.change(close));
-      const saml = await store.change(async (change) => {
+      await store.change(async (change) => {
         const { queries } = change
         const before = await requireConnection(queries, tenantId, connectionId)
         await requireAnotherWay(queries, before)
         while (await takeSome(change)); // whoever has come meanwhile
-        const found = await findSamlConnection(queries, tenantId, connectionId)
         await deleteConnection(queries, tenantId, connectionId)
         const content = { connection_id: connectionId }
         await change.audit(actor, { action: 'connection.removed', tenantId, content })
-        return found
       })
-      await takeUnmapped(store, tenantId, saml?.groups ?? [], actor)
+      await takeUnmapped(store, tenantId, actor)
       await takeUnmappedAttributes(store, tenantId, actor)
     },
 
@@ -193,6 +196,22 @@ export function createConnections({ store, vault }: { store: Store; vault: Vault
           testedAt: change.nowMs,
         })
         return {}
+      })
+    },
+
+    /**
+     * The first membership that is shown says which organization of that name is meant; the gate knows
+     * it from then on. False: another one has been shown meanwhile.
+     */
+    async keepOrganization(asked: Connection, organizationId: unknown): Promise<boolean> {
+      const { tenantId, connectionId, organization, updatedAt } = asked
+      if (organization === null || asked.organizationId !== null) return true
+      if (typeof organizationId !== 'string') return false
+      return store.change(async ({ queries }) => {
+        const now = await findConnection(queries, tenantId, connectionId)
+        if (now?.updatedAt !== updatedAt) return false
+        if (now.organizationId !== null) return now.organizationId === organizationId
+        return updateConnection(queries, tenantId, connectionId, { organizationId })
       })
     },
 
@@ -220,7 +239,10 @@ export function createConnections({ store, vault }: { store: Store; vault: Vault
   }
 }
 
-type Drafted = Omit<ConnectionRow, 'state' | 'isRequired' | 'testedAt' | 'createdAt' | 'updatedAt'>
+type Drafted = Omit<
+  ConnectionRow,
+  'state' | 'isRequired' | 'testedAt' | 'createdAt' | 'updatedAt' | 'organizationId'
+>
 
 /** Whatever kind it is of. */
 export async function addDraft(
@@ -234,7 +256,7 @@ export async function addDraft(
     throw new Refusal('connections_exhausted')
   const row: ConnectionRow = {
     ...wished,
-    ...{ state: 'draft', isRequired: false, testedAt: null },
+    ...{ state: 'draft', isRequired: false, testedAt: null, organizationId: null },
     ...{ createdAt: nowMs, updatedAt: nowMs },
   }
   await insertConnection(queries, row)

@@ -18,4 +18,6 @@ export const GATE_WORDS: Readonly<Record<GateProblem, string>> = {
   object_id_missing: 'the ID token has no object ID',
   organization_missing:
     'the account is no active member of the organization, or the organization has not approved this OAuth app',
+  organization_foreign:
+    'another organization has this name by now: change the connection to the present name of yours, and test it',
 }

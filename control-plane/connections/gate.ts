@@ -46,9 +46,11 @@ export type GateProblem =
   | 'directory_foreign'
   | 'object_id_missing'
   | 'organization_missing'
+  | 'organization_foreign'
 
 type Gated = Pick<ConnectionRow, 'preset' | 'issuer' | 'hostedDomain'> & {
   readonly organization?: string | null
+  readonly organizationId?: string | null
   readonly attributes?: readonly MappedAttribute[]
   readonly mfaValues: readonly string[]
 }
@@ -86,7 +88,7 @@ export function gate(connection: Gated, claims: Claims): Gate {
 }
 
 function subjectOf(
-  { preset, issuer, hostedDomain, organization = null }: Gated,
+  { preset, issuer, hostedDomain, organization = null, organizationId = null }: Gated,
   claims: Claims,
 ): string | { readonly problem: GateProblem } {
   const { sub, hd, tid, oid, problem } = claims
@@ -103,9 +105,12 @@ function subjectOf(
       return typeof oid === 'string' && OBJECT_ID.test(oid) ? oid : { problem: 'object_id_missing' }
     case 'github':
       if (!GITHUB_ID.test(sub)) return { problem: 'subject_missing' }
-      return organization === null || claims.organization === organization
+      if (organization === null) return sub
+      if (claims.organization !== organization || typeof claims.organization_id !== 'string')
+        return { problem: 'organization_missing' }
+      return organizationId === null || claims.organization_id === organizationId
         ? sub
-        : { problem: 'organization_missing' }
+        : { problem: 'organization_foreign' }
     case 'okta':
     case 'oidc':
     case 'saml':

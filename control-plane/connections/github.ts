@@ -99,23 +99,30 @@ export function createGithub({ client }: { client: ProviderClient }) {
       const { id, login, name } = await client.json(asked(`${api}/user`))
       const address = addressOf(await client.list(asked(`${api}/user/emails?per_page=100`)))
       const { organization } = settings
-      const isMember = organization !== null && (await isMemberOf(api, organization, asked))
+      const membership = organization === null ? {} : await membershipOf(api, organization, asked)
       const sub = Number.isSafeInteger(id) && Number(id) > 0 ? String(id) : undefined
-      return { claims: { sub, login, name, ...address, ...(isMember && { organization }) } }
+      return { claims: { sub, login, name, ...address, ...membership } }
     },
   }
 
-  async function isMemberOf(api: string, organization: string, asked: ReturnType<typeof ask>) {
+  /** The name is what was asked for, and may be another one's by now; the number stays. */
+  async function membershipOf(
+    api: string,
+    organization: string,
+    asked: ReturnType<typeof ask>,
+  ): Promise<Claims> {
     try {
       const { state, organization: found } = await client.json(
         asked(`${api}/user/memberships/orgs/${organization}`),
       )
-      const { login } = (found ?? {}) as { login?: unknown }
+      const { login, id } = (found ?? {}) as { login?: unknown; id?: unknown }
       const isSame = typeof login === 'string' && login.toLowerCase() === organization.toLowerCase()
-      return state === 'active' && isSame
+      const isNumbered = Number.isSafeInteger(id) && Number(id) > 0
+      if (state !== 'active' || !isSame || !isNumbered) return {}
+      return { organization, organization_id: String(id) }
     } catch (error) {
       // no member, or the organization lets no application ask
-      if (error instanceof ProviderProblem && [403, 404].includes(error.status ?? 0)) return false
+      if (error instanceof ProviderProblem && [403, 404].includes(error.status ?? 0)) return {}
       throw error
     }
   }

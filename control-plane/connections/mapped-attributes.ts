@@ -1,7 +1,7 @@
 /**
  * What a provider says of a person that rules can ask for, as far as their connection maps it. A claim
  * that is missing says nothing, and changes nothing; an empty one takes the attribute away. Pure but for
- * `takeUnmappedAttributes`.
+ * what takes attributes.
  */
 import { isAttributeValue } from '../../shared/fleet/access-rules.ts'
 import { LIMITS } from '../../shared/limits.ts'
@@ -63,20 +63,29 @@ export async function takeUnmappedAttributes(
   const held = new Set(await attributeNamesBy(store.read, tenantId, 'connection'))
   if (held.size === 0) return
   for (const name of held.difference(await mappedIn(store.read, tenantId)))
-    while (await store.change((change) => takeSome(change, tenantId, name, actor)));
+    while (
+      await store.change(async (change) => {
+        const isMapped = (await mappedIn(change.queries, tenantId)).has(name)
+        return !isMapped && takeSomeAttributes(change, tenantId, name, actor)
+      })
+    );
 }
 
-async function mappedIn(queries: Queries, tenantId: string): Promise<ReadonlySet<string>> {
+export async function mappedIn(queries: Queries, tenantId: string): Promise<ReadonlySet<string>> {
   const all = await connectionsOf(queries, tenantId)
   return new Set(all.flatMap(({ attributes }) => attributes.map(({ attribute }) => attribute)))
 }
 
-/** False: nobody is left, or another connection maps it by now. */
-async function takeSome(change: Change, tenantId: string, name: string, actor: Actor) {
-  const { queries } = change
+/** False: nobody has it by a connection any more. */
+export async function takeSomeAttributes(
+  change: Change,
+  tenantId: string,
+  name: string,
+  actor: Actor,
+): Promise<boolean> {
   const source = 'connection'
-  const userIds = await someWithAttribute(queries, { tenantId, name, source }, AT_ONCE)
-  if (userIds.length === 0 || (await mappedIn(queries, tenantId)).has(name)) return false
+  const userIds = await someWithAttribute(change.queries, { tenantId, name, source }, AT_ONCE)
+  if (userIds.length === 0) return false
   await takeAttributeIn(change, { tenantId, name, source }, userIds, actor)
   return true
 }

@@ -15,6 +15,7 @@ import { LIMITS } from '../../shared/limits.ts'
 import type { SigningKeys } from '../keys/signing-keys.ts'
 import { createDueRotation } from '../concurrency/due-rotation.ts'
 import { createEdgeLookup } from '../outbound/edge-lookup.ts'
+import { bringLogoutNoticesBack } from '../store/queries/ahead-of-time.ts'
 import {
   claimLogoutNotice,
   deleteLogoutNotice,
@@ -56,7 +57,10 @@ export function createLogoutNotices(world: LogoutNoticesWorld) {
   const rotation = createDueRotation<LogoutNoticeRow>({
     underWayMax: LIMITS.logoutNoticesSentMax,
     underWayMaxOf,
-    tenantsWithDue: () => tenantsWithDueLogoutNotices(store.read, clock.nowMs()),
+    async tenantsWithDue() {
+      await bringLogoutNoticesBack(store, clock.nowMs())
+      return tenantsWithDueLogoutNotices(store.read, clock.nowMs())
+    },
     nextOf: (tenantId) => nextDueLogoutNotice(store.read, tenantId, clock.nowMs()),
     claim,
     onError: (error) => log.error({ error }, 'logout notices wait for the next round'),
@@ -83,7 +87,8 @@ export function createLogoutNotices(world: LogoutNoticesWorld) {
         return undefined
       })
     }
-    const lease = { attempts: attempts + 1, nextAt: clock.nowMs() + CLAIM_MS }
+    const writtenAt = clock.nowMs()
+    const lease = { attempts: attempts + 1, nextAt: writtenAt + CLAIM_MS, writtenAt }
     const isOurs = await store.change(({ queries }) =>
       claimLogoutNotice(queries, row.noticeId, row.nextAt, lease),
     )
@@ -99,10 +104,9 @@ export function createLogoutNotices(world: LogoutNoticesWorld) {
       log.warn({ tenant_id: tenantId, attempts, problem }, 'logout notice not taken')
     await store.change(async ({ queries }) => {
       if (pauseMs === undefined) return deleteLogoutNotice(queries, noticeId)
-      await claimLogoutNotice(queries, row.noticeId, row.nextAt, {
-        attempts,
-        nextAt: clock.nowMs() + pauseMs,
-      })
+      const writtenAt = clock.nowMs()
+      const later = { attempts, nextAt: writtenAt + pauseMs, writtenAt }
+      await claimLogoutNotice(queries, row.noticeId, row.nextAt, later)
     })
   }
 

@@ -10,6 +10,7 @@ import { MINUTE_MS, type Clock } from '../../shared/clock.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import type { Vault } from '../keys/vault.ts'
 import { createDueRotation } from '../concurrency/due-rotation.ts'
+import { bringMailsBack } from '../store/queries/ahead-of-time.ts'
 import {
   claimMail,
   deleteMail,
@@ -72,7 +73,10 @@ export function createMails({ store, vault, transport, clock, log }: MailsWorld)
   const rotation = createDueRotation<MailRow>({
     underWayMax: LIMITS.mailSendsMax,
     underWayMaxOf: () => LIMITS.mailSendsPerTenantMax,
-    tenantsWithDue: () => tenantsWithDueMails(store.read, clock.nowMs()),
+    async tenantsWithDue() {
+      await bringMailsBack(store, clock.nowMs())
+      return tenantsWithDueMails(store.read, clock.nowMs())
+    },
     nextOf: (tenantId) => nextDueMail(store.read, tenantId, clock.nowMs()),
     claim,
     onError: (error) => log.error({ error }, 'mails wait for the next round'),
@@ -80,7 +84,8 @@ export function createMails({ store, vault, transport, clock, log }: MailsWorld)
 
   async function claim(row: MailRow) {
     if (isLinkOver(row)) return giveUpLink(row)
-    const lease = { attempts: row.attempts + 1, nextAt: clock.nowMs() + CLAIM_MS }
+    const writtenAt = clock.nowMs()
+    const lease = { attempts: row.attempts + 1, nextAt: writtenAt + CLAIM_MS, writtenAt }
     const isOurs = await store.change(({ queries }) =>
       claimMail(queries, row.mailId, row.nextAt, lease),
     )
@@ -132,10 +137,9 @@ export function createMails({ store, vault, transport, clock, log }: MailsWorld)
       log.error({ tenant_id: tenantId, mail_id: mailId }, 'mail given up: check the mail server')
     await store.change(async ({ queries }) => {
       if (pauseMs === undefined) return deleteMail(queries, mailId)
-      await claimMail(queries, row.mailId, row.nextAt, {
-        attempts,
-        nextAt: clock.nowMs() + pauseMs,
-      })
+      const writtenAt = clock.nowMs()
+      const later = { attempts, nextAt: writtenAt + pauseMs, writtenAt }
+      await claimMail(queries, row.mailId, row.nextAt, later)
     })
   }
 
@@ -160,6 +164,7 @@ export function createMails({ store, vault, transport, clock, log }: MailsWorld)
         nextAt: sentAt,
         kind: link === undefined ? 'notice' : 'link',
         expiresAt: link?.expiresAt ?? null,
+        writtenAt: change.nowMs,
       })
     },
 

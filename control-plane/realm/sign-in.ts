@@ -5,7 +5,6 @@
 import type { AdapterPayload } from 'oidc-provider'
 import { addressOf } from '../listener/client-address.ts'
 import { ACR_SECOND_FACTOR } from '../policy/verdict.ts'
-import { isFromOwnPage, readForm } from '../http/form.ts'
 import { authorizeAgainUrl } from './return-urls.ts'
 import type { Texts } from './pages/texts/english.ts'
 import { lacksDevice } from './session-device.ts'
@@ -18,6 +17,7 @@ import { reasonOf, type Outcome } from './sign-in/outcome.ts'
 import { passwordStep } from './sign-in/password-step.ts'
 import type { Input } from './sign-in/proofs.ts'
 import { showingOutcomes } from './sign-in/show-outcome.ts'
+import { submittedForm } from './sign-in/submitted-form.ts'
 import {
   isOnlyMissing,
   isOnlyStepUp,
@@ -31,7 +31,7 @@ const SIGN_IN_PATH = /^\/sign-in\/([A-Za-z0-9_-]{20,64})$/
 
 export function signInPages(realm: Realm, world: RealmWorld) {
   const { tenant, clientId, provider, records } = realm
-  const { store, clock, log, baseUrl } = world
+  const { store, clock, log } = world
   const { showOutcome, showPassword, textsOf } = showingOutcomes(realm, world)
   const tryPassword = passwordStep(realm, world)
   const goOn = laterSteps(realm, world)
@@ -78,13 +78,9 @@ export function signInPages(realm: Realm, world: RealmWorld) {
   }
 
   async function submit(ctx: RealmContext, uid: string) {
-    if (!isFromOwnPage(ctx.req.headers, new URL(baseUrl).origin))
-      return showMessage(ctx, world, realm, 'cross_site')
-    const signIn = await browserSignInOf(ctx, realm, world, uid)
-    if (signIn === undefined) return
-    if (tenant.licenceBlocksSignin)
-      return showMessage(ctx, world, realm, 'licence_blocked', whereFrom(signIn))
-    const form = await readForm(ctx.req)
+    const submitted = await submittedForm(ctx, realm, world, uid)
+    if (submitted === undefined) return
+    const { signIn, form } = submitted
     if (form.kind === 'refused') {
       const status = form.reason === 'too_large' ? 413 : 400
       return showPassword(ctx, signIn, { status, problem: textsOf(ctx, signIn).formTooLong })

@@ -7,6 +7,7 @@ import type { AccountMail } from '../accounts/account-mail.ts'
 import type { PasswordHasher } from '../accounts/passwords/hasher.ts'
 import type { PasswordRules } from '../accounts/passwords/rules.ts'
 import type { Attempts } from '../accounts/attempts.ts'
+import type { BehindAnswer } from '../accounts/behind-answers.ts'
 import type { Devices } from '../accounts/devices.ts'
 import type { BackChannel } from '../connections/back-channel.ts'
 import type { Connections } from '../connections/connections.ts'
@@ -72,6 +73,7 @@ export interface RealmWorld {
   readonly signUpMail: SignUpMail
   readonly passwords: Pick<PasswordHasher, 'hash'>
   readonly passwordRules: PasswordRules
+  readonly behindAnswer: BehindAnswer
   readonly attempts: Attempts
   readonly factors: Factors
   /** Browsers that have signed in to an account before. */
@@ -85,7 +87,10 @@ export interface RealmWorld {
   /** Told of those who came with a wrong one. */
   readonly enforcement: Pick<Enforcement, 'receive'>
   /** The company's own identity providers. */
-  readonly connections: Pick<Connections, 'active' | 'withSecret' | 'noteTested'>
+  readonly connections: Pick<
+    Connections,
+    'active' | 'withSecret' | 'noteTested' | 'keepOrganization'
+  >
   readonly connectionProtocol: ConnectionProtocols
   readonly backChannel: Pick<BackChannel, 'take'>
   readonly samlProtocol: Pick<SamlProtocol, 'receive' | 'metadataOf'>

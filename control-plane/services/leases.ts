@@ -26,7 +26,8 @@ export function createLeases({ store, clock, tracing = noTracing() }: LeasesWorl
   /** Whoever sees that another one has it changes nothing. */
   async function take(name: string): Promise<boolean> {
     const known = await findLease(store.read, name)
-    const isOthers = known !== undefined && known.owner !== owner && known.untilAt > clock.nowMs()
+    const leftMs = (known?.untilAt ?? 0) - clock.nowMs()
+    const isOthers = known?.owner !== owner && leftMs > 0 && leftMs <= 2 * LEASE_MS
     return !isOthers && store.change((change) => takeLease(change, name, owner, LEASE_MS))
   }
 

@@ -2,6 +2,7 @@
 import { createAccountMail } from '../accounts/account-mail.ts'
 import { createAddressBlocks } from '../accounts/address-blocks.ts'
 import { createAttempts } from '../accounts/attempts.ts'
+import { createBehindAnswers } from '../accounts/behind-answers.ts'
 import { createDevices } from '../accounts/devices.ts'
 import { createFactors } from '../accounts/factors.ts'
 import { noBreachList } from '../accounts/passwords/breach-list.ts'
@@ -43,6 +44,7 @@ export function createPeople(
   const users = createUsers({ store, passwords, passwordRules, policies, clock, directories })
   const tickets = jobs.tidied('tickets', createTickets({ store, vault, clock }))
   const transport = timedMail(world.mailTransport, world.tracing ?? noTracing())
+  const { behindAnswer, close: closeBehindAnswers } = createBehindAnswers(world.behindAnswerMs)
   const mails = createMails({ store, vault, transport, clock, log })
   jobs.begins(() => mails.deliver())
   const signUps = jobs.tidied('signUps', createSignUps({ store, mails, baseUrl }))
@@ -56,6 +58,8 @@ export function createPeople(
     userNames: createUserNames({ store }),
     tickets,
     mails,
+    behindAnswer,
+    closeBehindAnswers,
     signInMail: createSignInMail({ store, tickets, mails, baseUrl }),
     signUpMail: createSignUpMail({ store, tickets, mails, baseUrl }),
     signUps,

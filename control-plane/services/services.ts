@@ -74,6 +74,7 @@ export async function createServices(given: ServicesWorld) {
       await jobs.close()
       await ofScim.scimLog.flush().catch(() => undefined)
       realms.close()
+      await people.closeBehindAnswers()
       await directories.close()
       await integrations.analysis.close()
       await integrations.integration.close()

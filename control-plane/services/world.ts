@@ -57,6 +57,8 @@ export interface ServicesWorld extends MasterKeys {
   readonly strength?: Pick<Strength, 'of'>
   /** How long an answer waits for gateways to go by it, at most. */
   readonly enforceMsMax?: number
+  /** How long what is done behind an answer waits; at random, if nothing is said. */
+  readonly behindAnswerMs?: () => number
   readonly tracing?: Tracing
   readonly clock: Clock
   readonly log: Logger

@@ -39,6 +39,8 @@ export const connections = table('connections', {
   signsOut: flag('signs_out').notNull().default(false),
   /** What it says of people that rules can ask for: which of its claims is which attribute here. */
   attributes: json('attributes').$type<readonly MappedAttribute[]>().notNull().default([]),
+  /** Its number, since names are given to others; null: nobody has shown a membership of it so far. */
+  organizationId: text('organization_id'),
 })
 
 /** Who somebody is there. Never by an address: those are given to others, and typed by anybody. */

@@ -157,6 +157,8 @@ export const mails = table('mails', {
   kind: text('kind').$type<'link' | 'notice'>().notNull(),
   /** When its link is dead; null: it holds none that ends. */
   expiresAt: whole('expires_at'),
+  /** By the clock of then, which may have been ahead (`queries/ahead-of-time.ts`). */
+  writtenAt: whole('written_at').notNull(),
 })
 
 /** Ended sessions that an application still has to hear of (back-channel logout). */
@@ -168,6 +170,8 @@ export const logoutNotices = table('logout_notices', {
   attempts: whole('attempts').notNull(),
   createdAt: whole('created_at').notNull(),
   nextAt: whole('next_at').notNull(),
+  /** By the clock of then, which may have been ahead (`queries/ahead-of-time.ts`). */
+  writtenAt: whole('written_at').notNull(),
 })
 
 /** A tenant's own database as the source of its users. */

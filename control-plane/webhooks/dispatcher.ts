@@ -10,6 +10,7 @@ import type { Logger } from 'pino'
 import { SECOND_MS, type Clock } from '../../shared/clock.ts'
 import type { Vault } from '../keys/vault.ts'
 import { createCoalescingRunner } from '../concurrency/coalescing-runner.ts'
+import { bringDeliveriesBack } from '../store/queries/ahead-of-time.ts'
 import { pendingWebhooks } from '../store/queries/webhook-deliveries.ts'
 import type { Store } from '../store/store.ts'
 import { createDueQueue, type Wanted } from './due-queue.ts'
@@ -146,6 +147,7 @@ export function createDispatcher(world: DispatcherWorld) {
     isSearchDue = false
     searchedMs = clock.nowMs()
     hasEvents = true // whoever emitted may have died before this program heard of it
+    await bringDeliveriesBack(store, searchedMs)
     for (const { webhookId, tenantId, dueMs } of await pendingWebhooks(store.read))
       dueQueue.note(webhookId, tenantId, dueMs)
   }

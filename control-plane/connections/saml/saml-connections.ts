@@ -35,6 +35,7 @@ import { readCertificate, type SigningCertificate } from './certificates.ts'
 import { readMetadata, type ProviderMetadata } from './metadata.ts'
 import { createOwnKey } from './own-key.ts'
 import { takeUnmappedAttributes } from '../mapped-attributes.ts'
+import { mapAnew, rereadBy, type Reread } from '../reread-attributes.ts'
 import { takeUnmapped } from './unmapped-groups.ts'
 
 type OfConnection = Pick<ConnectionRow, 'name' | 'createsPeople' | 'mfaValues' | 'attributes'>
@@ -234,16 +235,19 @@ export function createSamlConnections({ store, vault, clock, client }: SamlWorld
       const patch = isUploaded ? { ...wished, metadataUrl: null } : wished
       const needsKey = patch.signsRequests === true && row.ownCertificate === null
       const key = needsKey ? await createOwnKey() : undefined
-      const now = await alter(
-        tenantId,
-        connectionId,
-        actor,
-        'connection.changed',
-        (change, before) => apply(change, before, metadata, { patch, key }),
-      )
-      await takeUnmapped(store, tenantId, row.groups, actor)
+      let reread: Reread | undefined
+      const action = 'connection.changed'
+      const now = await alter(tenantId, connectionId, actor, action, async (change, before) => {
+        const issuer = metadata?.entityId ?? before.connection.issuer
+        reread = await rereadBy(change.queries, before.connection, { ...patch, issuer })
+        const meanwhile = reread && { attributes: reread.meanwhile }
+        return apply(change, before, metadata, { patch: { ...patch, ...meanwhile }, key })
+      })
+      await takeUnmapped(store, tenantId, actor)
       await takeUnmappedAttributes(store, tenantId, actor)
-      return now
+      if (reread === undefined) return now
+      await mapAnew(store, now, reread, actor)
+      return (await view(store.read, tenantId, connectionId)).whole
     },
 
     /** Now, because somebody asks for it; what is wrong is an answer to them. */

@@ -1,24 +1,19 @@
 /**
  * Groups that no connection maps any more: whoever is in one of them by a connection is in it no longer,
- * since no sign-in would take that away, and no administrator can.
+ * since no sign-in would take that away, and no administrator can. Also what a process that ended has left.
  */
 import type { Queries } from '../../store/engine.ts'
-import { memberIdsOf } from '../../store/queries/access.ts'
+import { connectedGroups, someConnectedMembers } from '../../store/queries/access.ts'
 import { samlConnectionsOf } from '../../store/queries/saml.ts'
 import type { Actor, Change, Store } from '../../store/store.ts'
 import { alterMembershipsIn } from '../../tenants/memberships.ts'
 
 const AT_ONCE = 500
 
-/** `groups`: those that were mapped, once they may be so no more. */
-export async function takeUnmapped(
-  store: Store,
-  tenantId: string,
-  groups: readonly { readonly group: string }[],
-  actor: Actor,
-): Promise<void> {
-  const were = new Set(groups.map(({ group }) => group))
-  for (const group of were.difference(await mappedIn(store.read, tenantId)))
+export async function takeUnmapped(store: Store, tenantId: string, actor: Actor): Promise<void> {
+  const held = new Set(await connectedGroups(store.read, tenantId))
+  if (held.size === 0) return
+  for (const group of held.difference(await mappedIn(store.read, tenantId)))
     while (await store.change((change) => takeSome(change, tenantId, group, actor)));
 }
 
@@ -37,7 +32,7 @@ async function takeSome(
 ): Promise<boolean> {
   const { queries } = change
   const ofGroup = { tenantId, group, source: 'connection' } as const
-  const userIds = await memberIdsOf(queries, ofGroup, AT_ONCE)
+  const userIds = await someConnectedMembers(queries, ofGroup, AT_ONCE)
   if (userIds.length === 0 || (await mappedIn(queries, tenantId)).has(group)) return false
   await alterMembershipsIn(change, ofGroup, { add: [], take: userIds })
   const whom = userIds.length === 1 ? { user_id: userIds[0] } : { users: userIds.length }

@@ -28,7 +28,7 @@ const PASSWORD_PAGES: Readonly<Record<string, 'invite' | 'reset'>> = {
 export function recoveryPages(realm: Realm, world: RealmWorld) {
   const { tenant, issuer } = realm
   const { tenantId } = tenant
-  const { store, accountMail, tickets, users, policies, log, baseUrl } = world
+  const { store, accountMail, behindAnswer, tickets, users, policies, log, baseUrl } = world
   const applicationUrl = realm.applicationUrls[0] ?? issuer
 
   return async function recovery(ctx: RealmContext, next: () => Promise<unknown>) {
@@ -58,12 +58,12 @@ export function recoveryPages(realm: Realm, world: RealmWorld) {
     if (login === '' || login.length > LOGIN_CHARACTERS_MAX) return askForName(ctx)
     const place = placeOf(ctx, world, realm)
     const actor = { name: 'realm', requestId: requestIdOf(ctx) }
-    setImmediate(() => {
-      accountMail
-        .forgotten(tenantId, login, actor, place.texts.language)
-        .catch((error: unknown) => {
-          log.error({ tenant_id: tenantId, error }, 'a link for a new password was not written')
-        })
+    behindAnswer(async () => {
+      try {
+        await accountMail.forgotten(tenantId, login, actor, place.texts.language)
+      } catch (error) {
+        log.error({ tenant_id: tenantId, error }, 'a link for a new password was not written')
+      }
     })
     return showPage(ctx, 200, mailSentPage(place, applicationUrl))
   }

@@ -100,6 +100,8 @@ export function connectionPages(realm: Realm, world: RealmWorld) {
       if (signIn === undefined) return await test.show(ctx, found, claims, flow.actor ?? '')
       const gated = gate(found, claims)
       if (gated.kind === 'refused') throw new ProviderProblem(GATE_WORDS[gated.problem])
+      if (!(await connections.keepOrganization(found, claims.organization_id)))
+        throw new ProviderProblem(GATE_WORDS.organization_foreign)
       const session = sessionOf(found, claims, idToken)
       return await letIn(ctx, signIn, found, gated.person, session)
     } catch (error) {
@@ -152,7 +154,7 @@ export function connectionPages(realm: Realm, world: RealmWorld) {
       cookies.giveLink(ctx, { uid: signIn.uid, connectionId, issuer: from, subject, userId })
       return toPage(ctx, signIn)
     }
-    await syncGroups(world, who.user, person.groups, requestIdOf(ctx))
+    await syncGroups(world, connection, who.user, person.groups, requestIdOf(ctx))
     await syncAttributes(world, connection, who.user, person.attributes, requestIdOf(ctx))
     const outcome = await step.goOn(ctx, signIn, who.user, {
       ...{ connectionId, updatedAt: connection.updatedAt, issuer: from, subject },

@@ -1,5 +1,5 @@
 /** A test sign-in: it lets nobody in, shows each claim, and what it would come to. */
-import { gate, type Claims } from '../../connections/gate.ts'
+import { gate, type Claims, type Gate } from '../../connections/gate.ts'
 import type { Connection } from '../../connections/connections.ts'
 import { connectionTestPage } from '../pages/connection-test-page.ts'
 import { placeOf, requestIdOf, showPage } from '../show.ts'
@@ -22,8 +22,8 @@ export function testingConnections(realm: Realm, world: RealmWorld) {
     },
 
     async show(ctx: RealmContext, connection: Connection, claims: Claims, actor: string) {
-      const gated = gate(connection, claims)
       const { connectionId, updatedAt } = connection
+      const gated = await gatedIn(connection, claims)
       if (gated.kind === 'person') {
         const by = { name: actor, requestId: requestIdOf(ctx) }
         await connections.noteTested(tenantId, connectionId, updatedAt, by)
@@ -31,5 +31,12 @@ export function testingConnections(realm: Realm, world: RealmWorld) {
       const place = placeOf(ctx, world, realm)
       await showPage(ctx, 200, connectionTestPage({ place, connection, claims, gated }))
     },
+  }
+
+  async function gatedIn(connection: Connection, claims: Claims): Promise<Gate> {
+    const gated = gate(connection, claims)
+    if (gated.kind === 'refused') return gated
+    const isKept = await connections.keepOrganization(connection, claims.organization_id)
+    return isKept ? gated : { kind: 'refused', problem: 'organization_foreign' }
   }
 }

@@ -1,11 +1,13 @@
 /**
  * Groups that a provider says somebody is in, as far as their connection maps them: those and no others
- * are given and taken here, and what somebody is in by another source stays.
+ * are given and taken here, and what somebody is in by another source stays. By one that was changed or
+ * removed since it was asked nobody is put into a group: nobody would take them out again.
  */
 import type { User } from '../../accounts/users.ts'
 import type { MappedGroups } from '../../connections/gate.ts'
 import type { Queries } from '../../store/engine.ts'
 import { findGroup, membershipsOf } from '../../store/queries/access.ts'
+import { findConnection, type ConnectionRow } from '../../store/queries/connections.ts'
 import { findUser } from '../../store/queries/users.ts'
 import { alterMembershipsIn } from '../../tenants/memberships.ts'
 import type { RealmWorld } from '../world.ts'
@@ -16,6 +18,7 @@ type Whose = Pick<User, 'tenantId' | 'userId'>
 
 export async function syncGroups(
   { store }: Pick<RealmWorld, 'store'>,
+  { connectionId, updatedAt }: Pick<ConnectionRow, 'connectionId' | 'updatedAt'>,
   whose: Whose,
   groups: MappedGroups | undefined,
   requestId: string,
@@ -25,6 +28,8 @@ export async function syncGroups(
   const { tenantId, userId } = whose
   await store.change(async (change) => {
     const { queries } = change
+    const connection = await findConnection(queries, tenantId, connectionId)
+    if (connection?.updatedAt !== updatedAt) return
     if ((await findUser(queries, tenantId, userId)) === undefined) return
     for (const { group, isIn } of await changesIn(queries, whose, groups)) {
       const wished = { add: isIn ? [userId] : [], take: isIn ? [] : [userId] }

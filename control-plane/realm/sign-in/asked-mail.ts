@@ -24,15 +24,13 @@ interface Wish {
   readonly user?: User | undefined
   readonly kept: MailedKind<MailedState>
   readonly rateOfClient: { readonly kind: string; readonly rate: Rate }
-  /** Begins the work at some later time. */
-  readonly later: (work: () => void) => void
   readonly send: (asked: AskedMail, actor: Actor) => Promise<unknown>
 }
 
 export function mailAsking(realm: Realm, world: RealmWorld) {
   const { tenant, records } = realm
   const { tenantId } = tenant
-  const { store, log, tickets, attempts, devices, policies } = world
+  const { store, log, tickets, attempts, devices, policies, behindAnswer } = world
   const { attemptOf, ownFacts } = factsAbout(realm, world)
   const cookies = attemptCookies(realm, world)
   const codeHashOf = codeHashes(realm, world)
@@ -41,7 +39,7 @@ export function mailAsking(realm: Realm, world: RealmWorld) {
   return async function ask(
     ctx: RealmContext,
     signIn: BrowserSignIn,
-    { login, user, kept, rateOfClient, later, send }: Wish,
+    { login, user, kept, rateOfClient, send }: Wish,
   ): Promise<MailOutcome> {
     const { uid } = signIn
     const caller = callerOf(ctx, realm, world)
@@ -88,10 +86,12 @@ export function mailAsking(realm: Realm, world: RealmWorld) {
     const { ip, userAgent } = caller
     const made = { tenantId, uid, secret, code, replacedHash, isKnownDevice }
     const actor = { name: 'realm', requestId: requestIdOf(ctx) }
-    later(() => {
-      send({ ...made, ip, userAgent, language }, actor).catch((error: unknown) => {
+    behindAnswer(async () => {
+      try {
+        await send({ ...made, ip, userAgent, language }, actor)
+      } catch (error) {
         log.error({ tenant_id: tenantId, error }, 'a mail with a link and a code was not written')
-      })
+      }
     })
     return outcome
   }

@@ -88,18 +88,23 @@ export function factsAbout(realm: Realm, world: RealmWorld) {
     /** What the sign-in knows of its machine, as that is now: in a change, as it is in there. */
     async withDevice(
       facts: OwnFacts,
-      state: Pick<AttemptState, 'device' | 'isDeviceWarned' | 'byMail' | 'upstream'>,
+      state: Pick<
+        AttemptState,
+        'device' | 'isDeviceWarned' | 'byMail' | 'upstream' | 'sessionUpstream'
+      >,
       queries: Queries = store.read,
     ): Promise<OwnFacts> {
-      const { isDeviceWarned: isWarned = false, byMail, device, upstream } = state
+      const { isDeviceWarned: isWarned = false, byMail, device } = state
+      const { upstream, sessionUpstream } = state
       const enrolled = device && (await judgedDeviceIn(queries, tenantId, device.id))
       const { last = null, ...known } = facts.device
       const shown = enrolled === undefined ? { last } : { enrolled }
       const judged = { ...facts, device: { ...known, ...shown, ...(isWarned && { isWarned }) } }
       if (facts.password === 'right_but_disabled') return judged
       if (byMail !== undefined) return { ...judged, password: 'mailed', passwordChangedAt: null }
-      if (upstream === undefined) return judged
-      const isFactorElsewhere = upstream.hasSecondFactor
+      // a session that a provider has opened is asked for more: it has shown no password
+      if ((upstream ?? sessionUpstream) === undefined) return judged
+      const isFactorElsewhere = upstream?.hasSecondFactor === true
       return { ...judged, password: 'elsewhere', passwordChangedAt: null, isFactorElsewhere }
     },
   }

@@ -2,7 +2,6 @@
  * The pages of a sign-in by email. The link in the mail leads to a page with a button, in the browser that
  * has asked; in every other it says where to go on, and that is all.
  */
-import { isFromOwnPage, readForm } from '../../http/form.ts'
 import { addressOf } from '../../listener/client-address.ts'
 import { FORM_PAGE_HEADERS } from '../answers.ts'
 import { mailOpenedPage, mailAskedPage } from '../pages/mail-pages.ts'
@@ -16,6 +15,7 @@ import { mailSteps } from './mail-step.ts'
 import { reasonOf, type MailOutcome, type Outcome } from './outcome.ts'
 import { showingOutcomes } from './show-outcome.ts'
 import { shownIn, ticketIn } from './shown-mail.ts'
+import { submittedForm } from './submitted-form.ts'
 
 const MAIL_PATH = /^\/sign-in\/([A-Za-z0-9_-]{20,64})\/email$/
 
@@ -140,13 +140,9 @@ export function mailAnswers(realm: Realm, world: RealmWorld) {
   }
 
   async function submit(ctx: RealmContext, uid: string) {
-    if (!isFromOwnPage(ctx.req.headers, new URL(world.baseUrl).origin))
-      return showMessage(ctx, world, realm, 'cross_site')
-    const signIn = await browserSignInOf(ctx, realm, world, uid)
-    if (signIn === undefined) return
-    if (tenant.licenceBlocksSignin)
-      return showMessage(ctx, world, realm, 'licence_blocked', whereFrom(signIn))
-    const form = await readForm(ctx.req)
+    const submitted = await submittedForm(ctx, realm, world, uid)
+    if (submitted === undefined) return
+    const { signIn, form } = submitted
     if (form.kind === 'refused') return waiting(ctx, signIn)
     const { interaction, browserHash } = signIn
     const mailed = mailedOf(interaction, browserHash)

@@ -60,7 +60,7 @@ export function mailSteps(realm: Realm, world: RealmWorld) {
     if (login === '' || login.length > LOGIN_CHARACTERS_MAX) return { kind: 'login_missing' }
     const user = await users.byLogin(tenantId, login)
     return askForMail(ctx, signIn, {
-      ...{ login, user, kept: SIGN_IN_MAILED, later: signInMail.later },
+      ...{ login, user, kept: SIGN_IN_MAILED },
       rateOfClient: { kind: 'sign-in mails of client', rate: LIMITS.rateSignInMailsOfClient },
       send: (asked, actor) => signInMail.send({ ...asked, userId: user?.userId }, actor),
     })

@@ -5,7 +5,7 @@
  */
 import { randomInt } from 'node:crypto'
 import { issuerOf } from '../../../shared/issuer.ts'
-import { MINUTE_MS, SECOND_MS } from '../../../shared/clock.ts'
+import { MINUTE_MS } from '../../../shared/clock.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { domainOfAddress } from '../../connections/email-domain.ts'
 import { letter, mailTextsFor } from '../../mail/letters.ts'
@@ -56,9 +56,6 @@ interface SignInMailWorld {
   readonly baseUrl: string
 }
 
-/** Somewhere within it a mail is looked into: no request that comes behind another is slower for it. */
-const LATER_MS_MAX = 2 * SECOND_MS
-
 const CODE_DIGITS = 8
 const HALF = CODE_DIGITS / 2
 
@@ -74,15 +71,6 @@ export function readSignInCode(typed: string): string | undefined {
 
 /** As people read it. */
 export const written = (code: string) => `${code.slice(0, HALF)} ${code.slice(HALF)}`
-
-/** When it begins: at any moment of the time, and so at none that an answer gives away. */
-export const laterMs = (): number => randomInt(LATER_MS_MAX)
-
-/**
- * Not right behind the answer: what is done for a mail that goes out would keep the next request of
- * whoever asks waiting, for longer than it does where there is nobody.
- */
-export const later = (work: () => void): void => void setTimeout(work, laterMs()).unref()
 
 /** Of when something was asked for. */
 export const minuteOf = (atMs: number): string =>
@@ -126,8 +114,6 @@ export function createSignInMail({ store, tickets, mails, baseUrl }: SignInMailW
   return {
     counts: (): Readonly<Record<SignInMailResult, number>> => counts,
     count: (result: SignInMailResult): void => void counts[result]++,
-
-    later,
 
     /** Whoever asks does not wait for this. */
     async send(asked: AskedByPerson, actor: Actor): Promise<SignInMailResult> {

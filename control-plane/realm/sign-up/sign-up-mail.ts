@@ -16,7 +16,7 @@ import { findSignUpOf } from '../../store/queries/sign-ups.ts'
 import { findTenant } from '../../store/queries/tenants.ts'
 import { findUserByKey } from '../../store/queries/users.ts'
 import type { Actor, Store, TenantChange } from '../../store/store.ts'
-import { later, minuteOf, written, type AskedMail } from '../sign-in/sign-in-mail.ts'
+import { minuteOf, written, type AskedMail } from '../sign-in/sign-in-mail.ts'
 import { mayHaveAccount } from './open.ts'
 
 /** What becomes of them and of those who asked, for the operator's figures. */
@@ -94,7 +94,6 @@ export function createSignUpMail({
   }
 
   return {
-    later,
     counts: (): Readonly<Record<SignUpResult, number>> => counts,
     count: (result: SignUpResult): void => void counts[result]++,
 

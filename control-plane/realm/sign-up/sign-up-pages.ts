@@ -1,5 +1,4 @@
 /** The pages of a self sign-up, at an address of the sign-in that it is part of. */
-import { isFromOwnPage, readForm } from '../../http/form.ts'
 import { addressOf } from '../../listener/client-address.ts'
 import { isMailOffered } from '../../policy/password.ts'
 import { FORM_PAGE_HEADERS, isUnavailable } from '../answers.ts'
@@ -12,6 +11,7 @@ import { homeRealm } from '../sign-in/home-realm.ts'
 import { signUpOf } from '../sign-in/mailed-state.ts'
 import { reasonOf, type Outcome } from '../sign-in/outcome.ts'
 import { showingOutcomes } from '../sign-in/show-outcome.ts'
+import { submittedForm } from '../sign-in/submitted-form.ts'
 import { shownIn, ticketIn } from '../sign-in/shown-mail.ts'
 import type { Realm, RealmContext, RealmWorld } from '../world.ts'
 import { signUpSteps, type SignUpOutcome } from './sign-up-steps.ts'
@@ -119,17 +119,13 @@ export function signUpPages(realm: Realm, world: RealmWorld) {
   }
 
   async function submit(ctx: RealmContext, uid: string) {
-    if (!isFromOwnPage(ctx.req.headers, new URL(world.baseUrl).origin))
-      return showMessage(ctx, world, realm, 'cross_site')
-    const signIn = await browserSignInOf(ctx, realm, world, uid)
-    if (signIn === undefined) return
-    if (tenant.licenceBlocksSignin)
-      return showMessage(ctx, world, realm, 'licence_blocked', whereFrom(signIn))
+    const submitted = await submittedForm(ctx, realm, world, uid)
+    if (submitted === undefined) return
+    const { signIn, form } = submitted
     if (await isPassed(ctx, signIn)) {
       ctx.status = 303
       return ctx.redirect(actionOf(signIn))
     }
-    const form = await readForm(ctx.req)
     if (form.kind === 'refused')
       return show(ctx, signIn, { problem: textsOf(ctx, signIn).formTooLong })
     const { fields } = form

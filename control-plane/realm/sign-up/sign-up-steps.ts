@@ -100,7 +100,7 @@ export function signUpSteps(realm: Realm, world: RealmWorld) {
     if (!isEmailAddress(email)) return { kind: 'address_wrong' }
     if (!isDomainAllowed(open, email)) return { kind: 'address_refused' }
     return askForMail(ctx, signIn, {
-      ...{ login: email, kept: SIGN_UP_MAILED, later: signUpMail.later },
+      ...{ login: email, kept: SIGN_UP_MAILED },
       rateOfClient: { kind: 'sign-up mails of client', rate: LIMITS.rateSignUpMailsOfClient },
       send: (asked, actor) => signUpMail.send({ ...asked, email }, actor),
     })

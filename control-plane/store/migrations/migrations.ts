@@ -43,6 +43,9 @@ import { connectorAuthority } from './0082-connector-authority.ts'
 import { personAttributes } from './0084-person-attributes.ts'
 import { machineKeys } from './0085-machine-keys.ts'
 import { figureAdditions } from './0086-figure-additions.ts'
+import { writtenAt } from './0091-written-at.ts'
+import { connectedMembers } from './0092-connected-members.ts'
+import { organizationId } from './0093-organization-id.ts'
 import { signUps } from './0094-sign-ups.ts'
 
 export interface Migration {
@@ -100,5 +103,8 @@ export const migrations: readonly Migration[] = [
   personAttributes,
   machineKeys,
   figureAdditions,
+  writtenAt,
+  connectedMembers,
+  organizationId,
   signUps,
 ]

@@ -160,3 +160,32 @@ export async function countMembersOf(queries: Queries, { tenantId, group, source
     and(eq(members.tenantId, tenantId), eq(members.group, group), eq(members.source, source)),
   )
 }
+
+const isConnected = sql`source = 'connection'` // in these words: the index is of no others
+
+/** Groups that somebody is in by a connection: one look into the index for each of them. */
+export async function connectedGroups(queries: Queries, tenantId: string): Promise<string[]> {
+  const { group } = members
+  const names: string[] = []
+  for (;;) {
+    const found = queries.select({ group }).from(members)
+    const behind = and(eq(members.tenantId, tenantId), isConnected, gt(group, names.at(-1) ?? ''))
+    const [row] = await found.where(behind).orderBy(asc(group)).limit(1)
+    if (row === undefined) return names
+    names.push(row.group)
+  }
+}
+
+export async function someConnectedMembers(
+  queries: Queries,
+  { tenantId, group }: Omit<OfGroup, 'source'>,
+  limit: number,
+): Promise<string[]> {
+  const rows = await queries
+    .select({ userId: members.userId })
+    .from(members)
+    .where(and(eq(members.tenantId, tenantId), eq(members.group, group), isConnected))
+    .orderBy(asc(members.userId))
+    .limit(limit)
+  return rows.map(({ userId }) => userId)
+}

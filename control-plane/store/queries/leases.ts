@@ -1,4 +1,4 @@
-import { eq, lte, sql } from '../drizzle.ts'
+import { eq, gt, lte, sql } from '../drizzle.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../engine.ts'
 import { deleteBy, findBy } from '../statements.ts'
@@ -7,7 +7,10 @@ const { leases } = schema
 
 export const findLease = findBy(leases, 'name')
 
-/** One whose time is over is anybody's, and whoever has it may have it for longer. */
+/**
+ * One whose time is over is anybody's, and whoever has it may have it for longer. So is one that lasts
+ * much longer than any: it was taken by a clock that was ahead.
+ */
 export async function takeLease(
   { queries, nowMs }: { readonly queries: Queries; readonly nowMs: number },
   name: string,
@@ -21,7 +24,8 @@ export async function takeLease(
     .onConflictDoUpdate({
       target: leases.name,
       set: { owner, untilAt },
-      setWhere: sql`${eq(leases.owner, owner)} OR ${lte(leases.untilAt, nowMs)}`,
+      setWhere: sql`${eq(leases.owner, owner)} OR ${lte(leases.untilAt, nowMs)}
+        OR ${gt(leases.untilAt, untilAt + forMs)}`,
     })
     .returning({ name: leases.name })
   return taken.length > 0

@@ -45,6 +45,7 @@ export async function noteLogouts(
     attempts: 0,
     createdAt: nowMs,
     nextAt: nowMs,
+    writtenAt: nowMs,
   }))
   await insertRows(queries, table, rows)
   return rows.length

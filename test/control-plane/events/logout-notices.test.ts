@@ -63,6 +63,7 @@ async function start(t: Scope) {
             attempts: 0,
             createdAt: nowMs,
             nextAt: nowMs,
+            writtenAt: nowMs,
           })
       }),
     left: () => store.read.select().from(schema.logoutNotices),

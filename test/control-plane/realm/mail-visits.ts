@@ -19,16 +19,7 @@ export const otherThan = (code: string) =>
   String((Number(code.replace(' ', '')) + 1) % 100_000_000).padStart(8, '0')
 
 export async function startByMail(t: Parameters<typeof startWorld>[0], options: WorldOptions = {}) {
-  const { adapt, ...others } = options
-  const world = await startWorld(t, {
-    ...others,
-    adapt: (services) => {
-      // at once, so that nobody waits for it
-      const signInMail = { ...services.signInMail, later: setImmediate }
-      const adapted = { ...services, signInMail }
-      return { signInMail, ...adapt?.(adapted) }
-    },
-  })
+  const world = await startWorld(t, options)
   const acme = await world.tenant('acme')
   await setPolicy(world, 'password', { email_sign_in: true })
   return { world, acme }

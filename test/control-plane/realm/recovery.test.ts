@@ -79,6 +79,29 @@ t.test('an account that is not there is answered the same, and gets no mail', as
   t.equal(world.sentMails.length, 1)
 })
 
+t.test('what is done for a forgotten password does not show in the next answer', async (t) => {
+  const held: (() => Promise<void>)[] = []
+  let begun = 0
+  const world = await startWorld(t, {
+    adapt: ({ accountMail }) => ({
+      behindAnswer: (work) => void held.push(work),
+      accountMail: {
+        ...accountMail,
+        forgotten: (...asked) => (begun++, accountMail.forgotten(...asked)),
+      },
+    }),
+  })
+  const acme = await world.tenant('acme')
+  for (const login of ['ada', 'nobody']) {
+    const { html } = await forgotten(world, acme.issuer, login)
+    t.match(html, /email/)
+  }
+  t.same([begun, held.length], [0, 2], 'two answers later')
+  for (const work of held) await work()
+  t.equal(begun, 2)
+  await untilFound(() => world.sentMails[0])
+})
+
 t.test(
   'a mailbox is flooded: three links an hour, and only the newest ones’ account',
   async (t) => {

@@ -21,14 +21,7 @@ export async function startSignUp(
   policy: Partial<Policies['password']> = { sign_up: 'open' },
   options: WorldOptions = {},
 ) {
-  const { adapt, ...others } = options
-  const world = await startWorld(t, {
-    ...others,
-    adapt: (services) => {
-      const signUpMail = { ...services.signUpMail, later: setImmediate }
-      return { signUpMail, ...adapt?.({ ...services, signUpMail }) }
-    },
-  })
+  const world = await startWorld(t, options)
   const acme = await world.tenant('acme')
   await setPolicy(world, 'password', policy)
   return { world, acme }

@@ -70,7 +70,7 @@ export function connectionFields(
         ? textField({
             name: 'organization',
             label: 'Organization',
-            hint: 'Only its members can sign in. On github.com you can leave it empty only if new people get no account. If you rename it on GitHub, change it here at once: its old name is free for others.',
+            hint: 'Only its members can sign in. On github.com you can leave it empty only if new people get no account. If you rename it on GitHub, change it here and test again: until then nobody can sign in.',
             charactersMax,
             isOptional: true,
             value: known?.organization ?? undefined,

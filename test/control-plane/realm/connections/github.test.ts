@@ -1,7 +1,7 @@
 /** People come in by GitHub: by their number, with the address that GitHub has seen to be theirs. */
 import t, { type Test } from 'tap'
 import { apiOf } from '../../../../control-plane/connections/github.ts'
-import { Browser, startWorld } from '../realm-world.ts'
+import { ACTOR, Browser, startWorld } from '../realm-world.ts'
 import { isAskingForPassword } from '../steps.ts'
 import { activeConnection, atProvider, identitiesOf, startNames, usersOf } from './connected.ts'
 import { OCTOCAT, startGithub } from './github-peer.ts'
@@ -127,6 +127,7 @@ t.test('with an organization its members come in, and nobody else', async (t) =>
     'invited only': as({ ...ACTIVE, state: 'pending' }),
     'of another one': as({ ...ACTIVE, organization: { login: 'other' } }),
     'says nothing': as({}),
+    'says no number': as({ ...ACTIVE, organization: { login: 'acme-corp' } }),
     'no application may ask': { ...as(ACTIVE), membershipStatus: 403 },
     'the server is broken': { ...as(ACTIVE), membershipStatus: 500 },
   })) {
@@ -137,6 +138,38 @@ t.test('with an organization its members come in, and nobody else', async (t) =>
   t.strictSame(await identitiesOf(world), [])
   const { back, claims } = await comes(as(ACTIVE))
   t.match(await claims(back.url), { email: 'octocat@company.example' })
+})
+
+t.test('an organization is its number, whoever has its name by now', async (t) => {
+  const { comes, world, connection } = await start(t, { organization: 'acme-corp' })
+  const of = (id: number, person: object = OCTOCAT) => {
+    const membership = { ...ACTIVE, organization: { login: 'acme-corp', id } }
+    return { ...person, memberships: { 'acme-corp': membership } }
+  }
+  const squatter = {
+    user: { ...OCTOCAT.user, login: 'squatter', id: 99 },
+    emails: [{ email: 'squatter@elsewhere.example', primary: true, verified: true }],
+  }
+  const { connectionId } = connection
+  const known = () => world.connections.get('acme', connectionId)
+  t.equal((await known()).organizationId, null)
+  const first = await comes(of(7))
+  await first.claims(first.back.url)
+  t.equal((await known()).organizationId, '7', 'the first membership says which it is')
+  const stolen = await comes(of(8, squatter))
+  t.equal(stolen.back.response.status, 400)
+  t.match(stolen.back.html, /another organization has this name by now/)
+  t.equal((await identitiesOf(world)).length, 1)
+  const again = await comes(of(7))
+  t.match(await again.claims(again.back.url), { email: 'octocat@company.example' })
+
+  // two that come at the same moment, as the first ever
+  await world.connections.patch('acme', connectionId, { organization: 'other' }, ACTOR)
+  const unknown = await known()
+  t.equal(unknown.organizationId, null, 'another name is another organization')
+  t.ok(await world.connections.keepOrganization(unknown, '8'))
+  t.notOk(await world.connections.keepOrganization(unknown, '9'))
+  t.equal((await known()).organizationId, '8')
 })
 
 t.test('what can be set, and where its API is', async (t) => {

@@ -115,6 +115,26 @@ t.test('a session of a password is asked for more at the provider', async (t) =>
   t.ok(sent.url.startsWith(peer.issuer))
 })
 
+t.test(
+  'a session of a provider is asked for a factor alone, whatever passwords are for',
+  async (t) => {
+    const connected = await startConnected(t)
+    const { world, tenant } = connected
+    await require(connected)
+    const { browser, back, claims } = await byProvider(connected)
+    const before = await claims(back.url)
+    const { sub = '' } = before ?? {}
+    t.equal(before?.acr, 'aal1')
+    const app = await enrolApp(world, tenant, sub)
+    const flow = await (await relyingParty(tenant)).begin({ acr_values: 'aal2' })
+    const asked = await browser.visit(flow.url)
+    t.ok(isAskingForCode(asked.html), 'and for no password, which she has not')
+    const done = await browser.submit(asked.url, { code: app.code() })
+    t.match((await flow.finish(done.url)).claims(), { sub, acr: 'aal2' })
+    t.notMatch((await recordedSignIns(world)).at(-1), { reason: 'connection_required' })
+  },
+)
+
 t.test('people with emergency access come in, with a factor that they have already', async (t) => {
   const connected = await startConnected(t)
   const { world, tenant } = connected

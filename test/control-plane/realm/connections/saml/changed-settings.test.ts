@@ -1,5 +1,7 @@
 /** What a SAML connection has given people while it had other settings, or was there. */
 import t from 'tap'
+import { syncGroups } from '../../../../../control-plane/realm/connections/sync-groups.ts'
+import { insertMembers } from '../../../../../control-plane/store/queries/access.ts'
 import { schema } from '../../../../../control-plane/store/schema.ts'
 import { ACTOR } from '../../realm-world.ts'
 import { identitiesOf } from '../connected.ts'
@@ -82,6 +84,51 @@ t.test('nobody stays in a group by a connection that maps it no more', async (t)
   )
 })
 
+t.test(
+  'who signs in while a connection is changed or removed is put back into no group',
+  async (t) => {
+    const groups = [{ value: 'Ops', group: 'ops' }]
+    const came = await startSaml(t, {}, { groupsAttribute: 'groups', groups })
+    const { world, connection } = came
+    const { connectionId } = connection
+    await world.groups.create('acme', { name: 'ops' }, ACTOR)
+    const attributes = { ...GRACE.attributes, groups: ['Ops'] }
+    const { back, claims } = await come(came, { ...GRACE, attributes })
+    const { sub: userId } = await claims(back.url)
+    const whose = { tenantId: 'acme', userId }
+    const said = { isIn: ['ops'], isNotIn: [] }
+    const held = async () =>
+      (await world.store.read.select().from(schema.groupMembers)).map(({ group }) => group)
+    t.same(await held(), ['ops'])
+    const before = await world.connections.get('acme', connectionId)
+    await world.samlConnections.patch('acme', connectionId, { groups: [] }, ACTOR)
+    t.same(await held(), [])
+    await syncGroups(world, before, whose, said, 'request')
+    t.same(await held(), [], 'nobody would take them out')
+    const changed = await world.connections.get('acme', connectionId)
+    await syncGroups(world, changed, whose, said, 'request')
+    t.same(await held(), ['ops'])
+    await world.connections.remove('acme', connectionId, ACTOR)
+    t.same(await held(), [])
+    await syncGroups(world, changed, whose, said, 'request')
+    t.same(await held(), [], 'nor by one that is gone')
+  },
+)
+
+t.test('what a process left that ended meanwhile is taken with the next change', async (t) => {
+  const { world, connection } = await startSaml(t)
+  await world.groups.create('acme', { name: 'ops' }, ACTOR)
+  const row = (at: number, source: 'connection' | 'scim') => {
+    return { tenantId: 'acme', group: 'ops', userId: `usr_${at}`, source, createdAt: 1 }
+  }
+  const rows = Array.from({ length: 1_200 }, (_, at) => row(at, 'connection'))
+  const others = [row(0, 'scim'), row(2_000, 'scim')]
+  await world.store.change(({ queries }) => insertMembers(queries, [...rows, ...others]))
+  await world.samlConnections.patch('acme', connection.connectionId, { name: 'Another' }, ACTOR)
+  const left = await world.store.read.select().from(schema.groupMembers)
+  t.same(left, others, 'from everybody, and what another source says stays')
+})
+
 t.test('whoever is disconnected is in no group by a connection either', async (t) => {
   const groups = [{ value: 'Ops', group: 'ops' }]
   const came = await startSaml(t, {}, { groupsAttribute: 'groups', groups })
@@ -116,4 +163,28 @@ t.test('whoever is disconnected has no attribute by a connection either', async 
     left.map(({ name, source }) => [name, source]),
     [['floor', 'local']],
   )
+})
+
+t.test('an attribute that is read elsewhere is nobody’s until they come in again', async (t) => {
+  const attributes = [{ attribute: 'department', claim: 'dept' }]
+  const came = await startSaml(t, {}, { attributes })
+  const { world, connection } = came
+  const { connectionId } = connection
+  const said = { ...GRACE.attributes, dept: ['audit'], division: ['tax'] }
+  const first = await come(came, { ...GRACE, attributes: said })
+  const { sub: userId } = await first.claims(first.back.url)
+  const held = async () =>
+    (await world.personAttributes.list('acme', userId)).map(({ value }) => value)
+  t.same(await held(), ['audit'])
+  const another = [{ attribute: 'department', claim: 'division' }]
+  const now = await world.samlConnections.patch(
+    'acme',
+    connectionId,
+    { attributes: another },
+    ACTOR,
+  )
+  t.same(now.attributes, another)
+  t.same(await held(), [])
+  await come(came, { ...GRACE, attributes: said })
+  t.same(await held(), ['tax'])
 })
