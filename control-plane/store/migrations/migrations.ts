@@ -43,6 +43,7 @@ import { connectorAuthority } from './0082-connector-authority.ts'
 import { personAttributes } from './0084-person-attributes.ts'
 import { machineKeys } from './0085-machine-keys.ts'
 import { figureAdditions } from './0086-figure-additions.ts'
+import { acmeFollowers } from './0097-acme-followers.ts'
 
 export interface Migration {
   readonly name: string
@@ -99,4 +100,5 @@ export const migrations: readonly Migration[] = [
   personAttributes,
   machineKeys,
   figureAdditions,
+  acmeFollowers,
 ]
