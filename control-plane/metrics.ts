@@ -8,6 +8,7 @@ import { SECOND_MS, systemClock, type Clock } from '../shared/clock.ts'
 import { VERSION } from '../shared/version.ts'
 import type { Analysis } from './analysis/analysis.ts'
 import type { Budgets } from './analysis/budgets.ts'
+import type { Authority } from './connectors/authority.ts'
 import type { FleetHub } from './fleet/hub.ts'
 import type { LiveKey } from './keys/live-key.ts'
 import { countAcmeOrders } from './store/queries/acme-orders.ts'
@@ -23,6 +24,7 @@ import { firstCertificateEnd } from './store/queries/certificates.ts'
 import type { Store } from './store/store.ts'
 import { stateOfStep } from './tenants/certificates.ts'
 import { timedMetrics } from './timed-metrics.ts'
+import { waitingMetrics } from './waiting-metrics.ts'
 import { noTracing, type Tracing } from './tracing/tracing.ts'
 import type { Dispatcher } from './webhooks/dispatcher.ts'
 import { countAllPending } from './webhooks/queue.ts'
@@ -39,6 +41,7 @@ interface MetricsWorld {
   readonly clock?: Clock
   readonly signInMail: Pick<SignInMail, 'counts'>
   readonly signUpMail: Pick<SignUpMail, 'counts'>
+  readonly connectorAuthority: Pick<Authority, 'status'>
 }
 
 type Metrics = ReturnType<typeof createMetrics>
@@ -145,6 +148,7 @@ export function createMetrics(world: MetricsWorld, keys?: ReplacedKeys) {
   })
   const { tracing = noTracing(), clock = systemClock } = world
   const readTimed = timedMetrics(tracing, registry, () => clock.nowMs())
+  const readWaiting = waitingMetrics(world, registry, clock)
   const signInMails = new Counter({
     name: 'control_plane_sign_in_mails_total',
     help: 'Sign-ins by email since the start, by what became of them.',
@@ -219,6 +223,7 @@ export function createMetrics(world: MetricsWorld, keys?: ReplacedKeys) {
         domains.set({ state }, count)
       await setGeneral()
       readTimed()
+      await readWaiting()
       return registry.metrics()
     },
   }

@@ -12,6 +12,8 @@ export const ACME_LIMITS = {
   acmeAliasesMax: 5,
   /** Hostnames that are on their way at the same time. */
   acmeOrdersAtOnceMax: 6,
+  /** Hostnames that are given a renewed wildcard at once; each of them wakes the next. */
+  acmeFollowersWokenMax: 20,
   /** However long an authority asks for. */
   acmePauseMsMax: 7 * 24 * 3600 * 1000,
   /** One question of DNS: a name, and what belongs to it. */

@@ -11,6 +11,8 @@ export const FLEET_LIMITS = {
   fleetPageItemsMax: 200,
   /** Beyond so many, gateways are told which tenants there are, and ask for those that they serve. */
   fleetTenantsToldWholeMax: 5_000,
+  /** Also of certificates: each is loaded once for a gateway that comes new (0.5 ms), and weighs 2 KB in each of its workers. */
+  fleetCertificatesToldWholeMax: 20_000,
   fleetIndexEntriesSentMax: 500,
   fleetIndexBytesSentMax: 1024 * 1024,
   fleetWantedSentMax: 1_000,

@@ -298,7 +298,8 @@ export function createOrders(world: OrdersWorld) {
         })
         if (issued === undefined) return undefined
         const facts = await certificates.putOrdered(change, tenantId, given)
-        await wakeAcmeFollowers(queries, hostname, nowMs)
+        const limit = issued.follows === null ? LIMITS.acmeFollowersWokenMax : 1
+        await wakeAcmeFollowers(queries, issued.follows ?? hostname, { nowMs, limit })
         if (facts !== undefined) return issued
         await deleteAcmeOrder(queries, hostname, tenantId)
         return undefined

@@ -7,6 +7,7 @@ import { auditRoutes } from './audit/audit-routes.ts'
 import { homeRoutes } from './home-routes.ts'
 import { figuresRoutes } from './operator/figures-routes.ts'
 import { fleetRoutes } from './operator/fleet-routes.ts'
+import { connectorAuthorityRoutes } from './operator/connector-authority-routes.ts'
 import { deviceKeyRoutes } from './operator/device-key-routes.ts'
 import { keysRoutes } from './operator/keys-routes.ts'
 import { newTenantRoutes } from './operator/new-tenant-routes.ts'
@@ -85,6 +86,7 @@ export function consoleRoutes(world: ConsoleWorld): readonly ConsoleRoute[] {
     ...figuresRoutes(world),
     ...keysRoutes(world),
     ...deviceKeyRoutes(world),
+    ...connectorAuthorityRoutes(world),
     // a tenant's administrators
     ...installRoutes(world),
     ...startRoutes(world),

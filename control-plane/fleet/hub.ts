@@ -75,8 +75,9 @@ export interface FleetHubOptions {
   /** Other control planes, whose gateways count as well. */
   readonly nodes?: Nodes | undefined
   readonly timing?: Partial<FleetTiming>
-  /** With more tenants gateways are told which there are, and ask. */
+  /** With more tenants, or certificates, gateways are told which there are, and ask. */
   readonly tenantsToldWholeMax?: number
+  readonly certificatesToldWholeMax?: number
 }
 
 type Held = UpMessage & { type: 'held' }
@@ -86,6 +87,7 @@ export type FleetHub = ReturnType<typeof createFleetHub>
 export function createFleetHub(options: FleetHubOptions) {
   const { source, log, clock, keys = NO_GATEWAY_KEYS, sharedKey = 'local' } = options
   const { tenantsToldWholeMax = LIMITS.fleetTenantsToldWholeMax } = options
+  const { certificatesToldWholeMax = LIMITS.fleetCertificatesToldWholeMax } = options
   let { settings } = options
   const timing = { ...FLEET_TIMING, ...options.timing }
   const links = new Map<string, GatewayLink>()
@@ -248,10 +250,16 @@ export function createFleetHub(options: FleetHubOptions) {
     }
   }
 
+  /** For a gateway that starts, and for what its workers hold. */
+  async function areTooMany(): Promise<boolean> {
+    if ((await source.count()) > tenantsToldWholeMax) return true
+    return (await source.countCertificates()) > certificatesToldWholeMax
+  }
+
   async function welcome(hello: Hello, credential: Credential): Promise<GatewayLink | null> {
     const { socket, id, version } = hello
     await tail.started
-    const isByNeed = hello.byNeed && (await source.count()) > tenantsToldWholeMax
+    const isByNeed = hello.byNeed && (await areTooMany())
     if (socket.readyState !== socket.OPEN) return null
     if (await lostCommits.foundBy(hello)) {
       socket.close(1012, 'the database has lost commits')

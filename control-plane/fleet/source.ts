@@ -35,6 +35,8 @@ export interface FleetSource {
   readonly fingerprint: string
   /** How many tenants gateways serve. */
   count(): Promise<number>
+  /** How many certificates they have all together. */
+  countCertificates(): Promise<number>
   /** Each of them, a page at a time, without building anything. */
   index(): AsyncIterable<readonly TenantEntry[]>
   /** Commits that gateways have seen are lost: revisions of before cannot be compared any more. */

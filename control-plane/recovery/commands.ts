@@ -1,5 +1,6 @@
 /** `npm run control-plane -- backup --to FILE`, `restore --from FILE`, `copy` to PostgreSQL, `restored` there, and `migrate`. */
-import { join } from 'node:path'
+import { mkdirSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { systemClock } from '../../shared/clock.ts'
 import { openVault, type MasterKeys } from '../keys/master-key.ts'
 import { openServer, type Opened } from '../store/engines/server.ts'
@@ -97,6 +98,8 @@ async function backup(database: string, file: string, { say }: World): Promise<v
 
 async function restore(database: string, from: string, { settings, say }: World): Promise<void> {
   const fresh = `${database}.restored`
+  // on another machine nothing has been started yet
+  mkdirSync(dirname(database), { recursive: true, mode: 0o700 })
   requireAlone(database)
   removeDatabase(fresh)
   await copyDatabase(from, fresh)

@@ -33,6 +33,7 @@ export async function copyDatabase(
     closeSync(openSync(draft, 'wx', PRIVATE))
     const source = held ?? open(from, { readonly: true, fileMustExist: true })
     try {
+      if (source !== held) readOneMoment(source)
       await source.backup(draft, { progress: () => PAGES_PER_STEP })
     } finally {
       if (source !== held) source.close()
@@ -46,6 +47,15 @@ export async function copyDatabase(
     removeDatabase(draft)
     throw asProblem(error, from)
   }
+}
+
+/**
+ * SQLite begins a copy anew when another program has written between two steps of it: beside a
+ * control plane with work it would never end. What is read in one transaction does not change.
+ */
+function readOneMoment(source: Database.Database): void {
+  source.exec('BEGIN')
+  source.pragma('schema_version') // the transaction begins with what it reads first
 }
 
 /** Nobody has it open. Nothing of it is changed. */

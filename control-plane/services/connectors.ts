@@ -30,12 +30,12 @@ export function createConnectorServices(
   const { run } = createPresenceEvents({ ...world, presence, tell })
   const told = world.leases.alone('connectors', run)
   jobs.follows(told, 'what became of connectors could not be told', 5 * SECOND_MS)
-  const counting = () => countRequests({ ...world, presence })
+  const counting = jobs.timed('connectorRequests', () => countRequests({ ...world, presence }))
   jobs.follows(counting, 'requests of connectors could not be written down', MINUTE_MS)
   if (world.isShared) {
     const shared = jobs.tidied('sharedPresence', createSharedPresence({ ...world, presence }))
     const failure = 'connectors at the gateways of other control planes are not known just now'
-    jobs.follows(shared.run, failure, 2 * SECOND_MS)
+    jobs.follows(jobs.timed('sharedPresenceRead', shared.run), failure, 2 * SECOND_MS)
   }
   const connectors = createConnectors({ ...world, joinTokens, authority, presence, tell })
   return { joinTokens, connectors, connectorAuthority: authority }

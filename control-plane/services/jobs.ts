@@ -71,6 +71,11 @@ export function createJobs(
       const runner = createCoalescingRunner(work, (error) => log.error({ error }, failure))
       following.push({ runner, everyMs })
     },
+    /** What is followed and has no lease, which would name it. */
+    timed:
+      (name: string, work: (isClosed: () => boolean) => Promise<void>) =>
+      (isClosed: () => boolean): Promise<void> =>
+        tracing.span('job', { attributes: { job: name } }, () => work(isClosed)),
     /** When the last round was over, and all of it had been tried; undefined before the first. */
     get doneAtMs() {
       return doneAtMs

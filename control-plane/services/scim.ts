@@ -26,7 +26,7 @@ export function createScimServices(
 ) {
   const scimLog = jobs.tidied('scimLog', createScimRequestLog({ store }))
   jobs.follows(
-    () => scimLog.flush(),
+    jobs.timed('scimLogWrite', () => scimLog.flush()),
     'what was asked by SCIM could not be written down',
     LOG_EVERY_MS,
   )

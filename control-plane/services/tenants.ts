@@ -121,7 +121,7 @@ export async function openTenants(world: ServicesWorld, jobs: Jobs) {
   jobs.tidies('pastAttributes', (limit) => accessReview.pruneAttributes(limit))
   const revocations = jobs.tidied('revocations', createRevocations({ store }))
   const failure = 'ending all sessions of a tenant is not finished, trying again later'
-  jobs.follows(revocations.finishEndings, failure)
+  jobs.follows(jobs.timed('endings', revocations.finishEndings), failure)
   return {
     store,
     leases,

@@ -8,7 +8,11 @@ import type { Revocations } from '../sessions/revocations.ts'
 import { toVerifyingKey } from '../keys/signing-keys.ts'
 import type { Vault } from '../keys/vault.ts'
 import { accessRulesOfAll } from '../store/queries/access.ts'
-import { certificatesOfAll, type CertificateRow } from '../store/queries/certificates.ts'
+import {
+  certificatesOfAll,
+  countCertificates,
+  type CertificateRow,
+} from '../store/queries/certificates.ts'
 import { connectorKeysOfAll } from '../store/queries/connectors.ts'
 import {
   changedTenantsAfter,
@@ -130,6 +134,7 @@ export function createFleetSource(world: FleetSourceWorld): FleetSource {
     },
 
     count: () => countOfServed(store.read),
+    countCertificates: () => countCertificates(store.read),
 
     async *index() {
       for (let after = ''; ;) {

@@ -48,7 +48,8 @@ export async function callback<V extends ServiceRequest>(
   let token: string
   try {
     const callbackUrl = `${request.edgeUrl}/service/callback?${query}`
-    token = await relyingParty.finish(tenant, { callbackUrl, ...flow })
+    const { traceparent } = request
+    token = await relyingParty.finish(tenant, { callbackUrl, traceparent, ...flow })
   } catch (failure) {
     log.warn({ reason: reasonOf(failure), tenant_id: tenant.tenantId }, 'code exchange failed')
     return signInEnded(request, flow.returnTo, [flowCleared], isRealmAway(failure))

@@ -2,6 +2,7 @@
  * The gateway, or the middleware, as an OpenID Connect client of a tenant's realm. Standard code flow with PKCE, by
  * openid-client; discovery is done once per client and shared by all who ask at the same time.
  */
+import { AsyncLocalStorage } from 'node:async_hooks'
 import * as oidc from 'openid-client'
 import type { Flow } from './flow.ts'
 import { SESSION_ENDED, type SessionEnding } from './session-ended.ts'
@@ -30,6 +31,8 @@ interface StartRequest {
 /** `isFresh`: what `start` asked for; the way there leads through the browser, which may leave it out. */
 type FinishRequest = Pick<Flow, 'state' | 'nonce' | 'codeVerifier' | 'isFresh'> & {
   readonly callbackUrl: string
+  /** Of the request that came back, so that what the realm does for it is part of its trace. */
+  readonly traceparent?: string | undefined
 }
 
 interface LogoutRequest {
@@ -59,6 +62,14 @@ export function createRelyingParty(world: { fetch: oidc.CustomFetch; nowMs: () =
   type Found = { config: Promise<oidc.Configuration>; atMs: number }
   /** Weak, so that a client that is no longer served is forgotten with its snapshot. */
   const found = new WeakMap<RelyingPartyClient, Found>()
+  /** What fetches is shared by all requests of a client: whose it is, it learns here. */
+  const traces = new AsyncLocalStorage<string | undefined>()
+
+  const traced: oidc.CustomFetch = (url, options) => {
+    const traceparent = traces.getStore()
+    if (traceparent === undefined) return world.fetch(url, options)
+    return world.fetch(url, { ...options, headers: { ...options.headers, traceparent } })
+  }
 
   function discover(client: RelyingPartyClient): Promise<oidc.Configuration> {
     const known = found.get(client)
@@ -72,7 +83,7 @@ export function createRelyingParty(world: { fetch: oidc.CustomFetch; nowMs: () =
         timeout: TIMEOUT_SECONDS,
         // the control plane's own address decides; a fleet on one machine speaks plain http
         execute: client.issuer.startsWith('http:') ? [oidc.allowInsecureRequests] : [],
-        [oidc.customFetch]: world.fetch,
+        [oidc.customFetch]: traced,
       },
     )
     found.set(client, { config, atMs: world.nowMs() })
@@ -106,19 +117,21 @@ export function createRelyingParty(world: { fetch: oidc.CustomFetch; nowMs: () =
     /** The ID token of the finished sign-in; throws when the realm or the answer is not in order. */
     async finish(
       { client }: WithClient,
-      { callbackUrl, state, nonce, codeVerifier, isFresh }: FinishRequest,
+      { callbackUrl, traceparent, state, nonce, codeVerifier, isFresh }: FinishRequest,
     ) {
       const config = await discover(client)
-      const tokens = await oidc.authorizationCodeGrant(
-        config,
-        new URL(callbackUrl),
-        {
-          expectedState: state,
-          expectedNonce: nonce,
-          pkceCodeVerifier: codeVerifier,
-          idTokenExpected: true,
-        },
-        isFresh ? { acr_values: SECOND_FACTOR } : {},
+      const tokens = await traces.run(traceparent, () =>
+        oidc.authorizationCodeGrant(
+          config,
+          new URL(callbackUrl),
+          {
+            expectedState: state,
+            expectedNonce: nonce,
+            pkceCodeVerifier: codeVerifier,
+            idTokenExpected: true,
+          },
+          isFresh ? { acr_values: SECOND_FACTOR } : {},
+        ),
       )
       if (tokens.id_token === undefined) throw new Error('the realm answered without an ID token')
       return tokens.id_token

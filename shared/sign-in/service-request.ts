@@ -32,6 +32,8 @@ export interface ServiceRequest extends SessionRequest {
   readonly query: string
   /** The tenant's own address as browsers see it, never what a header says. */
   readonly edgeUrl: string
+  /** Valid, and this request's own; undefined: there are no traces here. */
+  readonly traceparent?: string
   /** The values of all lines of one name, given in lower case. */
   header(name: string): readonly string[]
   /** Whether these are one origin, and our own, or none at all. */

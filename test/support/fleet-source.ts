@@ -53,6 +53,10 @@ export function createMemorySource(epoch = 'epoch-1'): MemorySource {
     position: async () => position,
     fingerprint: 'f',
     count: async () => [...changes.values()].filter(isServed).length,
+    async countCertificates() {
+      const served = [...changes.values()].filter(isServed)
+      return served.reduce((sum, { snapshot }) => sum + (snapshot?.certificates.length ?? 0), 0)
+    },
     async *index() {
       const served = [...changes.values()].filter(isServed)
       for (let at = 0; at < served.length; at += INDEX_PAGE)

@@ -1,4 +1,4 @@
-/** Orders certificates until it is killed: database, authority, port of HTTP-01, minutes ahead. */
+/** Orders certificates until it is killed: database, authority, port of HTTP-01, minutes ahead, the authority's CA. */
 import { setTimeout } from 'node:timers/promises'
 import { pino } from 'pino'
 import { openAccountKey } from '../../control-plane/acme/account-key.ts'
@@ -14,7 +14,8 @@ import { addressesHere } from './acme.ts'
 
 const ASKING_MS = 50
 
-const [database = '', directory = '', httpPort = '', aheadMinutes = ''] = process.argv.slice(2)
+const [database = '', directory = '', httpPort = '', aheadMinutes = '', ca = ''] =
+  process.argv.slice(2)
 const { engine, clock: own } = database.startsWith('postgres:')
   ? await openServer(database)
   : { engine: openSqlite(database), clock: systemClock }
@@ -32,6 +33,7 @@ const acme = createAcme({
   certificates: createCertificates({ store, vault }),
   clock,
   log: pino({ level: 'silent' }),
+  ...(ca !== '' && { ca }),
   httpPort: Number(httpPort),
   addresses: addressesHere,
   roundMs: 2000,

@@ -26,6 +26,7 @@ import {
   ownCertificatesCard,
   type KnownByKey,
 } from './certificates-card.ts'
+import { connectorAuthorityCard } from './connector-authority-routes.ts'
 import { deviceKeyCard } from './device-key-routes.ts'
 import { barOf, keysPicture, type KeyBar } from './keys-picture.ts'
 
@@ -56,7 +57,7 @@ const DONE: Readonly<Record<Phase, string>> = {
 }
 
 export function keysRoutes(world: ConsoleWorld) {
-  const { tenants, keys, certificates, gatewayDoors, fleetCertificate } = world
+  const { tenants, keys, certificates, gatewayDoors, fleetCertificate, connectorAuthority } = world
 
   async function holderOf({ path }: Visit): Promise<Tenant> {
     const { tenant_id: tenantId } = path
@@ -74,6 +75,7 @@ export function keysRoutes(world: ConsoleWorld) {
     const tenant = await holderOf(visit)
     const { tenantId, mode } = tenant
     const times = await keys.timeline(tenantId)
+    const isReadOnly = visit.proofs?.isReadOnly === true
     const bars = times.map((one) => barOf(one, tenant))
     const orderPath = `${at(tenantId)}/order-certificate`
     const states = mode === 'sdk' || isReserved(tenantId) ? [] : await certificates.states(tenantId)
@@ -92,7 +94,8 @@ export function keysRoutes(world: ConsoleWorld) {
             ${card('Rotation', nextStep(visit, tenant, bars, attempt))}
             ${mode === 'sdk' || isReserved(tenantId) ? '' : certificatesCard(visit, orderPath, states)}
             ${isReserved(tenantId) ? ownCertificatesCard(visit, orderPath, await certificates.own(), await knownByKeys()) : ''}
-            ${isReserved(tenantId) ? deviceKeyCard(visit.proofs?.isReadOnly === true) : ''}`,
+            ${isReserved(tenantId) ? deviceKeyCard(isReadOnly) : ''}
+            ${isReserved(tenantId) ? await connectorAuthorityCard(connectorAuthority, { isReadOnly, nowMs: visit.nowMs }) : ''}`,
       calls: ROTATION_PHASES.map((phase) => ({
         method: 'POST' as const,
         path: `${apiOf(tenantId)}/rotate`,

@@ -51,7 +51,12 @@ export function connectionPages(realm: Realm, world: RealmWorld) {
     const [, uid, connectionId] = START_PATH.exec(ctx.path) ?? []
     if (uid !== undefined && connectionId !== undefined) return start(ctx, uid, connectionId)
     const [, answered] = CALLBACK_PATH.exec(ctx.path) ?? []
-    if (answered !== undefined) return comeBack(ctx, answered)
+    if (answered !== undefined) {
+      const attributes = { step: 'connection' }
+      return world.tracing.span('sign_in', { attributes }, async (span) => {
+        span.set('outcome', await comeBack(ctx, answered))
+      })
+    }
     const tested = test.connectionOf(ctx)
     if (tested === undefined) return next()
     const whose = { uid: null, actor: tested.actor }
@@ -71,19 +76,22 @@ export function connectionPages(realm: Realm, world: RealmWorld) {
     })
   }
 
-  async function comeBack(ctx: RealmContext, connectionId: string) {
+  /** Answers what came of it, in a word. */
+  async function comeBack(ctx: RealmContext, connectionId: string): Promise<string> {
     const state = parameterOf(ctx, 'state')
     const flow = state === undefined ? undefined : cookies.flow(ctx, state)
     if (state === undefined || flow?.state !== state)
-      return showMessage(ctx, world, realm, 'cookie_missing')
+      return after('cookie_missing', showMessage(ctx, world, realm, 'cookie_missing'))
     cookies.endFlow(ctx, state)
     // an answer to one connection is none to another (mix-up)
     if (flow.connectionId !== connectionId)
-      return failed(ctx, connectionId, new ProviderProblem('the answer is of another connection'))
+      return fail(ctx, connectionId, new ProviderProblem('the answer is of another connection'))
     const signIn = flow.uid === null ? undefined : await signInOf(ctx, flow.uid)
-    if (flow.uid !== null && signIn === undefined) return
-    if (signIn !== undefined && tenant.licenceBlocksSignin)
-      return showMessage(ctx, world, realm, 'licence_blocked', whereFrom(signIn))
+    if (flow.uid !== null && signIn === undefined) return 'expired'
+    if (signIn !== undefined && tenant.licenceBlocksSignin) {
+      const shown = showMessage(ctx, world, realm, 'licence_blocked', whereFrom(signIn))
+      return after('licence_blocked', shown)
+    }
     try {
       const found = await connections.withSecret(tenantId, connectionId)
       if (found?.updatedAt !== flow.updatedAt)
@@ -97,7 +105,8 @@ export function connectionPages(realm: Realm, world: RealmWorld) {
         answer,
         flow,
       )
-      if (signIn === undefined) return await test.show(ctx, found, claims, flow.actor ?? '')
+      if (signIn === undefined)
+        return await after('test', test.show(ctx, found, claims, flow.actor ?? ''))
       const gated = gate(found, claims)
       if (gated.kind === 'refused') throw new ProviderProblem(GATE_WORDS[gated.problem])
       if (!(await connections.keepOrganization(found, claims.organization_id)))
@@ -105,8 +114,12 @@ export function connectionPages(realm: Realm, world: RealmWorld) {
       const session = sessionOf(found, claims, idToken)
       return await letIn(ctx, signIn, found, gated.person, session)
     } catch (error) {
-      return failed(ctx, connectionId, error)
+      return fail(ctx, connectionId, error)
     }
+  }
+
+  function fail(ctx: RealmContext, connectionId: string, error: unknown): Promise<string> {
+    return after('provider_failed', failed(ctx, connectionId, error))
   }
 
   /** The sign-in that this browser has under way, if it has not come back with this answer before. */
@@ -135,7 +148,7 @@ export function connectionPages(realm: Realm, world: RealmWorld) {
     connection: Parameters<typeof whoComes>[1],
     person: UpstreamPerson,
     session: UpstreamSession,
-  ) {
+  ): Promise<string> {
     const { connectionId } = connection
     const ask = () => whoComes(world, connection, person, requestIdOf(ctx))
     const who = await ask().catch((error: unknown) => {
@@ -144,15 +157,16 @@ export function connectionPages(realm: Realm, world: RealmWorld) {
     })
     const { issuer: from, subject } = person
     note(ctx, connectionId, who.kind === 'refused' ? who.problem : who.kind)
-    if (who.kind === 'refused')
-      return showMessage(ctx, world, realm, 'connection_no_account', {
-        ...whereFrom(signIn),
-        details: [who.problem, requestIdOf(ctx)],
-      })
+    if (who.kind === 'refused') {
+      const details = [who.problem, requestIdOf(ctx)]
+      const about = { ...whereFrom(signIn), details }
+      return after('refused', showMessage(ctx, world, realm, 'connection_no_account', about))
+    }
     if (who.kind === 'must_prove') {
       const { userId } = who.user
       cookies.giveLink(ctx, { uid: signIn.uid, connectionId, issuer: from, subject, userId })
-      return toPage(ctx, signIn)
+      toPage(ctx, signIn)
+      return who.kind
     }
     await syncGroups(world, connection, who.user, person.groups, requestIdOf(ctx))
     await syncAttributes(world, connection, who.user, person.attributes, requestIdOf(ctx))
@@ -162,7 +176,9 @@ export function connectionPages(realm: Realm, world: RealmWorld) {
     })
     note(ctx, connectionId, outcome.kind)
     // a page of its own address, which a reload may ask for again
-    return outcome.kind === 'step' ? toPage(ctx, signIn) : showOutcome(ctx, signIn, outcome)
+    if (outcome.kind === 'step') toPage(ctx, signIn)
+    else await showOutcome(ctx, signIn, outcome)
+    return outcome.kind
   }
 
   /** Clocks differ: what is of this minute is of now. */
@@ -175,6 +191,11 @@ export function connectionPages(realm: Realm, world: RealmWorld) {
     ctx.status = 303
     ctx.redirect(`${issuer}/sign-in/${uid}?app=${encodeURIComponent(host)}`)
   }
+}
+
+async function after(word: string, shown: unknown): Promise<string> {
+  await shown
+  return word
 }
 
 /** What the provider may end, and is shown when the person signs out here. */

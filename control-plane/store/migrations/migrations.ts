@@ -47,6 +47,7 @@ import { writtenAt } from './0091-written-at.ts'
 import { connectedMembers } from './0092-connected-members.ts'
 import { organizationId } from './0093-organization-id.ts'
 import { signUps } from './0094-sign-ups.ts'
+import { acmeFollowers } from './0097-acme-followers.ts'
 
 export interface Migration {
   readonly name: string
@@ -107,4 +108,5 @@ export const migrations: readonly Migration[] = [
   connectedMembers,
   organizationId,
   signUps,
+  acmeFollowers,
 ]

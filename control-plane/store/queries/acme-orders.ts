@@ -103,12 +103,23 @@ export async function acmeOrdersFor(queries: Queries, row: AcmeOrder, identifier
     )
 }
 
-/** Whoever has its certificate looks at it again now. */
-export async function wakeAcmeFollowers(queries: Queries, hostname: string, nowMs: number) {
-  await queries
-    .update(orders)
-    .set({ dueAt: nowMs })
-    .where(and(eq(orders.follows, hostname), eq(orders.step, 'issued')))
+/**
+ * Whoever has its certificate looks at it again now: so many, those first that have not looked for
+ * longest. Each that finds a newer one wakes the next, so that a wildcard with very many hostnames
+ * is given to all of them in changes of a few rows.
+ */
+export async function wakeAcmeFollowers(
+  queries: Queries,
+  hostname: string,
+  { nowMs, limit }: { nowMs: number; limit: number },
+): Promise<void> {
+  const asleep = queries
+    .select({ hostname: orders.hostname })
+    .from(orders)
+    .where(and(eq(orders.follows, hostname), eq(orders.step, 'issued'), gt(orders.dueAt, nowMs)))
+    .orderBy(asc(orders.dueAt), asc(orders.hostname))
+    .limit(limit)
+  await queries.update(orders).set({ dueAt: nowMs }).where(inArray(orders.hostname, asleep))
 }
 
 /** Those that are there stay as they are. */

@@ -1,4 +1,4 @@
-import { and, asc, eq, inArray, notInArray, sql } from '../drizzle.ts'
+import { and, asc, count, eq, inArray, notInArray, sql } from '../drizzle.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../engine.ts'
 import { deleteBy, findBy, upsertInto } from '../statements.ts'
@@ -13,6 +13,12 @@ export async function certificatesOfAll(queries: Queries, tenantIds: readonly st
     .from(table)
     .where(inArray(table.tenantId, [...tenantIds]))
     .orderBy(asc(table.hostname))
+}
+
+/** All there are. */
+export async function countCertificates(queries: Queries): Promise<number> {
+  const [row] = await queries.select({ count: count() }).from(table)
+  return row?.count ?? 0
 }
 
 /** When the next one ends; undefined: there is none. */

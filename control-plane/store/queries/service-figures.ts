@@ -50,6 +50,16 @@ export async function addForService(
   await countRefusals(queries, atMs, [[tenantId, figures]])
 }
 
+/** The minute that has waited longest to be brought together with the others; undefined: none does. */
+export async function oldestAddition(queries: Queries): Promise<number | undefined> {
+  const [row] = await queries
+    .select({ at: additions.at })
+    .from(additions)
+    .orderBy(asc(additions.at))
+    .limit(1)
+  return row?.at
+}
+
 /** In a change that is alone, of any number of tenants. */
 export async function addServiceFigures(
   queries: Queries,

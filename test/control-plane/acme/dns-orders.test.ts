@@ -3,8 +3,10 @@ import { X509Certificate } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { createDnsServer } from '../../../control-plane/acme/dns-server.ts'
 import { schema } from '../../../control-plane/store/schema.ts'
-import { eq } from '../../../control-plane/store/drizzle.ts'
+import { eq, isNotNull } from '../../../control-plane/store/drizzle.ts'
+import { wakeAcmeFollowers } from '../../../control-plane/store/queries/acme-orders.ts'
 import { DAY_MS, MINUTE_MS, SECOND_MS } from '../../../shared/clock.ts'
+import { LIMITS } from '../../../shared/limits.ts'
 import { hurriedClock, startOrdering } from '../../support/acme.ts'
 import { apiOf } from '../../support/api.ts'
 import { certificateFor } from '../../support/certificate.ts'
@@ -231,6 +233,47 @@ void t.test('the operator’s wildcard serves the tenants below it', async (t) =
   t.equal(authority.orders.length, 2)
   t.equal(await certificate(B), await certificate('*.example.test'))
   t.equal(await certificate(A), cert, 'an uploaded one counts more')
+})
+
+void t.test('a wildcard of very many hostnames is given to a few of them at once', async (t) => {
+  const scene = await startDns(t, ['example.test'])
+  const { run, publish, orders, authority, certificate, clock, services, names } = scene
+  const woken = LIMITS.acmeFollowersWokenMax
+  const many = Array.from({ length: woken + 12 }, (_, at) => `h${at}.example.test`)
+  await services.consoleAccess.ensureRealm()
+  await publish('one', [A])
+  await run()
+  const wildcard = (await orders()).find(({ hostname }) => hostname.startsWith('*'))
+  const [, target = ''] = / points to (\S+)\.$/.exec(wildcard?.problem ?? '') ?? []
+  names.aliases.set('_acme-challenge.example.test', target)
+  clock.advance(2 * MINUTE_MS)
+  await run()
+  await publish('many', many)
+  for (let count = 0; count < 3; count++) await run()
+
+  const dueNow = async () => (await orders()).filter(({ dueAt }) => dueAt <= clock.nowMs()).length
+  t.equal(await dueNow(), 0)
+  await services.store.change(async ({ queries }) => {
+    const more = { nowMs: clock.nowMs(), limit: woken }
+    await wakeAcmeFollowers(queries, '*.example.test', more)
+  })
+  t.equal(await dueNow(), woken, 'one change wakes so many')
+  await run()
+  t.equal(await dueNow(), 0, 'who finds nothing newer wakes nobody')
+
+  const renewAt = (await orders()).find(({ hostname }) => hostname.startsWith('*'))?.renewAt ?? 0
+  // within a day they would look by themselves
+  const later = { dueAt: renewAt + DAY_MS }
+  await services.store.change(async ({ queries }) => {
+    await queries.update(schema.acmeOrders).set(later).where(isNotNull(schema.acmeOrders.follows))
+  })
+  clock.advance(renewAt - clock.nowMs())
+  for (let count = 0; count < 3; count++) await run()
+  t.equal(authority.orders.length, 2)
+  const newest = await certificate('*.example.test')
+  const without = []
+  for (const name of many) if ((await certificate(name)) !== newest) without.push(name)
+  t.same(without, [], 'all of them have the next one')
 })
 
 void t.test('a zone that leads elsewhere is said, and port 80 serves meanwhile', async (t) => {

@@ -137,6 +137,8 @@ t.test('jobs, and what they wait for', async (t) => {
   t.match(of('rates'), { kind: 1, status: {} })
   t.match(of('broken'), { status: { code: 2 } })
   t.ok(of('alerts'), 'and those that one does for all')
+  for (const job of ['connectorRequests', 'scimLogWrite', 'endings'])
+    t.ok(of(job), `and those that each does, without a lease: ${job}`)
   const text = await metrics.text()
   t.match(text, /^control_plane_job_done_timestamp_seconds\{job="rates"\} \d{10}/m)
   t.match(text, /^control_plane_job_duration_seconds\{job="alerts"\} \d/m)

@@ -16,6 +16,7 @@ import {
   until,
   type TestGatewayOptions,
 } from '../../support/fleet.ts'
+import { createTestAuthority } from '../../support/test-certificates.ts'
 import { createPortPair } from '../../support/port-pair.ts'
 import { connectRaw } from '../../support/raw-gateway.ts'
 
@@ -106,6 +107,22 @@ t.test(
     t.match(raw.of('index').at(-1)?.tenants, [['ada', 7]])
   },
 )
+
+t.test('very many certificates are as much as very many tenants', async (t) => {
+  const authority = createTestAuthority(t)
+  const certificates = ['a.test', 'b.test'].map((hostname) => authority.issue(hostname))
+  for (const [certificatesToldWholeMax, isByNeed] of [
+    [2, false],
+    [1, true],
+  ] as const) {
+    const control = await startControlPlane(t, { certificatesToldWholeMax })
+    control.put('ada', { certificates })
+    const raw = await connectRaw(t, control.port)
+    await raw.wait('synced')
+    t.equal(raw.of('welcome')[0]?.by_need ?? false, isByNeed)
+    t.equal(raw.of('tenant').length, isByNeed ? 0 : 1)
+  }
+})
 
 t.test('one of an older version is sent all of them, as ever', async (t) => {
   const control = await startControlPlane(t, BY_NEED)

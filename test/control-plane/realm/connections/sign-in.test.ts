@@ -22,6 +22,25 @@ t.test('a person who is new comes in, and the next time as the same person', asy
   t.equal((await usersOf(world)).length, 2)
 })
 
+t.test('what comes of each way back is timed, in a word', async (t) => {
+  const { peer, world, tenant, connection } = await startConnected(t)
+  const steps: unknown[] = []
+  world.tracing.onTimed(({ name, attributes }) => {
+    if (name === 'sign_in') steps.push(attributes)
+  })
+  const flow = await atProvider(world, tenant, connection)
+  const back = peer.signIn(flow.to, GRACE)
+  await flow.browser.visit(back)
+  await flow.browser.visit(back)
+  const other = await atProvider(world, tenant, connection)
+  await other.browser.visit(peer.signIn(other.to, GRACE, { code: null, error: 'access_denied' }))
+  t.same(steps, [
+    { step: 'connection', outcome: 'signed_in' },
+    { step: 'connection', outcome: 'cookie_missing' },
+    { step: 'connection', outcome: 'provider_failed' },
+  ])
+})
+
 t.test('claims that are mapped are attributes, for rules to ask for', async (t) => {
   const attributes = [
     { attribute: 'department', claim: 'dept' },

@@ -1,0 +1,171 @@
+/**
+ * How long after its start a gateway with very many certificates makes its first handshake, and what
+ * it holds in memory: with nothing on its disk, from its disk, and from its disk without a control
+ * plane. Once with a hundred hostnames a tenant, which are held whole, and once with one each,
+ * which a gateway fetches when they are asked for. `npm run bench:certificates -- [certificates]`
+ *
+ * All have the same bytes under hostnames of their own: what is kept, sent and loaded of each is
+ * the same as if they differed. All of it runs on this machine over the loopback.
+ */
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { connect } from 'node:tls'
+import Database from 'better-sqlite3'
+import { PURPOSES } from '../control-plane/keys/sealed-columns.ts'
+import { createVault } from '../control-plane/keys/vault.ts'
+import { certificateFor } from '../test/support/certificate.ts'
+import { freePort } from '../test/support/ports.ts'
+import { SECRETS, startFleet, type Fleet } from '../test/support/programs.ts'
+import { cpuTime, familyOf, residentBytes } from './cpu.ts'
+
+const [certificates = 100_000] = process.argv.slice(2).map(Number)
+/** Of handshakes behind the first one. */
+const ASKED = 500
+const YEAR_MS = 365 * 24 * 3_600_000
+
+const TENANT = {
+  tenant_id: 'bench',
+  name: 'Bench',
+  hostnames: ['bench.example'],
+  mode: 'gateway',
+  plan: 'premium',
+  origin: 'http://127.0.0.1:9',
+}
+
+const idOf = (tenant: number) => `t-${String(tenant).padStart(6, '0')}`
+const hostOf = (tenant: number, at: number) => `h${at}.${idOf(tenant)}.example`
+
+for (const each of [100, 1]) await measure(certificates / each, each)
+
+async function measure(tenants: number, each: number) {
+  const closing: (() => Promise<void>)[] = []
+  const tlsPort = await freePort()
+  const fleet = await startFleet(
+    { after: (work) => void closing.push(work) },
+    { workers: 2, gatewayConfig: `  tls_listen: 127.0.0.1:${tlsPort}` },
+  )
+  await fleet.operator('POST', '/tenants', TENANT)
+  await fleet.operator('POST', '/tenants/bench/publish')
+  await Promise.all([fleet.controlPlane.stop(), fleet.gateways[0]!.stop()])
+  fill(join(fleet.folder, 'data/service.db'), tenants, each)
+  console.log(`\n${tenants} tenants with ${each} certificates each`)
+
+  await fleet.startControlPlane()
+  await starts('nothing on its disk', fleet, () => handshake(tlsPort, hostOf(tenants - 1, 0)))
+  await fleet.settled()
+  told('all is there', { memory: memoryOf(fleet) })
+  const waits: number[] = []
+  for (let at = 0; at < ASKED; at++)
+    waits.push(await handshake(tlsPort, hostOf((at * 7) % tenants, at % each)))
+  told(`${ASKED} other hostnames`, { waits, memory: memoryOf(fleet) })
+  await fleet.gateways[0]!.stop()
+  await starts('from its disk', fleet, () => handshake(tlsPort, hostOf(0, 0)))
+  await fleet.settled()
+  told('behind it', { memory: memoryOf(fleet) })
+  await Promise.all([fleet.gateways[0]!.stop(), fleet.controlPlane.stop()])
+  await starts('from its disk, no control plane', fleet, () => handshake(tlsPort, hostOf(0, 0)))
+  for (const close of closing) await close()
+}
+
+/** Of one tenant many, each with secrets of its own. */
+function fill(file: string, tenants: number, each: number) {
+  const database = new Database(file)
+  database.pragma('synchronous = OFF')
+  const vault = createVault(Buffer.from(SECRETS.SERVICE_MASTER_KEY))
+  const { cert, key } = certificateFor('bench.example')
+  database.function('sealed', (tenantId) =>
+    vault.seal('a secret of a bench tenant', PURPOSES.clientSecret({ tenantId: String(tenantId) })),
+  )
+  const name = `printf('t-%06d', i)`
+  const copies = (table: string, changed: Readonly<Record<string, string>>) => {
+    const columns = database.pragma(`table_info(${table})`) as { name: string }[]
+    const selected = columns.map((column) => changed[column.name] ?? `${table}.${column.name}`)
+    database.exec(
+      `WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < ${tenants - 1})
+       INSERT INTO ${table} SELECT ${selected.join(', ')} FROM ${table}, n
+       WHERE ${table}.tenant_id = 'bench'`,
+    )
+  }
+  database.exec('BEGIN')
+  copies('tenants', {
+    tenant_id: name,
+    number: 'tenants.number + 1 + i',
+    protection: `'on'`,
+    analyzer_key_hash: `'hash-' || i`,
+    client_secret_sealed: `sealed(${name})`,
+    client_secret_hash: `'hash-' || i`,
+    revision: 'tenants.revision + 1 + i',
+  })
+  copies('signing_keys', { tenant_id: name, kid: `'kid-' || i` })
+  const addHostname = database.prepare('INSERT INTO tenant_hostnames VALUES (?, ?, ?)')
+  const addCertificate = database.prepare(
+    `INSERT INTO tenant_certificates
+       (hostname, tenant_id, certificate_pem, private_key_sealed, not_after, updated_at)
+     VALUES (?, ?, ?, ?, ?, ?)`,
+  )
+  const nowMs = Date.now()
+  for (let tenant = 0; tenant < tenants; tenant++)
+    for (let at = 0; at < each; at++) {
+      const row = { tenantId: idOf(tenant), hostname: hostOf(tenant, at) }
+      const sealed = vault.seal(key, PURPOSES.certificate(row))
+      addHostname.run(row.hostname, row.tenantId, at)
+      addCertificate.run(row.hostname, row.tenantId, cert, sealed, nowMs + YEAR_MS, nowMs)
+    }
+  database.exec(`UPDATE counters SET value = value + ${tenants + 1} WHERE name = 'revision'`)
+  database.exec('COMMIT')
+  database.close()
+}
+
+/** Until the first handshake: of a gateway that does not listen yet, or has no such host, again. */
+async function starts(what: string, fleet: Fleet, shake: () => Promise<number>) {
+  const startMs = performance.now()
+  const listening = fleet.startGateway(0)
+  let first: number | undefined
+  while (first === undefined) {
+    first = await shake().catch(() => undefined)
+    if (first === undefined) await pause(10)
+  }
+  const ms = performance.now() - startMs
+  await listening
+  const { userUs, kernelUs } = cpuTime(familyOf(fleet.gateways[0]?.child.pid ?? 0))
+  told(what, { ms, cpuMs: (userUs + kernelUs) / 1000, memory: memoryOf(fleet) })
+}
+
+/** Milliseconds. */
+function handshake(port: number, servername: string): Promise<number> {
+  const startMs = performance.now()
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host: '127.0.0.1', port, servername, rejectUnauthorized: false })
+    socket.once('error', reject)
+    socket.once('secureConnect', () => {
+      resolve(performance.now() - startMs)
+      socket.destroy()
+    })
+  })
+}
+
+function memoryOf(fleet: Fleet): number[] {
+  return familyOf(fleet.gateways[0]?.child.pid ?? 0).map((pid) => residentBytes([pid]))
+}
+
+interface Told {
+  readonly ms?: number
+  readonly cpuMs?: number
+  /** Of the primary, and of each worker. */
+  readonly memory?: readonly number[]
+  readonly waits?: readonly number[]
+}
+
+function told(what: string, { ms, cpuMs, memory, waits }: Told) {
+  const sorted = [...(waits ?? [])].sort((a, b) => a - b)
+  const at = (share: number) => (sorted[Math.floor((sorted.length - 1) * share)] ?? 0).toFixed(1)
+  const figures = [
+    ms === undefined ? '' : `first handshake after ${(ms / 1000).toFixed(2)} s`,
+    cpuMs === undefined ? '' : `${cpuMs.toFixed(0)} ms of CPU`,
+    waits === undefined ? '' : `p50 ${at(0.5)} ms, p99 ${at(0.99)} ms, at most ${at(1)} ms`,
+    memory === undefined
+      ? ''
+      : `${memory.map((bytes) => (bytes / 2 ** 20).toFixed(0)).join(' + ')} MiB`,
+  ]
+  console.log(`${what.padEnd(36)}${figures.filter((figure) => figure !== '').join(', ')}`)
+}
