@@ -1,0 +1,15 @@
+/** What one change, and one statement, may hold of the database; a part of `LIMITS`, which is what is asked. */
+export const STORE_LIMITS = {
+  /** For another program's lock on the database. */
+  storeBusyMsMax: 5000,
+  /**
+   * Rows that one change writes and reads, whatever size its tenant has: on SQLite all others wait for
+   * it, and so does the event loop for each of its statements. More are slices, each whole in itself.
+   */
+  changeRowsWrittenMax: 1000,
+  changeRowsReadMax: 5000,
+  /** Of what has grown without anybody looking: 60,000 at once, with their indexes, take a second. */
+  rowsDeletedAtOnceMax: 250,
+  /** Then others have their turn. */
+  sessionsEndedPerChangeMax: 50,
+} as const
