@@ -7,7 +7,8 @@ export const STORE_LIMITS = {
    * it, and so does the event loop for each of its statements. More are slices, each whole in itself.
    */
   changeRowsWrittenMax: 1000,
-  changeRowsReadMax: 5000,
+  /** More than the names of all groups, which a new one is compared with. */
+  changeRowsReadMax: 6000,
   /** Of what has grown without anybody looking: 60,000 at once, with their indexes, take a second. */
   rowsDeletedAtOnceMax: 250,
   /** Then others have their turn. */

@@ -1,8 +1,7 @@
 /**
  * A tenant with all that its limits allow it, or with `MANY` of what they allow in tens of thousands:
- * three times as many as one change may touch. Written in one go, past the store.
+ * more than one change may touch. Written in one go, past the store.
  */
-import { randomBytes } from 'node:crypto'
 import Database from 'better-sqlite3'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../shared/clock.ts'
 import { LIMITS } from '../../../shared/limits.ts'
@@ -16,7 +15,8 @@ import { schema, type Schema } from '../../../control-plane/store/schema.ts'
 import type { SignInFacts } from '../../../control-plane/policy/verdict.ts'
 import type { Prepared } from '../api/endpoint-calls.ts'
 
-export const MANY = 1.2 * LIMITS.changeRowsWrittenMax
+/** A change that holds all of them is over the limit. */
+export const MANY = 1.5 * LIMITS.changeRowsWrittenMax
 
 export const TENANT = 'acme'
 
@@ -37,16 +37,20 @@ interface World {
   readonly serviceId: string
 }
 
-const many = (row?: Filler['row']): Filler => (row === undefined ? { rows: MANY } : { rows: MANY, row })
-const some = (rows: number, row?: Filler['row']): Filler => (row === undefined ? { rows } : { rows, row })
+const many = (row?: Filler['row']): Filler =>
+  row === undefined ? { rows: MANY } : { rows: MANY, row }
+const some = (rows: number, row?: Filler['row']): Filler =>
+  row === undefined ? { rows } : { rows, row }
 
 export const userOf = (at: number) => `usr_fill${at}`
 export const deviceOf = (at: number) => `dev_${at.toString(16).padStart(16, '0')}`
 const userAt = (at: number) => ({ userId: userOf(at % MANY) })
 /** The first so many are ada's, all others somebody's each. */
-const adaOr = (most: number) => (at: number, { ada }: World) =>
-  at < most ? { userId: ada } : userAt(at)
-const GROUP = 'support'
+const adaOr =
+  (most: number) =>
+  (at: number, { ada }: World) =>
+    at < most ? { userId: ada } : userAt(at)
+export const GROUP = 'support'
 export const ATTRIBUTE = { name: 'department', value: 'Research' }
 const SOURCES = ['local', 'scim', 'connection'] as const
 
@@ -62,14 +66,18 @@ export const FILLINGS: Readonly<Record<keyof Schema, Filling>> = {
   groupMembers: some(4 * MANY, (at, { ada }) =>
     at < 3 * MANY
       ? { group: GROUP, ...userAt(at), source: SOURCES[Math.floor(at / MANY)] }
-      : { group: `group ${at - 3 * MANY}`, userId: ada, source: 'local' },
+      : { group: `group ${at - 3 * MANY}`, userId: ada, source: 'connection' },
   ),
   personAttributes: some(2 * MANY + 100, (at, { ada }) =>
     at < 2 * MANY
       ? { ...ATTRIBUTE, ...userAt(at), source: at < MANY ? 'connection' : 'scim' }
       : { userId: ada, name: `name${at % 10}`, source: 'local' },
   ),
-  pastAttributes: many((at, { nowMs, ada }) => ({ userId: ada, endedAt: nowMs - at, source: 'scim' })),
+  pastAttributes: many((at, { nowMs, ada }) => ({
+    userId: ada,
+    endedAt: nowMs - at,
+    source: 'scim',
+  })),
   accessRuleVersions: some(LIMITS.ruleVersionsKeptMax, (at, { nowMs }) => ({
     at: nowMs - DAY_MS - at,
     content: { groups: [], rules: [] },
@@ -96,7 +104,7 @@ export const FILLINGS: Readonly<Record<keyof Schema, Filling>> = {
     dueAt: nowMs + 1000 * DAY_MS,
   })),
   // analyses
-  guides: some(100, (at) => ({
+  guides: some(LIMITS.guidesKeptPerTenantMax, (at) => ({
     number: at + 1000,
     content: { summary: '', edits: [], commands: [], notes: [], warnings: [] },
   })),
@@ -108,18 +116,21 @@ export const FILLINGS: Readonly<Record<keyof Schema, Filling>> = {
     mfaValues: [],
     attributes: [],
   })),
-  connectionIdentities: some(2 * MANY, (at, { ada, connectionId }) => ({
+  connectionIdentities: many((at, { connectionId }) => ({
     connectionId,
     issuer: 'https://id.company.example',
     subject: `subject-${at}`,
-    ...(at < MANY ? { userId: ada } : userAt(at)),
+    ...userAt(at),
   })),
-  connectionDomains: some(LIMITS.connectionDomainsPerTenantMax - 1, (at, { nowMs, connectionId }) => ({
-    domain: `d${at}.example`,
-    connectionId,
-    provenAt: nowMs,
-    dueAt: nowMs + 1000 * DAY_MS,
-  })),
+  connectionDomains: some(
+    LIMITS.connectionDomainsPerTenantMax - 1,
+    (at, { nowMs, connectionId }) => ({
+      domain: `d${at}.example`,
+      connectionId,
+      provenAt: nowMs,
+      dueAt: nowMs + 1000 * DAY_MS,
+    }),
+  ),
   upstreamSessions: many((at, { connectionId, nowMs }) => ({
     sid: sidOf(at),
     connectionId,
@@ -127,7 +138,10 @@ export const FILLINGS: Readonly<Record<keyof Schema, Filling>> = {
     upstreamSid: 'theirs',
     expiresAt: nowMs + HOUR_MS,
   })),
-  upstreamLogouts: many((_, { connectionId, nowMs }) => ({ connectionId, expiresAt: nowMs + HOUR_MS })),
+  upstreamLogouts: many((_, { connectionId, nowMs }) => ({
+    connectionId,
+    expiresAt: nowMs + HOUR_MS,
+  })),
   samlConnections: some(1, () => ({ certificates: [], groups: [] })),
   samlAnswers: many((_, { connectionId, nowMs }) => ({
     connectionId,
@@ -138,7 +152,9 @@ export const FILLINGS: Readonly<Record<keyof Schema, Filling>> = {
   // SCIM
   scimTokens: 'each is made by its own call, five at most',
   scimPeople: many((at) => ({ ...userAt(at), details: {} })),
-  scimGroups: some(LIMITS.groupsPerTenantMax - 2, (at) => ({ name: `group ${at}` })),
+  scimGroups: some(LIMITS.groupsPerTenantMax - 2, (at) =>
+    at === 0 ? { groupId: 'grp_support', name: GROUP } : { name: `group ${at}` },
+  ),
   scimRequests: some(LIMITS.scimLogEntriesMax, (_, { nowMs }) => ({ at: nowMs - DAY_MS })),
   // connectors
   connectorTokens: some(LIMITS.connectorTokensPerTenantMax - 1, (_, { nowMs }) => ({
@@ -164,7 +180,11 @@ export const FILLINGS: Readonly<Record<keyof Schema, Filling>> = {
     role: 'viewer',
     expiresAt: nowMs + DAY_MS,
   })),
-  deviceCodes: many((_, { nowMs }) => ({ state: 'open', expiresAt: nowMs + HOUR_MS })),
+  deviceCodes: many((_, { nowMs }) => ({
+    tenantId: null,
+    state: 'open',
+    expiresAt: nowMs + HOUR_MS,
+  })),
   // the service
   counters: OF_ALL,
   facts: OF_ALL,
@@ -210,8 +230,16 @@ export const FILLINGS: Readonly<Record<keyof Schema, Filling>> = {
     expiresAt: nowMs + HOUR_MS,
   })),
   outbox: many((at) => ({ sequence: 1_000_000 + at, event: 'user.created', content: {} })),
-  audit: many((at, { ada }) => ({ sequence: 1_000_000 + at, userId: ada, content: {}, tenantNumber: 1 })),
-  verificationChecks: some(LIMITS.selfReportsKeptMax, () => ({ source: 'self_report', status: 'pass' })),
+  audit: many((at, { ada }) => ({
+    sequence: 1_000_000 + at,
+    userId: ada,
+    content: {},
+    tenantNumber: 1,
+  })),
+  verificationChecks: some(LIMITS.selfReportsKeptMax, () => ({
+    source: 'self_report',
+    status: 'pass',
+  })),
   signInTrials: 'one of each tenant',
   keylessGateways: OF_OPERATORS,
   gatewayKeys: OF_OPERATORS,
@@ -226,10 +254,14 @@ export const FILLINGS: Readonly<Record<keyof Schema, Filling>> = {
     facts: FACTS,
   })),
   addressBlocks: many((_, { nowMs }) => ({ blockedUntil: nowMs + HOUR_MS })),
-  factors: some(MANY, (at, world) => ({ ...adaOr(LIMITS.factorsPerUserMax)(at, world), kind: 'totp' })),
-  knownDevices: some(2 * MANY, (at, world) => adaOr(MANY)(at, world)),
-  accountTickets: some(2 * MANY, (at, world) => ({
-    ...adaOr(MANY)(at, world),
+  factors: some(MANY, (at, world) => ({
+    ...adaOr(LIMITS.factorsPerUserMax)(at, world),
+    kind: 'totp',
+  })),
+  knownDevices: some(MANY, adaOr(LIMITS.knownDevicesPerPersonMax)),
+  // twenty a day to one address, and they are gone after a month
+  accountTickets: some(MANY, (at, world) => ({
+    ...adaOr(100)(at, world),
     purpose: 'reset',
     expiresAt: world.nowMs + HOUR_MS,
   })),
@@ -264,8 +296,14 @@ export const FILLINGS: Readonly<Record<keyof Schema, Filling>> = {
     factsSince: {},
     unmetSince: {},
   })),
-  deviceTypedCodes: many((at, { nowMs }) => ({ deviceId: deviceOf(at), expiresAt: nowMs + HOUR_MS })),
-  deviceChallenges: many((at, world) => ({ ...adaOr(100)(at, world), expiresAt: world.nowMs + HOUR_MS })),
+  deviceTypedCodes: many((at, { nowMs }) => ({
+    deviceId: deviceOf(at),
+    expiresAt: nowMs + HOUR_MS,
+  })),
+  deviceChallenges: many((at, world) => ({
+    ...adaOr(100)(at, world),
+    expiresAt: world.nowMs + HOUR_MS,
+  })),
   // what gateways and middlewares say
   feedInstances: many((_, { nowMs }) => ({ lastPollAt: nowMs })),
   enforcementEvents: many((at, { nowMs }) => ({
@@ -321,7 +359,7 @@ export const FILLINGS: Readonly<Record<keyof Schema, Filling>> = {
   // webhooks
   webhooks: some(LIMITS.webhooksPerTenantMax - 2, () => ({
     url: 'https://hooks.example/in',
-    events: ['user.created'],
+    events: ['alert.triggered'],
     state: 'active',
   })),
   webhookDeliveries: some(2 * MANY, (at, { webhookId, nowMs }) => ({
@@ -355,7 +393,6 @@ const connectorOf = (at: number) => `con-fill-${at}`
 const serviceOf = (at: number) => `svc_fill${at}`
 
 export function fill(file: string, prepared: Prepared, nowMs: number): void {
-  const began = performance.now()
   const world: World = { nowMs, ada: prepared.userId, ...prepared }
   const database = new Database(file)
   database.pragma('synchronous = OFF')
@@ -378,7 +415,8 @@ export function fill(file: string, prepared: Prepared, nowMs: number): void {
       insert.run(
         columns.map(([name, column]) => {
           const isNeeded = column.notNull || keys.has(column)
-          const value = name in given ? given[name] : isNeeded ? madeUp(name, column, at, world) : null
+          const value =
+            name in given ? given[name] : isNeeded ? madeUp(name, column, at, world) : null
           return value === null ? null : (column.mapToDriverValue(value) as never)
         }),
       )
@@ -386,7 +424,6 @@ export function fill(file: string, prepared: Prepared, nowMs: number): void {
   }
   database.exec('COMMIT')
   database.close()
-  console.log('filled', performance.now() - began)
 }
 
 function madeUp(name: string, column: SQLiteColumn, at: number, { nowMs }: World): unknown {
@@ -396,6 +433,3 @@ function madeUp(name: string, column: SQLiteColumn, at: number, { nowMs }: World
   if (kind === 'integer') return name.endsWith('At') ? nowMs - MINUTE_MS : 0
   return `${name}-${at}`
 }
-
-/** Whether no table that a tenant has is forgotten. */
-export const random = () => randomBytes(8).toString('hex')
