@@ -83,5 +83,6 @@ function asker(): string {
     if (file === '' || /^control-plane\/(?:store|tracing)\//.test(file)) return []
     return [name === '' ? file : `${file} ${name.replace(/^(?:async|Object\.)/, '')}`]
   })
-  return frames.slice(0, 2).join(' < ')
+  // whoever has waited for their turn has left their callers behind
+  return frames.slice(0, 2).join(' < ') || 'somebody in their turn'
 }

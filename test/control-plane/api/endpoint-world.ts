@@ -155,11 +155,7 @@ interface Copying {
   readonly told: RowsTold | undefined
 }
 
-async function startCopy(
-  t: Teardown,
-  file: string,
-  { masterKey, prepared, ai, told }: Copying,
-) {
+async function startCopy(t: Teardown, file: string, { masterKey, prepared, ai, told }: Copying) {
   const clock = movableClock()
   const engine = told && { engine: openSqlite(file, undefined, told) }
   const api = await startApi(t, { file, masterKey, clock, edgeUrlFor: nowhere, ai, ...engine })

@@ -6,8 +6,10 @@
 import { randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { DAY_MS } from '../../../shared/clock.ts'
+import { LIMITS } from '../../../shared/limits.ts'
 import { createBackChannel } from '../../../control-plane/connections/back-channel.ts'
 import type { Declaration } from '../../../control-plane/api/endpoint.ts'
+import { DEFAULT_POLICIES } from '../../../control-plane/policy/policies.ts'
 import { schema } from '../../../control-plane/store/schema.ts'
 import { ACTOR } from '../../support/control-plane.ts'
 import { nameOf } from '../api/endpoint-calls.ts'
@@ -20,6 +22,14 @@ import { ATTRIBUTE, fill, FILLINGS, GROUP, MANY, TENANT, userOf } from './filled
 const TAKES_AWAY = /^DELETE |\/(?:revocations|device-revocations|suspend|sign-out)$/
 
 const LOGOUT = 'http://schemas.openid.net/event/backchannel-logout'
+
+/** Whose groups and attributes change has then to come in anew. */
+const RULES = {
+  rules: [
+    { path: '/support', allow: [{ group: GROUP }] },
+    { path: '/research', allow: [{ attr: { [ATTRIBUTE.name]: ATTRIBUTE.value } }] },
+  ],
+}
 
 const changes = countChanges()
 const prepared = await prepareWorld(t, { fill, told: changes.told })
@@ -58,7 +68,8 @@ t.test('what endpoints change', async (t) => {
 })
 
 t.test('what a provider pushes', async (t) => {
-  const { services, call } = await prepared.copy(t)
+  const { services, call, operator } = await prepared.copy(t)
+  t.equal((await operator('PUT', `/tenants/${TENANT}/access-rules`, RULES)).status, 200)
   const { token } = await tokenFor(services, TENANT)
   const scim = async (method: string, path: string, body?: unknown) => {
     const asked = () =>
@@ -105,6 +116,24 @@ t.test('what a provider signs out', async (t) => {
   isSmall(t)
 })
 
+t.test('what gateways and middlewares report at once', async (t) => {
+  const { services, clock } = await prepared.copy(t)
+  const { enforcement, sessions } = services
+  const most = (work: (at: number) => object) =>
+    Array.from({ length: LIMITS.eventsPerBatchMax }, (_, at) => work(at)) as never
+  const ends = (at: number) => ({
+    ...{ tenant_id: TENANT, outcome: 'terminated', reason: 'binding', sid: `sid-fill-${at}` },
+    ...{ subject: userOf(at), ip: `192.0.2.${at % 200}` },
+  })
+  await changes.during('events of a gateway', () => enforcement.receive('edge-1', most(ends)))
+  await changes.during('events of an instance', () =>
+    enforcement.take(TENANT, 'one', most(ends), 0).catch((error: unknown) => t.fail(String(error))),
+  )
+  const seen = (at: number) => ({ tenantId: TENANT, sid: `sid-fill-${at}`, atMs: clock.nowMs() })
+  await changes.during('sessions in use', () => sessions.seen(most(seen)))
+  isSmall(t)
+})
+
 t.test('what jobs tidy up after a month, and after years', async (t) => {
   for (const days of [2, 40, 1000]) {
     const { services, clock } = await prepared.copy(t)
@@ -123,16 +152,14 @@ t.test('what everybody is told by: rules, policies, providers', async (t) => {
   }
   const jobs = () => changes.during('jobs', () => services.jobs.run())
   const connection = `/connections/${prepared.prepared.connectionId}`
-  await ask('PUT', '/access-rules', {
-    rules: [
-      { path: '/support', allow: [{ group: GROUP }] },
-      { path: '/research', allow: [{ attr: { [ATTRIBUTE.name]: ATTRIBUTE.value } }] },
-    ],
-  })
+  await ask('PUT', '/access-rules', RULES)
   await ask('PATCH', connection, { attributes: [{ attribute: ATTRIBUTE.name, claim: 'dept' }] })
   await ask('PATCH', connection, { attributes: [] })
-  const { body: policy } = await operator('GET', `/tenants/${TENANT}/policies/session`)
-  await ask('PUT', '/policies/session', { ...policy, max_seconds: 600, concurrent_max: 1 })
+  await ask('PUT', '/policies/session', {
+    ...DEFAULT_POLICIES.session,
+    max_session_seconds: 600,
+    concurrent_max: 1,
+  })
   await ask('PUT', '/access-rules', { rules: [] })
   await jobs()
   await ask('POST', '/revocations', { all: true })
