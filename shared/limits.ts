@@ -13,6 +13,7 @@ import { REPORT_LIMITS } from './report-limits.ts'
 import { RULE_LIMITS } from './rule-limits.ts'
 import { SCIM_LIMITS } from './scim-limits.ts'
 import { SERVICE_LIMITS } from './service-limits.ts'
+import { STORE_LIMITS } from './store-limits.ts'
 import { WEBHOOK_LIMITS } from './webhook-limits.ts'
 
 /**
@@ -34,6 +35,7 @@ export const LIMITS = {
   ...REPORT_LIMITS,
   ...SCIM_LIMITS,
   ...SERVICE_LIMITS,
+  ...STORE_LIMITS,
   ...WEBHOOK_LIMITS,
   // sessions
   sessionTokenBytesMax: 1536, // what a realm issues
@@ -80,8 +82,6 @@ export const LIMITS = {
   unwantedBodySilentMsMax: 5000,
   /** Segments like `index.php`, `_next` or `ADMIN~1`, each of which is one more way to read a path. */
   pathOddSegmentsMax: 16,
-  /** For another program's lock on the database. */
-  storeBusyMsMax: 5000,
   // the API
   jsonBodyBytesMax: 1024 * 1024,
   /** Of those who have not shown who they are. */
@@ -216,8 +216,6 @@ export const LIMITS = {
   realmRecordsEndedAtOnceMax: 500,
   /** Whose sessions are counted before others have their turn. */
   peopleCountedAtOnceMax: 200,
-  /** Then others have their turn. */
-  sessionsEndedPerChangeMax: 50,
   /** That browsers of a person have open, and as many again that they have answered. */
   signInsPerPersonMax: 100,
   /** Requests of strangers that are worked on, and that wait for it. */
@@ -369,8 +367,6 @@ export const LIMITS = {
   alertCoolDownSecondsMax: 7 * 24 * 3600,
   digestsKeptMs: 400 * 24 * 3600 * 1000,
   timeZoneCharactersMax: 64,
-  /** Of what has grown without anybody looking: 60,000 at once, with their indexes, take a second. */
-  rowsDeletedAtOnceMax: 250,
   /** No request that was under way when a tenant was removed lasts so long. */
   removedSweptAgainMs: 10 * 60 * 1000,
   ...FLEET_LIMITS,

@@ -22,6 +22,8 @@ export const PEOPLE_LIMITS = {
   failuresLookedAtMax: 1000,
   knownAddressesMax: 200,
   devicesListedMax: 100,
+  /** Browsers that somebody has signed in with before; one more pushes out the one that was used longest ago. */
+  knownDevicesPerPersonMax: 200,
   // sign-in by mail
   /** So long a link and a code are good. */
   signInMailMsMax: 15 * 60 * 1000,

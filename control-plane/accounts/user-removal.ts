@@ -1,4 +1,9 @@
-/** The end of an account, with everything that hangs on it. */
+/**
+ * The end of an account, with everything that hangs on it. That may be very much: tens of thousands of
+ * memberships that a provider has given and taken. Then nobody comes in by it from the first change on,
+ * what hangs on it goes in slices, and the account with the last of them: whoever is interrupted finds
+ * it disabled, and removes it again.
+ */
 import { Refusal } from '../../shared/errors.ts'
 import { deletePastMembershipsOf } from '../store/queries/access-history.ts'
 import { deleteMembershipsOf } from '../store/queries/access.ts'
@@ -10,11 +15,42 @@ import { deleteKnownDevicesOf } from '../store/queries/devices.ts'
 import { deleteFactors } from '../store/queries/factors.ts'
 import { forgetPasswords } from '../store/queries/password-history.ts'
 import { deleteInteractionsOf } from '../store/queries/revocations.ts'
+import { deleteSomeOfPerson } from '../store/queries/person-removal.ts'
 import { deleteScimPerson } from '../store/queries/scim.ts'
 import { deleteTicketsOf } from '../store/queries/tickets.ts'
 import { deleteUser, findUser } from '../store/queries/users.ts'
-import type { Actor, Change } from '../store/store.ts'
+import type { Actor, Change, Store } from '../store/store.ts'
 import { revokeIn, type RevocationResult } from '../sessions/revocations.ts'
+import { patchUserIn } from './user-changes.ts'
+
+interface Whose {
+  readonly tenantId: string
+  readonly userId: string
+}
+
+/** `requireIt` refuses in each of the changes. */
+export async function removeUser(
+  store: Pick<Store, 'change'>,
+  { tenantId, userId }: Whose,
+  actor: Actor,
+  requireIt: (change: Change) => Promise<unknown> = async () => {},
+): Promise<RevocationResult> {
+  const takeSome = async (change: Change) => {
+    const { queries } = change
+    await requireIt(change)
+    const user = await findUser(queries, tenantId, userId)
+    if (user === undefined) throw new Refusal('user_not_found')
+    const isMore = !(await deleteSomeOfPerson(queries, { tenantId, userId }))
+    if (isMore && !user.isDisabled)
+      await patchUserIn(change, { tenantId, userId, actor, patch: { isDisabled: true } })
+    return isMore
+  }
+  while (await store.change(takeSome));
+  return store.change(async (change) => {
+    await requireIt(change)
+    return removeUserIn(change, tenantId, userId, actor)
+  })
+}
 
 /** Part of other changes as well: with the last role in the console the account goes. */
 export async function removeUserIn(

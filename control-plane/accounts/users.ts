@@ -29,7 +29,7 @@ import {
   type UserPatch,
 } from './user-changes.ts'
 import { createUserLists } from './user-lists.ts'
-import { removeUserIn } from './user-removal.ts'
+import { removeUser } from './user-removal.ts'
 import { revokeIn, type RevocationResult } from '../sessions/revocations.ts'
 
 export type User = Readonly<UserRow>
@@ -273,7 +273,7 @@ export function createUsers(world: UsersWorld) {
     },
 
     remove: (tenantId: string, userId: string, actor: Actor): Promise<RevocationResult> =>
-      store.change((change) => removeUserIn(change, tenantId, userId, actor)),
+      removeUser(store, { tenantId, userId }, actor),
 
     /** Computes a hash in every case, so that neither answer nor timing tells who exists. */
     async authenticate(tenantId: string, login: string, password: string): Promise<Authentication> {

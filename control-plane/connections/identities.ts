@@ -6,7 +6,7 @@ import {
   deleteIdentityOf,
   identitiesOfPerson,
 } from '../store/queries/connections.ts'
-import { membershipsOf } from '../store/queries/access.ts'
+import { someMembershipsBy } from '../store/queries/access.ts'
 import type { Actor, Change, Store } from '../store/store.ts'
 import { alterMembershipsIn } from '../tenants/memberships.ts'
 import { alterAttributesIn } from '../tenants/person-attributes.ts'
@@ -32,19 +32,30 @@ export function createIdentities({ store }: { store: Store }) {
       })
     },
 
-    /** Nobody comes in by it any more, and whoever has is out: which sessions those are is not known. */
+    /**
+     * Nobody comes in by it any more, and whoever has is out: which sessions those are is not known. The
+     * groups that a provider has said may be thousands, and go some at a time ahead of it: whoever is
+     * interrupted removes it again.
+     */
     async remove(
       tenantId: string,
       userId: string,
       connectionId: string,
       actor: Actor,
     ): Promise<RevocationResult> {
+      const takeSome = async (change: Change) => {
+        const own = await identitiesOfPerson(change.queries, tenantId, userId)
+        if (!own.some((one) => one.connectionId === connectionId))
+          throw new Refusal('identity_not_found')
+        return takeGroups(change, tenantId, userId, actor)
+      }
+      while (await store.change(takeSome));
       return store.change(async (change) => {
         const isGone = await deleteIdentityOf(change.queries, tenantId, connectionId, userId)
         if (!isGone) throw new Refusal('identity_not_found')
         const content = { user_id: userId, connection_id: connectionId }
         await change.audit(actor, { action: 'user.disconnected', tenantId, content })
-        await takeGroups(change, tenantId, userId, actor)
+        while (await takeGroups(change, tenantId, userId, actor)); // which a sign-in has said meanwhile
         const said = { attributes: [] } // nothing more by any connection, as with groups
         await alterAttributesIn(change, { tenantId, userId, source: 'connection' }, said, actor)
         return revokeIn(change, tenantId, { subject: userId }, 'revoked')
@@ -53,12 +64,16 @@ export function createIdentities({ store }: { store: Store }) {
   }
 }
 
-/** A connection that they come in by still says anew which those are. */
+const GROUPS_AT_ONCE = 100
+
+/** A connection that they come in by still says anew which those are. Whether there may be more. */
 async function takeGroups(change: Change, tenantId: string, userId: string, actor: Actor) {
-  for (const { group, source } of await membershipsOf(change.queries, tenantId, userId)) {
-    if (source !== 'connection') continue
+  const source = 'connection'
+  const some = await someMembershipsBy(change.queries, tenantId, userId, source, GROUPS_AT_ONCE)
+  for (const { group } of some) {
     await alterMembershipsIn(change, { tenantId, group, source }, { add: [], take: [userId] })
     const content = { group, user_id: userId, source }
     await change.audit(actor, { action: 'group.member_removed', tenantId, content })
   }
+  return some.length === GROUPS_AT_ONCE
 }

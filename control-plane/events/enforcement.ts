@@ -50,6 +50,8 @@ const RATES = {
 
 /** Of those that are looked at one by one. */
 const EVENTS_PER_CHANGE = 50
+/** Those that are only written down. */
+const KEPT_PER_CHANGE = 250
 
 export type KeptEvent = Readonly<EnforcementEventRow>
 /** Of one tenant: whose it is, the caller has proven. */
@@ -134,15 +136,16 @@ export function createEnforcement({ store, clock }: { store: Store; clock: Clock
     const [ahead, last] = [heeded.slice(0, -EVENTS_PER_CHANGE), heeded.slice(-EVENTS_PER_CHANGE)]
     await eachOf(tenantId, ahead, (change, some) => enforce(change, tenantId, some))
     await eachOf(tenantId, uses.slice(0, -EVENTS_PER_CHANGE), noteUses)
+    const kept = told.filter((event) => !isUseOfMachine(event))
+    const lines = kept.slice(0, -KEPT_PER_CHANGE)
+    await changeInSlices(inTurnOf(tenantId), lines, KEPT_PER_CHANGE, async (change, some) => {
+      await requireTenant(change.queries, tenantId)
+      await keep(change, tenantId, instance, some)
+    })
     await inTurnOf(tenantId).change(async (change) => {
       await requireTenant(change.queries, tenantId)
       await enforce(change, tenantId, last)
-      await keep(
-        change,
-        tenantId,
-        instance,
-        told.filter((event) => !isUseOfMachine(event)),
-      )
+      await keep(change, tenantId, instance, kept.slice(-KEPT_PER_CHANGE))
       await noteUses(change, uses.slice(-EVENTS_PER_CHANGE))
       // gateways count on their own: fleet/hub.ts
       const figures = fewKinds(tenantId, tally(told.map(ofApplication)))

@@ -341,11 +341,10 @@ export function createMachines({ store, clock }: { readonly store: Store; readon
           nowMs - LIMITS.serviceIdentityRenewedMs,
           limit,
         )
-        for (const { tenantId, serviceId } of due) {
-          if ((await findService(queries, tenantId, serviceId)) === undefined) continue
+        for (const { tenantId, serviceId } of due)
           await updateService(queries, tenantId, serviceId, { identityAt: nowMs })
+        for (const tenantId of new Set(due.map((one) => one.tenantId)))
           if ((await findTenant(queries, tenantId)) !== undefined) await touch(tenantId)
-        }
         return due.length
       })
     },

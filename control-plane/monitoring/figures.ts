@@ -93,6 +93,11 @@ export function createFigures({ store, clock }: { store: Store; clock: Clock }) 
       const minutesKeptFrom = nowMs - LIMITS.figureMinutesKeptMs
       const works = [
         (queries: Store['read']) => takeAdditions(queries, limit),
+        ...SERVICE_FIGURES_KEPT.map(
+          ([step, keptMs]) =>
+            (queries: Store['read']) =>
+              deleteServiceFiguresBefore(queries, step, nowMs - keptMs, limit),
+        ),
         (queries: Store['read']) =>
           rollUp(queries, ['minute', 'quarter'], minutesKeptFrom, limit, mayHoldEndOfWeek),
         (queries: Store['read']) => deleteFiguresBefore(queries, 'quarter', hoursKeptFrom(), limit),
@@ -106,10 +111,6 @@ export function createFigures({ store, clock }: { store: Store; clock: Clock }) 
         (queries: Store['read']) =>
           deleteRefusalsBefore(queries, 'day', beginOf('day', nowMs - DAY_MS), limit),
       ]
-      await store.change(async ({ queries }) => {
-        for (const [step, keptMs] of SERVICE_FIGURES_KEPT)
-          await deleteServiceFiguresBefore(queries, step, nowMs - keptMs)
-      })
       const done = []
       for (const work of works) done.push(await store.change(({ queries }) => work(queries)))
       return Math.max(...done)

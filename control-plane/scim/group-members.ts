@@ -11,7 +11,8 @@ import type { Actor, Change, Store } from '../store/store.ts'
 import { alterMembershipsIn, membershipsToAlter } from '../tenants/memberships.ts'
 import { tooManyMembers, type GroupDraft } from './group-attributes.ts'
 
-export const MEMBERS_AT_ONCE = 500
+/** Each is up to three rows: who is in it, who was, and that tokens say so no longer. */
+export const MEMBERS_AT_ONCE = 250
 
 type Members = Pick<GroupDraft, 'isWhole' | 'add' | 'take'>
 
@@ -24,7 +25,10 @@ interface Synced {
 export const ofScim = ({ tenantId, name }: ScimGroupRow) =>
   ({ tenantId, group: name, source: 'scim' }) as const
 
-/** Nothing where they are few: then they are a part of the change that they come with. */
+/**
+ * Nothing where they are few: then they are a part of the change that they come with. Of many, who is
+ * named and stays is looked up out here as well; answers who is named and is nobody.
+ */
 export async function syncManyMembers(
   store: Pick<Store, 'read' | 'change'>,
   group: ScimGroupRow,
@@ -32,15 +36,14 @@ export async function syncManyMembers(
   actor: Actor,
   /** Refuses all of them, before any has changed. */
   admit: (memberships: number) => void,
-): Promise<void> {
-  const { add, take } = await wishedIn(store.read, group, members)
-  if (add.length + take.length <= MEMBERS_AT_ONCE) return
+): Promise<readonly string[] | undefined> {
+  const { add, take, skipped } = await wishedIn(store.read, group, members)
+  if (add.length + take.length <= MEMBERS_AT_ONCE) return undefined
   const ofGroup = ofScim(group)
   const { added, taken } = await membershipsToAlter(store.read, ofGroup, { add, take })
-  if (added.length + taken.length <= MEMBERS_AT_ONCE) return
   const before = await countMembersOf(store.read, ofGroup)
   if (before + added.length - taken.length > LIMITS.scimMembersPerGroupMax) throw tooManyMembers()
-  admit(added.length + taken.length)
+  if (added.length + taken.length > 0) admit(added.length + taken.length)
   const all = [
     ...taken.map((userId) => ({ userId, isIn: false })),
     ...added.map((userId) => ({ userId, isIn: true })),
@@ -58,6 +61,18 @@ export async function syncManyMembers(
     const altered = await alterMembershipsIn(change, ofGroup, wished)
     await note(change, group, { ...altered, skipped: [] }, actor)
   })
+  return skipped
+}
+
+/** Who is named by a provider and is nobody here. */
+export async function noteSkipped(
+  change: Change,
+  group: ScimGroupRow,
+  skipped: readonly string[],
+  actor: Actor,
+): Promise<readonly string[]> {
+  await note(change, group, { added: [], taken: [], skipped }, actor)
+  return skipped.slice(0, LIMITS.scimNamedMax).map((id) => `member ${id.slice(0, 60)}`)
 }
 
 export async function syncMembers(
@@ -75,12 +90,9 @@ export async function syncMembers(
   const { added, taken } = await alterMembershipsIn(change, ofScim(group), wished)
   if ((await countMembersOf(queries, ofScim(group))) > LIMITS.scimMembersPerGroupMax)
     throw tooManyMembers()
-  await note(change, group, { added, taken, skipped }, actor)
-  const named = skipped.slice(0, LIMITS.scimNamedMax)
-  return {
-    changed: added.length + taken.length,
-    ignored: named.map((id) => `member ${id.slice(0, 60)}`),
-  }
+  await note(change, group, { added, taken, skipped: [] }, actor)
+  const ignored = await noteSkipped(change, group, skipped, actor)
+  return { changed: added.length + taken.length, ignored }
 }
 
 async function wishedIn(queries: Queries, group: ScimGroupRow, { isWhole, add, take }: Members) {

@@ -31,7 +31,13 @@ import { requireTenant } from '../store/queries/tenants.ts'
 import type { Actor, Change, Store } from '../store/store.ts'
 import { isSpokenOf } from '../tenants/access-rules.ts'
 import { groupDraft, writeGroup, writeGroupPath, type GroupDraft } from './group-attributes.ts'
-import { MEMBERS_AT_ONCE, ofScim, syncManyMembers, syncMembers } from './group-members.ts'
+import {
+  MEMBERS_AT_ONCE,
+  noteSkipped,
+  ofScim,
+  syncManyMembers,
+  syncMembers,
+} from './group-members.ts'
 import type { Operation } from './patch-operations.ts'
 import { ScimError } from './scim-error.ts'
 import { withoutTrailing } from '../../shared/trailing.ts'
@@ -75,7 +81,7 @@ export function createScimGroups({
     const known = await requireGroup(store.read, tenantId, groupId)
     const asked = groupDraft(known)
     work(asked)
-    await syncMany(known, asked, actor)
+    const many = await syncMany(known, asked, actor)
     return store.change(async (change) => {
       const before = await requireGroup(change.queries, tenantId, groupId)
       const draft = groupDraft(before)
@@ -83,7 +89,9 @@ export function createScimGroups({
       const { displayName, externalId } = draft
       const row = { ...before, displayName, displayKey: fold(displayName), externalId }
       const isOther = JSON.stringify(row) !== JSON.stringify(before)
-      const skipped = await sync(change, before, draft, actor)
+      const skipped = many
+        ? await noteSkipped(change, before, many, actor)
+        : await sync(change, before, draft, actor)
       const group = isOther ? { ...row, updatedAt: change.nowMs } : row
       if (isOther) {
         await updateScimGroup(change.queries, group)

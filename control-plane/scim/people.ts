@@ -11,7 +11,7 @@ import {
   type Alongside,
   type UserPatch,
 } from '../accounts/user-changes.ts'
-import { removeUserIn } from '../accounts/user-removal.ts'
+import { removeUser } from '../accounts/user-removal.ts'
 import { createFairSemaphore } from '../concurrency/fair-semaphore.ts'
 import { Refusal } from '../../shared/errors.ts'
 import type { Enforced } from '../store/enforced.ts'
@@ -185,10 +185,9 @@ export function createScimPeople({ store, tellChanged }: PeopleWorld) {
 
     /** With their sessions, as if an operator had deleted them. */
     async remove({ token: { tenantId }, actor }: Asking, userId: string): Promise<Enforced> {
-      const ended = await store.change(async (change) => {
-        await requirePerson(change.queries, tenantId, userId)
-        return removeUserIn(change, tenantId, userId, actor)
-      })
+      const ended = await removeUser(store, { tenantId, userId }, actor, ({ queries }) =>
+        requirePerson(queries, tenantId, userId),
+      )
       return ended.enforced
     },
   }

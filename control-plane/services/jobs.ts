@@ -4,6 +4,7 @@
  */
 import type { Logger } from 'pino'
 import { SECOND_MS, type Clock } from '../../shared/clock.ts'
+import { LIMITS } from '../../shared/limits.ts'
 import { noTracing, type Tracing } from '../tracing/tracing.ts'
 import { createCoalescingRunner, type CoalescingRunner } from '../concurrency/coalescing-runner.ts'
 
@@ -11,8 +12,8 @@ export type Jobs = ReturnType<typeof createJobs>
 type Prunable = { prune(limit: number): Promise<number> }
 
 const EVERY_MS = 60 * SECOND_MS
-/** So many rows per change, so that no change keeps others waiting for long. */
-const BATCH = 500
+/** So many per change, some of which are several rows, so that none keeps others waiting for long. */
+const BATCH = LIMITS.rowsDeletedAtOnceMax
 
 export function createJobs(
   log: Pick<Logger, 'error'>,

@@ -19,7 +19,7 @@ import {
   insertMember,
   memberCountOf,
   membersAfter,
-  membershipsOf,
+  membersAmong,
   type GroupRow,
   type MemberRow,
 } from '../store/queries/access.ts'
@@ -146,7 +146,7 @@ export function createGroups({ store }: { store: Store }) {
 }
 
 async function isMember(queries: Queries, tenantId: string, group: string, userId: string) {
-  return (await membershipsOf(queries, tenantId, userId)).some((one) => one.group === group)
+  return (await membersAmong(queries, tenantId, group, [userId])).length > 0
 }
 
 /** Its tenant. */

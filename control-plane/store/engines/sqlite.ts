@@ -15,6 +15,7 @@ import { createWriteQueue } from '../precedence.ts'
 import { nextOf } from '../queries/counters.ts'
 import { schema } from '../schema.ts'
 import { cannotWrite } from './cannot-write.ts'
+import { countRows, type CountedRows, type RowsTold } from './counted-rows.ts'
 
 const BUSY_RETRY_MS = 20
 const STATEMENTS_KEPT_MAX = 500
@@ -22,12 +23,18 @@ const STATEMENTS_KEPT_MAX = 500
 const CHANGES_PER_COMMIT_MAX = 64
 const COMMIT_WORK_MS_MAX = 10
 
-export function openSqlite(file: string, busyMsMax: number = LIMITS.storeBusyMsMax): Engine {
-  const writer = connect(file)
+/** `told`: of the rows of each change and statement. */
+export function openSqlite(
+  file: string,
+  busyMsMax: number = LIMITS.storeBusyMsMax,
+  told?: RowsTold,
+): Engine {
+  const rows = told && countRows(told)
+  const writer = connect(file, rows)
   migrate(writer)
   // SQLite would wait on this thread, and everything with it: `begin` waits instead.
   writer.pragma('busy_timeout = 0')
-  const readerConnection = connect(file)
+  const readerConnection = connect(file, rows)
   readerConnection.pragma('query_only = ON')
   const writerQueries = drizzle(writer, { schema }) as unknown as Queries
   const queue = createWriteQueue({
@@ -83,7 +90,8 @@ export function openSqlite(file: string, busyMsMax: number = LIMITS.storeBusyMsM
   const transaction: Engine['transaction'] = (work) => {
     // what was asked for before is carried out; whoever goes on and on ends here
     if (isClosed) return Promise.reject(new Error('the store is closed'))
-    return queue.enter(() => alone(work))
+    const counted = rows?.ofChange(work) ?? work
+    return queue.enter(() => alone(counted))
   }
 
   return {
@@ -117,23 +125,24 @@ const numbers: Numbers = {
   },
 }
 
-function connect(file: string) {
+function connect(file: string, rows?: CountedRows) {
   const connection = new Database(file, { timeout: LIMITS.storeBusyMsMax })
   connection.pragma('journal_mode = WAL')
   connection.pragma('synchronous = FULL') // only FULL keeps an acknowledged commit through power loss
   connection.pragma('foreign_keys = ON')
-  keepStatements(connection)
+  keepStatements(connection, rows)
   return connection
 }
 
 /** Compiling costs more than running: drizzle asks for the same few hundred texts again and again. */
-function keepStatements(connection: Database.Database) {
+function keepStatements(connection: Database.Database, rows?: CountedRows) {
   const compiled = new LRUCache<string, Database.Statement>({ max: STATEMENTS_KEPT_MAX })
   const compile = connection.prepare.bind(connection)
   const prepare = (source: string): Database.Statement => {
     const known = compiled.get(source)
     if (known === undefined) {
       const statement = compile(source)
+      rows?.of(statement)
       compiled.set(source, statement)
       return statement
     }

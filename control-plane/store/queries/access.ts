@@ -6,6 +6,7 @@ import { endMemberships } from './access-history.ts'
 import {
   allBy,
   deleteBy,
+  firstBy,
   findBy,
   inParts,
   insertInto,
@@ -50,6 +51,7 @@ export const insertMember = insertInto(members)
 export const findMember = findBy(members, 'tenantId', 'group', 'userId', 'source')
 export const deleteMembershipsOf = deleteBy(members, 'tenantId', 'userId')
 export const membershipsOf = allBy(members, ['tenantId', 'userId'])
+export const someMembershipsBy = firstBy(members, ['tenantId', 'userId', 'source'])
 
 /** In the order of their ids, each once for each source. */
 export async function membersAfter(

@@ -1,7 +1,10 @@
 import { and, desc, eq, gt, inArray, or } from '../drizzle.ts'
+import { LIMITS } from '../../../shared/limits.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../engine.ts'
 import { deleteBefore, deleteBy, firstBy, insertInto, updateBy } from '../statements.ts'
+
+const SURPLUS_AT_ONCE = 100
 
 const table = schema.knownDevices
 export type KnownDeviceRow = typeof table.$inferSelect
@@ -43,7 +46,22 @@ export async function cookieHashesAmong(
   return (await Promise.all(found)).flat()
 }
 
-export const insertKnownDevice = insertInto(table)
+const insert = insertInto(table)
+
+/** Those that were used last stay: a password that is changed forgets all of them in one change. */
+export async function insertKnownDevice(queries: Queries, row: KnownDeviceRow): Promise<void> {
+  const { tenantId, userId } = row
+  const surplus = await queries
+    .select({ deviceId: table.deviceId })
+    .from(table)
+    .where(isOf(tenantId, userId))
+    .orderBy(desc(table.lastSeenAt))
+    .limit(SURPLUS_AT_ONCE)
+    .offset(LIMITS.knownDevicesPerPersonMax - 1)
+  const deviceIds = surplus.map(({ deviceId }) => deviceId)
+  if (deviceIds.length > 0) await queries.delete(table).where(inArray(table.deviceId, deviceIds))
+  await insert(queries, row)
+}
 
 export const updateKnownDevice = updateBy(table, 'deviceId')
 

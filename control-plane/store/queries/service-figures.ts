@@ -172,8 +172,9 @@ export async function deleteServiceFiguresBefore(
   queries: Queries,
   step: FigureStep,
   beforeMs: number,
-): Promise<void> {
-  await queries.delete(table).where(and(eq(table.step, step), lt(table.at, beforeMs)))
+  limit: number,
+): Promise<number> {
+  return deleteSome(queries, table, and(eq(table.step, step), lt(table.at, beforeMs)), limit)
 }
 
 /** Nobody looks further back than at the hour, or the day, before. */

@@ -9,6 +9,8 @@ import Database from 'better-sqlite3'
 import { apiEndpoints } from '../../../control-plane/api/endpoints.ts'
 import type { Caller, Declaration } from '../../../control-plane/api/endpoint.ts'
 import type { AiSettings } from '../../../control-plane/analysis/provider.ts'
+import type { RowsTold } from '../../../control-plane/store/engines/counted-rows.ts'
+import { openSqlite } from '../../../control-plane/store/engines/sqlite.ts'
 import { upsertAddressBlock } from '../../../control-plane/store/queries/attempts.ts'
 import { insertIdentity } from '../../../control-plane/store/queries/connections.ts'
 import { createRateLimits } from '../../../shared/rate-limits.ts'
@@ -36,7 +38,13 @@ const GUIDE = {
   warnings: [],
 } satisfies Parameters<Awaited<ReturnType<typeof startApi>>['services']['guides']['keep']>[2]
 
-export async function prepareWorld(t: Teardown) {
+interface Size {
+  /** Writes into the prepared database what is there besides. */
+  readonly fill: (file: string, prepared: Prepared, nowMs: number) => void
+  readonly told: RowsTold
+}
+
+export async function prepareWorld(t: Teardown, size?: Size) {
   const masterKey = randomBytes(32)
   const folder = temporaryFolder(t)
   const file = join(folder, 'prepared.db')
@@ -110,6 +118,7 @@ export async function prepareWorld(t: Teardown) {
     certificate: { certificate_pem: ACME.certificatePem, private_key_pem: ACME.privateKeyPem },
     tenants,
   }
+  size?.fill(file, prepared, nowMs)
   const ai = await startAiProvider(t)
   ai.says({ framework: 'express', summary: 'A start.', edits: [], notes: [], warnings: [] })
   let copies = 0
@@ -118,7 +127,7 @@ export async function prepareWorld(t: Teardown) {
     async copy(t: Teardown) {
       const own = join(folder, `copy-${copies++}.db`)
       copyFileSync(file, own)
-      return startCopy(t, own, masterKey, prepared, ai.settings())
+      return startCopy(t, own, { masterKey, prepared, ai: ai.settings(), told: size?.told })
     },
   }
 }
@@ -139,15 +148,17 @@ function lookInto(t: Teardown, file: string) {
   }
 }
 
-async function startCopy(
-  t: Teardown,
-  file: string,
-  masterKey: Buffer,
-  prepared: Prepared,
-  ai: AiSettings,
-) {
+interface Copying {
+  readonly masterKey: Buffer
+  readonly prepared: Prepared
+  readonly ai: AiSettings
+  readonly told: RowsTold | undefined
+}
+
+async function startCopy(t: Teardown, file: string, { masterKey, prepared, ai, told }: Copying) {
   const clock = movableClock()
-  const api = await startApi(t, { file, masterKey, clock, edgeUrlFor: nowhere, ai })
+  const engine = told && { engine: openSqlite(file, undefined, told) }
+  const api = await startApi(t, { file, masterKey, clock, edgeUrlFor: nowhere, ai, ...engine })
   let looking: ReturnType<typeof lookInto> | undefined
   const look = () => (looking ??= lookInto(t, file))
   let known = { version: undefined as unknown, rows: '' }
