@@ -50,7 +50,8 @@ type Metrics = ReturnType<typeof createMetrics>
 type ReplacedKeys = Readonly<Record<'operator' | 'fleet', LiveKey>>
 
 export function createMetrics(world: MetricsWorld, keys?: ReplacedKeys) {
-  const { store, dispatcher, budgets, analysis, sessions, fleet, jobs, signInMail, signUpMail } = world
+  const { store, dispatcher, budgets, analysis, sessions, fleet, jobs, signInMail, signUpMail } =
+    world
   const registry = new Registry()
   const registers = [registry]
   const gauge = (name: string, help: string) =>
@@ -190,7 +191,8 @@ export function createMetrics(world: MetricsWorld, keys?: ReplacedKeys) {
     for (const [result, count] of Object.entries(signInMail.counts()))
       signInMails.inc({ result }, count)
     signUps.reset()
-    for (const [result, count] of Object.entries(signUpMail.counts())) signUps.inc({ result }, count)
+    for (const [result, count] of Object.entries(signUpMail.counts()))
+      signUps.inc({ result }, count)
     begun.reset()
     begun.inc(sessions.recorded())
   }

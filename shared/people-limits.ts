@@ -42,7 +42,7 @@ export const PEOPLE_LIMITS = {
   /** Email domains that a tenant opens it for. */
   signUpDomainsMax: 50,
   /** People of a tenant who wait for an administrator, and how long each of them does. */
-  signUpsWaitingMax: 1000,
+  signUpsWaitingMax: 500,
   signUpKeptMs: 30 * 24 * 3600 * 1000,
   /** Mails that one client asks for, which may be an office; and that a tenant sends to strangers. */
   rateSignUpMailsOfClient: { burst: 50, perSecond: 1 / 60 },

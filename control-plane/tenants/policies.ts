@@ -78,7 +78,8 @@ export function createPolicies({ store, clock }: { store: Store; clock: Clock })
         if (changed.length === 0 && known !== undefined) return undefined
         if (isConnectionRequired(name, put) && !(await hasActive(change.queries, tenantId)))
           throw new Refusal('connection_not_active')
-        if (name === 'password') await applySignUp(change, tenantId, put as Policies['password'], actor)
+        if (name === 'password')
+          await applySignUp(change, tenantId, put as Policies['password'], actor)
         const demanded = await demandedIn(change.queries, tenantId)
         await upsertPolicy(change.queries, {
           tenantId,

@@ -8,7 +8,7 @@ import { samlConnectionsOf } from '../../store/queries/saml.ts'
 import type { Actor, Change, Store } from '../../store/store.ts'
 import { alterMembershipsIn } from '../../tenants/memberships.ts'
 
-const AT_ONCE = 500
+const AT_ONCE = 400
 
 export async function takeUnmapped(store: Store, tenantId: string, actor: Actor): Promise<void> {
   const held = new Set(await connectedGroups(store.read, tenantId))

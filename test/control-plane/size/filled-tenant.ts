@@ -254,6 +254,7 @@ export const FILLINGS: Readonly<Record<keyof Schema, Filling>> = {
     facts: FACTS,
   })),
   addressBlocks: many((_, { nowMs }) => ({ blockedUntil: nowMs + HOUR_MS })),
+  signUps: some(LIMITS.signUpsWaitingMax, (_, { nowMs }) => ({ expiresAt: nowMs + 30 * DAY_MS })),
   factors: some(MANY, (at, world) => ({
     ...adaOr(LIMITS.factorsPerUserMax)(at, world),
     kind: 'totp',
