@@ -68,7 +68,9 @@ function kibibytesOf(pid: number): Record<string, number> {
     const lines = readFileSync(`/proc/${pid}/smaps_rollup`, 'latin1').matchAll(
       /^(\w+): +(\d+) kB/gm,
     )
-    return Object.fromEntries([...lines].map(([, name, kibibytes]) => [name, Number(kibibytes)]))
+    const named = ([, name = '', kibibytes]: readonly string[]) =>
+      [name, Number(kibibytes)] as const
+    return Object.fromEntries([...lines].map(named))
   } catch {
     return {} // it has just ended
   }

@@ -45,7 +45,7 @@ void t.test('everything acknowledged before it began is there', async (t) => {
   t.match(restored, { code: 0, output: /^Restored from / })
   await there.start()
   const { body } = await there.operator('GET', `${USERS}?limit=200`)
-  const found = (body['items'] as unknown as { username: string }[]).map(({ username }) => username)
+  const found = (body['items'] as { username: string }[]).map(({ username }) => username)
   const has = (name: string) => found.includes(name)
   t.same(
     known.created.filter((name) => !known.removalAsked.includes(name) && !has(name)),
@@ -167,7 +167,10 @@ gateway: { listen: "127.0.0.1:9", control_plane: "http://127.0.0.1:${fleetPort}"
         body: body === undefined ? null : JSON.stringify(body),
       })
       const said = await answer.body.text()
-      return { status: answer.statusCode, body: said === '' ? {} : JSON.parse(said) }
+      return {
+        status: answer.statusCode,
+        body: said === '' ? {} : (JSON.parse(said) as Record<string, unknown>),
+      }
     },
   }
 }

@@ -22,7 +22,7 @@ const look = async (queries: Queries) =>
 /** Of the session that this change has. */
 async function keptBy(queries: Queries): Promise<number> {
   for (let time = 0; time < 3; time++) await look(queries)
-  const [[count] = []] = (await queries.values(KEPT)) as number[][]
+  const [[count] = []] = await queries.values<[number]>(KEPT)
   return count ?? -1
 }
 
