@@ -6,6 +6,7 @@ import { ACTOR } from '../../support/control-plane.ts'
 import type { startConsole } from '../../support/console.ts'
 import { enrolDevice } from '../../support/enrolled-devices.ts'
 import { failSignIns, signIns } from '../../support/sign-ins.ts'
+import { insertSignUp } from '../../../control-plane/store/queries/sign-ups.ts'
 
 type World = Awaited<ReturnType<typeof startConsole>>
 
@@ -104,8 +105,17 @@ export async function fillStore({ services, person }: World): Promise<Record<str
   await services.groups.create('acme', { name: 'finance', description: 'Who pays' }, ACTOR)
   const rule = { path: '/reports', allow: [{ group: 'finance' }] }
   await services.accessRules.put('acme', { networks: {}, rules: [rule] }, ACTOR)
+  const signUpId = 'sup_0123456789abcdef'
+  await services.store.changeOf('acme', ({ queries, nowMs }) =>
+    insertSignUp(queries, {
+      ...{ signUpId, tenantId: 'acme', email: 'new@acme.test', emailKey: 'new@acme.test' },
+      ...{ name: 'New', passwordHash: '', language: 'en', applicationUrl: '', ip: '192.0.2.7' },
+      ...{ provenAt: nowMs, createdAt: nowMs, expiresAt: nowMs + 3_600_000, toldAt: nowMs },
+    }),
+  )
   return {
     tenant_id: 'acme',
+    sign_up_id: signUpId,
     at: '0',
     group: 'finance',
     service_id: serviceId,
@@ -136,6 +146,7 @@ const FREE_TEXTS: Readonly<Record<string, readonly string[]>> = {
   users: ['username', 'email', 'name'],
   sessions: ['ip', 'user_agent', 'end_reason'],
   sign_ins: ['ip', 'user_agent', 'reason'],
+  sign_ups: ['email', 'name', 'ip'],
   audit: ['actor'],
   verification_checks: ['detail', 'next_action'],
   factors: ['name'],
