@@ -48,7 +48,7 @@ const LONGEST = [
 const BY_THEMSELVES = [...TAKES_LONG, 'test/conformance']
 
 /** Of those: one waits there longer for programs and clocks than anything is worked at. */
-const WAITING = ['test/conformance', 'test/flows/one-fleet']
+const WAITING = ['test/flows/one-fleet']
 
 const APART = /^\/\/ apart: \S/m
 const LONG = /^\/\/ long: \S/m
