@@ -114,7 +114,7 @@ t.test('what a machine meets', async (t) => {
     ...hooks('the secret of another', unknown, [ID, `Service-Client-Secret: ${OF_OTHER}`]),
     ...hooks('nobody of that id', unknown, ['Service-Client-Id: svc_00000000000000cc', RIGHT[1]!]),
   ])
-  world.pass(300) // else there were too many wrong ones
+  await world.pass(300) // else there were too many wrong ones
   await runTable(t, world.targets, [
     ...hooks('ended', refused('machine_secret_ended'), [ID, `Service-Client-Secret: ${ENDED}`]),
     ...hooks('with a session', refused('machine_with_session'), RIGHT, { cookie }),
@@ -136,7 +136,7 @@ t.test('what a machine meets', async (t) => {
       },
     },
   ])
-  world.pass(300)
+  await world.pass(300)
   await runTable(t, world.targets, hooks('its end', refused('machine_secret_ended'), RIGHT))
   await world.change({ services: servicesAt(world, true) })
   await runTable(t, world.targets, hooks('disabled', refused('machine_disabled'), RIGHT))

@@ -77,7 +77,7 @@ for (const [name, end] of Object.entries(ENDINGS))
 t.test('an event stream that nobody looks at is idle, a download and a wait are not', async (t) => {
   const world = await startWorld(t, { state: { idle_seconds: SHORT_SECONDS } })
   const opened = await openEverywhere(t, world, world.session({ issuedAgoSeconds: 5 }))
-  world.pass(SHORT_SECONDS + 1)
+  await world.pass(SHORT_SECONDS + 1)
   const streams = opened.filter(({ path }) => path === '/open/stream')
   const others = opened.filter(({ path }) => path !== '/open/stream')
   await allEnd(t, streams)

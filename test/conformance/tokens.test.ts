@@ -131,11 +131,11 @@ t.test('what happened before', async (t) => {
     ),
   ])
   await world.publish([CURRENT, NEXT, LATE])
-  world.pass(11)
+  await world.pass(11)
   await runTable(t, world.targets, step('key-rollover-race', 'a key just published', lateToken))
-  world.pass(-5)
+  await world.pass(-5)
   await runTable(t, world.targets, step('clock-back', 'by five seconds', lateToken))
-  world.pass(-3600)
+  await world.pass(-3600)
   await runTable(t, world.targets, [
     ...step(
       'clock-back',

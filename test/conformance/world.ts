@@ -2,6 +2,7 @@
  * One tenant, one set of keys and one clock, enforced at every target at the same time: by the edge
  * in front of an application, and by the middleware inside it, on every framework.
  */
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { AddressInfo } from 'node:net'
 import { createEnforcement } from '../../control-plane/downloads/sdk-node/enforce/enforcement.ts'
 import { createService } from '../../control-plane/downloads/sdk-node/service.ts'
@@ -57,6 +58,9 @@ const STATE: TenantState = {
 }
 
 export const CURRENT = newSigningKey('current')
+/** How often the wires of an edge look at the clock: gateway/wire/deadlines.ts. */
+const SWEEP_MS = 250
+
 /** Published beside the current one, as while keys are rotated. */
 export const NEXT = newSigningKey('next')
 
@@ -126,9 +130,10 @@ export async function startWorld(t: T, options: WorldOptions = {}) {
       service.revoke(revokedToo)
       await service.acknowledged(instances)
     },
-    /** Time passes for everybody, the service included. */
-    pass(seconds: number) {
+    /** Time passes for everybody, the service included. Whoever comes then comes after every time-out of before. */
+    async pass(seconds: number) {
       clockMs += seconds * 1000
+      await sleep(SWEEP_MS + 1) // or time-outs would begin at the time before
     },
     async publish(keys: readonly SigningKey[]) {
       service.keys.splice(0, Infinity, ...keys)
