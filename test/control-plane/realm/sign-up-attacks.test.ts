@@ -51,11 +51,7 @@ t.test(
     const { world, acme } = await startSignUp(
       t,
       { sign_up: 'approval' },
-      {
-        adapt: ({ signUpMail }) => ({
-          signUpMail: { ...signUpMail, later: () => void begun++ },
-        }),
-      },
+      { adapt: () => ({ behindAnswer: () => void begun++ }) },
     )
     const pageOf = async (email: string) => {
       const { asked, looks } = await askForAccount(world, acme, email)
