@@ -9,10 +9,7 @@ import { atProvider, GRACE, startConnected, startNames, usersOf } from './connec
 
 async function start(t: Test) {
   const names = startNames()
-  const connected = await startConnected(t, {
-    resolveTxt: names.resolveTxt,
-    adapt: ({ signUpMail }) => ({ signUpMail: { ...signUpMail, later: setImmediate } }),
-  })
+  const connected = await startConnected(t, { resolveTxt: names.resolveTxt })
   const { world, tenant, connection } = connected
   await setPolicy(world, 'password', { sign_up: 'approval' })
   const ask = async () => {
