@@ -1,3 +1,4 @@
+// long: fills a tenant whole, and asks everything of it
 /**
  * Whatever size a tenant has, one change holds no more rows than `LIMITS.changeRowsWrittenMax` and
  * `changeRowsReadMax` say: on SQLite everybody else waits for it. Each table of the schema is filled, or
