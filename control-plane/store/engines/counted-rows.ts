@@ -1,6 +1,6 @@
 /**
  * How many rows a change touches, and by whom it was asked for: so a test with a full tenant finds the
- * one that grows with it (`LIMITS.changeRowsWrittenMax`). Nobody counts where nobody is told.
+ * one that grows with it (`changeRowsWrittenMax`, `changeRowsReadMax`). Nobody counts where nobody is told.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type Database from 'better-sqlite3'

@@ -16,7 +16,8 @@ import { nameOf } from '../api/endpoint-calls.ts'
 import { prepareWorld, type EndpointWorld } from '../api/endpoint-world.ts'
 import { patching, personNamed, tokenFor, USER } from '../scim/provider.ts'
 import { countChanges } from './largest-changes.ts'
-import { ATTRIBUTE, fill, FILLINGS, GROUP, MANY, TENANT, userOf } from './filled-tenant.ts'
+import { fill } from './fill.ts'
+import { ATTRIBUTE, FILLINGS, GROUP, MANY, TENANT, userOf } from './filled-tenant.ts'
 
 /** Those whose success takes away what others need have a tenant of their own. */
 const TAKES_AWAY = /^DELETE |\/(?:revocations|device-revocations|suspend|sign-out)$/

@@ -1,19 +1,11 @@
 /**
  * A tenant with all that its limits allow it, or with `MANY` of what they allow in tens of thousands:
- * more than one change may touch. Written in one go, past the store.
+ * more than one change may touch.
  */
-import Database from 'better-sqlite3'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../shared/clock.ts'
 import { LIMITS } from '../../../shared/limits.ts'
-import {
-  getTableColumns,
-  getTableConfig,
-  getTableName,
-  type SQLiteColumn,
-} from '../../../control-plane/store/drizzle.ts'
-import { schema, type Schema } from '../../../control-plane/store/schema.ts'
+import type { Schema } from '../../../control-plane/store/schema.ts'
 import type { SignInFacts } from '../../../control-plane/policy/verdict.ts'
-import type { Prepared } from '../api/endpoint-calls.ts'
 
 /** A change that holds all of them is over the limit. */
 export const MANY = 1.5 * LIMITS.changeRowsWrittenMax
@@ -29,7 +21,7 @@ interface Filler {
 /** A reason why there is nothing to fill. */
 type Filling = Filler | string
 
-interface World {
+export interface World {
   readonly nowMs: number
   readonly ada: string
   readonly connectionId: string
@@ -391,45 +383,3 @@ const FACTS = {
 const sidOf = (at: number) => `sid-fill-${at}`
 const connectorOf = (at: number) => `con-fill-${at}`
 const serviceOf = (at: number) => `svc_fill${at}`
-
-export function fill(file: string, prepared: Prepared, nowMs: number): void {
-  const world: World = { nowMs, ada: prepared.userId, ...prepared }
-  const database = new Database(file)
-  database.pragma('synchronous = OFF')
-  database.pragma('foreign_keys = OFF')
-  database.exec('BEGIN')
-  for (const [key, filling] of Object.entries(FILLINGS)) {
-    if (typeof filling === 'string') continue
-    const table = schema[key as keyof Schema]
-    const columns = Object.entries(getTableColumns(table)) as [string, SQLiteColumn][]
-    const names = columns.map(([, { name }]) => name)
-    const keys = new Set([
-      ...getTableConfig(table).primaryKeys.flatMap((one) => one.columns),
-      ...getTableConfig(table).indexes.flatMap((one) => one.config.columns as SQLiteColumn[]),
-    ])
-    const insert = database.prepare(
-      `INSERT INTO ${getTableName(table)} (${names.join()}) VALUES (${names.map(() => '?').join()})`,
-    )
-    for (let at = 0; at < filling.rows; at++) {
-      const given = filling.row?.(at, world) ?? {}
-      insert.run(
-        columns.map(([name, column]) => {
-          const isNeeded = column.notNull || keys.has(column)
-          const value =
-            name in given ? given[name] : isNeeded ? madeUp(name, column, at, world) : null
-          return value === null ? null : (column.mapToDriverValue(value) as never)
-        }),
-      )
-    }
-  }
-  database.exec('COMMIT')
-  database.close()
-}
-
-function madeUp(name: string, column: SQLiteColumn, at: number, { nowMs }: World): unknown {
-  if (name === 'tenantId') return TENANT
-  const kind = column.getSQLType()
-  if (kind === 'bigint') return false
-  if (kind === 'integer') return name.endsWith('At') ? nowMs - MINUTE_MS : 0
-  return `${name}-${at}`
-}
