@@ -12,10 +12,8 @@ const ADA = { username: 'ada', email: 'ada@acme.example', name: 'Ada', password:
 t.test(
   'nobody comes in from the first slice on, and a removal that is cut off goes on',
   async (t) => {
-    const { store, tenants, users, sessions, clock } = {
-      ...(await startServices(t)),
-      clock: { nowMs: () => Date.now() },
-    }
+    const clock = movableClock()
+    const { store, tenants, users, sessions } = await startServices(t, { clock })
     await tenants.create(tenantNamed('acme'), ACTOR)
     const [ada, bob] = [
       await users.create('acme', ADA, ACTOR),
