@@ -5,7 +5,7 @@ import { insertKnownDevice } from '../../../control-plane/store/queries/devices.
 import { schema } from '../../../control-plane/store/schema.ts'
 import type { Store } from '../../../control-plane/store/store.ts'
 import { LIMITS } from '../../../shared/limits.ts'
-import { ACTOR, startServices, tenantNamed } from '../../support/control-plane.ts'
+import { ACTOR, movableClock, startServices, tenantNamed } from '../../support/control-plane.ts'
 
 const ADA = { username: 'ada', email: 'ada@acme.example', name: 'Ada', password: 'long enough' }
 
