@@ -112,6 +112,7 @@ export function admit(
     // Behind the same line it has spoken before it was asked.
     const left = lines.stop()
     socket.on('data', hearEarly)
+    clearTimeout(deadline) // it was in time, however long we take
     giveUpTurn = world.turns.add(() => judge(hello, left))
   }
 
@@ -121,7 +122,9 @@ export function admit(
     // Who is unknown and who signs with another key are told the same.
     if (key === undefined) return refuse('unknown', hello)
     if (!isProven(hello, key)) return refuse('unknown', hello, 'signature')
-    if (left.length > 0) return cutOff('unasked', claimOf(hello))
+    // what carries requests says nothing before it is asked, or it would pass for an answer
+    const isUnasked = left.length > 0 || (hello.kind === 'data' && early.length > 0)
+    if (isUnasked) return cutOff('unasked', claimOf(hello))
     leave()
     onAdmitted(hello)
     for (const chunk of early) socket.emit('data', chunk)

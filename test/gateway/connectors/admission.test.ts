@@ -1,5 +1,6 @@
 /** The one line that each end says first, however it is cut; without TLS around it. */
 import { duplexPair } from 'node:stream'
+import { mock } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
 import { admit } from '../../../gateway/connectors/admission.ts'
@@ -21,7 +22,7 @@ const exporting = { exportKeyingMaterial: () => Buffer.alloc(32, 'x') }
 const turns = new Turns()
 
 /** Somebody who has been told who we are. */
-async function knock(its: Pick<Turns, 'add'> = turns) {
+async function knock(its: Pick<Turns, 'add'> = turns, kind: ConnectorHello['kind'] = 'control') {
   const [ours, theirs] = duplexPair()
   const socket = Object.assign(ours, exporting, { destroySoon: () => ours.destroy() })
   const admitted: unknown[] = []
@@ -47,7 +48,7 @@ async function knock(its: Pick<Turns, 'add'> = turns) {
     tenant_id: TENANT,
     connector_id: 'con_1',
     key_id: 'k1',
-    kind: 'control',
+    kind,
     version: 1,
     program: '0.0.0',
   }
@@ -158,5 +159,38 @@ t.test(
     void flooding.say(Buffer.alloc(LIMITS.connectorHandshakeBytesMax + 1, 'x'))
     await flooding.gone
     t.same([flooding.admitted, flooding.refused], [[], ['malformed']])
+  },
+)
+
+/** Whose turn comes when the test says so. */
+function heldTurn() {
+  const held: (() => void)[] = []
+  const add = (work: () => void) => {
+    held.push(work)
+    return () => {}
+  }
+  return { add, come: () => held.shift()?.() }
+}
+
+t.test('whoever waits for its turn was in time', async (t) => {
+  mock.timers.enable({ apis: ['setTimeout'] })
+  t.teardown(() => mock.timers.reset())
+  const held = heldTurn()
+  const knocking = await knock(held)
+  await knocking.say(knocking.line)
+  mock.timers.tick(LIMITS.connectorHandshakeMsMax + 1)
+  held.come()
+  t.same([knocking.admitted.length, knocking.refused], [1, []])
+})
+
+t.test(
+  'what carries requests says nothing meanwhile, or it would pass for an answer',
+  async (t) => {
+    const held = heldTurn()
+    const knocking = await knock(held, 'data')
+    await knocking.say(knocking.line)
+    await knocking.say(Buffer.from('{"say":"opened"}\n'))
+    held.come()
+    t.same([knocking.admitted, knocking.refused], [[], ['unasked']])
   },
 )
