@@ -152,15 +152,6 @@ export function requestBy(random: Random, session: () => string): string {
 }
 
 const CASES_AT_A_TIME = 40
-/** Longer than between two sweeps of an edge, which sees it then. */
-const SWEPT_MS = 600
-
-/** So that wrong credentials of machines are never too many: where nothing is under way, or it would be late. */
-async function passTime(world: World): Promise<void> {
-  world.pass(120)
-  await new Promise((resolve) => setTimeout(resolve, SWEPT_MS))
-}
-
 function firstOf<Item, Found>(items: readonly Item[], find: (item: Item) => Found | undefined) {
   for (const item of items) {
     const found = find(item)
@@ -178,7 +169,8 @@ export async function fuzzEdges(t: Teardown, until: Until): Promise<EdgeFuzzRepo
   const report: EdgeFuzzReport = { cases: 0, outcomes: {}, disagreements: [] }
   const endMs = performance.now() + durationMs
   for (let at = seed; report.cases < cases && performance.now() < endMs; at++) {
-    if (report.cases % CASES_AT_A_TIME === CASES_AT_A_TIME - 1) await passTime(world)
+    // so that wrong credentials of machines are never too many
+    if (report.cases % CASES_AT_A_TIME === CASES_AT_A_TIME - 1) await world.pass(120)
     const random = mutator(at)
     let sids = 0
     const session = () => world.session({ sid: `sid-${at}-${++sids}`, sub: `ada-${sids}` })
