@@ -146,7 +146,7 @@ export async function isReachedByMail(queries: Queries, user: User): Promise<boo
   return (await identitiesOfPerson(queries, tenantId, userId)).length === 0
 }
 
-export async function isOfConnectedDomain(queries: Queries, tenantId: string, emailKey: string) {
+async function isOfConnectedDomain(queries: Queries, tenantId: string, emailKey: string) {
   const domain = domainOfAddress(emailKey)
   const home = domain && (await connectionOfDomain(queries, tenantId, domain))
   if (home === undefined) return false

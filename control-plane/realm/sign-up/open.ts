@@ -3,10 +3,10 @@ import { domainOfAddress, readDomain } from '../../connections/email-domain.ts'
 import { isSignUpOpen } from '../../policy/password.ts'
 import type { Policies } from '../../policy/policies.ts'
 import type { Queries } from '../../store/engine.ts'
+import { connectionOfDomain } from '../../store/queries/connection-domains.ts'
 import { findUserDirectory } from '../../store/queries/user-directories.ts'
 import { CONSOLE_REALM } from '../../store/reserved.ts'
 import { policiesIn } from '../../tenants/policies.ts'
-import { isOfConnectedDomain } from '../sign-in/sign-in-mail.ts'
 
 /** undefined: they do not. Where a tenant's own database says who its people are, nobody else does. */
 export async function signUpIn(
@@ -30,7 +30,12 @@ export function isDomainAllowed(
   return allowed.some((one) => readDomain(one) === domain)
 }
 
-/** Whose domain a connection has come in by that. */
+/** Its people come in by that connection, or while it rests not at all: their passwords would outlive the rest. */
+export async function isDomainConnected(queries: Queries, tenantId: string, email: string) {
+  const domain = domainOfAddress(email)
+  return domain !== undefined && (await connectionOfDomain(queries, tenantId, domain)) !== undefined
+}
+
 export async function mayHaveAccount(
   queries: Queries,
   tenantId: string,
@@ -38,5 +43,5 @@ export async function mayHaveAccount(
 ): Promise<boolean> {
   const open = await signUpIn(queries, tenantId)
   if (open === undefined || !isDomainAllowed(open, email)) return false
-  return !(await isOfConnectedDomain(queries, tenantId, emailKey))
+  return !(await isDomainConnected(queries, tenantId, emailKey))
 }

@@ -44,7 +44,7 @@ import type { MailOutcome } from '../sign-in/outcome.ts'
 import { unlessTooOften } from '../sign-in/person-rate.ts'
 import { mailGuesses, type ShownOfMail } from '../sign-in/shown-mail.ts'
 import type { Realm, RealmContext, RealmWorld } from '../world.ts'
-import { isDomainAllowed, mayHaveAccount, signUpIn } from './open.ts'
+import { isDomainAllowed, isDomainConnected, mayHaveAccount, signUpIn } from './open.ts'
 import { createSignedUp } from './sign-ups.ts'
 
 /** `refused`: not with this address. `taken`: told only to who has shown that they read its mail. */
@@ -98,7 +98,8 @@ export function signUpSteps(realm: Realm, world: RealmWorld) {
     const open = await openFor(ctx, signIn)
     if (open === undefined) return { kind: 'mail_off' }
     if (!isEmailAddress(email)) return { kind: 'address_wrong' }
-    if (!isDomainAllowed(open, email)) return { kind: 'address_refused' }
+    if (!isDomainAllowed(open, email) || (await isDomainConnected(store.read, tenantId, email)))
+      return { kind: 'address_refused' }
     return askForMail(ctx, signIn, {
       ...{ login: email, kept: SIGN_UP_MAILED },
       rateOfClient: { kind: 'sign-up mails of client', rate: LIMITS.rateSignUpMailsOfClient },

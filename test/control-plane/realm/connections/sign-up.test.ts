@@ -38,6 +38,20 @@ t.test('an address of a domain that a connection has leads to its provider', asy
   t.same(world.sentMails, [])
 })
 
+t.test('while the connection of a domain rests, nobody makes an account with it', async (t) => {
+  const { world, connection, ask, prove } = await start(t)
+  const before = await ask()
+  await before.confirm()
+  await prove()
+  await world.connections.deactivate('acme', connection.connectionId, ACTOR)
+  t.equal((await before.post(DETAILS)).response.status, 422)
+  t.same(await waitingOf(world), [])
+  const mails = world.sentMails.length
+  const { sent } = await ask()
+  t.equal(sent.status, 422)
+  t.equal(world.sentMails.length, mails)
+})
+
 t.test('a domain that is connected meanwhile: neither finished nor approved', async (t) => {
   const { world, ask, prove } = await start(t)
   const first = await ask()
