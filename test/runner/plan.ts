@@ -47,9 +47,6 @@ const LONGEST = [
 /** Rooms with programs of their own, which their files share. */
 const BY_THEMSELVES = [...TAKES_LONG, 'test/conformance']
 
-/** Of those: one waits there longer for programs and clocks than anything is worked at. */
-const WAITING = ['test/flows/one-fleet']
-
 const APART = /^\/\/ apart: \S/m
 const LONG = /^\/\/ long: \S/m
 const WAITS = /^\/\/ waits: \S/m
@@ -72,7 +69,7 @@ export function planned(root: string, part: Part, asked: readonly string[] = [])
     else rooms.set(roomOf(file), [...(rooms.get(roomOf(file)) ?? []), file])
   }
   const shared = [...rooms].flatMap(([name, files]) =>
-    inParts(name, files).map((files) => ({ name, files, isWaiting: WAITING.includes(name) })),
+    inParts(name, files).map((files) => ({ name, files, isWaiting: false })),
   )
   return [...alone, ...shared].sort((one, other) => rank(one) - rank(other))
 }

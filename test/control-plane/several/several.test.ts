@@ -1,5 +1,4 @@
 // apart: all of its process has another database
-// waits: for leases, and for each other's answers
 /** Several control planes on one Postgres: what one of them holds, all of them hold. */
 import t from 'tap'
 
