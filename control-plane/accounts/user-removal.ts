@@ -40,16 +40,16 @@ export async function removeUser(
     await requireIt(change)
     const user = await findUser(queries, tenantId, userId)
     if (user === undefined) throw new Refusal('user_not_found')
-    const isMore = !(await deleteSomeOfPerson(queries, { tenantId, userId }))
-    if (isMore && !user.isDisabled)
+    // whoever loses a group or an attribute, and stays, might come in where they could not before
+    if (await deleteSomeOfPerson(queries, { tenantId, userId }))
+      return removeUserIn(change, tenantId, userId, actor)
+    if (!user.isDisabled)
       await patchUserIn(change, { tenantId, userId, actor, patch: { isDisabled: true } })
-    return isMore
+    return undefined
   }
-  while (await store.change(takeSome));
-  return store.change(async (change) => {
-    await requireIt(change)
-    return removeUserIn(change, tenantId, userId, actor)
-  })
+  let ended: RevocationResult | undefined
+  while (ended === undefined) ended = await store.change(takeSome)
+  return ended
 }
 
 /** Part of other changes as well: with the last role in the console the account goes. */

@@ -168,21 +168,18 @@ export function createConnections({ store, vault }: { store: Store; vault: Vault
         const before = await requireConnection(queries, tenantId, connectionId)
         await requireAnotherWay(queries, before)
         const isMore = await takeSome(change)
-        // nobody is taken for somebody new meanwhile, and who is interrupted removes it again
-        const closed = { state: 'draft', testedAt: null, updatedAt: nowMs } as const
-        if (isMore) await updateConnection(queries, tenantId, connectionId, closed)
+        if (isMore) {
+          // nobody is taken for somebody new meanwhile, and who is interrupted removes it again
+          const closed = { state: 'draft', testedAt: null, updatedAt: nowMs } as const
+          await updateConnection(queries, tenantId, connectionId, closed)
+        } else {
+          await deleteConnection(queries, tenantId, connectionId)
+          const content = { connection_id: connectionId }
+          await change.audit(actor, { action: 'connection.removed', tenantId, content })
+        }
         return isMore
       }
       while (await store.change(close));
-      await store.change(async (change) => {
-        const { queries } = change
-        const before = await requireConnection(queries, tenantId, connectionId)
-        await requireAnotherWay(queries, before)
-        while (await takeSome(change)); // whoever has come meanwhile
-        await deleteConnection(queries, tenantId, connectionId)
-        const content = { connection_id: connectionId }
-        await change.audit(actor, { action: 'connection.removed', tenantId, content })
-      })
       await takeUnmapped(store, tenantId, actor)
       await takeUnmappedAttributes(store, tenantId, actor)
     },

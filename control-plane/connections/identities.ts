@@ -1,5 +1,6 @@
 /** By which accounts at providers a person signs in; an administrator may take each away. */
 import { Refusal } from '../../shared/errors.ts'
+import { LIMITS } from '../../shared/limits.ts'
 import { revokeIn, type RevocationResult } from '../sessions/revocations.ts'
 import {
   connectionsOf,
@@ -7,6 +8,7 @@ import {
   identitiesOfPerson,
 } from '../store/queries/connections.ts'
 import { someMembershipsBy } from '../store/queries/access.ts'
+import type { Queries } from '../store/engine.ts'
 import type { Actor, Change, Store } from '../store/store.ts'
 import { alterMembershipsIn } from '../tenants/memberships.ts'
 import { alterAttributesIn } from '../tenants/person-attributes.ts'
@@ -34,8 +36,8 @@ export function createIdentities({ store }: { store: Store }) {
 
     /**
      * Nobody comes in by it any more, and whoever has is out: which sessions those are is not known. The
-     * groups that a provider has said may be thousands, and go some at a time ahead of it: whoever is
-     * interrupted removes it again.
+     * groups that a provider has said may be thousands, and go some at a time behind it: whoever is
+     * interrupted removes it again, while some are left that no connection says.
      */
     async remove(
       tenantId: string,
@@ -43,28 +45,34 @@ export function createIdentities({ store }: { store: Store }) {
       connectionId: string,
       actor: Actor,
     ): Promise<RevocationResult> {
-      const takeSome = async (change: Change) => {
-        const own = await identitiesOfPerson(change.queries, tenantId, userId)
-        if (!own.some((one) => one.connectionId === connectionId))
+      const { isMore, ended } = await store.change(async (change) => {
+        const { queries } = change
+        const isGone = await deleteIdentityOf(queries, tenantId, connectionId, userId)
+        if (!isGone && !(await hasLeftGroups(queries, tenantId, userId)))
           throw new Refusal('identity_not_found')
-        return takeGroups(change, tenantId, userId, actor)
-      }
-      while (await store.change(takeSome));
-      return store.change(async (change) => {
-        const isGone = await deleteIdentityOf(change.queries, tenantId, connectionId, userId)
-        if (!isGone) throw new Refusal('identity_not_found')
         const content = { user_id: userId, connection_id: connectionId }
-        await change.audit(actor, { action: 'user.disconnected', tenantId, content })
-        while (await takeGroups(change, tenantId, userId, actor)); // which a sign-in has said meanwhile
+        if (isGone) await change.audit(actor, { action: 'user.disconnected', tenantId, content })
+        const isMore = await takeGroups(change, tenantId, userId, actor)
         const said = { attributes: [] } // nothing more by any connection, as with groups
         await alterAttributesIn(change, { tenantId, userId, source: 'connection' }, said, actor)
-        return revokeIn(change, tenantId, { subject: userId }, 'revoked')
+        return { isMore, ended: await revokeIn(change, tenantId, { subject: userId }, 'revoked') }
       })
+      const takeMore = (change: Change) => takeGroups(change, tenantId, userId, actor)
+      // another connection may say some anew meanwhile, as often as they come in by it
+      for (let round = 1; isMore && round < ROUNDS_MAX; round++)
+        if (!(await store.change(takeMore))) break
+      return ended
     },
   }
 }
 
+async function hasLeftGroups(queries: Queries, tenantId: string, userId: string) {
+  if ((await identitiesOfPerson(queries, tenantId, userId)).length > 0) return false
+  return (await someMembershipsBy(queries, tenantId, userId, 'connection', 1)).length > 0
+}
+
 const GROUPS_AT_ONCE = 100
+const ROUNDS_MAX = LIMITS.groupsPerTenantMax / GROUPS_AT_ONCE
 
 /** A connection that they come in by still says anew which those are. Whether there may be more. */
 async function takeGroups(change: Change, tenantId: string, userId: string, actor: Actor) {

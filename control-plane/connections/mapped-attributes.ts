@@ -76,7 +76,7 @@ export async function mappedIn(queries: Queries, tenantId: string): Promise<Read
   return new Set(all.flatMap(({ attributes }) => attributes.map(({ attribute }) => attribute)))
 }
 
-/** False: nobody has it by a connection any more. */
+/** False: nobody has had it by a connection any more. */
 export async function takeSomeAttributes(
   change: Change,
   tenantId: string,
@@ -87,5 +87,6 @@ export async function takeSomeAttributes(
   const userIds = await someWithAttribute(change.queries, { tenantId, name, source }, AT_ONCE)
   if (userIds.length === 0) return false
   await takeAttributeIn(change, { tenantId, name, source }, userIds, actor)
-  return true
+  // who comes behind the last ones has it anew: whoever waited for nobody to have it might wait for ever
+  return userIds.length === AT_ONCE
 }

@@ -132,12 +132,13 @@ export function createEnforcement({ store, clock }: { store: Store; clock: Clock
     const noteUses = async (change: Change, some: readonly UseOfMachine[]) => {
       for (const use of some) await noteUse(change, tenantId, use)
     }
-    // the last ones go together with the rest: of a few it is one change
-    const [ahead, last] = [heeded.slice(0, -EVENTS_PER_CHANGE), heeded.slice(-EVENTS_PER_CHANGE)]
-    await eachOf(tenantId, ahead, (change, some) => enforce(change, tenantId, some))
-    await eachOf(tenantId, uses.slice(0, -EVENTS_PER_CHANGE), noteUses)
     const kept = told.filter((event) => !isUseOfMachine(event))
     const lines = kept.slice(0, -KEPT_PER_CHANGE)
+    // the last ones go together with the rest: of a few it is one change; behind no line of many
+    const ends = lines.length > 0 ? heeded.length : Math.max(0, heeded.length - EVENTS_PER_CHANGE)
+    const [ahead, last] = [heeded.slice(0, ends), heeded.slice(ends)]
+    await eachOf(tenantId, ahead, (change, some) => enforce(change, tenantId, some))
+    await eachOf(tenantId, uses.slice(0, -EVENTS_PER_CHANGE), noteUses)
     await changeInSlices(inTurnOf(tenantId), lines, KEPT_PER_CHANGE, async (change, some) => {
       await requireTenant(change.queries, tenantId)
       await keep(change, tenantId, instance, some)

@@ -48,6 +48,6 @@ t.test('who comes in by a connection goes some in each change', async (t) => {
   t.match(await whole.get('acme', connectionId), between, 'and nobody comes in as somebody new')
   isCut = false
   await connections.remove('acme', connectionId, ACTOR)
-  t.same(gone, [250, 250, 100, 0])
+  t.same(gone, [250, 250, 100])
   await t.rejects(whole.get('acme', connectionId), { code: 'connection_not_found' })
 })
