@@ -10,6 +10,7 @@ import { Refusal } from '../../../shared/errors.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { drizzle } from '../drizzle.ts'
 import type { Engine, Numbers, Queries } from '../engine.ts'
+import { folded } from '../migrations/folded.ts'
 import { migrations } from '../migrations/migrations.ts'
 import { createWriteQueue } from '../precedence.ts'
 import { nextOf } from '../queries/counters.ts'
@@ -170,11 +171,11 @@ function migrate(connection: Database.Database) {
       if (!known.has(name))
         throw new Error(`the database was written by a newer version (it has migration ${name})`)
     const insert = connection.prepare('INSERT INTO migrations VALUES (?, ?)')
-    for (const migration of migrations) {
-      if (applied.has(migration.name)) continue
-      for (const statement of migration.statements) connection.exec(statement)
-      insert.run(migration.name, Date.now())
-    }
+    const missing = migrations.filter(({ name }) => !applied.has(name))
+    const statements =
+      applied.size === 0 ? folded(missing) : missing.flatMap(({ statements }) => statements)
+    for (const statement of statements) connection.exec(statement)
+    for (const { name } of missing) insert.run(name, Date.now())
     connection.exec('COMMIT')
   } catch (error) {
     connection.exec('ROLLBACK')
