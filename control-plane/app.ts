@@ -2,16 +2,14 @@
 import { Hono } from 'hono'
 import { routePath } from 'hono/route'
 import type { CustomFetch } from 'openid-client'
+import { DEVICE_PLATFORMS } from '../shared/device/facts.ts'
 import { createRateLimits } from '../shared/rate-limits.ts'
-import { createRelyingParty } from '../shared/sign-in/relying-party.ts'
 import { answerError, requestIds } from './api/answers.ts'
-import type { ApiEnv } from './http/context.ts'
+import type { ApiContext, ApiEnv } from './http/context.ts'
 import { createCallers } from './api/callers.ts'
 import { mount } from './api/mount.ts'
 import { apiEndpoints } from './api/endpoints.ts'
 import { answerUnknown } from './api/methods.ts'
-import { mountConsole } from './console/mount.ts'
-import { consoleRoutes } from './console/routes.ts'
 import { signpostRoutes } from './console/signpost.ts'
 import { createConsolePages, type ConsolePages } from './console/world.ts'
 import { mailboxKey } from './config.ts'
@@ -30,6 +28,9 @@ interface AppSettings {
   readonly pages?: ConsolePages
 }
 
+/** Pages of the console elsewhere: those who install a device agent are given short addresses. */
+const INSTALL_FILES = DEVICE_PLATFORMS.map((platform) => `/install/${platform}/:tenant_id`)
+
 const overNetwork: CustomFetch = (url, options) => fetch(url, options as RequestInit)
 
 export function createApp(
@@ -41,18 +42,10 @@ export function createApp(
     pages = createConsolePages(services),
   }: AppSettings,
 ) {
-  const { tenants, clients, clock, log, tracing } = services
+  const { tenants, clients, clock } = services
   const rates = createRateLimits(clock)
   const callers = createCallers({ operatorKey, tenants, clients, rates })
-  const app = new Hono<ApiEnv>()
-
-  app.use(requestIds)
-  app.use(async (c, next) => {
-    await next()
-    const route = routePath(c) // of whoever has answered
-    if (!route.endsWith('*')) tracing.note('http.route', route)
-  })
-  app.onError(answerError(log))
+  const app = newApp(services)
   app.notFound(answerUnknown(app))
 
   app.route('/', signpostRoutes(services.baseUrl))
@@ -69,13 +62,31 @@ export function createApp(
     const isLooking = c.req.method === 'GET' || c.req.method === 'HEAD'
     if (!isLooking && c.res.ok && c.res.status !== 201) await services.changesSettled()
   })
-  const relyingParty = createRelyingParty({ fetch: realmFetch, nowMs: () => clock.nowMs() })
-  const consoleWorld = { ...services, ...pages, relyingParty, rates }
-  mountConsole(app, consoleRoutes(consoleWorld), consoleWorld)
+  let opened: Promise<Hono<ApiEnv>> | undefined
+  const consoleApp = () =>
+    (opened ??= import('./console/console.ts').then(({ openConsole }) =>
+      openConsole(newApp(services), { ...services, ...pages, rates }, realmFetch),
+    ))
+  const ofConsole = async (c: ApiContext) => (await consoleApp()).fetch(c.req.raw, c.env)
+  app.all('/console/*', ofConsole)
+  for (const path of INSTALL_FILES) app.get(path, ofConsole)
   mount(app, apiEndpoints({ ...services, rates }), callers)
   app.all(SCIM_PATH, answerScim({ ...services, rates }))
   // who may not ask does not learn what exists
   app.all('/api/v1/operator/*', callers.operator(false), answerUnknown(app))
 
+  return app
+}
+
+/** What all answers have: an id, a route in their trace, and one shape of what went wrong. */
+function newApp({ log, tracing }: Pick<Services, 'log' | 'tracing'>) {
+  const app = new Hono<ApiEnv>()
+  app.use(requestIds)
+  app.use(async (c, next) => {
+    await next()
+    const route = routePath(c) // of whoever has answered
+    if (!route.endsWith('*')) tracing.note('http.route', route)
+  })
+  app.onError(answerError(log))
   return app
 }

@@ -105,7 +105,6 @@ export async function startControlPlane(
   speakTls({ server: fleetServer, certificate: services.fleetCertificate, fleetKey })
   try {
     await services.consoleAccess.ensureRealm()
-    void pages.assets.urls()
     await loadRealm() // before anybody waits to sign in
     const address = await listen(server, settings.listen, 'control_plane.listen')
     const tlsAddress = await own?.listen()
