@@ -1,6 +1,5 @@
 /** One worker put together: what serves requests, without the process around it. */
 import type { Logger } from 'pino'
-import { Agent, fetch } from 'undici'
 import type { Clock } from '../shared/clock.ts'
 import { createMachineUses, USES_TOLD_MS } from '../shared/enforcement/machine-uses.ts'
 import { endedFrom } from '../shared/enforcement/session.ts'
@@ -17,6 +16,7 @@ import type { Edge, RequestContext } from './request/context.ts'
 import { createOpenStreams } from './session/open-streams.ts'
 import { createServiceEndpoints } from './session/endpoints.ts'
 import { createOwnSessions } from './session/own-sessions.ts'
+import { createRealmClient } from './session/realm-client.ts'
 import {
   createGatewayMachines,
   createGatewaySessions,
@@ -65,8 +65,6 @@ function certificateOf(found: HostLookup<CompiledTenant>, host: string) {
 const NO_HOPS = { hopsOpened: 0, hopsFailed: 0, hopsServed: 0 }
 const UNREAD_CLIENT =
   'X-Forwarded-For of a trusted proxy cannot be read, so its client is in no network: have it append an address'
-const REALM_CONNECT_MS = 5000
-const REALM_ANSWER_MS = 10_000
 
 export function createGateway(world: GatewayWorld) {
   const { settings, port, log, clock, lines, door } = world
@@ -161,18 +159,11 @@ export function createGateway(world: GatewayWorld) {
     onHolders: (tenants) => connectors?.holdersAre(tenants),
     onConnectorsHere: (tenants) => connectors?.hereAre(tenants),
   })
-  const dispatcher = new Agent({
-    connect: { timeout: REALM_CONNECT_MS },
-    headersTimeout: REALM_ANSWER_MS,
-    bodyTimeout: REALM_ANSWER_MS,
-  })
-  const relyingParty = createRelyingParty({
-    fetch: (url: string, init: object) => fetch(url, { ...init, dispatcher }),
-    nowMs: () => clock.nowMs(),
-  })
+  const realm = createRealmClient()
+  const relyingParty = createRelyingParty({ fetch: realm.fetch, nowMs: () => clock.nowMs() })
 
   const warnings = seldomWarnings(log, clock)
-  const ownSessions = createOwnSessions({ dispatcher, clock, log: warnings })
+  const ownSessions = createOwnSessions({ realm, clock, log: warnings })
 
   function refuseSession({ tenant, nowSeconds }: RequestContext, sid: string, issued: number) {
     const revoked = { all: 0, subjects: {}, sids: { [sid]: endedFrom(nowSeconds, issued) } }
@@ -323,7 +314,7 @@ export function createGateway(world: GatewayWorld) {
       follower.close()
       await compiler.close()
       runtime.close()
-      await dispatcher.close()
+      await realm.close()
       await traces?.close()
     },
   }

@@ -3,7 +3,6 @@
  * see or end them, never on the way of a request to the application. What takes too long, is too
  * much or comes too often is answered as not to be had.
  */
-import { request, type Dispatcher } from 'undici'
 import * as v from 'valibot'
 import { readBounded } from '../../shared/bounded-text.ts'
 import type { Clock } from '../../shared/clock.ts'
@@ -13,6 +12,7 @@ import { LIMITS } from '../../shared/limits.ts'
 import { createRateLimits } from '../../shared/rate-limits.ts'
 import type { CompiledTenant } from '../tenants/compiled.ts'
 import { reasonOf } from '../../shared/sign-in/service-request.ts'
+import type { RealmClient } from './realm-client.ts'
 
 const Text = v.pipe(v.string(), v.maxLength(LIMITS.userAgentTextMax))
 const Time = v.pipe(v.string(), v.isoTimestamp())
@@ -76,7 +76,7 @@ interface Holder {
 }
 
 interface OwnSessionsWorld {
-  readonly dispatcher: Dispatcher
+  readonly realm: Pick<RealmClient, 'request'>
   readonly clock: Clock
   readonly log: { warn(fields: object, text: string): void }
 }
@@ -85,7 +85,7 @@ const UNAVAILABLE: OwnAnswer = { kind: 'unavailable' }
 
 export type OwnSessions = ReturnType<typeof createOwnSessions>
 
-export function createOwnSessions({ dispatcher, clock, log }: OwnSessionsWorld) {
+export function createOwnSessions({ realm, clock, log }: OwnSessionsWorld) {
   const rates = createRateLimits(clock)
   let asking = 0
 
@@ -100,8 +100,7 @@ export function createOwnSessions({ dispatcher, clock, log }: OwnSessionsWorld) 
     asking++
     try {
       const credentials = Buffer.from(`${client.id}:${client.secret}`).toString('base64')
-      const answer = await request(`${client.issuer}/own-sessions`, {
-        dispatcher,
+      const answer = await realm.request(`${client.issuer}/own-sessions`, {
         method: 'POST',
         headers: {
           authorization: `Basic ${credentials}`,
