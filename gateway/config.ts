@@ -1,6 +1,7 @@
 /** The gateway's settings. With `main.ts` the only place that sees files and environment. */
 import * as files from 'node:fs'
 import { hostname } from 'node:os'
+import { COMPILE_CACHE_FOLDER } from '../shared/compile-cache.ts'
 import { readSettings } from '../shared/config/settings.ts'
 
 export type GatewaySettings = ReturnType<typeof loadGatewaySettings>
@@ -51,6 +52,8 @@ export const workerEnvironment = (fleetKey: string, worker: number) => ({
   SERVICE_GATEWAY_WORKER: String(worker),
   SERVICE_FLEET_KEY: fleetKey,
   SERVICE_FLEET_KEY_FILE: '',
+  // said so early, not even the entrance is compiled anew
+  NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? COMPILE_CACHE_FOLDER,
 })
 
 /** Stable over restarts, as the name of its folder on this machine must be. */

@@ -1,64 +1,6 @@
-/** `npm run gateway -- --config FILE`. One file for both kinds of process, told apart by cluster. */
-import cluster from 'node:cluster'
-import { fstatSync, write } from 'node:fs'
-import { pino, type Logger } from 'pino'
-import { keepCompiledCode, writeCompiledCode } from '../shared/compile-cache.ts'
-import { ConfigError } from '../shared/config/config.ts'
-import { LIMITS } from '../shared/limits.ts'
-import { logOptions, type LogThreshold } from '../shared/log.ts'
-import { loadGatewaySettings } from './config.ts'
-import { createLineWriter, createLogSink, FILE_BATCH_CHARACTERS } from './telemetry/line-writer.ts'
+/** `npm run gateway -- --config FILE`. One file for both kinds of process. */
+import { keepCompiledCode } from '../shared/compile-cache.ts'
 
-/** Beyond so many bytes that nobody reads, lines are dropped. */
-const LOG_BATCH = { minLength: 4096, maxLength: LIMITS.logCharactersHeldMax } as const
-
-try {
-  const args = process.argv.slice(2)
-  const settings = loadGatewaySettings(args)
-  const threshold = { level: settings.logLevel }
-  const log = openLog(threshold)
-  keepCompiledCode()
-  // each kind loads only what it runs: half the time to the first request
-  if (cluster.isPrimary) {
-    const { runPrimary } = await import('./process/primary.ts')
-    writeCompiledCode()
-    const reread = () => loadGatewaySettings(args, false)
-    process.exitCode = await runPrimary(settings, { log, threshold, reread })
-    process.disconnect?.()
-  } else {
-    const { runWorker } = await import('./process/worker.ts')
-    writeCompiledCode()
-    await runWorker(settings, log, openLines(log))
-  }
-} catch (error) {
-  if (!(error instanceof ConfigError)) throw error
-  process.stderr.write(`${error.message}\n`)
-  process.exitCode = 2
-  process.disconnect?.() // or a worker would wait for its primary for ever
-}
-
-function openLog(threshold: LogThreshold) {
-  const isTerminal = process.stdout.isTTY
-  const options = logOptions('gateway', isTerminal, threshold)
-  return isTerminal
-    ? pino(options)
-    : pino(options, pino.destination({ sync: false, periodicFlush: 200, ...LOG_BATCH }))
-}
-
-/** The access log goes to the same place, on a shorter way. */
-function openLines(log: Logger) {
-  const { stdout } = process
-  if (stdout.isTTY) return createLogSink((entry) => log.info(entry))
-  const place = fstatSync(stdout.fd)
-  if (!place.isFIFO() && !place.isSocket())
-    return createLineWriter({
-      write: (text, done) => write(stdout.fd, text, null, 'latin1', done),
-      batchCharacters: FILE_BATCH_CHARACTERS,
-    })
-  // Never waits for the reader, so it needs no other thread; who is gone loses lines, and no more.
-  stdout.on('error', () => {})
-  return createLineWriter({
-    write: (text, done) =>
-      void stdout.write(text, 'latin1', (error) => done(error ?? null, error ? 0 : text.length)),
-  })
-}
+keepCompiledCode() // holds for what is loaded behind it: so next to nothing is loaded before
+const { runProgram } = await import('./program.ts')
+await runProgram(process.argv.slice(2))

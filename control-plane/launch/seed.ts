@@ -42,7 +42,7 @@ export interface SeededDemo {
 const GATEWAY_MS_MAX = 10_000
 /** One more program starts, joins and dials. */
 const CONNECTOR_MS_MAX = 30_000
-const POLL_MS = 200
+const POLL_MS = 50
 
 export async function seedDemo(world: SeedWorld): Promise<SeededDemo> {
   const { operator } = world

@@ -60,6 +60,7 @@ const GATEWAY = [
   ['request.ts'],
   ['gateway.ts'],
   ['process'],
+  ['program.ts'],
   ['main.ts'],
 ]
 
