@@ -1,6 +1,6 @@
 /**
- * Statements that say no more than which columns they go by. Those that read are prepared once for
- * each connection: drizzle puts a text together anew each time, at more than SQLite needs to answer.
+ * Statements that say no more than which columns they go by. They are prepared once for each
+ * connection: drizzle puts a text together anew each time, at more than SQLite needs to answer.
  */
 import { setImmediate as breathe } from 'node:timers/promises'
 import {
@@ -49,16 +49,33 @@ export function preparedBy<Rows>(build: (queries: Queries) => Preparing<Rows>) {
 
 const columnOf = (table: SQLiteTable, name: string) => getTableColumns(table)[name] as SQLiteColumn
 
-const equal = (table: SQLiteTable, names: readonly string[], values: readonly unknown[]) =>
-  and(...names.map((name, place) => eq(columnOf(table, name), values[place])))
+/**
+ * In a prepared statement: the value of this name, written as its column writes it. Null is null for
+ * each of them, as where drizzle is given a value at once.
+ */
+export function given(column: SQLiteColumn, name: string): SQL {
+  const encoder = {
+    mapToDriverValue: (value: unknown) =>
+      value === null ? null : (column.mapToDriverValue(value) as unknown),
+  }
+  return sql`${sql.param(sql.placeholder(name), encoder)}`
+}
+
+/** Each of these columns has the value of its name. */
+const equal = (table: SQLiteTable, names: readonly string[], prefix = '') =>
+  and(
+    ...names.map((name) => eq(columnOf(table, name), given(columnOf(table, name), prefix + name))),
+  )
+
+const named = (names: readonly string[], values: readonly unknown[]) =>
+  Object.fromEntries(names.map((name, place) => [name, values[place]] as const))
 
 function select<Table extends SQLiteTable>(
   table: Table,
   names: readonly string[],
   { order = [], isLimited }: { readonly order?: readonly SQL[]; readonly isLimited: boolean },
 ) {
-  const given = names.map((name) => sql.param(sql.placeholder(name), columnOf(table, name)))
-  const isMeant = equal(table, names, given)
+  const isMeant = equal(table, names)
   const ask = preparedBy<unknown>((queries) => {
     const ordered = queries
       .select()
@@ -68,8 +85,7 @@ function select<Table extends SQLiteTable>(
     return isLimited ? ordered.limit(sql.placeholder('limit')) : ordered
   })
   return async (queries: Queries, values: readonly unknown[]) => {
-    const named = values.map((value, place) => [names[place] ?? 'limit', value] as const)
-    return (await ask(queries, Object.fromEntries(named))) as Row<Table>[]
+    return (await ask(queries, named([...names, 'limit'], values))) as Row<Table>[]
   }
 }
 
@@ -109,33 +125,70 @@ export function deleteBy<Table extends SQLiteTable, const Names extends readonly
   table: Table,
   ...names: Names
 ) {
-  return async (queries: Queries, ...values: Values<Table, Names>): Promise<boolean> => {
-    const areMeant = equal(table, names, values)
-    const gone = await queries
+  const remove = preparedBy<unknown[]>((queries) =>
+    queries
       .delete(table)
-      .where(areMeant)
-      .returning({ one: sql`1` })
-    return gone.length > 0
-  }
+      .where(equal(table, names))
+      .returning({ one: sql`1` }),
+  )
+  return async (queries: Queries, ...values: Values<Table, Names>): Promise<boolean> =>
+    (await remove(queries, named(names, values))).length > 0
 }
+
+/** In front of the names of values that rows are found by, where they may get others. */
+const FOUND_BY = 'by '
 
 /** Answers whether there was a row with these values; it becomes what comes behind them. */
 export function updateBy<Table extends SQLiteTable, const Names extends readonly Name<Table>[]>(
   table: Table,
   ...names: Names
 ) {
+  const isMeant = equal(table, names, FOUND_BY)
+  const keys = names.map((name) => FOUND_BY + name)
+  const updating = (changed: readonly string[]) =>
+    preparedBy<unknown[]>((queries) =>
+      queries
+        .update(table)
+        .set(valuesOf(table, changed) as SQLiteUpdateSetSource<Table>)
+        .where(isMeant)
+        .returning({ one: sql`1` }),
+    )
+  const byNames = new Map<string, ReturnType<typeof updating>>()
   return async (
     queries: Queries,
-    ...given: [...Values<Table, Names>, changes: Partial<Row<Table>>]
+    ...values: [...Values<Table, Names>, changes: Partial<Row<Table>>]
   ): Promise<boolean> => {
-    const set = given.at(-1) as SQLiteUpdateSetSource<Table>
-    const isMeant = equal(table, names, given)
-    const changed = await queries
-      .update(table)
-      .set(set)
-      .where(isMeant)
-      .returning({ one: sql`1` })
-    return changed.length > 0
+    const changes = values.at(-1) as Partial<Row<Table>>
+    const changed = namesIn(table, changes)
+    const update = byNames.getOrInsertComputed(changed.join(), () => updating(changed))
+    return (await update(queries, { ...changes, ...named(keys, values) })).length > 0
+  }
+}
+
+/** The columns of a table for which something is given. */
+const namesIn = (table: SQLiteTable, row: object) =>
+  Object.keys(getTableColumns(table)).filter((name) => Reflect.get(row, name) !== undefined)
+
+const valuesOf = (table: SQLiteTable, names: readonly string[]) =>
+  Object.fromEntries(names.map((name) => [name, given(columnOf(table, name), name)]))
+
+type OnConflict = Parameters<
+  ReturnType<ReturnType<Queries['insert']>['values']>['onConflictDoUpdate']
+>[0]
+
+/** One row; put together once for each set of columns that is given. */
+export function insertingInto<Table extends SQLiteTable>(table: Table, onConflict?: OnConflict) {
+  const inserting = (names: readonly string[]) =>
+    preparedBy<unknown>((queries) => {
+      const values = valuesOf(table, names) as SQLiteInsertValue<SQLiteTable>
+      const insert = queries.insert(table as SQLiteTable).values(values)
+      return onConflict === undefined ? insert : insert.onConflictDoUpdate(onConflict)
+    })
+  const byNames = new Map<string, ReturnType<typeof inserting>>()
+  return async (queries: Queries, row: Table['$inferInsert']): Promise<void> => {
+    const names = namesIn(table, row)
+    const insert = byNames.getOrInsertComputed(names.join(), () => inserting(names))
+    await insert(queries, row)
   }
 }
 
@@ -148,13 +201,11 @@ export function rewriteBy<
   const Key extends Name<Table>,
   const Names extends readonly Name<Table>[],
 >(table: Table, key: Key, ...names: Names) {
-  const given = (name: string) => sql.param(sql.placeholder(name), columnOf(table, name))
-  const set = Object.fromEntries(names.map((name) => [name, sql`${given(name)}`]))
   const rewrite = preparedBy<unknown>((queries) =>
     queries
       .update(table)
-      .set(set as SQLiteUpdateSetSource<Table>)
-      .where(eq(columnOf(table, key), given(key))),
+      .set(valuesOf(table, names) as SQLiteUpdateSetSource<Table>)
+      .where(equal(table, [key])),
   )
   return async (queries: Queries, row: Pick<Row<Table>, Key | Names[number]>): Promise<void> =>
     void (await rewrite(queries, row))
@@ -184,7 +235,8 @@ export async function insertRows<Table extends SQLiteTable>(
 }
 
 export function insertInto<Table extends SQLiteTable>(table: Table) {
-  return async (queries: Queries, row: Row<Table>) => insertRows(queries, table, [row])
+  const insert = insertingInto(table)
+  return (queries: Queries, row: Row<Table>) => insert(queries, row)
 }
 
 /** Where there is a row with the same key, these columns become as they are given. */
@@ -197,11 +249,13 @@ export function upsertInto<Table extends SQLiteTable, const Key extends readonly
   const set = Object.fromEntries(
     changed.map((name) => [name, sql.raw(`excluded.${columnOf(table, name).name}`)]),
   ) as SQLiteUpdateSetSource<Table>
+  const upsert = insertingInto(table, { target, set })
   return async (
     queries: Queries,
-    given: Table['$inferInsert'] | readonly Table['$inferInsert'][],
+    wished: Table['$inferInsert'] | readonly Table['$inferInsert'][],
   ): Promise<void> => {
-    const rows = [given].flat() as Table['$inferInsert'][]
+    const rows = [wished].flat() as Table['$inferInsert'][]
+    if (rows.length === 1) return upsert(queries, rows[0] as Table['$inferInsert'])
     for (let at = 0; at < rows.length; at += ROWS_PER_STATEMENT)
       await queries
         .insert(table)
@@ -232,11 +286,11 @@ export function addTo<Table extends SQLiteTable & { readonly count: SQLiteColumn
   }
   return async (queries: Queries, rows: readonly Row<Table>[]): Promise<void> => {
     for await (const some of inParts(rows)) {
-      const given = some.flatMap((row, at) =>
+      const values = some.flatMap((row, at) =>
         names.map((name) => [name + at, row[name as Name<Table>]] as const),
       )
       const add = adding.getOrInsertComputed(some.length, addingOf)
-      await add(queries, Object.fromEntries(given))
+      await add(queries, Object.fromEntries(values))
     }
   }
 }

@@ -3,18 +3,21 @@ import { and, desc, eq, gt, sql, type SQL } from '../drizzle.ts'
 import type { AttemptReason } from '../../policy/verdict.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../engine.ts'
-import { deleteBefore, findBy, upsertInto } from '../statements.ts'
+import {
+  deleteBefore,
+  findBy,
+  given,
+  insertingInto,
+  preparedBy,
+  upsertInto,
+} from '../statements.ts'
 import type { SignInRow } from './sign-ins.ts'
 
 const { signIns, addressBlocks } = schema
 
 export type AddressBlockRow = typeof addressBlocks.$inferSelect
 
-type NewSignIn = typeof signIns.$inferInsert
-
-export async function insertSignIn(queries: Queries, row: NewSignIn): Promise<void> {
-  await queries.insert(signIns).values(row)
-}
+export const insertSignIn = insertingInto(signIns)
 
 /** The same once more: counted on the row that is there, where anybody could make rows without end. */
 export async function countRepeated(queries: Queries, signInId: string): Promise<void> {
@@ -24,58 +27,46 @@ export async function countRepeated(queries: Queries, signInId: string): Promise
     .where(eq(signIns.signInId, signInId))
 }
 
+const { tenantId, userId, loginHash, countedAs, site, at, ip, outcome, reason } = signIns
+const [isOfTenant, isOfLogin, isOfAddress] = [
+  eq(tenantId, given(tenantId, 'tenantId')),
+  eq(loginHash, given(loginHash, 'loginHash')),
+  eq(countedAs, given(countedAs, 'countedAs')),
+]
+const isFromKnown = eq(signIns.isKnownDevice, given(signIns.isKnownDevice, 'isKnownDevice'))
+const isLater = gt(at, sql.placeholder('sinceMs'))
+const limited = sql.placeholder('limit')
+
 /** The newest `limit` failures after `sinceMs`, as milliseconds, oldest first. */
-async function failuresWhere(
-  queries: Queries,
+function failuresOf<Who extends object>(
   isMeant: SQL | undefined,
-  sinceMs: number,
-  limit: number,
   isFailure = eq(signIns.isFailure, true),
-): Promise<number[]> {
-  const rows = await queries
-    .select({ at: signIns.at })
-    .from(signIns)
-    .where(and(isMeant, gt(signIns.at, sinceMs), isFailure))
-    .orderBy(desc(signIns.at))
-    .limit(limit)
-  return rows.map(({ at }) => at).reverse()
-}
-
-export async function failuresOfLogin(
-  queries: Queries,
-  who: Pick<SignInRow, 'tenantId' | 'loginHash' | 'isKnownDevice'>,
-  sinceMs: number,
-  limit: number,
-): Promise<number[]> {
-  const isMeant = and(
-    eq(signIns.tenantId, who.tenantId),
-    eq(signIns.loginHash, who.loginHash),
-    eq(signIns.isKnownDevice, who.isKnownDevice),
+) {
+  const find = preparedBy((queries) =>
+    queries
+      .select({ at })
+      .from(signIns)
+      .where(and(isOfTenant, isMeant, isLater, isFailure))
+      .orderBy(desc(at))
+      .limit(limited),
   )
-  return failuresWhere(queries, isMeant, sinceMs, limit)
+  return async (queries: Queries, who: Who, sinceMs: number, limit: number): Promise<number[]> => {
+    const rows = await find(queries, { ...who, sinceMs, limit })
+    return rows.map((row) => row.at).reverse()
+  }
 }
 
-export async function failuresOfAddress(
-  queries: Queries,
-  from: Pick<SignInRow, 'tenantId' | 'countedAs'>,
-  sinceMs: number,
-  limit: number,
-): Promise<number[]> {
-  const { tenantId, countedAs } = from
-  const isMeant = and(eq(signIns.tenantId, tenantId), eq(signIns.countedAs, countedAs))
-  return failuresWhere(queries, isMeant, sinceMs, limit)
-}
+export const failuresOfLogin = failuresOf<
+  Pick<SignInRow, 'tenantId' | 'loginHash' | 'isKnownDevice'>
+>(and(isOfLogin, isFromKnown))
+
+export const failuresOfAddress = failuresOf<Pick<SignInRow, 'tenantId' | 'countedAs'>>(isOfAddress)
 
 /** The same of a whole site; `is_failure = 1` is what its index holds, as it stands. */
-export async function failuresOfSite(
-  queries: Queries,
-  { tenantId, site }: { readonly tenantId: string; readonly site: string },
-  sinceMs: number,
-  limit: number,
-): Promise<number[]> {
-  const isMeant = and(eq(signIns.tenantId, tenantId), eq(signIns.site, site))
-  return failuresWhere(queries, isMeant, sinceMs, limit, sql`${signIns.isFailure} = 1`)
-}
+export const failuresOfSite = failuresOf<{ readonly tenantId: string; readonly site: string }>(
+  eq(site, given(site, 'site')),
+  sql`${signIns.isFailure} = 1`,
+)
 
 /** Whatever name is typed there: names cost nothing to invent. */
 const OF_ADDRESSES: ReadonlySet<string> = new Set<AttemptReason>([
@@ -98,31 +89,37 @@ export async function wasRefusedSince(
   sinceMs: number,
 ): Promise<{ readonly signInId: string; readonly isFromThere: boolean } | undefined> {
   const who = OF_ADDRESSES.has(same.reason)
-    ? [eq(signIns.countedAs, same.countedAs)]
-    : [true, false].map((isKnown) =>
-        and(eq(signIns.loginHash, same.loginHash), eq(signIns.isKnownDevice, isKnown)),
+    ? [refusalsOfAddress(queries, { ...same, sinceMs })]
+    : [true, false].map((isKnownDevice) =>
+        refusalsOfLogin(queries, { ...same, sinceMs, isKnownDevice }),
       )
-  const found = who.map((isSame) =>
+  const rows = (await Promise.all(who)).flat().map((row) => {
+    return { signInId: row.signInId, isFromThere: row.countedAs === same.countedAs }
+  })
+  return rows.find(({ isFromThere }) => isFromThere) ?? rows[0]
+}
+
+const refusalsOfAddress = refusalsOf(isOfAddress)
+const refusalsOfLogin = refusalsOf(and(isOfLogin, isFromKnown))
+
+function refusalsOf(isSame: SQL | undefined) {
+  return preparedBy((queries) =>
     queries
-      .select({ signInId: signIns.signInId, countedAs: signIns.countedAs })
+      .select({ signInId: signIns.signInId, countedAs })
       .from(signIns)
       .where(
         and(
-          eq(signIns.tenantId, same.tenantId),
+          isOfTenant,
           isSame,
           eq(signIns.isFailure, false), // no refusal is one, and failures have the indexes
-          gt(signIns.at, sinceMs),
-          eq(signIns.reason, same.reason),
-          eq(signIns.outcome, 'refused'),
+          isLater,
+          eq(reason, given(reason, 'reason')),
+          eq(outcome, 'refused'),
         ),
       )
-      .orderBy(desc(eq(signIns.countedAs, same.countedAs)))
+      .orderBy(desc(isOfAddress))
       .limit(1),
   )
-  const rows = (await Promise.all(found)).flat().map(({ signInId, countedAs }) => {
-    return { signInId, isFromThere: countedAs === same.countedAs }
-  })
-  return rows.find(({ isFromThere }) => isFromThere) ?? rows[0]
 }
 
 /** The addresses from which a person has signed in, newest first. */
@@ -133,21 +130,18 @@ export async function addressesOfUser(
   sinceMs: number,
   limit: number,
 ): Promise<string[]> {
-  const rows = await queries
-    .select({ ip: signIns.ip })
-    .from(signIns)
-    .where(
-      and(
-        eq(signIns.tenantId, tenantId),
-        eq(signIns.userId, userId),
-        gt(signIns.at, sinceMs),
-        eq(signIns.outcome, 'signed_in'),
-      ),
-    )
-    .orderBy(desc(signIns.at))
-    .limit(limit)
-  return rows.map(({ ip }) => ip)
+  const rows = await findAddresses(queries, { tenantId, userId, sinceMs, limit })
+  return rows.map((row) => row.ip)
 }
+
+const findAddresses = preparedBy((queries) =>
+  queries
+    .select({ ip })
+    .from(signIns)
+    .where(and(isOfTenant, eq(userId, given(userId, 'userId')), isLater, eq(outcome, 'signed_in')))
+    .orderBy(desc(at))
+    .limit(limited),
+)
 
 export const deleteSignInsBefore = deleteBefore(signIns.at)
 

@@ -6,10 +6,10 @@
  */
 import { SECOND_MS } from '../../../shared/clock.ts'
 import type { Rate } from '../../../shared/rate-limits.ts'
-import { and, eq, lte, sql } from '../drizzle.ts'
+import { lte, sql } from '../drizzle.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../engine.ts'
-import { deleteBefore } from '../statements.ts'
+import { deleteBefore, findBy, preparedBy } from '../statements.ts'
 
 const { rates } = schema
 
@@ -31,20 +31,36 @@ export async function takeRate(
   const costMs = msOf(cost, rate)
   const latestMs = latestOf(rate, cost, nowMs)
   if (latestMs >= nowMs) {
-    const fullAt = sql`CASE WHEN ${rates.fullAt} > ${nowMs} THEN ${rates.fullAt} ELSE ${nowMs} END`
-    const taken = await queries
-      .insert(rates)
-      .values({ kind, key, fullAt: nowMs + costMs })
-      .onConflictDoUpdate({
-        target: [rates.kind, rates.key],
-        set: { fullAt: sql`${fullAt} + ${costMs}` },
-        setWhere: lte(rates.fullAt, latestMs),
-      })
-      .returning({ one: sql`1` })
+    const taken = await take(queries, {
+      kind,
+      key,
+      nowMs,
+      costMs,
+      fullAt: nowMs + costMs,
+      latestMs,
+    })
     if (taken.length > 0) return undefined
   }
   return (await waitOfRate(queries, bucket, nowMs, cost)) ?? 1
 }
+
+const [now, costs] = [sql.placeholder('nowMs'), sql.placeholder('costMs')]
+const owedFrom = sql`CASE WHEN ${rates.fullAt} > ${now} THEN ${rates.fullAt} ELSE ${now} END`
+const take = preparedBy<unknown[]>((queries) =>
+  queries
+    .insert(rates)
+    .values({
+      kind: sql.placeholder('kind'),
+      key: sql.placeholder('key'),
+      fullAt: sql.placeholder('fullAt'),
+    })
+    .onConflictDoUpdate({
+      target: [rates.kind, rates.key],
+      set: { fullAt: sql`${owedFrom} + ${costs}` },
+      setWhere: lte(rates.fullAt, sql.placeholder('latestMs')),
+    })
+    .returning({ one: sql`1` }),
+)
 
 /** One of each of them, or none of any. */
 export async function takeEachRate(
@@ -84,11 +100,10 @@ export async function leftOfRate(queries: Queries, bucket: Bucket, nowMs: number
 /** Far less than anything that is taken. */
 const ROUNDING = 1e-6
 
+const find = findBy(rates, 'kind', 'key')
+
 async function fullAtOf(queries: Queries, { kind, key }: Bucket, nowMs: number): Promise<number> {
-  const [row] = await queries
-    .select({ fullAt: rates.fullAt })
-    .from(rates)
-    .where(and(eq(rates.kind, kind), eq(rates.key, key)))
+  const row = await find(queries, kind, key)
   return Math.max(nowMs, row?.fullAt ?? nowMs)
 }
 

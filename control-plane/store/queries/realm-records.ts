@@ -4,6 +4,7 @@ import {
   count,
   desc,
   eq,
+  getTableColumns,
   gt,
   gte,
   inArray,
@@ -16,7 +17,7 @@ import {
 } from '../drizzle.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../engine.ts'
-import { preparedBy } from '../statements.ts'
+import { deleteBy, given, insertingInto, preparedBy } from '../statements.ts'
 
 const { realmRecords } = schema
 
@@ -29,69 +30,41 @@ export interface RecordKey {
   readonly idHash: string
 }
 
-function isRecord(key: RecordKey) {
-  return and(
-    eq(realmRecords.tenantId, key.tenantId),
-    eq(realmRecords.model, key.model),
-    eq(realmRecords.idHash, key.idHash),
-  )
-}
+const { tenantId, model, idHash, accountId, openedBy, consumedAt, expiresAt } = realmRecords
+const target = [tenantId, model, idHash]
+const ofModel = [eq(tenantId, given(tenantId, 'tenantId')), eq(model, given(model, 'model'))]
+const isRecord = and(...ofModel, eq(idHash, given(idHash, 'idHash')))
+
+const KEPT: ReadonlySet<string> = new Set(['tenantId', 'model', 'idHash', 'openedBy'])
 
 /** Who opened it stays. */
-export async function upsertRecord(queries: Queries, record: RealmRecord): Promise<void> {
-  await upsert(queries, record, {})
-}
+export const upsertRecord = upserting({})
 
 /**
  * A sign-in that goes on. Whoever has answered it has it among theirs, and it counts among the open
  * ones no more; so it stays when they begin again with the password.
  */
 export async function upsertSignIn(queries: Queries, record: RealmRecord): Promise<void> {
-  const isAnswered = record.accountId !== null
-  await upsert(
-    queries,
-    record,
-    isAnswered ? { openedBy: null } : { accountId: sql`${realmRecords.accountId}` },
-  )
+  await (record.accountId === null ? upsertUnanswered : upsertAnswered)(queries, record)
 }
 
-async function upsert(
-  queries: Queries,
-  record: RealmRecord,
-  instead: { openedBy?: null; accountId?: SQL },
-) {
-  const {
-    tenantId: _tenantId,
-    model: _model,
-    idHash: _idHash,
-    openedBy: _openedBy,
-    ...rest
-  } = record
-  await queries
-    .insert(realmRecords)
-    .values(record)
-    .onConflictDoUpdate({
-      target: [realmRecords.tenantId, realmRecords.model, realmRecords.idHash],
-      set: { ...rest, ...instead },
-    })
+const upsertAnswered = upserting({ openedBy: null })
+const upsertUnanswered = upserting({ accountId: sql`${accountId}` })
+
+function upserting(instead: { openedBy?: null; accountId?: SQL }) {
+  const columns = Object.entries(getTableColumns(realmRecords)).filter(([name]) => !KEPT.has(name))
+  const set = columns.map(([name, column]) => [name, sql.raw(`excluded.${column.name}`)] as const)
+  return insertingInto(realmRecords, { target, set: { ...Object.fromEntries(set), ...instead } })
 }
 
 export async function findRecord(queries: Queries, key: RecordKey, nowMs: number) {
   return (await findAlive(queries, { ...key, nowMs }))[0]
 }
 
+const isAlive = gt(expiresAt, sql.placeholder('nowMs'))
+
 const findAlive = preparedBy((queries) =>
-  queries
-    .select()
-    .from(realmRecords)
-    .where(
-      and(
-        eq(realmRecords.tenantId, sql.placeholder('tenantId')),
-        eq(realmRecords.model, sql.placeholder('model')),
-        eq(realmRecords.idHash, sql.placeholder('idHash')),
-        gt(realmRecords.expiresAt, sql.placeholder('nowMs')),
-      ),
-    ),
+  queries.select().from(realmRecords).where(and(isRecord, isAlive)),
 )
 
 export async function findRecordByUid(
@@ -99,29 +72,30 @@ export async function findRecordByUid(
   key: Omit<RecordKey, 'idHash'> & { uidHash: string },
   nowMs: number,
 ) {
-  const [record] = await queries
+  return (await findByUid(queries, { ...key, nowMs }))[0]
+}
+
+const isOfUid = eq(realmRecords.uidHash, given(realmRecords.uidHash, 'uidHash'))
+
+const findByUid = preparedBy((queries) =>
+  queries
     .select()
     .from(realmRecords)
-    .where(
-      and(
-        eq(realmRecords.tenantId, key.tenantId),
-        eq(realmRecords.uidHash, key.uidHash),
-        eq(realmRecords.model, key.model),
-        gt(realmRecords.expiresAt, nowMs),
-      ),
-    )
-  return record
-}
+    .where(and(...ofModel, isOfUid, isAlive)),
+)
 
 /** Answers the record to exactly one of all who ask, however many ask at once. */
 export async function consumeRecord(queries: Queries, key: RecordKey, nowMs: number) {
-  const [record] = await queries
-    .update(realmRecords)
-    .set({ consumedAt: nowMs })
-    .where(and(isRecord(key), isNull(realmRecords.consumedAt)))
-    .returning()
-  return record
+  return (await consume(queries, { ...key, nowMs }))[0]
 }
+
+const consume = preparedBy((queries) =>
+  queries
+    .update(realmRecords)
+    .set({ consumedAt: sql`${sql.placeholder('nowMs')}` })
+    .where(and(isRecord, isNull(consumedAt)))
+    .returning(),
+)
 
 /** Marks as consumed and lets go by `expiresAt`. */
 export async function retireRecord(
@@ -130,12 +104,24 @@ export async function retireRecord(
   consumedAt: number,
   expiresAt: number,
 ): Promise<void> {
-  await queries.update(realmRecords).set({ consumedAt, expiresAt }).where(isRecord(key))
+  await retire(queries, { ...key, consumedAt, expiresAt })
 }
 
+const retire = preparedBy<unknown>((queries) =>
+  queries
+    .update(realmRecords)
+    .set({
+      consumedAt: sql`${sql.placeholder('consumedAt')}`,
+      expiresAt: sql`${sql.placeholder('expiresAt')}`,
+    })
+    .where(isRecord),
+)
+
 export async function deleteRecord(queries: Queries, key: RecordKey): Promise<void> {
-  await queries.delete(realmRecords).where(isRecord(key))
+  await deleteByKey(queries, key.tenantId, key.model, key.idHash)
 }
+
+const deleteByKey = deleteBy(realmRecords, 'tenantId', 'model', 'idHash')
 
 /** Everything that a grant has led to, of every model; answers what it was. */
 export async function deleteRecordsOfGrant(queries: Queries, tenantId: string, grantId: string) {
@@ -187,17 +173,18 @@ type Opened = Pick<RealmRecord, 'tenantId' | 'model' | 'openedBy'>
  */
 export async function deleteSurplusOpen(
   queries: Queries,
-  { tenantId, model, openedBy }: Opened,
+  opened: Opened,
   most: number,
 ): Promise<void> {
-  const isOpen = and(
-    openedBy === null
-      ? and(isNotNull(realmRecords.openedBy), notLike(realmRecords.openedBy, `${PERSON}%`))
-      : eq(realmRecords.openedBy, openedBy),
-    isNull(realmRecords.consumedAt),
-  )
-  await deleteSurplus(queries, { tenantId, model }, isOpen, desc(realmRecords.expiresAt), most)
+  const surplus = opened.openedBy === null ? surplusOfAll : surplusOfOpener
+  await deleteSurplus(queries, opened, surplus, most)
 }
+
+const endsLast = desc(expiresAt)
+const isOpenersOwn = eq(openedBy, given(openedBy, 'openedBy'))
+const surplusOfOpener = surplusOf(and(isOpenersOwn, isNull(consumedAt)), endsLast)
+const isNobodys = and(isNotNull(openedBy), notLike(openedBy, `${PERSON}%`))
+const surplusOfAll = surplusOf(and(isNobodys, isNull(consumedAt)), endsLast)
 
 /** Up to where all networks of a site agree: `2001:db8:1:` of `2001:db8:1:2::/64`. */
 const SITE = /^((?:[0-9a-f]+:){3})[0-9a-f]+::\/64$/
@@ -239,32 +226,39 @@ export async function deleteSurplusOfSite(
 /** The same of what is one person's, finished sign-ins among it. */
 export async function deleteSurplusOfAccount(
   queries: Queries,
-  { tenantId, model, accountId }: Pick<RealmRecord, 'tenantId' | 'model' | 'accountId'>,
+  account: Pick<RealmRecord, 'tenantId' | 'model' | 'accountId'>,
   most: number,
 ): Promise<void> {
-  if (accountId === null) return
-  const isTheirs = eq(realmRecords.accountId, accountId)
-  // As they came, not as they end: how long they live follows a setting, and the newest is needed.
-  await deleteSurplus(queries, { tenantId, model }, isTheirs, sql`rowid DESC`, most)
+  if (account.accountId === null) return
+  await deleteSurplus(queries, account, surplusOfAccount, most)
+}
+
+// As they came, not as they end: how long they live follows a setting, and the newest is needed.
+const isTheirs = eq(accountId, given(accountId, 'accountId'))
+const surplusOfAccount = surplusOf(isTheirs, sql`rowid DESC`)
+
+function surplusOf(areMeant: SQL | undefined, newestFirst: SQL) {
+  return preparedBy((queries) =>
+    queries
+      .select({ idHash })
+      .from(realmRecords)
+      .where(and(...ofModel, areMeant))
+      .orderBy(newestFirst)
+      .limit(SURPLUS_AT_ONCE)
+      .offset(sql.placeholder('most')),
+  )
 }
 
 async function deleteSurplus(
   queries: Queries,
-  { tenantId, model }: Pick<RealmRecord, 'tenantId' | 'model'>,
-  areMeant: SQL | undefined,
-  newestFirst: SQL,
+  whose: Pick<RealmRecord, 'tenantId' | 'model'>,
+  find: typeof surplusOfAll,
   most: number,
 ) {
-  const isOfModel = and(eq(realmRecords.tenantId, tenantId), eq(realmRecords.model, model))
-  const surplus = await queries
-    .select({ idHash: realmRecords.idHash })
-    .from(realmRecords)
-    .where(and(isOfModel, areMeant))
-    .orderBy(newestFirst)
-    .limit(SURPLUS_AT_ONCE)
-    .offset(most)
+  const surplus = await find(queries, { ...whose, most })
   if (surplus.length === 0) return
-  const hashes = surplus.map(({ idHash }) => idHash)
+  const isOfModel = and(eq(tenantId, whose.tenantId), eq(model, whose.model))
+  const hashes = surplus.map((one) => one.idHash)
   // by their primary key and nothing else: the planner would read all that are open for the rest
-  await queries.delete(realmRecords).where(and(isOfModel, inArray(realmRecords.idHash, hashes)))
+  await queries.delete(realmRecords).where(and(isOfModel, inArray(idHash, hashes)))
 }

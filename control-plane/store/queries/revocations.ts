@@ -17,7 +17,15 @@ import { SECOND_MS } from '../../../shared/clock.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../engine.ts'
-import { allBy, deleteBefore, deleteBy, deleteSome, inParts, preparedBy } from '../statements.ts'
+import {
+  allBy,
+  deleteBefore,
+  deleteBy,
+  deleteSome,
+  findBy,
+  inParts,
+  preparedBy,
+} from '../statements.ts'
 import type { SessionTargets } from './sessions.ts'
 
 /** People asked for by one statement. */
@@ -92,12 +100,10 @@ export async function claimsNotBeforeOf(
   tenantId: string,
   userId: string,
 ): Promise<number> {
-  const [row] = await queries
-    .select({ notBefore: table.notBefore })
-    .from(table)
-    .where(isKey(tenantId, 'claims', userId))
-  return row?.notBefore ?? 0
+  return (await find(queries, tenantId, 'claims', userId))?.notBefore ?? 0
 }
+
+const find = findBy(table, 'tenantId', 'kind', 'target')
 
 const [tenant, person, session] = ['tenantId', 'subject', 'sid'].map((name) =>
   sql.placeholder(name),

@@ -14,11 +14,19 @@ import {
   ne,
   or,
   sql,
+  type Placeholder,
   type SQL,
 } from '../drizzle.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../engine.ts'
-import { deleteBefore, deleteBy, findBy, firstBy } from '../statements.ts'
+import {
+  deleteBefore,
+  deleteBy,
+  findBy,
+  firstBy,
+  insertingInto,
+  preparedBy,
+} from '../statements.ts'
 
 export type SessionRow = typeof schema.sessions.$inferSelect
 
@@ -82,17 +90,15 @@ export async function hasEndedSince(
 }
 
 /** A renewed token moves the times on; whose session it is, and that it has ended, stay. */
-export async function upsertSession(queries: Queries, row: SessionRow): Promise<void> {
-  const { issuedAt, expiresAt, lastSeenAt } = row
-  await queries
-    .insert(table)
-    .values(row)
-    .onConflictDoUpdate({
-      target: table.sid,
-      set: { issuedAt, expiresAt, lastSeenAt },
-      setWhere: sql`${table.tenantId} = ${row.tenantId} and ${table.userId} = ${row.userId}`,
-    })
-}
+export const upsertSession = insertingInto(table, {
+  target: table.sid,
+  set: {
+    issuedAt: sql`excluded.issued_at`,
+    expiresAt: sql`excluded.expires_at`,
+    lastSeenAt: sql`excluded.last_seen_at`,
+  },
+  setWhere: sql`${table.tenantId} = excluded.tenant_id and ${table.userId} = excluded.user_id`,
+})
 
 /** Newest first. */
 export async function sessionsBefore(
@@ -117,11 +123,14 @@ export async function sessionsBefore(
 
 const { revocations } = schema
 
+/** At once, or when a prepared statement is carried out. */
+type Asked<Value> = Value | Placeholder
+
 /**
  * Neither over nor issued before all sessions of the tenant were ended: that counts from the moment
  * it is decided, and is written down of each session only later.
  */
-export const isAliveIn = (tenantId: string, nowMs: number) =>
+export const isAliveIn = (tenantId: Asked<string>, nowMs: Asked<number>) =>
   and(
     eq(table.tenantId, tenantId),
     isNull(table.endedAt),
@@ -131,7 +140,7 @@ export const isAliveIn = (tenantId: string, nowMs: number) =>
         and ${revocations.target} = ''), 0)`,
   )
 
-const isAliveOf = (tenantId: string, userId: string, nowMs: number) =>
+const isAliveOf = (tenantId: Asked<string>, userId: Asked<string>, nowMs: Asked<number>) =>
   and(isAliveIn(tenantId, nowMs), eq(table.userId, userId))
 
 /** How many a revocation of this person, or of all, would end; no further than `most`. */
@@ -172,16 +181,23 @@ export async function aliveSids(
   tenantId: string,
   userId: string,
   nowMs: number,
-  most = -1, // without a limit, in SQLite
+  most = Number.MAX_SAFE_INTEGER,
 ): Promise<string[]> {
-  const rows = await queries
-    .select({ sid: table.sid })
-    .from(table)
-    .where(isAliveOf(tenantId, userId, nowMs))
-    .orderBy(asc(table.createdAt), asc(table.sid))
-    .limit(most)
+  const rows = await findAlive(queries, { tenantId, userId, nowMs, most })
   return rows.map(({ sid }) => sid)
 }
+
+const [tenant, person, now] = ['tenantId', 'userId', 'nowMs'].map((name) =>
+  sql.placeholder(name),
+) as [Placeholder, Placeholder, Placeholder]
+const findAlive = preparedBy((queries) =>
+  queries
+    .select({ sid: table.sid })
+    .from(table)
+    .where(isAliveOf(tenant, person, now))
+    .orderBy(asc(table.createdAt), asc(table.sid))
+    .limit(sql.placeholder('most')),
+)
 
 /** Those that were begun on one of these enrolled devices. */
 export async function aliveOnDevices(

@@ -1,7 +1,7 @@
 import { and, asc, eq, gte, lt, ne } from '../drizzle.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../engine.ts'
-import { deleteBy, findBy } from '../statements.ts'
+import { deleteBy, findBy, insertInto, updateBy } from '../statements.ts'
 import { refuseTaken } from './conflicts.ts'
 import { deleteSignUpOf } from './sign-ups.ts'
 
@@ -19,8 +19,8 @@ const UNIQUE = [
   { column: 'users.email_key', refusal: 'email_taken', field: 'email' },
 ] as const
 
-const isUser = (tenantId: string, userId: string) =>
-  and(eq(schema.users.tenantId, tenantId), eq(schema.users.userId, userId))
+const insert = insertInto(schema.users)
+const update = updateBy(schema.users, 'tenantId', 'userId')
 
 export const findUser = findBy(schema.users, 'tenantId', 'userId')
 
@@ -67,7 +67,7 @@ export async function usersBeginning(
 
 /** Who waits for an account with that address waits no more: however this one came about, it is first. */
 export async function insertUser(queries: Queries, row: UserRow): Promise<void> {
-  await refuseTaken(queries.insert(schema.users).values(row), UNIQUE)
+  await refuseTaken(insert(queries, row), UNIQUE)
   await deleteSignUpOf(queries, row.tenantId, row.emailKey)
 }
 
@@ -77,8 +77,7 @@ export async function updateUser(
   userId: string,
   changes: UserChanges,
 ): Promise<void> {
-  const update = queries.update(schema.users).set(changes).where(isUser(tenantId, userId))
-  await refuseTaken(update, UNIQUE)
+  await refuseTaken(update(queries, tenantId, userId, changes), UNIQUE)
   if (changes.emailKey !== undefined) await deleteSignUpOf(queries, tenantId, changes.emailKey)
 }
 
