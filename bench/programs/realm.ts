@@ -5,6 +5,7 @@
 import { updateTenant } from '../../control-plane/store/queries/tenants.ts'
 import { startWorld, userNamed } from '../../test/control-plane/realm/realm-world.ts'
 import { ACTOR, tenantNamed } from '../../test/support/control-plane.ts'
+import { tellSpent } from './spent.ts'
 
 const { HASH = 'yes', USERS = '1', TENANTS = '0' } = process.env
 const MANY = 1_000_000
@@ -34,11 +35,5 @@ for (let count = 0; count < Number(TENANTS); count++) {
   )
 }
 
-process.on('disconnect', () => process.exit()) // whoever asked is gone
-process.on('message', () => {
-  globalThis.gc?.()
-  const { user, system } = process.cpuUsage()
-  const { rss, heapUsed } = process.memoryUsage()
-  process.send?.({ cpuMs: (user + system) / 1000, rss, heapUsed })
-})
+tellSpent()
 process.send?.({ ...acme, baseUrl: world.baseUrl })
