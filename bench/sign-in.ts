@@ -23,6 +23,8 @@ import { startFleet } from '../test/support/programs.ts'
 
 const rounds = Math.min(400, Number(process.argv[2] ?? 200)) // lockout counts a thousand at most
 const AT_ONCE = 100
+/** Each has a browser that is known from a sign-in before, as most have who come. */
+const PEOPLE = 100
 
 type Served = TestTenant & { readonly baseUrl: string }
 interface Spent {
@@ -34,8 +36,9 @@ interface Spent {
 /** What the verdict goes by: milliseconds of CPU, and what others wait at 95 %. */
 const LIMITS = { signIn: 6, timesBare: 2.5, silent: 3, apiMs: 25, changeMs: 100 } as const
 
-await steps('with the hash', await startRealm({ HASH: 'yes' }))
-const ours = await steps('without the hash', await startRealm({ HASH: 'no' }))
+const many = { USERS: String(PEOPLE + 1) }
+await steps('with the hash', await startRealm({ HASH: 'yes', ...many }))
+const ours = await steps('without the hash', await startRealm({ HASH: 'no', ...many }))
 const bare = await steps('by oidc-provider alone', await startProgram('bare-provider'))
 await wrongOrUnknown()
 const others = await manyAtOnce()
@@ -81,7 +84,8 @@ async function startProgram(name: string, environment: Record<string, string> = 
 async function steps(name: string, program: Awaited<ReturnType<typeof startProgram>>) {
   const { served, spent, stop } = program
   const party = await relyingParty(served)
-  const credentials = { username: 'ada', password: PASSWORD }
+  const browsers = Array.from({ length: PEOPLE }, () => new Browser(served.baseUrl))
+  let turn = 0
   const times = { page: [], password: [], back: [], token: [] } as Record<string, number[]>
 
   async function signIn(isTimed: boolean) {
@@ -91,7 +95,10 @@ async function steps(name: string, program: Awaited<ReturnType<typeof startProgr
       if (isTimed) times[step]?.push(performance.now() - startMs)
       return result
     }
-    const browser = new Browser(served.baseUrl)
+    const person = turn++ % PEOPLE
+    const browser = browsers[person] as Browser
+    browser.forgetCookies(({ name }) => !name.includes('device'))
+    const credentials = { username: `user-${person + 1}`, password: PASSWORD }
     const flow = await party.begin()
     const page = await timed('page', () => browser.visit(flow.url))
     const post = { method: 'POST', body: new URLSearchParams(credentials) }
@@ -102,7 +109,7 @@ async function steps(name: string, program: Awaited<ReturnType<typeof startProgr
     return browser
   }
 
-  for (let count = 0; count < 50; count++) await signIn(false)
+  for (let count = 0; count < PEOPLE; count++) await signIn(false)
   for (let count = 0; count < rounds; count++) await signIn(true)
   console.log(`\none sign-in ${name}, one at a time, ms`)
   for (const [step, list] of Object.entries(times)) console.log(`  ${step.padEnd(10)} ${at(list)}`)

@@ -1,4 +1,5 @@
 /** People: how they are found and prove who they are, and what they are written. */
+import { availableParallelism } from 'node:os'
 import { createAccountMail } from '../accounts/account-mail.ts'
 import { createAddressBlocks } from '../accounts/address-blocks.ts'
 import { createAttempts } from '../accounts/attempts.ts'
@@ -6,7 +7,7 @@ import { createBehindAnswers } from '../accounts/behind-answers.ts'
 import { createDevices } from '../accounts/devices.ts'
 import { createFactors } from '../accounts/factors.ts'
 import { noBreachList } from '../accounts/passwords/breach-list.ts'
-import { createPasswordHasher } from '../accounts/passwords/hasher.ts'
+import { createPasswordHasher, hashesAtOnce } from '../accounts/passwords/hasher.ts'
 import { createPasswordRules } from '../accounts/passwords/rules.ts'
 import { createStrength } from '../accounts/passwords/strength.ts'
 import { createTickets } from '../accounts/tickets.ts'
@@ -34,7 +35,7 @@ export function createPeople(
   jobs: Jobs,
 ) {
   const { breaches = noBreachList, baseUrl, clock, log } = world
-  const semaphore = createFairSemaphore()
+  const semaphore = createFairSemaphore({ concurrency: hashesAtOnce(availableParallelism()) })
   const passwords = createPasswordHasher({}, semaphore, world.passwordCost)
   const addresses = createAddresses(world.directoryAddresses)
   const directories = createUserDirectories({ store, vault, log, semaphore, addresses })

@@ -32,6 +32,9 @@ export interface PasswordCost {
 
 /** OWASP Password Storage Cheat Sheet: 19 MiB, two passes, one lane. */
 const OURS: PasswordCost = { memoryKib: 19_456, passes: 2, lanes: 1 }
+/** A core is left for everything else, and one of libuv's four threads: a hash has each for 30 ms. */
+export const hashesAtOnce = (cores: number) => Math.min(3, Math.max(1, cores - 1))
+
 const SALT_BYTES = 16
 const TAG_BYTES = 32
 const PHC =

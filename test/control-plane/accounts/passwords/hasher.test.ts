@@ -15,7 +15,7 @@ const counted: Argon2 = (algorithm, parameters, callback) => {
 crypto.argon2 = counted as typeof argon2
 syncBuiltinESMExports()
 const HASHER = '../../../../control-plane/accounts/passwords/hasher.ts'
-const { createPasswordHasher } = (await import(
+const { createPasswordHasher, hashesAtOnce } = (await import(
   new URL(`${HASHER}?counted`, import.meta.url).href
 )) as typeof Hasher
 crypto.argon2 = argon2
@@ -94,4 +94,8 @@ void t.test('a flood at one tenant leaves room in the queue for the others', asy
   t.match(displaced, { reason: { code: 'unavailable' } }, 'the queue has its end, for who has most')
   for (const one of settled) t.match(one, { value: false })
   t.equal(await verify('x', undefined, 'acme'), false, 'and afterwards there is room again')
+})
+
+void t.test('a core is left for everything else, and one of four threads', async (t) => {
+  t.strictSame([1, 2, 3, 4, 64].map(hashesAtOnce), [1, 1, 2, 3, 3])
 })
