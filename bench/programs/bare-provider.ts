@@ -7,6 +7,7 @@ import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { KoaContextWithOIDC } from 'oidc-provider'
 import { Provider } from '../../control-plane/realm/oidc.ts'
+import type { RealmContext } from '../../control-plane/realm/world.ts'
 import { tellSpent } from './spent.ts'
 
 const server = createServer()
@@ -46,7 +47,7 @@ const provider = new Provider(tenant.issuer, {
   loadExistingGrant,
 })
 
-provider.use(async (ctx, next) => {
+provider.use(async (ctx: RealmContext, next: () => Promise<unknown>) => {
   if (!ctx.path.startsWith('/sign-in/')) return next()
   if (ctx.method === 'GET') {
     const { uid } = await provider.interactionDetails(ctx.req, ctx.res)
@@ -58,7 +59,8 @@ provider.use(async (ctx, next) => {
   ctx.respond = false
   await provider.interactionFinished(ctx.req, ctx.res, { login: { accountId } })
 })
-server.on('request', provider.callback())
+const answer = provider.callback()
+server.on('request', (request, response) => void answer(request, response))
 tellSpent()
 process.send?.(tenant)
 

@@ -38,15 +38,15 @@ async function run(settings: Settings, isStopped: Promise<undefined>) {
   process.stderr.write('\n  Starting …\n')
   try {
     const controlPlane = children.start({ name: 'control plane', file: at('../main.ts'), args })
-    const ready = Promise.all([
-      // a gateway that comes first would warn that nobody answers it
-      controlPlane.then(() =>
+    // a gateway that comes first would warn that nobody answers it, and a demo find no keys
+    const ready = controlPlane.then(() =>
+      Promise.all([
         children.start({ name: 'gateway', file: at('../../gateway/main.ts'), args }),
-      ),
-      hasDemo && children.start({ name: 'demo application', file: at('demo.ts'), args }),
-    ])
+        hasDemo && children.start({ name: 'demo application', file: at('demo.ts'), args }),
+      ]),
+    )
     const seeding = controlPlane.then(() =>
-      hasDemo ? seed(settings, children) : gatewayConnected(settings),
+      hasDemo ? seed(settings, children, ready) : gatewayConnected(settings),
     )
     seeding.catch(() => {}) // cut off in the middle by Ctrl-C, or by a program that did not start
     const isUp = await Promise.race([ready.then(() => true), isStopped.then(() => false)])
@@ -84,7 +84,11 @@ async function configFileOf({ config, configFile, flags }: Settings): Promise<st
   )
 }
 
-function seed({ config, secrets, flags }: Settings, children: Children): Promise<SeededDemo> {
+function seed(
+  { config, secrets, flags }: Settings,
+  children: Children,
+  ready: Promise<unknown>,
+): Promise<SeededDemo> {
   const file = `${config.data_dir}/demo.json`
   const client = (key: string) => createApiClient(config.base_url, key)
   const operator = client(secrets.SERVICE_OPERATOR_KEY)
@@ -103,6 +107,7 @@ function seed({ config, secrets, flags }: Settings, children: Children): Promise
       await children.start({ name: 'connector', file: at('connector.ts'), args })
       await connectorServes({ operator, wait })
     },
+    ready,
     kept: readKept(file),
     keep: (kept) => writeFileSync(file, JSON.stringify(kept), { mode: 0o600, flush: true }),
     wait,

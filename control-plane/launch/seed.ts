@@ -24,6 +24,8 @@ interface SeedWorld {
   readonly origin: string
   /** How the gateway reaches the demo application. */
   readonly mode: 'gateway' | 'connector'
+  /** Gateway and demo application serve: they start while the tenant is made. */
+  readonly ready: Promise<unknown>
   /** In connector mode: settles when a connector of the tenant is connected. */
   connect(): Promise<void>
   /** What an earlier start has noted, and the way to note it. */
@@ -55,6 +57,7 @@ export async function seedDemo(world: SeedWorld): Promise<SeededDemo> {
   ).body
   const isLive = tenant['protection'] === 'on'
   if (tenant['status'] === 'suspended') return { password, isLive, problem: 'suspended' }
+  await world.ready
   await gatewaysServe(world, Number(tenant['revision']))
   if (world.mode === 'connector') await world.connect()
   if (isLive) return { password, isLive, problem: undefined }
