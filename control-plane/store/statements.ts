@@ -55,8 +55,7 @@ const columnOf = (table: SQLiteTable, name: string) => getTableColumns(table)[na
  */
 export function given(column: SQLiteColumn, name: string): SQL {
   const encoder = {
-    mapToDriverValue: (value: unknown) =>
-      value === null ? null : (column.mapToDriverValue(value) as unknown),
+    mapToDriverValue: (value: unknown) => (value === null ? null : column.mapToDriverValue(value)),
   }
   return sql`${sql.param(sql.placeholder(name), encoder)}`
 }
