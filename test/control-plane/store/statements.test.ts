@@ -53,8 +53,8 @@ void t.test('a row is written as it was given: null, JSON and yes or no', async 
 void t.test('what is left out, or undefined, has its default or stays as it is', async (t) => {
   const { store } = await startServices(t)
   const { isEndNoted: _left, usedAt: _out, ...some } = row('some')
-  await store.change(({ queries }) => insert(queries, { ...some, publicKey: undefined }))
-  const made = { ...some, usedAt: null, publicKey: null, isEndNoted: false }
+  await store.change(({ queries }) => insert(queries, { ...some, publicKey: KEY }))
+  const made = { ...some, usedAt: null, publicKey: KEY, isEndNoted: false }
   t.strictSame(await find(store.read, 'some'), made)
   const change = { usedAt: 5, publicKey: undefined } as unknown as Partial<Row>
   const isChanged = await store.change(({ queries }) => update(queries, 'acme', 'some', change))
