@@ -5,10 +5,13 @@
  */
 import { Agent, type ClientRequest, type IncomingMessage } from 'node:http'
 import { Agent as SecureAgent } from 'node:https'
+import { createRequire } from 'node:module'
 import { isIP, type LookupFunction, type Socket } from 'node:net'
-import { createProxyServer } from 'http-proxy-3'
+import type * as HttpProxy from 'http-proxy-3'
 import type { UpstreamRequest } from '../wire/upstream-call.ts'
 import type { Tunnel } from './tunnel.ts'
+
+const require = createRequire(import.meta.url)
 
 /** What becomes of a request that is being carried. */
 export interface CarriedCalls {
@@ -20,11 +23,15 @@ export interface CarriedCalls {
 }
 
 export function createCarrier({ lookup }: { readonly lookup: LookupFunction }) {
-  const proxy = createProxyServer({})
+  let loaded: HttpProxy.ProxyServer | undefined
   const agent = new Agent({ lookup })
   const secureAgent = new SecureAgent({ lookup, ALPNProtocols: ['http/1.1'] })
-  // Each call hears of its own errors; unheard, they would end the process.
-  proxy.on('error', () => {})
+  /** With the first WebSocket: many gateways never see one, and it takes a tenth of a worker's start. */
+  function open() {
+    const { createProxyServer } = require('http-proxy-3') as typeof HttpProxy
+    // Each call hears of its own errors; unheard, they would end the process.
+    return createProxyServer({}).on('error', () => {})
+  }
 
   return {
     /** With a socket, on that one; `origin` is then only a name. */
@@ -54,6 +61,7 @@ export function createCarrier({ lookup }: { readonly lookup: LookupFunction }) {
         prependPath: false,
         toProxy: true,
       }
+      const proxy = (loaded ??= open())
       proxy.once('proxyReqWs', (call) => {
         // http-proxy-3 joins paths, and loses an empty query on the way.
         call.path = request.target

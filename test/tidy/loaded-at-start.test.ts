@@ -45,11 +45,14 @@ t.test('a control plane is up without the pages of the console and what they nee
   t.same(under(loaded, 'openid-client', 'esbuild', 'oidc-provider', 'nodemailer', 'pg'), [])
 })
 
-t.test('a worker of a gateway serves without the client that asks realms', async (t) => {
-  const loaded = loadedWith('gateway/process/worker.ts')
-  t.ok(loaded.size > 100, 'which is the program')
-  t.same(under(loaded, 'undici'), [])
-})
+t.test(
+  'a worker of a gateway serves without what asks realms and carries WebSockets',
+  async (t) => {
+    const loaded = loadedWith('gateway/process/worker.ts')
+    t.ok(loaded.size > 100, 'which is the program')
+    t.same(under(loaded, 'undici', 'http-proxy-3'), [])
+  },
+)
 
 t.test('npm start loads no connector that nobody has asked for', async (t) => {
   const loaded = loadedWith('control-plane/launch/all-programs.ts')
