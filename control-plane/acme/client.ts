@@ -4,7 +4,6 @@
  * take is replaced by that of its answer (section 6.5).
  */
 import { type KeyObject } from 'node:crypto'
-import { LRUCache } from 'lru-cache'
 import { calculateJwkThumbprint, exportJWK, FlattenedSign, type JWK } from 'jose'
 import { Agent, request } from 'undici'
 import * as v from 'valibot'
@@ -12,6 +11,7 @@ import { DAY_MS } from '../../shared/clock.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import { retryAfterMs } from '../../shared/retry-after.ts'
 import type { Tracing } from '../tracing/tracing.ts'
+import { createOrderList } from './order-list.ts'
 import { AcmeProblem, problemOf } from './problem.ts'
 
 /** How an authority knows whose account it is (section 7.3.4). */
@@ -79,7 +79,7 @@ const AccountSchema = v.object({ orders: v.optional(address) })
 const OrdersSchema = v.object({ orders: v.array(address) })
 
 export type Order = v.InferOutput<typeof OrderSchema>
-export type Authorization = v.InferOutput<typeof AuthorizationSchema>
+type Authorization = v.InferOutput<typeof AuthorizationSchema>
 /** What was asked for, and when to ask again, if that was said. */
 export type Waiting<T> = T & { readonly retryAfterMs: number | undefined }
 
@@ -94,9 +94,6 @@ interface Answer {
 /** With so many of a hundred nonces refused as a test's authority does, nobody is refused for good. */
 const NONCE_TRIES = 10
 const NONCES_KEPT_MAX = 16
-/** Of an account's orders, when one is looked for that was asked for and never heard of. */
-const ORDER_PAGES_MAX = 100
-const ORDERS_LOOKED_AT_MAX = 1000
 
 export type AcmeClient = ReturnType<typeof createAcmeClient>
 
@@ -122,9 +119,9 @@ export function createAcmeClient(world: AcmeClientWorld) {
     parse(DirectorySchema, await send(world.directory, { method: 'GET' })),
   )
   const account = kept(nowMs, openAccount)
-  /** What orders of the list are for, so that each is asked once. */
-  const orderedFor = new LRUCache<string, string>({ max: 2 * ORDERS_LOOKED_AT_MAX })
 
+  /** `untilMs`: it is not sent later, whatever has kept it. */
+  type Manner = { readonly accept?: string; readonly untilMs?: number }
   type Sent = { method: 'GET' | 'HEAD' | 'POST'; body?: string; accept?: string }
 
   async function send(url: string, sent: Sent): Promise<Answer> {
@@ -190,13 +187,14 @@ export function createAcmeClient(world: AcmeClientWorld) {
     url: string,
     payload: object | undefined,
     by: { jwk: JWK } | { kid: string },
-    accept?: string,
+    { accept, untilMs = Infinity }: Manner = {},
   ): Promise<Answer> {
     const bytes = payload === undefined ? new Uint8Array() : Buffer.from(JSON.stringify(payload))
     for (let tries = 1; ; tries++) {
       const signed = await new FlattenedSign(bytes)
         .setProtectedHeader({ alg: 'ES256', nonce: await takeNonce(), url, ...by })
         .sign(key)
+      if (nowMs() > untilMs) throw new AcmeProblem('it could not be asked in time')
       try {
         const body = JSON.stringify(signed)
         return await send(url, { method: 'POST', body, ...(accept !== undefined && { accept }) })
@@ -209,8 +207,8 @@ export function createAcmeClient(world: AcmeClientWorld) {
     }
   }
 
-  const ask = async (url: string, payload?: object, accept?: string) =>
-    post(url, payload, { kid: await account() }, accept)
+  const ask = async (url: string, payload?: object, manner?: Manner) =>
+    post(url, payload, { kid: await account() }, manner)
 
   /** The account of this key, wherever it was made; one is made where there is none. */
   async function openAccount(): Promise<string> {
@@ -242,15 +240,26 @@ export function createAcmeClient(world: AcmeClientWorld) {
     retryAfterMs: answer.retryAfterMs,
   })
 
-  /** One of the list may be over, and forgotten. */
-  async function orderIfThere(url: string): Promise<Order | undefined> {
+  /** A list may be told of and not be kept, and one of its orders be over, and forgotten. */
+  async function ifThere<T>(look: () => Promise<T>): Promise<T | undefined> {
     try {
-      return readOrder(await ask(url))
+      return await look()
     } catch (error) {
       if (error instanceof AcmeProblem && !error.isBusy) return undefined
       throw error
     }
   }
+
+  const list = createOrderList({
+    first: async () => parse(AccountSchema, await ask(await account())).orders,
+    page: (url) =>
+      ifThere(async () => {
+        const answer = await ask(url)
+        return { urls: parse(OrdersSchema, answer).orders, next: answer.next }
+      }),
+    order: (url) => ifThere(async () => readOrder(await ask(url))),
+    nowMs,
+  })
 
   return {
     /** The address of the account; with it, that the authority answers. */
@@ -260,43 +269,29 @@ export function createAcmeClient(world: AcmeClientWorld) {
       return url
     },
 
-    /** `replaces`: the certificate that the new one is for (RFC 9773 section 5). */
-    async newOrder(hostname: string, replaces: string | null) {
+    /**
+     * `replaces`: the certificate that the new one is for (RFC 9773 section 5). `untilMs`: when others
+     * may take it that nothing is sent any more.
+     */
+    async newOrder(hostname: string, replaces: string | null, untilMs: number) {
       const { newOrder, renewalInfo, meta } = await directory()
-      const answer = await ask(newOrder, {
+      const wanted = {
         identifiers: [{ type: 'dns', value: hostname }],
         ...(replaces !== null && renewalInfo !== undefined && { replaces }),
         ...(profile !== null && meta.profiles?.[profile] !== undefined && { profile }),
-      })
+      }
+      const answer = await ask(newOrder, wanted, { untilMs })
       return { url: parse(address, answer, answer.location), order: readOrder(answer) }
     },
 
     order: async (url: string) => readOrder(await ask(url)),
 
     /**
-     * An order for this name that is under way and was never heard of: whoever asked for it was gone
-     * before the answer. Authorities that keep no list hand out the same order again by themselves.
+     * An order for this name that is under way and was never heard of: whoever asked for it, before
+     * this time, was gone before the answer. Authorities that keep no list mostly hand out the same
+     * order again by themselves.
      */
-    async orderUnderWay(hostname: string): Promise<string | undefined> {
-      const { orders: list } = parse(AccountSchema, await ask(await account()))
-      const urls: string[] = []
-      let page = list
-      for (let pages = 0; page !== undefined && pages < ORDER_PAGES_MAX; pages++) {
-        const answer: Answer = await ask(page)
-        urls.push(...parse(OrdersSchema, answer).orders)
-        page = answer.next
-      }
-      for (const url of urls.slice(-ORDERS_LOOKED_AT_MAX).reverse()) {
-        if ((orderedFor.get(url) ?? hostname) !== hostname) continue
-        const found = await orderIfThere(url)
-        if (found === undefined) continue
-        const { status, identifiers } = found
-        const names = identifiers.map(({ value }) => value).join(' ')
-        orderedFor.set(url, names)
-        if (names === hostname && (status === 'pending' || status === 'ready')) return url
-      }
-      return undefined
-    },
+    orderUnderWay: list.find,
 
     async authorization(url: string): Promise<Waiting<Authorization>> {
       const answer = await ask(url)
@@ -311,7 +306,7 @@ export function createAcmeClient(world: AcmeClientWorld) {
     },
 
     async certificate(url: string): Promise<string> {
-      return (await ask(url, undefined, 'application/pem-certificate-chain')).text
+      return (await ask(url, undefined, { accept: 'application/pem-certificate-chain' })).text
     },
 
     /** When it wants one of its certificates replaced; undefined: it never says so. */

@@ -46,6 +46,10 @@ export function labelOf(thumbprint: string, owner: number | 'own', name: string)
 export const checkLabel = (nonce: string) => `check-${nonce}`
 export const checkAnswer = (nonce: string, thumbprint: string) => `${nonce}.${thumbprint}`
 
+/** What an authority looks for (RFC 8555 section 8.4). */
+export const dnsValueOf = (token: string, thumbprint: string): string =>
+  createHash('sha256').update(`${token}.${thumbprint}`).digest('base64url')
+
 interface Said {
   readonly rcode: Rcode
   readonly answers?: readonly DnsRecord[]

@@ -4,7 +4,7 @@
  * crash finds the same order. A row is written by whoever has read its newest state, and by nobody
  * else; a hostname that goes takes its row along, and then nothing comes of what is under way.
  */
-import { createHash, createPrivateKey } from 'node:crypto'
+import { createPrivateKey } from 'node:crypto'
 import type { Logger } from 'pino'
 import { SECOND_MS, type Clock } from '../../shared/clock.ts'
 import { Refusal } from '../../shared/errors.ts'
@@ -28,10 +28,11 @@ import {
 } from '../tenants/certificates.ts'
 import { newKeyPem } from './account-key.ts'
 import type { Authorities, Authority } from './authorities.ts'
-import type { Authorization, Order, Waiting } from './client.ts'
+import type { Order, Waiting } from './client.ts'
 import { findAhead, findCovering } from './covering.ts'
 import { certificateRequest, renewalIdOf } from './csr.ts'
-import { AcmeProblem, problemIn, problemOf } from './problem.ts'
+import { dnsValueOf } from './dns-zone.ts'
+import { AcmeProblem, problemIn, problemOf, problemOfAuthorization } from './problem.ts'
 import { ORDER_MS_MAX, pauseMs, pollMs } from './schedule.ts'
 import { createWatching } from './watching.ts'
 import { parentOf, type createWays } from './ways.ts'
@@ -54,8 +55,9 @@ interface OrdersWorld {
 /** How it stands now; undefined: it is somebody else's, or nobody's. */
 type Next = Promise<AcmeOrder | undefined>
 
-/** Longer than what may be asked, one request after the other, on the way to an order. */
+/** Whoever asks for an order has so long for it, the last request with all of its time; then others look for it. */
 const ASKED_MS = 5 * LIMITS.acmeRequestMsMax
+const askedUntil = ({ dueAt }: AcmeOrder) => dueAt - LIMITS.acmeRequestMsMax
 
 /** Until all control planes answer with what was written, and no name server remembers the time before. */
 const SHOWN_MS = 2 * SECOND_MS
@@ -90,7 +92,7 @@ export function createOrders(world: OrdersWorld) {
       case 'waiting':
         return begin(row)
       case 'asking':
-        return atAuthority(row, (authority) => order(row, authority, true))
+        return askAgain(row)
       case 'ordered':
         return atAuthority(row, (authority) => answer(row, authority))
       case 'answered':
@@ -153,7 +155,9 @@ export function createOrders(world: OrdersWorld) {
         })
       })
       if (asking?.step !== 'asking') return asking
-      return atAuthority(asking, () => order(asking, authority, false))
+      // given up there before, and never heard of
+      const isUnheard = row.startedAt !== null && row.authority === authority.directory
+      return atAuthority(asking, () => order(asking, authority, isUnheard ? row.dueAt : undefined))
     }
     return undefined
   }
@@ -176,22 +180,32 @@ export function createOrders(world: OrdersWorld) {
     return keep(row, given, { issuedBy, follows, identifier: nameOf(source) })
   }
 
-  /** `isAgain`: whoever has begun it may have been answered, and have been gone before he wrote it down. */
-  async function order(row: AcmeOrder, authority: Authority, isAgain: boolean): Next {
+  /**
+   * Whoever has begun it may have been answered, and have been gone before he wrote it down. Two who
+   * both find that must not both ask: it is taken before it is looked for.
+   */
+  async function askAgain(row: AcmeOrder): Next {
+    const taken = await write(row, { dueAt: clock.nowMs() + ASKED_MS })
+    return taken && atAuthority(taken, (authority) => order(taken, authority, row.dueAt))
+  }
+
+  /** `unheardSince`: somebody may have asked for it before that time, and nobody knows whether it is there. */
+  async function order(row: AcmeOrder, authority: Authority, unheardSince?: number): Next {
     const { client } = authority
-    let orderUrl = isAgain ? await client.orderUnderWay(nameOf(row)) : undefined
+    const isUnheard = unheardSince !== undefined
+    let orderUrl = isUnheard ? await client.orderUnderWay(nameOf(row), unheardSince) : undefined
     try {
       orderUrl ??= (await newOrder(row, authority)).url
     } catch (error) {
       const problem = problemIn(error)
-      // of any other answer, or none, nobody knows whether there is an order behind it
-      if (problem.status !== 429 && problem.status !== 503) throw error
+      if (!problem.isBusy || !problem.isRefusal) throw error
       await authorities.isBusy(authority, row, problem)
       const [dueAt, said] = [clock.nowMs(), sentenceFor(row, problem)]
       return write(row, { ...NO_ORDER, step: 'waiting', dueAt, problem: said })
     }
+    const ordered = await write(row, { step: 'ordered', orderUrl, dueAt: clock.nowMs() })
     await authorities.takesOrders(authority, row)
-    return write(row, { step: 'ordered', orderUrl, dueAt: clock.nowMs() })
+    return ordered
   }
 
   async function newOrder(row: AcmeOrder, { client, directory }: Authority) {
@@ -199,10 +213,10 @@ export function createOrders(world: OrdersWorld) {
     const isReplaced = known?.isOrdered === true && row.issuedBy === directory
     const replaces = isReplaced ? (renewalIdOf(known.certificatePem) ?? null) : null
     try {
-      return await client.newOrder(nameOf(row), replaces)
+      return await client.newOrder(nameOf(row), replaces, askedUntil(row))
     } catch (error) {
       if (problemIn(error).type !== 'alreadyReplaced') throw error
-      return client.newOrder(nameOf(row), null)
+      return client.newOrder(nameOf(row), null, askedUntil(row))
     }
   }
 
@@ -321,8 +335,7 @@ export function createOrders(world: OrdersWorld) {
     } catch (error) {
       const problem = problemIn(error)
       if (signal.aborted) return undefined
-      if (!problem.isBusy) return refuse(row, problem)
-      if (isOverdue(row)) return refuse(row, problem)
+      if (!problem.isBusy || isOverdue(row)) return refuse(row, problem)
       const freeAt = await authorities.isBusy(authority, row, problem)
       return write(row, { dueAt: freeAt, problem: sentenceFor(row, problem) })
     }
@@ -338,17 +351,21 @@ export function createOrders(world: OrdersWorld) {
 
   const isOverdue = ({ startedAt }: AcmeOrder) => clock.nowMs() - (startedAt ?? 0) > ORDER_MS_MAX
 
-  const refuse = (row: AcmeOrder, problem: AcmeProblem): Next =>
-    fail(row, sentenceFor(row, problem))
+  function refuse(row: AcmeOrder, problem: AcmeProblem): Next {
+    const isUnheard = row.step === 'asking' && (problem.isBusy || !problem.isRefusal)
+    return fail(row, sentenceFor(row, problem), isUnheard)
+  }
 
   const sentenceFor = (row: AcmeOrder, problem: AcmeProblem) =>
     sentenceOf(nameOf(row), problem, row.dnsLabel !== null)
 
-  async function fail(row: AcmeOrder, problem: string): Next {
+  /** `isUnheard`: there may be an order of which nobody knows; that it was begun is kept as the sign of it. */
+  async function fail(row: AcmeOrder, problem: string, isUnheard = row.step === 'waiting'): Next {
+    const startedAt = isUnheard ? row.startedAt : null
     const failures = row.failures + 1
     const dueAt = clock.nowMs() + pauseMs(failures)
     log.warn({ hostname: row.hostname, reason: problem, failures }, 'no certificate yet')
-    return write(row, { ...NO_ORDER, step: 'waiting', failures, problem, dueAt })
+    return write(row, { ...NO_ORDER, startedAt, step: 'waiting', failures, problem, dueAt })
   }
 
   const watching = createWatching({ store, clock, authorities, random, log, write, adopt })
@@ -363,25 +380,15 @@ export function createOrders(world: OrdersWorld) {
     },
     /** Something is wrong with it, here: it must not stand before all others. */
     async putOff(row: AcmeOrder): Promise<void> {
+      const nowMs = clock.nowMs()
       const at = await findAcmeOrder(store.read, row.hostname)
-      if (at !== undefined) await write(at, { dueAt: clock.nowMs() + pauseMs(1) })
+      if (at !== undefined && at.dueAt <= nowMs) await write(at, { dueAt: nowMs + pauseMs(1) })
     },
   }
 }
 
-/** RFC 8555 section 8.4. */
-const dnsValueOf = (token: string, thumbprint: string) =>
-  createHash('sha256').update(`${token}.${thumbprint}`).digest('base64url')
-
 function orderIsOver(error: unknown): undefined {
   if (problemIn(error).type !== 'orderNotReady') throw error
-}
-
-function problemOfAuthorization({ status, challenges }: Authorization): AcmeProblem {
-  const failed = challenges.find(({ error }) => error !== undefined)
-  return failed === undefined
-    ? new AcmeProblem(`The authorization is ${status}.`)
-    : problemOf(failed.error)
 }
 
 function unreachable(step: never): never {

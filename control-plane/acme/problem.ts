@@ -27,6 +27,11 @@ export class AcmeProblem extends Error {
     return this.status === 0 || this.status >= 500 || this.isLimit
   }
 
+  /** The authority itself says that it has done nothing; of any other answer, or none, nobody knows. */
+  get isRefusal(): boolean {
+    return this.status === 429 || (this.type !== '' && this.type !== 'serverInternal')
+  }
+
   /** So much has been asked for that it takes no more: by the account, or for one name. */
   get isLimit(): boolean {
     return this.status === 429 || this.type === 'rateLimited'
@@ -62,6 +67,18 @@ export function problemOf(
     ...said,
     type: name.startsWith(NAMESPACE) ? name.slice(NAMESPACE.length) : '',
   })
+}
+
+interface NotProven {
+  readonly status: string
+  readonly challenges: readonly { readonly error?: unknown }[]
+}
+
+export function problemOfAuthorization({ status, challenges }: NotProven): AcmeProblem {
+  const failed = challenges.find(({ error }) => error !== undefined)
+  return failed === undefined
+    ? new AcmeProblem(`The authorization is ${status}.`)
+    : problemOf(failed.error)
 }
 
 const textOf = (given: unknown) => (typeof given === 'string' ? [given] : [])

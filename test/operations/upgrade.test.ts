@@ -6,11 +6,9 @@
  * UPGRADE_PACE=0.2 asks for a fifth of the load.
  * In CI, where other tests have the machine too, it is skipped in sight unless a pace is named.
  */
-import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { request } from 'undici'
 import { addUser, PASSWORD, startApplication, tenantBody } from '../support/application.ts'
@@ -20,46 +18,15 @@ import { freePort } from '../support/ports.ts'
 import { ADMIN, NO_POSTGRES, startPostgres } from '../support/postgres.ts'
 import { Program, SECRETS, type Fleet } from '../support/programs.ts'
 import { startPacedLoad } from '../support/paced-load.ts'
+import { checkOut, releaseBefore, ROOT } from '../support/release-before.ts'
 import { startTcpBalancer } from '../support/tcp-balancer.ts'
 
-const ROOT = fileURLToPath(new URL('../../', import.meta.url))
-const MIGRATIONS = 'control-plane/store/migrations/migrations.ts'
 /** Where others have the machine, a part of it. */
 const PACE = Number(process.env['UPGRADE_PACE'] ?? 1)
 const REQUESTS_PER_SECOND = 200 * PACE
 const SIGN_INS_PER_SECOND = 5 * PACE
 const PEOPLE = 20
 const SETTLED_MS = 2000
-
-const git = (...args: readonly string[]) =>
-  execFileSync('git', args, {
-    cwd: ROOT,
-    encoding: 'utf8',
-    stdio: ['ignore', 'pipe', 'ignore'],
-  }).trim()
-
-/** undefined: this is no clone, or one without its history. */
-function releaseBefore(): string | undefined {
-  const asked = process.env['UPGRADE_FROM']
-  try {
-    if (asked) return git('rev-parse', '--verify', `${asked}^{commit}`)
-    const tag = git('tag', '--list', '--sort=-creatordate', '--merged', 'HEAD^').split('\n')[0]
-    if (tag) return git('rev-parse', `${tag}^{commit}`)
-    const migrated = git('log', '-1', '--first-parent', '--format=%H', '--', MIGRATIONS)
-    return git('rev-parse', '--verify', `${migrated}^1`)
-  } catch {
-    return undefined
-  }
-}
-
-function checkOut(commit: string, folder: string): string {
-  const root = join(folder, 'before')
-  mkdirSync(root)
-  const archive = execFileSync('git', ['archive', commit], { cwd: ROOT, maxBuffer: 1 << 30 })
-  execFileSync('tar', ['-x', '-C', root], { input: archive })
-  symlinkSync(join(ROOT, 'node_modules'), join(root, 'node_modules'))
-  return root
-}
 
 const pathOf = (url: string) => new URL(url).pathname
 

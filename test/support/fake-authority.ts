@@ -33,12 +33,19 @@ export interface FakeOrder {
   certificate: string
 }
 
+/** Of the account's list of orders. */
+interface ListManner {
+  readonly perPage?: number
+  readonly isNewestFirst?: boolean
+}
+
 interface Refused {
   readonly status: number
   readonly type: string
   readonly retryAfter?: string
 }
 
+const NEW_ORDER = { status: 'pending', challenges: 0, finalized: 0, certificate: '' } as const
 const DAY_MS = 24 * 3600 * 1000
 const oid = (hex: string) => tagged(OBJECT_ID, Buffer.from(hex, 'hex'))
 const ECDSA = sequence(oid('2a8648ce3d040302'))
@@ -59,13 +66,14 @@ export async function startFakeAuthority(t: Teardown, { nowMs } = systemClock) {
   const windows = new Map<string, { start: string; end: string }>()
   let suggests = false
   let mayValidate = true
-  let lists = true
+  let list: ListManner | undefined = {}
+  let reuses = false
   let mayFinish = true
   let base = ''
   /** Waited for, before anything is done. */
   let onRequest: (request: string) => Promise<void> = async () => {}
-  /** Called with every request that has done its work; false: its answer is lost. */
-  let onAnswer: (request: string) => boolean = () => true
+  /** Called with every request that has done its work; false: its answer is lost; or what a proxy says instead. */
+  let onAnswer: (request: string) => boolean | number = () => true
 
   const server = createServer((request, response) => {
     const chunks: Buffer[] = []
@@ -79,7 +87,9 @@ export async function startFakeAuthority(t: Teardown, { nowMs } = systemClock) {
     function answer(name: string) {
       const body = chunks.length === 0 ? undefined : jwsOf(Buffer.concat(chunks).toString())
       const content = answerTo(request.url ?? '', body, response)
-      if (!onAnswer(name)) return void response.destroy()
+      const isHeard = onAnswer(name)
+      if (isHeard === false) return void response.destroy()
+      if (isHeard !== true) return void response.writeHead(isHeard).end('<h1>Try later</h1>')
       response.setHeader('replay-nonce', randomBytes(16).toString('base64url'))
       if (content === undefined) return void response.end()
       if (typeof content === 'string') return void response.end(content)
@@ -118,9 +128,9 @@ export async function startFakeAuthority(t: Teardown, { nowMs } = systemClock) {
         return { status: 'valid' }
       }
       case 'account':
-        return { status: 'valid', ...(lists && { orders: `${base}/orders` }) }
+        return { status: 'valid', ...(list && { orders: `${base}/orders` }) }
       case 'orders':
-        return { orders: orders.map((_, index) => `${base}/order/${index}`) }
+        return pageOf(Number(at || 0), response)
       case 'new-order': {
         const { identifiers, replaces, profile } = payload as unknown as NewOrder
         const hostname = identifiers[0]?.value ?? ''
@@ -132,12 +142,11 @@ export async function startFakeAuthority(t: Teardown, { nowMs } = systemClock) {
         const same = orders.findIndex(
           (one) => one.hostname === hostname && one.status === 'pending',
         )
-        if (!lists && same !== -1) {
+        if (reuses && same !== -1) {
           response.setHeader('location', `${base}/order/${same}`)
           return viewOf(same)
         }
-        const counts = { challenges: 0, finalized: 0 }
-        orders.push({ hostname, replaces, profile, status: 'pending', ...counts, certificate: '' })
+        orders.push({ ...NEW_ORDER, hostname, replaces, profile })
         response.setHeader('location', `${base}/order/${orders.length - 1}`)
         return viewOf(orders.length - 1)
       }
@@ -183,6 +192,16 @@ export async function startFakeAuthority(t: Teardown, { nowMs } = systemClock) {
       default:
         return refuse(response, { status: 404, type: 'malformed' })
     }
+  }
+
+  function pageOf(page: number, response: ServerResponse) {
+    const { perPage = Infinity, isNewestFirst = false } = list ?? {}
+    const urls = orders.map((_, index) => `${base}/order/${index}`)
+    if (isNewestFirst) urls.reverse()
+    const from = page === 0 ? 0 : page * perPage
+    if (from + perPage < urls.length)
+      response.setHeader('link', `<${base}/orders/${page + 1}>;rel="next"`)
+    return { orders: urls.slice(from, from + perPage) }
   }
 
   function refuse(response: ServerResponse, { status, type, retryAfter }: Refused) {
@@ -249,8 +268,16 @@ export async function startFakeAuthority(t: Teardown, { nowMs } = systemClock) {
       suggests = true
       for (const id of issued) windows.set(id, windowOf(start, end))
     },
-    /** False: it keeps no list of orders, and hands out again what is pending. */
-    lists: (does: boolean) => void (lists = does),
+    /** Undefined: it keeps no list of orders, and hands out again what is pending, if it does that. */
+    lists(manner: ListManner | undefined, { handsOutAgain = true } = {}) {
+      list = manner
+      reuses = manner === undefined && handsOutAgain
+    },
+    /** Those of hostnames that were ordered for before. */
+    hasOrdered(hostnames: readonly string[]) {
+      for (const hostname of hostnames)
+        orders.push({ ...NEW_ORDER, hostname, replaces: undefined, profile: undefined })
+    },
     validates: (may: boolean) => void (mayValidate = may),
     finishes(may: boolean) {
       mayFinish = may

@@ -9,6 +9,7 @@ import { certificateRequest } from '../../../control-plane/acme/csr.ts'
 import { NO_PEBBLE, startPebble } from '../../support/pebble.ts'
 import { listening } from '../../support/wire.ts'
 
+const FOR_EVER = Infinity
 const newKey = () => generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey
 
 async function answering(t: Test, thumbprint: () => string) {
@@ -56,12 +57,16 @@ void t.test('an order from the account to the certificate', { skip: NO_PEBBLE },
   t.equal(await clientOf(t, pebble, key).account(), account, 'the key is the account')
   t.not(await clientOf(t, pebble).account(), account)
 
-  const { url, order } = await client.newOrder('app.example.test', null)
+  const { url, order } = await client.newOrder('app.example.test', null, FOR_EVER)
   t.match(order, { status: 'pending', identifiers: [{ type: 'dns', value: 'app.example.test' }] })
-  await client.newOrder('other.example.test', null)
-  for (let n = 0; n < 4; n++) await client.newOrder(`n${n}.example.test`, null)
-  t.equal(await client.orderUnderWay('app.example.test'), url, 'over several pages of orders')
-  t.equal(await client.orderUnderWay('never.example.test'), undefined)
+  await client.newOrder('other.example.test', null, FOR_EVER)
+  for (let n = 0; n < 4; n++) await client.newOrder(`n${n}.example.test`, null, FOR_EVER)
+  t.equal(
+    await client.orderUnderWay('app.example.test', Date.now()),
+    url,
+    'over several pages of orders',
+  )
+  t.equal(await client.orderUnderWay('never.example.test', Date.now()), undefined)
 
   const [at = ''] = order.authorizations
   const { challenges } = await client.authorization(at)
@@ -84,7 +89,7 @@ void t.test('an order from the account to the certificate', { skip: NO_PEBBLE },
 void t.test('a wrong answer is invalid, and says why', { skip: NO_PEBBLE }, async (t) => {
   const pebble = await startPebble(t, { httpPort: await answering(t, () => 'somebody-else') })
   const client = clientOf(t, pebble)
-  const { order } = await client.newOrder('app.example.test', null)
+  const { order } = await client.newOrder('app.example.test', null, FOR_EVER)
   const [at = ''] = order.authorizations
   const { challenges } = await client.authorization(at)
   await client.challenge(challenges.find(({ type }) => type === 'http-01')?.url ?? '')

@@ -242,21 +242,6 @@ void t.test('an authority that is not there is replaced by the next at once', as
   t.equal(authority.orders.length, 1)
 })
 
-for (const lists of [true, false])
-  void t.test(`an order whose answer was lost is found again; a list: ${lists}`, async (t) => {
-    const { run, orders, authority, second, clock } = await startWith(t, { count: 2 })
-    authority.lists(lists)
-    let asked = 0
-    authority.onAnswer((request) => request !== 'POST /new-order' || ++asked > 1)
-    await run()
-    t.match(await orders(), [{ step: 'asking', orderUrl: null }])
-    clock.advance(2 * MINUTE_MS)
-    await run()
-    t.match(await orders(), [{ step: 'issued', issuedBy: authority.directory }])
-    t.strictSame([authority.orders.length, second.orders.length], [1, 0])
-    t.equal(asked, lists ? 1 : 2)
-  })
-
 void t.test('an order that gets stuck is given up, and taken elsewhere', async (t) => {
   const { run, orders, authority, second, clock } = await startWith(t, { count: 2 })
   authority.validates(false)

@@ -1,7 +1,9 @@
 /** Secrets that lie in a file are of whoever runs the service, and of nobody else. */
 import * as files from 'node:fs'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import t from 'tap'
+import { withSecretFiles } from '../../../shared/config/secret-files.ts'
 import { SECRET_NAMES } from '../../../shared/config/secrets.ts'
 import { readSettings } from '../../../shared/config/settings.ts'
 import { temporaryFolder } from '../../support/control-plane.ts'
@@ -29,6 +31,21 @@ t.test('a file of secrets that others can read stops the start and says what to 
   }
 })
 
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
+const IS_SECRET = /\b(?:SERVICE_|PG)[A-Z_]*(?:KEY|PASSWORD|SECRET|TOKEN|URL|EAB)(?:_[A-Z]+)*\b/g
+
+t.test('every secret that a program reads may come as a file', (t) => {
+  const text = ['control-plane', 'gateway', 'shared/config']
+    .flatMap((folder) => files.globSync(`${folder}/{config,secrets}.ts`, { cwd: ROOT }))
+    .map((file) => files.readFileSync(join(ROOT, file), 'utf8'))
+    .join('\n')
+  const names = new Set(text.match(IS_SECRET)?.filter((name) => !name.endsWith('_FILE')))
+  t.ok(names.size >= 9, [...names].join())
+  for (const name of names)
+    t.equal(withSecretFiles({ [`${name}_FILE`]: '/key' }, () => 'secret\n')[name], 'secret', name)
+  t.end()
+})
+
 t.test('a secret may come as a file that the environment names', async (t) => {
   const folder = temporaryFolder(t)
   const config = join(folder, 'config.yaml')
@@ -40,9 +57,12 @@ t.test('a secret may come as a file that the environment names', async (t) => {
     'SERVICE_OPERATOR_KEY',
     'SERVICE_FLEET_KEY',
     'SERVICE_MASTER_KEY',
+    'SERVICE_MASTER_KEY_PREVIOUS',
+    'SERVICE_MASTER_KEY_NEXT',
     'SERVICE_SMTP_URL',
     'SERVICE_AI_KEY',
     'SERVICE_ACME_EAB',
+    'PGPASSWORD',
   ]) {
     const given = { [`${name}_FILE`]: path }
     for (const ending of ['', '\n', '\r\n']) {
