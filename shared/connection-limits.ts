@@ -19,6 +19,13 @@ export const CONNECTION_LIMITS = {
   upstreamCookiesMax: 5,
   /** How old an ID token of a provider may be. */
   upstreamTokenSecondsMax: 300,
+  /** Other applications that sign people in by a realm. */
+  realmClientsPerTenantMax: 50,
+  realmClientAddressesMax: 20,
+  /** In one of their tokens; with more, none is named. */
+  realmClientGroupsMax: 200,
+  /** How long one of their ID tokens counts. */
+  realmClientTokenSeconds: 300,
   // SAML. Elements, depth and attributes bound what canonicalization costs (test/bench of the worst)
   samlResponseBytesMax: 256 * 1024,
   /** The form that carries it: base64, and what a form makes of that. */

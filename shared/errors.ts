@@ -51,6 +51,7 @@ const DETAILS = {
     device_code_not_found:
       'No command-line tool is waiting with this code. Codes expire after 10 minutes. Check the code in your terminal, or run service-analyzer setup again.',
     connection_not_found: 'Connection not found for this tenant.',
+    client_not_found: 'OIDC client not found for this tenant.',
     domain_not_found: 'Domain not found for this connection.',
     identity_not_found: 'This user does not sign in with that connection.',
     group_not_found: 'Group not found for this tenant.',
@@ -150,6 +151,7 @@ const DETAILS = {
     webhook_paused: 'This webhook is paused. Activate it first.',
     replay_running:
       'Failed deliveries of this tenant are already being retried. Try again when that is done.',
+    clients_full: 'This tenant has the maximum number of OIDC clients. Delete one first.',
     connections_exhausted: 'The maximum number of connections is reached. Delete one first.',
     domain_taken: 'A connection of this tenant already has this domain. Remove it there first.',
     domains_exhausted: 'The maximum number of domains is reached. Remove one first.',

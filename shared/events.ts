@@ -197,6 +197,7 @@ export const EVENTS = {
       email_sign_in: false,
       sign_up: 'off',
       sign_up_domains: [],
+      sign_up_groups: [],
       min_length: 12,
       min_strength: 3,
       refuse_breached: true,

@@ -41,6 +41,7 @@ export const PEOPLE_LIMITS = {
   // self sign-up; to one address as many mails as to sign in with
   /** Email domains that a tenant opens it for. */
   signUpDomainsMax: 50,
+  signUpGroupsMax: 20,
   /** People of a tenant who wait for an administrator, and how long each of them does. */
   signUpsWaitingMax: 500,
   signUpKeptMs: 30 * 24 * 3600 * 1000,

@@ -9,3 +9,19 @@ export function isEmailAddress(text: string): boolean {
   if (text.length > LIMITS.emailCharactersMax || !text.isWellFormed()) return false
   return EMAIL_ADDRESS.test(text) && !hasUnseen(text)
 }
+
+/**
+ * Whether mail to it reaches the mailbox that its key names (`fold`): in compatibility forms, like fullwidth
+ * letters, a name is another mailbox to its server and the same account to us.
+ */
+export function isOneMailbox(address: string): boolean {
+  const local = address.slice(0, address.lastIndexOf('@'))
+  return local.normalize('NFKC') === local
+}
+
+/** To most servers all tags behind a plus sign are one mailbox: for bounds, never for who somebody is. */
+export function mailboxOf(emailKey: string): string {
+  const at = emailKey.lastIndexOf('@')
+  const plus = emailKey.indexOf('+')
+  return plus < 1 || plus > at ? emailKey : emailKey.slice(0, plus) + emailKey.slice(at)
+}

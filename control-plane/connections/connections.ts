@@ -22,7 +22,8 @@ import { hasActive, policiesIn } from '../tenants/policies.ts'
 import { takeUnmappedAttributes } from './mapped-attributes.ts'
 import { presetProblem } from './presets.ts'
 import { mapAnew, rereadBy, type Reread } from './reread-attributes.ts'
-import { takeUnmapped } from './saml/unmapped-groups.ts'
+import { mapGroupsAnew, rereadGroupsBy, type RereadGroups } from './reread-groups.ts'
+import { takeUnmapped } from './unmapped-groups.ts'
 
 /** Without its secret. */
 export type Connection = Readonly<Omit<ConnectionRow, 'clientSecretSealed'>>
@@ -33,7 +34,9 @@ type NewConnection = Readonly<
     'preset' | 'name' | 'issuer' | 'clientId' | 'hostedDomain' | 'createsPeople' | 'mfaValues'
   >
 > &
-  Partial<Pick<ConnectionRow, 'organization' | 'signsOut' | 'attributes'>> & {
+  Partial<
+    Pick<ConnectionRow, 'organization' | 'signsOut' | 'attributes' | 'groupsClaim' | 'groups'>
+  > & {
     readonly clientSecret: string
   }
 
@@ -80,6 +83,8 @@ export function createConnections({ store, vault }: { store: Store; vault: Vault
         organization = null,
         signsOut = false,
         attributes = [],
+        groupsClaim = null,
+        groups = [],
         ...open
       } = wished
       const connectionId = newConnectionId()
@@ -89,6 +94,8 @@ export function createConnections({ store, vault }: { store: Store; vault: Vault
           organization,
           signsOut,
           attributes,
+          groupsClaim,
+          groups,
           connectionId,
           tenantId,
           clientSecretSealed,
@@ -128,6 +135,7 @@ export function createConnections({ store, vault }: { store: Store; vault: Vault
     ): Promise<Connection> {
       const action = 'connection.changed'
       let reread: Reread | undefined
+      let rereadGroups: RereadGroups | undefined
       const now = await alter(tenantId, connectionId, actor, action, async (change, before) => {
         const { clientSecret, ...open } = patch
         const changed = (Object.keys(open) as (keyof typeof open)[]).filter(
@@ -140,22 +148,39 @@ export function createConnections({ store, vault }: { store: Store; vault: Vault
         if (before.preset !== 'saml') checkSettings({ ...before, ...open })
         else if (open.signsOut === true)
           throw invalid('signs_out', 'must be false: SAML has no sign-out here')
+        else if ((open.groupsClaim ?? null) !== null || (open.groups ?? []).length > 0)
+          throw invalid('groups_claim', 'is not for SAML: change its groups_attribute')
         else if (isOther) throw invalid(FIELDS[identifying], 'is not for SAML: change its metadata')
         if (isOther) await requireAnotherWay(change.queries, before)
         reread = await rereadBy(change.queries, before, open)
+        const wished = { ...before, ...open }
+        rereadGroups = await rereadGroupsBy(
+          change.queries,
+          tenantId,
+          { ...before, from: before.groupsClaim },
+          { ...wished, from: wished.groupsClaim },
+        )
         await updateConnection(change.queries, tenantId, connectionId, {
           ...open,
           ...(reread !== undefined && { attributes: reread.meanwhile }),
+          ...(rereadGroups !== undefined && { groups: rereadGroups.meanwhile }),
           ...(clientSecret !== undefined && { clientSecretSealed: seal(clientSecret, before) }),
           ...(isOther && { state: 'draft', testedAt: null, organizationId: null }),
           updatedAt: change.nowMs,
         })
         return { changed: all, ...(isOther && { state: 'draft' }) }
       })
+      if ('groups' in patch || 'groupsClaim' in patch) await takeUnmapped(store, tenantId, actor)
       await takeUnmappedAttributes(store, tenantId, actor)
-      if (reread === undefined) return now
-      await mapAnew(store, now, reread, actor)
-      return openPartOf(await requireConnection(store.read, tenantId, connectionId))
+      const found = async () =>
+        openPartOf(await requireConnection(store.read, tenantId, connectionId))
+      if (rereadGroups !== undefined) {
+        const write = (queries: Queries, groups: ConnectionRow['groups']) =>
+          updateConnection(queries, tenantId, connectionId, { groups })
+        await mapGroupsAnew(store, now, rereadGroups, write, actor)
+      }
+      if (reread !== undefined) await mapAnew(store, await found(), reread, actor)
+      return reread === undefined && rereadGroups === undefined ? now : found()
     },
 
     /** Whoever comes in by it may be very many: they go some at a time, and others' changes between. */

@@ -2,10 +2,11 @@
  * Who a verified ID token names, or why it lets nobody in. Pure. What a preset demands and the token
  * does not say is refused; an address is never who somebody is (nOAuth).
  */
-import type { MappedAttribute } from '../store/connection-tables.ts'
+import type { MappedAttribute, MappedGroup } from '../store/connection-tables.ts'
 import type { ConnectionRow } from '../store/queries/connections.ts'
 import type { Said } from '../tenants/person-attributes.ts'
 import { mappedAttributes } from './mapped-attributes.ts'
+import { groupsAmong, type MappedGroups } from './mapped-groups.ts'
 import { directoryIdOf } from './presets.ts'
 
 export type Claims = Readonly<Record<string, unknown>>
@@ -29,11 +30,6 @@ export interface UpstreamPerson {
   readonly provenAt: number | undefined
 }
 
-export interface MappedGroups {
-  readonly isIn: readonly string[]
-  readonly isNotIn: readonly string[]
-}
-
 export type GateProblem =
   | 'subject_missing'
   | 'subject_not_persistent'
@@ -52,6 +48,8 @@ type Gated = Pick<ConnectionRow, 'preset' | 'issuer' | 'hostedDomain'> & {
   readonly organization?: string | null
   readonly organizationId?: string | null
   readonly attributes?: readonly MappedAttribute[]
+  readonly groupsClaim?: string | null
+  readonly groups?: readonly MappedGroup[]
   readonly mfaValues: readonly string[]
 }
 
@@ -77,10 +75,7 @@ export function gate(connection: Gated, claims: Claims): Gate {
       isEmailVerified: claims.email_verified === true,
       name: textOf(claims.name)?.slice(0, 100),
       hasSecondFactor: isMapped(connection.mfaValues, claims),
-      groups:
-        connection.preset === 'saml'
-          ? (claims.mapped_groups as MappedGroups | undefined)
-          : undefined,
+      groups: groupsOf(connection, claims),
       attributes: attributesOf(connection, claims),
       provenAt: secondOf(claims.auth_time),
     },
@@ -123,6 +118,25 @@ function attributesOf({ preset, attributes = [] }: Gated, claims: Claims): Said 
   if (preset !== 'saml') return mappedAttributes(attributes, claims)
   const named = attributes.map((one) => ({ ...one, claim: `attribute ${one.claim}` }))
   return mappedAttributes(named, claims)
+}
+
+/**
+ * A provider that says nothing of groups changes none, as Entra does where there are too many; one that
+ * names none takes all of them away. What an assertion says has been mapped with it (`saml/claims.ts`).
+ */
+function groupsOf(
+  { preset, groupsClaim = null, groups = [] }: Gated,
+  claims: Claims,
+): MappedGroups | undefined {
+  if (preset === 'saml') return claims.mapped_groups as MappedGroups | undefined
+  if (groupsClaim === null || !Object.hasOwn(claims, groupsClaim)) return undefined
+  const said = claims[groupsClaim]
+  const values: readonly unknown[] | undefined = Array.isArray(said)
+    ? said
+    : typeof said === 'string'
+      ? [said]
+      : undefined
+  return values && groupsAmong(groups, values)
 }
 
 /** `amr` is a list (RFC 8176), `acr` one value; no value counts that nobody has named. */

@@ -20,7 +20,9 @@ const DOMAIN =
 const ORGANIZATION = /^[A-Za-z0-9](?:-?[A-Za-z0-9]){0,38}$/
 
 type Described = Pick<ConnectionRow, 'preset' | 'issuer' | 'hostedDomain'> &
-  Partial<Pick<ConnectionRow, 'organization' | 'signsOut' | 'createsPeople'>>
+  Partial<
+    Pick<ConnectionRow, 'organization' | 'signsOut' | 'createsPeople' | 'groupsClaim' | 'groups'>
+  >
 
 /** The field that is wrong, and what it should be; undefined: all of it can be used. */
 export function presetProblem(described: Described) {
@@ -29,6 +31,14 @@ export function presetProblem(described: Described) {
     return { field: 'organization', wish: 'must be null: only GitHub has one' } as const
   if (signsOut && !offersSignOut(preset))
     return { field: 'signs_out', wish: 'must be false: this provider offers no sign-out' } as const
+  const { groupsClaim = null, groups = [] } = described
+  if (groups.length > 0 && groupsClaim === null)
+    return {
+      field: 'groups_claim',
+      wish: 'is required where groups are mapped: it names them',
+    } as const
+  if (groupsClaim !== null && preset === 'github')
+    return { field: 'groups_claim', wish: 'must be null: GitHub names no groups' } as const
   switch (preset) {
     case 'google':
       if (issuer !== GOOGLE) return { field: 'issuer', wish: `must be ${GOOGLE}` } as const

@@ -15,6 +15,7 @@ const TENANT_ENTRIES = {
   rules: { label: 'Access rules', path: '/rules' },
   groups: { label: 'Groups', path: '/groups' },
   connections: { label: 'Connections', path: '/connections' },
+  clients: { label: 'OIDC clients', path: '/clients' },
   provisioning: { label: 'Provisioning', path: '/provisioning' },
   branding: { label: 'Branding', path: '/branding' },
   webhooks: { label: 'Webhooks', path: '/webhooks' },

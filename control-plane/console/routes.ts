@@ -38,6 +38,7 @@ import { deviceRoutes as enrolledDeviceRoutes } from './tenant/devices/device-ro
 import { devicesRoutes } from './tenant/devices/devices-routes.ts'
 import { ticketRoutes } from './tenant/devices/ticket-routes.ts'
 import { installRoutes } from './tenant/devices/install-routes.ts'
+import { clientsRoutes } from './tenant/clients/clients-routes.ts'
 import { machinesRoutes } from './tenant/machines/machines-routes.ts'
 import { hostnamesRoutes } from './tenant/hostnames-routes.ts'
 import { instancesRoutes } from './tenant/instances-routes.ts'
@@ -107,6 +108,7 @@ export function consoleRoutes(world: ConsoleWorld): readonly ConsoleRoute[] {
     ...devicesRoutes(world),
     ...enrolledDeviceRoutes(world),
     ...machinesRoutes(world),
+    ...clientsRoutes(world),
     ...sessionsRoutes(world),
     ...usersRoutes(world), // before those of one user: `new` is nobody's id
     ...selectedRoutes(world),

@@ -14,6 +14,7 @@ import { MINUTE_MS, SECOND_MS, nowSeconds, type Clock } from '../../shared/clock
 import { LIMITS } from '../../shared/limits.ts'
 import type { SigningKeys } from '../keys/signing-keys.ts'
 import { createDueRotation } from '../concurrency/due-rotation.ts'
+import { checkedAgent, type OutboundWorld } from '../outbound/checked-connect.ts'
 import { createEdgeLookup } from '../outbound/edge-lookup.ts'
 import { bringLogoutNoticesBack } from '../store/queries/ahead-of-time.ts'
 import {
@@ -23,6 +24,7 @@ import {
   tenantsWithDueLogoutNotices,
   type LogoutNoticeRow,
 } from '../store/queries/logout-notices.ts'
+import { findRealmClient } from '../store/queries/realm-clients.ts'
 import type { Store } from '../store/store.ts'
 import { clientIdOf, type Tenants } from '../tenants/tenants.ts'
 
@@ -39,9 +41,16 @@ interface LogoutNoticesWorld {
   readonly store: Store
   readonly tenants: Pick<Tenants, 'find'>
   readonly keys: Pick<SigningKeys, 'signingSet'>
+  /** How hosts that tenants have named are reached. */
+  readonly receivers: OutboundWorld
   readonly baseUrl: string
   readonly clock: Clock
   readonly log: Pick<Logger, 'info' | 'warn' | 'error'>
+}
+
+interface Listener {
+  readonly uri: string
+  readonly agent: Agent
 }
 
 export function createLogoutNotices(world: LogoutNoticesWorld) {
@@ -54,6 +63,10 @@ export function createLogoutNotices(world: LogoutNoticesWorld) {
     connect: { timeout: TIMEOUT_MS, lookup: createEdgeLookup() },
     pipelining: 0,
   })
+  const guarded = checkedAgent(
+    { ...world.receivers, timeoutMs: TIMEOUT_MS },
+    { connections: LIMITS.logoutNoticesSentMax, pipelining: 0 },
+  )
   const rotation = createDueRotation<LogoutNoticeRow>({
     underWayMax: LIMITS.logoutNoticesSentMax,
     underWayMaxOf,
@@ -97,8 +110,8 @@ export function createLogoutNotices(world: LogoutNoticesWorld) {
 
   async function sendOne(row: LogoutNoticeRow) {
     const { noticeId, tenantId, attempts } = row
-    const uri = (await tenants.find(tenantId))?.backchannelLogoutUri
-    const problem = uri == null ? undefined : await tell(uri, row)
+    const listener = await listenerOf(row)
+    const problem = listener === undefined ? undefined : await tell(listener, row)
     const pauseMs = problem === undefined ? undefined : PAUSES_MS[attempts - 1]
     if (problem !== undefined)
       log.warn({ tenant_id: tenantId, attempts, problem }, 'logout notice not taken')
@@ -110,12 +123,21 @@ export function createLogoutNotices(world: LogoutNoticesWorld) {
     })
   }
 
-  async function tell(uri: string, row: LogoutNoticeRow): Promise<string | undefined> {
+  /** The tenant's own application is where the tenant is; another one is somewhere that a tenant has named. */
+  async function listenerOf({ tenantId, clientId }: LogoutNoticeRow) {
+    const own = clientId === null ? await tenants.find(tenantId) : undefined
+    const other =
+      clientId === null ? undefined : await findRealmClient(store.read, tenantId, clientId)
+    const uri = (own ?? other)?.backchannelLogoutUri
+    return uri == null ? undefined : { uri, agent: other === undefined ? agent : guarded }
+  }
+
+  async function tell({ uri, agent }: Listener, row: LogoutNoticeRow): Promise<string | undefined> {
     const { tenantId } = row
     const token = await tokenFor(world, row).catch(() => undefined)
     if (token === undefined) return 'no signing key'
     const startedMs = clock.nowMs()
-    const problem = await post(uri, token)
+    const problem = await post(agent, uri, token)
     learn(tenantId, problem === undefined, clock.nowMs() - startedMs)
     return problem
   }
@@ -129,7 +151,7 @@ export function createLogoutNotices(world: LogoutNoticesWorld) {
   }
 
   /** What was wrong, in a word. A redirect is wrong: it would lead to who knows where. */
-  async function post(uri: string, token: string): Promise<string | undefined> {
+  async function post(agent: Agent, uri: string, token: string): Promise<string | undefined> {
     try {
       const { origin, pathname, search } = new URL(uri)
       const answer = await agent.request({
@@ -156,14 +178,14 @@ export function createLogoutNotices(world: LogoutNoticesWorld) {
     send: (): Promise<void> => rotation.deliver(),
     async close(): Promise<void> {
       await rotation.close()
-      await agent.destroy()
+      await Promise.all([agent.destroy(), guarded.destroy()])
     },
   }
 }
 
 async function tokenFor(
   { keys, baseUrl, clock }: LogoutNoticesWorld,
-  { tenantId, userId, sid }: LogoutNoticeRow,
+  { tenantId, userId, sid, clientId }: LogoutNoticeRow,
 ): Promise<string> {
   const { jwks, currentKid } = await keys.signingSet(tenantId)
   const key = jwks.find(({ kid }) => kid === currentKid)
@@ -172,7 +194,7 @@ async function tokenFor(
   return new SignJWT({ events: { [EVENT]: {} }, ...(sid !== null && { sid }) })
     .setProtectedHeader({ alg: 'RS256', typ: 'logout+jwt', kid: key.kid })
     .setIssuer(issuerOf(baseUrl, tenantId))
-    .setAudience(clientIdOf(tenantId))
+    .setAudience(clientId ?? clientIdOf(tenantId))
     .setSubject(userId)
     .setIssuedAt(now)
     .setExpirationTime(now + TOKEN_SECONDS)

@@ -25,6 +25,8 @@ export interface PasswordPolicy {
   readonly sign_up: (typeof SIGN_UPS)[number]
   /** With addresses of these domains alone; an empty list allows all. */
   readonly sign_up_domains: readonly string[]
+  /** In which groups whoever makes an account is from the beginning. */
+  readonly sign_up_groups: readonly string[]
   readonly min_length: number
   /** 0 to 4, as zxcvbn scores; 0 asks for nothing. */
   readonly min_strength: number
@@ -130,6 +132,7 @@ export const DEFAULT_POLICIES: Policies = {
     email_sign_in: false,
     sign_up: 'off',
     sign_up_domains: [],
+    sign_up_groups: [],
     min_length: 8,
     min_strength: 2,
     refuse_breached: true,

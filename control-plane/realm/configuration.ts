@@ -81,8 +81,8 @@ export function providerConfiguration(settings: RealmSettings, hooks: RealmHooks
     scopes: ['openid'],
     claims: {
       openid: ['sub', 'sid', 'acr', 'amr', 'auth_time'],
-      email: ['email'],
-      profile: ['name', 'preferred_username'],
+      email: ['email', 'email_verified'],
+      profile: ['name', 'preferred_username', 'groups'],
     },
     conformIdTokenClaims: false, // name and e-mail travel in the session token
     acrValues: [ACR_PASSWORD, ACR_SECOND_FACTOR],

@@ -6,16 +6,21 @@ import type { Tenant } from '../store/queries/tenants.ts'
 import { ACR_SECOND_FACTOR } from '../policy/verdict.ts'
 import { addressOf } from '../listener/client-address.ts'
 import { notBeforeOf } from '../store/queries/revocations.ts'
+import { toldClaims } from './clients/told-claims.ts'
 import { lacksDevice } from './session-device.ts'
 import { isSessionOver } from './session-over.ts'
 import { wantsSecondFactor } from './sign-in/browser-sign-in.ts'
 import type { RealmWorld } from './world.ts'
 
-/** `token`: by which it is asked for. One from before a revocation may still be kept for a while. */
+/**
+ * `clientId`: another application that asks. `token`: by which it asks; one from before a revocation may
+ * still be kept for a while.
+ */
 export async function findAccount(
   world: RealmWorld,
   tenantId: string,
   userId: string,
+  clientId: string | undefined,
   token?: { readonly kind: string; readonly iat: number; readonly sid?: string | undefined },
 ) {
   const user = await world.users.get(tenantId, userId).catch((error: unknown) => {
@@ -29,39 +34,43 @@ export async function findAccount(
   }
   return {
     accountId: userId,
-    claims: (use: string) => ({
-      sub: userId,
-      name: user.name,
-      email: user.email,
-      // Left out of the session token, which every request carries
-      ...(use === 'userinfo' ? { preferred_username: user.username } : undefined),
-    }),
+    claims: (use: string) => toldClaims(world, user, { clientId, use }),
   }
 }
 
 /**
+ * `clientId` is the tenant's application, under whose name the session is kept whoever asks: another
+ * application is given the same session, with a grant of its own, and loses it with that one's end.
+ *
  * Every real sign-in begins a session of its own, with a fresh `sid` and a grant of its own, so
  * that one can end without the other and nothing that was known before it is worth anything
  * after it (session fixation).
  */
 export async function loadGrant(ctx: KoaContextWithOIDC, clientId: string) {
-  const { session, account, result, provider } = ctx.oidc
-  if (session === undefined || account === undefined) return undefined
+  const { session, account, client, result, provider } = ctx.oidc
+  if (session === undefined || account === undefined || client === undefined) return undefined
+  const { clientId: asking } = client
   const isFresh = result?.login !== undefined
-  const grantId = isFresh ? undefined : session.grantIdFor(clientId)
+  const grantId = isFresh ? undefined : session.grantIdFor(asking)
   const known = grantId === undefined ? undefined : await provider.Grant.find(grantId)
   if (known !== undefined && known.accountId === account.accountId) return known
 
-  session.authorizations = {
-    [clientId]: {
-      ip: addressOf(ctx.req),
-      userAgent: ctx.get('user-agent'),
-      deviceId: (result?.device as { id?: string } | undefined)?.id,
-      ...(result?.elsewhere as Pick<ClientAuthorizationState, 'provenAt' | 'upstream'> | undefined),
-    },
-  }
+  const isLost = asking === clientId && grantId !== undefined
+  if (isFresh || isLost || session.sidFor(clientId) === undefined)
+    session.authorizations = {
+      [clientId]: {
+        ip: addressOf(ctx.req),
+        userAgent: ctx.get('user-agent'),
+        deviceId: (result?.device as { id?: string } | undefined)?.id,
+        ...(result?.elsewhere as
+          | Pick<ClientAuthorizationState, 'provenAt' | 'upstream'>
+          | undefined),
+      },
+    }
   session.ensureClientContainer(clientId)
-  const grant = new provider.Grant({ clientId, accountId: account.accountId })
+  const sid = session.sidFor(clientId)
+  if (sid !== undefined) session.sidFor(asking, sid)
+  const grant = new provider.Grant({ clientId: asking, accountId: account.accountId })
   grant.addOIDCScope('openid profile email')
   await grant.save()
   return grant

@@ -11,6 +11,7 @@ import type { Tenant } from '../store/queries/tenants.ts'
 import { applicationHomeOf } from '../tenants/application-home.ts'
 import { clientIdOf } from '../tenants/tenants.ts'
 import { isUnavailable } from './answers.ts'
+import { firstOf, registeredClients, takeRegisteredSecrets } from './clients/known-clients.ts'
 import { providerConfiguration } from './configuration.ts'
 import { Provider } from './oidc.ts'
 import { showProviderError } from './realm-errors.ts'
@@ -57,7 +58,7 @@ export async function createRealm(
   const records = createRealmRecords({
     ...world,
     tenantId,
-    otherClients: machineClients(tenantId, world),
+    otherClients: firstOf(machineClients(tenantId, world), registeredClients(tenantId, world)),
     personAt: (ctx) => personAt(ctx, world, tenantId),
     onCodeReused: async (sids) => {
       log.warn(
@@ -95,7 +96,11 @@ export async function createRealm(
         const host = typeof uri === 'string' ? new URL(uri).host : ''
         return `${issuer}/sign-in/${uid}?app=${encodeURIComponent(host)}`
       },
-      findAccount: (_ctx, userId, token) => findAccount(world, tenantId, userId, token),
+      findAccount: (ctx, userId, token) => {
+        const asking = ctx.oidc.client?.clientId
+        const other = asking === clientId ? undefined : asking
+        return findAccount(world, tenantId, userId, other, token)
+      },
       loadExistingGrant: (ctx) => loadGrant(ctx, clientId),
       mustSignInAgain: (ctx) => mustSignInAgain(ctx, world, tenant, clientId),
       mustStepUp: (ctx) => mustStepUp(ctx, world, tenant),
@@ -108,6 +113,7 @@ export async function createRealm(
   answerUnder(provider, base)
   takePreviousSecret(provider, clientSecrets, clock)
   machineTokens.issueFrom(provider)
+  takeRegisteredSecrets(provider, tenantId, world)
   issueSessionTokens(provider, { issuer, clientId, tenant, key }, world)
   logProblems(provider, tenantId, log)
   const reached = { tenant, clientId, issuer, provider, applicationUrls }

@@ -61,13 +61,15 @@ interface TokenIssuer {
   readonly key: PrivateSigningJwk
 }
 
-/** Makes the provider issue our token wherever it would issue its own. */
+/** Makes the provider issue our token wherever it would issue its own; another application gets one that is no session. */
 export function issueSessionTokens(provider: Provider, issuer: TokenIssuer, world: RealmWorld) {
   class SessionToken extends provider.IdToken {
     override async issue(options: IssueOptions): Promise<string> {
       if (options.use !== 'idtoken') return super.issue(options)
       const claims = (await this.payload()) as unknown as SessionClaims
-      return issueSessionToken(claims, this.ctx, issuer, world)
+      const { clientId: asking } = this.client
+      if (asking === issuer.clientId) return issueSessionToken(claims, this.ctx, issuer, world)
+      return issueClientToken(claims, this.ctx, issuer, world, asking)
     }
   }
   Object.defineProperty(provider, 'IdToken', { value: SessionToken })
@@ -78,9 +80,52 @@ export function issueSessionTokens(provider: Provider, issuer: TokenIssuer, worl
 async function issueSessionToken(
   claims: SessionClaims,
   ctx: KoaContextWithOIDC,
-  { issuer, clientId, tenant, key }: TokenIssuer,
+  by: TokenIssuer,
   world: RealmWorld,
 ): Promise<string> {
+  const { issuer, clientId, tenant, key } = by
+  const { iat, exp, auth_time } = await recordIssue(claims, ctx, by, world)
+  const header = { alg: 'RS256', kid: key.kid, typ: 'JWT' }
+  // behind a write: a change of memberships that is under way is over by then, or begins behind `iat`
+  const groups = await groupClaimsOf(world.store.read, tenant.tenantId, claims.sub)
+  const payload = { iss: issuer, aud: clientId, ...claims, auth_time, ...groups, iat, exp }
+  const token = await signed(fitClaims(payload, payloadBytesMax(header, key.n)), header, key)
+  if (Buffer.byteLength(token) > LIMITS.sessionTokenBytesMax)
+    throw new Error(
+      `the session token of ${claims.sub} has ${token.length} bytes, at most ${LIMITS.sessionTokenBytesMax} are issued`,
+    )
+  return token
+}
+
+/** For another application: it says who somebody is, and no gateway takes it, since it is not for the tenant's. */
+async function issueClientToken(
+  claims: SessionClaims,
+  ctx: KoaContextWithOIDC,
+  by: TokenIssuer,
+  world: RealmWorld,
+  asking: string,
+): Promise<string> {
+  const { issuer, key } = by
+  const { iat, exp: sessionExp, auth_time } = await recordIssue(claims, ctx, by, world, asking)
+  const exp = Math.min(sessionExp, iat + LIMITS.realmClientTokenSeconds)
+  const payload = { iss: issuer, aud: asking, ...claims, auth_time, iat, exp }
+  return signed(payload, { alg: 'RS256', kid: key.kid, typ: 'JWT' }, key)
+}
+
+const signed = (
+  payload: object,
+  header: { readonly alg: string; readonly kid: string; readonly typ: string },
+  key: PrivateSigningJwk,
+) => new CompactSign(Buffer.from(JSON.stringify(payload))).setProtectedHeader(header).sign(key)
+
+/** The session goes on or begins, unless it has ended meanwhile; `asking`: with whom, beside the tenant's application. */
+async function recordIssue(
+  claims: SessionClaims,
+  ctx: KoaContextWithOIDC,
+  { clientId, tenant }: TokenIssuer,
+  world: RealmWorld,
+  asking?: string,
+) {
   const { store, sessions, clock } = world
   await untilClaimsIssuable(tenant.tenantId, claims.sub, world)
   // First of all: a revocation that comes from here on names a later second than this
@@ -102,7 +147,7 @@ async function issueSessionToken(
 
   const began = await beganAt(ctx, code.sessionUid, clientId)
   const { ip = '', userAgent = '', deviceId, provenAt = signedInAt, upstream } = began ?? {}
-  const issued = { tenantId, sid, userId: sub, ip, userAgent, deviceId, upstream }
+  const issued = { tenantId, sid, userId: sub, ip, userAgent, deviceId, upstream, asking }
   const issuedAtMs = iat * SECOND_MS
   const signedInAtMs = Math.min(signedInAt, code.iat) * SECOND_MS
   const expiresAtMs = exp * SECOND_MS
@@ -115,21 +160,7 @@ async function issueSessionToken(
   const begun = { userId: sub, sid }
   if (known === undefined && !(await makeRoom(world, tenantId, begun, requestIdOf(ctx))))
     throw new errors.InvalidGrant('the person has too many sessions')
-
-  const header = { alg: 'RS256', kid: key.kid, typ: 'JWT' }
-  // behind a write: a change of memberships that is under way is over by then, or begins behind `iat`
-  const groups = await groupClaimsOf(store.read, tenantId, sub)
-  const auth_time = Math.min(signedInAt, provenAt)
-  const payload = { iss: issuer, aud: clientId, ...claims, auth_time, ...groups, iat, exp }
-  const fitting = fitClaims(payload, payloadBytesMax(header, key.n))
-  const token = await new CompactSign(Buffer.from(JSON.stringify(fitting)))
-    .setProtectedHeader(header)
-    .sign(key)
-  if (Buffer.byteLength(token) > LIMITS.sessionTokenBytesMax)
-    throw new Error(
-      `the session token of ${sub} has ${token.length} bytes, at most ${LIMITS.sessionTokenBytesMax} are issued`,
-    )
-  return token
+  return { iat, exp, auth_time: Math.min(signedInAt, provenAt) }
 }
 
 /**

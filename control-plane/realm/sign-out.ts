@@ -3,6 +3,7 @@
  * done at once; without one a person is asked first, since any site can link to this address.
  */
 import type { IncomingMessage } from 'node:http'
+import { decodeJwt } from 'jose'
 import { asStranger } from '../store/precedence.ts'
 import { FORM_PAGE_HEADERS } from './answers.ts'
 import { isFromOwnPage, readForm } from '../http/form.ts'
@@ -28,6 +29,8 @@ type Parameters = Partial<Record<(typeof PARAMETERS)[number], string>>
 interface Hint {
   readonly sub: string
   readonly sid: string
+  /** For which application it was made. */
+  readonly clientId: string
 }
 
 type ProviderSession = Awaited<ReturnType<Realm['provider']['Session']['get']>>
@@ -49,7 +52,7 @@ export function signOutPages(realm: Realm, world: RealmWorld) {
     if (typeof sent === 'string') return wrong(ctx, sent)
     const hint = await hintOf(sent.parameters)
     if (hint === 'invalid') return wrong(ctx, 'could not validate id_token_hint')
-    const target = await targetOf(sent.parameters, hint !== undefined)
+    const target = await targetOf(sent.parameters, hint)
     if (target instanceof Error) return wrong(ctx, target.message)
 
     const session = await provider.Session.get(ctx)
@@ -104,25 +107,30 @@ export function signOutPages(realm: Realm, world: RealmWorld) {
     id_token_hint: token,
   }: Parameters): Promise<Hint | 'invalid' | undefined> {
     if (token === undefined) return undefined
-    const client = await provider.Client.find(clientId)
-    if (client === undefined) throw new Error(`the realm does not know its client ${clientId}`)
     try {
+      const { aud } = decodeJwt(token)
+      const client = typeof aud === 'string' ? await provider.Client.find(aud) : undefined
+      if (client === undefined) return 'invalid' // or it has been deleted
       const { payload } = await provider.IdToken.validate(token, client)
       const { sub, sid } = payload
-      return typeof sub === 'string' && typeof sid === 'string' ? { sub, sid } : 'invalid'
+      return typeof sub === 'string' && typeof sid === 'string'
+        ? { sub, sid, clientId: client.clientId }
+        : 'invalid'
     } catch {
       return 'invalid'
     }
   }
 
   /** Where to go afterwards: a registered address of a client that has been named, or nowhere. */
-  async function targetOf(parameters: Parameters, isHinted: boolean) {
+  async function targetOf(parameters: Parameters, hint: Hint | undefined) {
     const { client_id: named, post_logout_redirect_uri: uri, state } = parameters
-    if (named !== undefined && named !== clientId)
-      return new errors.InvalidClient('client is invalid')
-    if (uri === undefined || (named === undefined && !isHinted)) return undefined
-    const client = await provider.Client.find(clientId)
-    if (client === undefined || !client.postLogoutRedirectUriAllowed(uri))
+    const asking = named ?? hint?.clientId
+    if (asking === undefined) return undefined
+    const client = await provider.Client.find(asking)
+    const isOfHint = hint === undefined || hint.clientId === asking
+    if (client === undefined || !isOfHint) return new errors.InvalidClient('client is invalid')
+    if (uri === undefined) return undefined
+    if (!client.postLogoutRedirectUriAllowed(uri))
       return new Error('post_logout_redirect_uri not registered')
     const url = new URL(uri)
     if (state !== undefined) url.searchParams.set('state', state)

@@ -32,6 +32,7 @@ import type { Store } from '../store/store.ts'
 import type { Tenants } from '../tenants/tenants.ts'
 import type { Tracing } from '../tracing/tracing.ts'
 import type { RealmRecords } from './records.ts'
+import type { RealmClients } from './clients/realm-clients.ts'
 import type { SignInMail } from './sign-in/sign-in-mail.ts'
 import type { SignUpMail } from './sign-up/sign-up-mail.ts'
 import type { PersonRate } from './sign-in/person-rate.ts'
@@ -84,6 +85,8 @@ export interface RealmWorld {
   readonly deviceTypedCodes: Pick<DeviceTypedCodes, 'take'>
   /** Services with a secret of their own. */
   readonly machines: Pick<Machines, 'keysOf' | 'shown' | 'proven' | 'isFirstUse' | 'tokenGiven'>
+  /** Applications beside the tenant's own. */
+  readonly realmClients: Pick<RealmClients, 'find' | 'isSecret'>
   /** Told of those who came with a wrong one. */
   readonly enforcement: Pick<Enforcement, 'receive'>
   /** The company's own identity providers. */

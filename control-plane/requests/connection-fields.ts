@@ -1,5 +1,6 @@
 /** Identity providers of a tenant, as operators write them. */
 import * as v from 'valibot'
+import { GROUP_NAME } from '../../shared/fleet/access-rules.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import {
   CONNECTION_PRESETS,
@@ -21,6 +22,20 @@ const VALUES_WISH = `a list of at most ${LIMITS.connectionMfaValuesMax} values`
 const mfaValues = v.pipe(
   v.array(field, VALUES_WISH),
   v.maxLength(LIMITS.connectionMfaValuesMax, VALUES_WISH),
+)
+
+const { samlGroupsMappedMax: groupsMax } = LIMITS
+const GROUPS_WISH = `a list of at most ${groupsMax} objects with a value and a group`
+const GROUP_WISH = 'the name of one of your groups'
+export const mappedGroups = v.pipe(
+  v.array(
+    v.strictObject(
+      { value: field, group: v.pipe(v.string(GROUP_WISH), v.regex(GROUP_NAME, GROUP_WISH)) },
+      GROUPS_WISH,
+    ),
+    GROUPS_WISH,
+  ),
+  v.maxLength(groupsMax, GROUPS_WISH),
 )
 
 export const SETTINGS = {
@@ -52,6 +67,11 @@ export const SETTINGS = {
     'Values of `amr` or `acr` that count as a second factor here. By default none does.',
   ),
   attributes: mappedAttributesField,
+  groups_claim: described(
+    v.nullable(field),
+    'The claim of the ID token that names groups. null: groups are not taken from the provider.',
+  ),
+  groups: described(mappedGroups, 'Which value of `groups_claim` means which group here.'),
 }
 
 export const NewConnectionBody = v.strictObject({
@@ -63,6 +83,8 @@ export const NewConnectionBody = v.strictObject({
   creates_people: v.optional(SETTINGS.creates_people, true),
   mfa_values: v.optional(SETTINGS.mfa_values, []),
   attributes: v.optional(SETTINGS.attributes, []),
+  groups_claim: v.optional(SETTINGS.groups_claim, null),
+  groups: v.optional(SETTINGS.groups, []),
 })
 
 export const ConnectionPatchBody = v.partial(v.strictObject(SETTINGS))
@@ -80,6 +102,8 @@ export const ConnectionAnswer = v.strictObject({
   creates_people: v.boolean(),
   mfa_values: v.array(v.string()),
   attributes: MappedAttributesAnswer,
+  groups_claim: described(v.nullable(v.string()), 'null for `saml`, which has `groups_attribute`.'),
+  groups: v.array(v.strictObject({ value: v.string(), group: v.string() })),
   redirect_uri: described(
     v.string(),
     'Enter it at the provider, exactly like this. For `saml`: the ACS URL.',

@@ -1,5 +1,6 @@
 /** What each policy may hold. What is left out gets its default; of a session's lengths, its value. */
 import * as v from 'valibot'
+import { GROUP_NAME } from '../../shared/fleet/access-rules.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import { SESSION_BINDINGS } from '../../shared/fleet/snapshot.ts'
 import { DEVICE_FACTS } from '../../shared/device/facts.ts'
@@ -62,6 +63,12 @@ const domains = v.pipe(
   ),
   v.maxLength(LIMITS.signUpDomainsMax, `at most ${LIMITS.signUpDomainsMax} domains`),
 )
+const GROUPS_WISH = 'a list of names of groups, each once'
+const groups = v.pipe(
+  v.array(v.pipe(v.string(GROUPS_WISH), v.regex(GROUP_NAME, GROUPS_WISH)), GROUPS_WISH),
+  v.maxLength(LIMITS.signUpGroupsMax, `at most ${LIMITS.signUpGroupsMax} groups`),
+  v.check((all) => isEachOnce(all), GROUPS_WISH),
+)
 const isEachOnce = <One>(all: One[]) => new Set(all).size === all.length
 const facts = v.pipe(
   v.array(oneOf(DEVICE_FACTS), 'a list of facts'),
@@ -76,6 +83,7 @@ export const POLICY_ANSWERS = {
     email_sign_in: flag,
     sign_up: oneOf(SIGN_UPS),
     sign_up_domains: domains,
+    sign_up_groups: groups,
     min_length: whole(LIMITS.passwordCharactersMin, 128),
     min_strength: whole(0, 4),
     refuse_breached: flag,

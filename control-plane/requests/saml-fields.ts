@@ -1,13 +1,12 @@
 /** What is SAML's own about a connection, as operators write it. */
 import * as v from 'valibot'
-import { GROUP_NAME } from '../../shared/fleet/access-rules.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import { MappedAttributesAnswer } from './attribute-fields.ts'
-import { SETTINGS as OF_ALL } from './connection-fields.ts'
+import { mappedGroups, SETTINGS as OF_ALL } from './connection-fields.ts'
 import { described, time } from './described.ts'
 import { flag, text } from './fields.ts'
 
-const { connectionFieldCharactersMax: charactersMax, samlGroupsMappedMax: groupsMax } = LIMITS
+const { connectionFieldCharactersMax: charactersMax } = LIMITS
 const field = text('text', charactersMax)
 const METADATA_WISH = `SAML metadata of at most ${LIMITS.providerAnswerBytesMax / 1024} KiB`
 const metadata = v.pipe(
@@ -15,18 +14,6 @@ const metadata = v.pipe(
   v.regex(/^[^\0-\x08\v\f\x0e-\x1f\x7f]+$/, METADATA_WISH),
   v.check((value) => value.isWellFormed(), METADATA_WISH),
   v.maxBytes(LIMITS.providerAnswerBytesMax, METADATA_WISH),
-)
-const GROUPS_WISH = `a list of at most ${groupsMax} objects with a value and a group`
-const GROUP_WISH = 'the name of one of your groups'
-const groups = v.pipe(
-  v.array(
-    v.strictObject(
-      { value: field, group: v.pipe(v.string(GROUP_WISH), v.regex(GROUP_NAME, GROUP_WISH)) },
-      GROUPS_WISH,
-    ),
-    GROUPS_WISH,
-  ),
-  v.maxLength(groupsMax, GROUPS_WISH),
 )
 const attribute = (what: string) => described(v.nullable(field), what)
 
@@ -47,7 +34,7 @@ const SETTINGS = {
   email_attribute: attribute('null: the names that Entra, Okta, Google and AD FS use.'),
   name_attribute: attribute('null: the names that Entra, Okta and AD FS use.'),
   groups_attribute: attribute('null: groups are not taken from the provider.'),
-  groups: described(groups, 'Which value of `groups_attribute` means which group here.'),
+  groups: described(mappedGroups, 'Which value of `groups_attribute` means which group here.'),
   creates_people: OF_ALL.creates_people,
   mfa_values: described(
     OF_ALL.mfa_values,

@@ -34,8 +34,17 @@ export type EnforcementServices = Awaited<ReturnType<typeof openEnforcement>>
 export async function openEnforcement(world: ServicesWorld, below: TenantServices, jobs: Jobs) {
   const { fleetKey, baseUrl, edgeUrlFor, clock, log } = world
   const { enforceMsMax = LIMITS.fleetEnforceMsMax } = world
+  const { receivers = { allowPrivate: [], egressProxy: null } } = world
   const { store, vault, keys, tenants, sessions, machines, revocations } = below
-  const logoutNotices = createLogoutNotices({ store, tenants, keys, baseUrl, clock, log })
+  const logoutNotices = createLogoutNotices({
+    store,
+    tenants,
+    keys,
+    receivers,
+    baseUrl,
+    clock,
+    log,
+  })
   jobs.begins(() => logoutNotices.send())
 
   const identities = createServiceIdentities({ vault, baseUrl })

@@ -18,6 +18,7 @@ import { createFairSemaphore } from '../concurrency/fair-semaphore.ts'
 import { createMails } from '../mail/mails.ts'
 import { createSignInMail } from '../realm/sign-in/sign-in-mail.ts'
 import { createSignUpMail } from '../realm/sign-up/sign-up-mail.ts'
+import { createRealmClients } from '../realm/clients/realm-clients.ts'
 import { createSignUps } from '../realm/sign-up/sign-ups.ts'
 import { createAddresses } from '../user-directory/addresses.ts'
 import { createUserDirectories } from '../user-directory/user-directories.ts'
@@ -31,7 +32,7 @@ export type PeopleServices = ReturnType<typeof createPeople>
 
 export function createPeople(
   world: ServicesWorld,
-  { store, vault, policies, leases }: TenantServices,
+  { store, vault, policies, tenants, leases }: TenantServices,
   jobs: Jobs,
 ) {
   const { breaches = noBreachList, baseUrl, clock, log } = world
@@ -48,7 +49,7 @@ export function createPeople(
   const { behindAnswer, close: closeBehindAnswers } = createBehindAnswers(world.behindAnswerMs)
   const mails = createMails({ store, vault, transport, clock, log })
   jobs.begins(() => mails.deliver())
-  const signUps = jobs.tidied('signUps', createSignUps({ store, mails, baseUrl }))
+  const signUps = jobs.tidied('signUps', createSignUps({ store, tenants, mails, baseUrl }))
   const told = leases.alone('sign-ups', signUps.tellAdministrators)
   jobs.follows(told, 'administrators learn of account requests later')
   return {
@@ -64,6 +65,7 @@ export function createPeople(
     signInMail: createSignInMail({ store, tickets, mails, baseUrl }),
     signUpMail: createSignUpMail({ store, tickets, mails, baseUrl }),
     signUps,
+    realmClients: jobs.tidied('realmClients', createRealmClients({ store })),
     accountMail: createAccountMail({ store, tickets, mails, users, baseUrl, clock }),
     attempts: jobs.tidied('attempts', createAttempts({ store, vault, clock })),
     addressBlocks: jobs.tidied('addressBlocks', createAddressBlocks({ store, clock })),

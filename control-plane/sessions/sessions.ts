@@ -16,6 +16,7 @@ import {
   type SessionRow,
 } from '../store/queries/sessions.ts'
 import { aliveSessionsBefore, type AliveFilter } from '../store/queries/alive-sessions.ts'
+import { putClientSession } from '../store/queries/realm-clients.ts'
 import { requireTenant } from '../store/queries/tenants.ts'
 import { isEndedUpstream, putUpstreamSession } from '../store/queries/upstream-sessions.ts'
 import type { Queries } from '../store/engine.ts'
@@ -45,6 +46,8 @@ interface IssuedSession {
         readonly sid?: string | undefined
       }
     | undefined
+  /** Another application that is given a token of it. */
+  readonly asking?: string | undefined
 }
 
 /** The session has been revoked while its token was made: the token must not leave. */
@@ -84,6 +87,10 @@ export function createSessions({ store, clock }: { store: Store; clock: Clock })
         if (issued.deviceId !== undefined && !(await isDeviceGood(queries, issued.deviceId)))
           throw new SessionRevoked()
         if (issued.upstream !== undefined) await noteUpstream(queries, issued, issued.upstream)
+        if (issued.asking !== undefined) {
+          const told = { tenantId, sid, clientId: issued.asking, expiresAt: issued.expiresAtMs }
+          await putClientSession(queries, told)
+        }
         await upsertSession(queries, {
           sid,
           tenantId,

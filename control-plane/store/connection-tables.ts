@@ -2,6 +2,12 @@
 import { flag, json, primaryKey, table, text, whole } from './columns.ts'
 
 export const CLIENT_PRESETS = ['google', 'entra', 'okta', 'github', 'oidc'] as const
+/** A value of the claim or attribute that names groups, and the group here that it stands for. */
+export interface MappedGroup {
+  readonly value: string
+  readonly group: string
+}
+
 export interface MappedAttribute {
   readonly attribute: string
   /** For SAML: the name of an attribute there. */
@@ -41,6 +47,9 @@ export const connections = table('connections', {
   attributes: json('attributes').$type<readonly MappedAttribute[]>().notNull().default([]),
   /** Its number, since names are given to others; null: nobody has shown a membership of it so far. */
   organizationId: text('organization_id'),
+  /** Which claim names groups; null: groups are none of its business, or it is SAML, which has its own. */
+  groupsClaim: text('groups_claim'),
+  groups: json('mapped_groups').$type<MappedGroup[]>().notNull().default([]),
 })
 
 /** Who somebody is there. Never by an address: those are given to others, and typed by anybody. */

@@ -1,11 +1,6 @@
 /** What SAML connections have beside what all connections have, and the responses that have come. */
 import { flag, json, primaryKey, table, text, uniqueIndex, whole } from './columns.ts'
-
-/** A value of the attribute that names groups, and the group here that it stands for. */
-interface MappedGroup {
-  readonly value: string
-  readonly group: string
-}
+import type { MappedGroup } from './connection-tables.ts'
 
 export const samlConnections = table('saml_connections', {
   connectionId: text('connection_id').primaryKey(),

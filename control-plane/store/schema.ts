@@ -12,6 +12,7 @@ import {
   upstreamLogouts,
   upstreamSessions,
 } from './connection-tables.ts'
+import { clientSessions, realmClients } from './client-tables.ts'
 import * as connector from './connector-tables.ts'
 import * as ofConsole from './console-tables.ts'
 import * as core from './core-tables.ts'
@@ -34,6 +35,8 @@ export const schema = {
   connections,
   upstreamLogouts,
   upstreamSessions,
+  clientSessions,
+  realmClients,
   ...connector,
   ...ofConsole,
   ...core,

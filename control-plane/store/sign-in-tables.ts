@@ -172,6 +172,8 @@ export const logoutNotices = table('logout_notices', {
   nextAt: whole('next_at').notNull(),
   /** By the clock of then, which may have been ahead (`queries/ahead-of-time.ts`). */
   writtenAt: whole('written_at').notNull(),
+  /** Another application that is to hear of it; null: the tenant's own. */
+  clientId: text('client_id'),
 })
 
 /** A tenant's own database as the source of its users. */

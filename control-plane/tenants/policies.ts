@@ -10,8 +10,10 @@ import { revokeIn } from '../sessions/revocations.ts'
 import { demandedFrom, demandedNext, type Demanded } from '../policy/demanded.ts'
 import { DEFAULT_POLICIES, type Policies, type PolicyName } from '../policy/policies.ts'
 import { changeInBatches } from '../store/change-in-batches.ts'
+import { findGroup } from '../store/queries/access.ts'
 import { connectionsOf } from '../store/queries/connections.ts'
 import { findPolicy, policiesOf, upsertPolicy } from '../store/queries/policies.ts'
+import { findScimGroupByName } from '../store/queries/scim.ts'
 import { deleteSignUpsOf } from '../store/queries/sign-ups.ts'
 import { findUserDirectory } from '../store/queries/user-directories.ts'
 import { aliveCountsAfter, aliveSids } from '../store/queries/sessions.ts'
@@ -185,10 +187,11 @@ function keptOf({ concurrent_max: most, when_full: whenFull }: Policies['session
 async function applySignUp(
   change: Change,
   tenantId: string,
-  { sign_up: signUp }: Policies['password'],
+  { sign_up: signUp, sign_up_groups: groups }: Policies['password'],
   actor: Actor,
 ) {
   const { queries } = change
+  for (const group of groups) await requireOwnGroup(queries, tenantId, group)
   if (signUp !== 'off') {
     if ((await findUserDirectory(queries, tenantId)) !== undefined)
       throw new Refusal('field_invalid', { field: 'sign_up' }, HAS_DIRECTORY)
@@ -197,6 +200,16 @@ async function applySignUp(
   const requests = await deleteSignUpsOf(queries, tenantId)
   if (requests > 0)
     await change.audit(actor, { action: 'sign_up.closed', tenantId, content: { requests } })
+}
+
+/** One that people are put into here: of what a provider pushes it alone says who is in it. */
+async function requireOwnGroup(queries: Queries, tenantId: string, group: string) {
+  const refuse = (detail: string) =>
+    new Refusal('field_invalid', { field: 'sign_up_groups' }, `"sign_up_groups": ${detail}`)
+  if ((await findGroup(queries, tenantId, group)) === undefined)
+    throw refuse(`there is no group called ${group}. Create it first.`)
+  if ((await findScimGroupByName(queries, tenantId, group)) !== undefined)
+    throw refuse(`${group} is managed by your provider (SCIM). Choose another group.`)
 }
 
 /** Running sessions follow: a shorter length ends them at the gateways. */

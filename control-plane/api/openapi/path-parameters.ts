@@ -9,6 +9,7 @@ export const PATH_PARAMETERS = {
     example: 'ssk_1b9f6c1e2d3a4b5c',
   },
   connection_id: { description: 'The ID of the connection.', example: 'con_1b9f6c1e2d3a4b5c' },
+  client_id: { description: 'The ID of the OIDC client.', example: 'cli_1b9f6c1e2d3a4b5c' },
   domain: { description: 'An email domain of the connection.', example: 'acme.example' },
   user_id: {
     description: 'The ID of the user.',

@@ -7,6 +7,7 @@ import { AUDIT_QUERY, toAuditSearch } from '../../requests/audit-fields.ts'
 import { mapPage, PAGE_QUERY, pageOf } from '../../requests/paging.ts'
 import { accessEndpoints } from './access-routes.ts'
 import { attributeEndpoints } from './attribute-routes.ts'
+import { clientEndpoints } from './client-routes.ts'
 import { accountEndpoints } from './account-routes.ts'
 import { consoleEndpoints } from './console-routes.ts'
 import { connectionDomainEndpoints } from './connection-domain-routes.ts'
@@ -44,6 +45,7 @@ export function operatorEndpoints(world: ApiWorld): readonly Endpoint[] {
     ...accessEndpoints(world),
     ...attributeEndpoints(world),
     ...machineEndpoints(world),
+    ...clientEndpoints(world),
     ...signInEndpoints(world),
     ...directoryEndpoints(world),
     ...operatorFeedEndpoints(world),

@@ -4,7 +4,8 @@
  * for a claim that is gone by.
  */
 import type { SamlConnectionRow } from '../../store/queries/saml.ts'
-import type { Claims, GateProblem, MappedGroups } from '../gate.ts'
+import type { Claims, GateProblem } from '../gate.ts'
+import { groupsAmong, type MappedGroups } from '../mapped-groups.ts'
 import type { GatedAssertion } from './assertion-gate.ts'
 import { EMAIL_FORMAT, PERSISTENT } from './names.ts'
 
@@ -78,12 +79,7 @@ function groupsOf(
   { groupsAttribute, groups }: Mapping,
 ): MappedGroups | undefined {
   const values = groupsAttribute === null ? undefined : attributes.get(groupsAttribute)
-  if (values === undefined) return undefined
-  const isIn = new Set(groups.filter(({ value }) => values.includes(value)).map(nameOf))
-  const all = new Set(groups.map(nameOf))
-  return { isIn: [...isIn], isNotIn: [...all.difference(isIn)] }
+  return values && groupsAmong(groups, values)
 }
 
 const folded = (text: string) => text.trim().normalize('NFKC').toLowerCase()
-
-const nameOf = ({ group }: { readonly group: string }) => group

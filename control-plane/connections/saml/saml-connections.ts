@@ -33,10 +33,12 @@ import {
 import { ProviderProblem, type ProviderClient } from '../provider-client.ts'
 import { readCertificate, type SigningCertificate } from './certificates.ts'
 import { readMetadata, type ProviderMetadata } from './metadata.ts'
+import { differences } from './metadata-differences.ts'
 import { createOwnKey } from './own-key.ts'
 import { takeUnmappedAttributes } from '../mapped-attributes.ts'
 import { mapAnew, rereadBy, type Reread } from '../reread-attributes.ts'
-import { takeUnmapped } from './unmapped-groups.ts'
+import { mapGroupsAnew, rereadGroupsBy, type RereadGroups } from '../reread-groups.ts'
+import { takeUnmapped } from '../unmapped-groups.ts'
 
 type OfConnection = Pick<ConnectionRow, 'name' | 'createsPeople' | 'mfaValues' | 'attributes'>
 const OF_CONNECTION = ['name', 'createsPeople', 'mfaValues', 'attributes'] as const
@@ -67,7 +69,9 @@ export type NewSamlConnection = Readonly<OfConnection & OfSaml & { metadata: str
 type SamlPatch = Partial<NewSamlConnection>
 
 export interface SamlConnection
-  extends Connection, Omit<SamlConnectionRow, 'certificates' | 'connectionId' | 'tenantId'> {
+  extends
+    Connection,
+    Omit<SamlConnectionRow, 'groups' | 'certificates' | 'connectionId' | 'tenantId'> {
   readonly certificates: readonly SigningCertificate[]
 }
 
@@ -202,7 +206,7 @@ export function createSamlConnections({ store, vault, clock, client }: SamlWorld
             ...only(OF_CONNECTION, wished),
             ...named,
             ...{ preset: 'saml', issuer: metadata.entityId, clientId: '', hostedDomain: null },
-            ...{ organization: null, signsOut: false },
+            ...{ organization: null, signsOut: false, groupsClaim: null, groups: [] },
             clientSecretSealed: vault.seal(key?.privateKeyPem ?? '', PURPOSES.connection(named)),
           },
           actor,
@@ -236,17 +240,34 @@ export function createSamlConnections({ store, vault, clock, client }: SamlWorld
       const needsKey = patch.signsRequests === true && row.ownCertificate === null
       const key = needsKey ? await createOwnKey() : undefined
       let reread: Reread | undefined
+      let rereadGroups: RereadGroups | undefined
       const action = 'connection.changed'
       const now = await alter(tenantId, connectionId, actor, action, async (change, before) => {
         const issuer = metadata?.entityId ?? before.connection.issuer
         reread = await rereadBy(change.queries, before.connection, { ...patch, issuer })
-        const meanwhile = reread && { attributes: reread.meanwhile }
+        const { row } = before
+        const { groupsAttribute: from = row.groupsAttribute, groups = row.groups } = patch
+        requireGroupsAttribute({ groupsAttribute: from, groups })
+        const was = { issuer: before.connection.issuer, from: row.groupsAttribute }
+        const wish = { issuer, from, groups }
+        const known = { ...was, groups: row.groups }
+        rereadGroups = await rereadGroupsBy(change.queries, tenantId, known, wish)
+        const meanwhile = {
+          ...(reread && { attributes: reread.meanwhile }),
+          ...(rereadGroups && { groups: rereadGroups.meanwhile }),
+        }
         return apply(change, before, metadata, { patch: { ...patch, ...meanwhile }, key })
       })
       await takeUnmapped(store, tenantId, actor)
       await takeUnmappedAttributes(store, tenantId, actor)
-      if (reread === undefined) return now
-      await mapAnew(store, now, reread, actor)
+      if (rereadGroups !== undefined) {
+        const write = (queries: Queries, groups: SamlConnectionRow['groups']) =>
+          updateSamlConnection(queries, tenantId, connectionId, { groups })
+        await mapGroupsAnew(store, now, rereadGroups, write, actor)
+      }
+      const mapped = (await view(store.read, tenantId, connectionId)).whole
+      if (reread === undefined) return mapped
+      await mapAnew(store, mapped, reread, actor)
       return (await view(store.read, tenantId, connectionId)).whole
     },
 
@@ -330,7 +351,7 @@ function wholeOf(
   { certificates, ...row }: SamlConnectionRow,
 ): SamlConnection {
   const read = certificates.map(readCertificate).filter((one) => one !== undefined)
-  return { ...row, ...connection, certificates: read }
+  return { ...connection, ...row, certificates: read }
 }
 
 function requireGroupsAttribute({
@@ -352,30 +373,6 @@ function changedOf({ connection, row }: Rows, patch: SamlPatch): readonly string
     (name) =>
       patch[name] !== undefined && JSON.stringify(patch[name]) !== JSON.stringify(before[name]),
   )
-}
-
-/** What metadata changes, as the audit trail has it; undefined: nothing. */
-function differences({ connection, row }: Rows, metadata: ProviderMetadata) {
-  const before = row.certificates.map(readCertificate).filter((one) => one !== undefined)
-  const prints = (all: readonly SigningCertificate[]) => all.map(({ fingerprint }) => fingerprint)
-  const [old, now] = [new Set(prints(before)), new Set(prints(metadata.certificates))]
-  const isMoved = metadata.ssoUrl !== row.ssoUrl
-  const isRenamed = metadata.entityId !== connection.issuer
-  const added = [...now.difference(old)]
-  const removed = [...old.difference(now)]
-  const isSame = !isMoved && !isRenamed && added.length === 0 && removed.length === 0
-  return {
-    /** Uploaded, it may be anybody's who is called so: a certificate has to be in both. */
-    isOther: isRenamed || isMoved || now.isDisjointFrom(old),
-    content: isSame
-      ? undefined
-      : {
-          ...(isRenamed && { issuer: metadata.entityId }),
-          ...(isMoved && { sso_url: metadata.ssoUrl }),
-          ...(added.length > 0 && { certificates_added: added }),
-          ...(removed.length > 0 && { certificates_removed: removed }),
-        },
-  }
 }
 
 /** All that was tested was about another provider, or other people. */

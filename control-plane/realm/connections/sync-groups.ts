@@ -4,7 +4,7 @@
  * removed since it was asked nobody is put into a group: nobody would take them out again.
  */
 import type { User } from '../../accounts/users.ts'
-import type { MappedGroups } from '../../connections/gate.ts'
+import type { MappedGroups } from '../../connections/mapped-groups.ts'
 import type { Queries } from '../../store/engine.ts'
 import { findGroup, membershipsOf } from '../../store/queries/access.ts'
 import { findConnection, type ConnectionRow } from '../../store/queries/connections.ts'

@@ -7,6 +7,7 @@ import { issuerOf } from '../../../shared/issuer.ts'
 import { MINUTE_MS } from '../../../shared/clock.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { browserName } from '../../accounts/browser-name.ts'
+import { mailboxOf } from '../../accounts/email-address.ts'
 import { fold } from '../../accounts/login-keys.ts'
 import type { Tickets } from '../../accounts/tickets.ts'
 import { letter, mailTextsFor } from '../../mail/letters.ts'
@@ -116,7 +117,8 @@ export function createSignUpMail({
 
 /** Counted apart from mails to sign in with: who asks for accounts keeps nobody out of theirs. */
 async function hasRoom(change: TenantChange, tenantId: string, emailKey: string): Promise<boolean> {
-  const key = `${tenantId} ${emailKey}`
+  // somebody with one mailbox has as many addresses there as they like
+  const key = `${tenantId} ${mailboxOf(emailKey)}`
   return takeEachRate(change, [
     { kind: 'sign-up mails', key, rate: LIMITS.rateSignInMailsOfAddress },
     { kind: 'sign-up mails a day', key, rate: LIMITS.rateSignInMailsOfAddressADay },

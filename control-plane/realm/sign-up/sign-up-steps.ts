@@ -7,7 +7,7 @@ import { randomBytes } from 'node:crypto'
 import type { AdapterPayload } from 'oidc-provider'
 import { LIMITS } from '../../../shared/limits.ts'
 import { hasUnseen } from '../../../shared/unseen.ts'
-import { isEmailAddress } from '../../accounts/email-address.ts'
+import { isEmailAddress, isOneMailbox } from '../../accounts/email-address.ts'
 import { fold } from '../../accounts/login-keys.ts'
 import type { PasswordProblem } from '../../policy/new-password.ts'
 import { isMailOffered } from '../../policy/password.ts'
@@ -97,7 +97,7 @@ export function signUpSteps(realm: Realm, world: RealmWorld) {
     const email = typed.trim()
     const open = await openFor(ctx, signIn)
     if (open === undefined) return { kind: 'mail_off' }
-    if (!isEmailAddress(email)) return { kind: 'address_wrong' }
+    if (!isEmailAddress(email) || !isOneMailbox(email)) return { kind: 'address_wrong' }
     if (!isDomainAllowed(open, email) || (await isDomainConnected(store.read, tenantId, email)))
       return { kind: 'address_refused' }
     return askForMail(ctx, signIn, {

@@ -22,9 +22,14 @@ import {
   tenantsWithUntoldSignUps,
   type SignUpRow,
 } from '../../store/queries/sign-ups.ts'
+import { findGroup, insertMembers } from '../../store/queries/access.ts'
+import { findScimGroupByName } from '../../store/queries/scim.ts'
 import { findTenant, requireTenant } from '../../store/queries/tenants.ts'
 import { insertUser } from '../../store/queries/users.ts'
 import type { Actor, Change, Store, TenantChange } from '../../store/store.ts'
+import { applicationHomeOf } from '../../tenants/application-home.ts'
+import { policiesIn } from '../../tenants/policies.ts'
+import type { Tenants } from '../../tenants/tenants.ts'
 import { mayHaveAccount } from './open.ts'
 
 type SignUp = Readonly<SignUpRow>
@@ -58,15 +63,39 @@ export async function createSignedUp(
   await insertUser(queries, user)
   const about = { user_id: user.userId, ...content }
   await change.audit(actor, { action: 'user.created', tenantId, content: about })
+  await joinFirstGroups(change, user, actor)
   return user
+}
+
+/**
+ * As the policy says now; a group that has gone since, or that a provider has come to manage, is left out.
+ * Nobody has a token yet that would say otherwise.
+ */
+async function joinFirstGroups(
+  change: TenantChange,
+  { tenantId, userId }: Pick<User, 'tenantId' | 'userId'>,
+  actor: Actor,
+): Promise<void> {
+  const { queries, nowMs } = change
+  const { sign_up_groups: groups } = (await policiesIn(queries, tenantId)).password
+  const source = 'local'
+  for (const group of groups) {
+    if ((await findGroup(queries, tenantId, group)) === undefined) continue
+    if ((await findScimGroupByName(queries, tenantId, group)) !== undefined) continue
+    await insertMembers(queries, [{ tenantId, group, userId, source, createdAt: nowMs }])
+    const content = { group, user_id: userId, source }
+    await change.audit(actor, { action: 'group.member_added', tenantId, content })
+  }
 }
 
 export function createSignUps({
   store,
+  tenants,
   mails,
   baseUrl,
 }: {
   readonly store: Store
+  readonly tenants: Pick<Tenants, 'redirectUris'>
   readonly mails: Mails
   readonly baseUrl: string
 }) {
@@ -77,10 +106,16 @@ export function createSignUps({
     return row
   }
 
-  async function nameOf({ queries }: Change, tenantId: string): Promise<string> {
+  async function tenantIn({ queries }: Change, tenantId: string) {
     const tenant = await findTenant(queries, tenantId)
     if (tenant === undefined) throw new Refusal('tenant_not_found')
-    return tenant.name
+    return tenant
+  }
+
+  /** Where they came from, if that is still the tenant's: a hostname may be somebody else's by now. */
+  function linkFor(tenant: Parameters<Tenants['redirectUris']>[0], { applicationUrl }: SignUp) {
+    const homes = tenants.redirectUris(tenant).map(applicationHomeOf)
+    return homes.find((url) => url === applicationUrl) ?? homes[0] ?? ''
   }
 
   /** So many as have come meanwhile are one mail, and no word of theirs is in it. */
@@ -125,8 +160,8 @@ export function createSignUps({
         if (!(await mayHaveAccount(change.queries, tenantId, row)))
           throw new Refusal('sign_up_closed')
         const user = await createSignedUp(change, row, actor, { sign_up_id: signUpId })
-        const application = await nameOf(change, tenantId)
-        const facts = { application, name: row.name, link: row.applicationUrl }
+        const tenant = await tenantIn(change, tenantId)
+        const facts = { application: tenant.name, name: row.name, link: linkFor(tenant, row) }
         const text = mailTextsFor(row.language).signUpApproved(facts)
         await mails.queue(change, tenantId, letter(row.email, text))
         return user
@@ -138,7 +173,7 @@ export function createSignUps({
     async refuse(tenantId: string, signUpId: string, actor: Actor): Promise<SignUp> {
       const refused = await store.change(async (change) => {
         const row = await requireWaiting(change, tenantId, signUpId)
-        const application = await nameOf(change, tenantId)
+        const { name: application } = await tenantIn(change, tenantId)
         const text = mailTextsFor(row.language).signUpRefused({ application, name: row.name })
         await mails.queue(change, tenantId, letter(row.email, text))
         const content = { sign_up_id: signUpId, email: row.email }

@@ -48,6 +48,7 @@ import { connectedMembers } from './0092-connected-members.ts'
 import { organizationId } from './0093-organization-id.ts'
 import { signUps } from './0094-sign-ups.ts'
 import { acmeFollowers } from './0097-acme-followers.ts'
+import { realmClients } from './0099-realm-clients.ts'
 
 export interface Migration {
   readonly name: string
@@ -109,4 +110,5 @@ export const migrations: readonly Migration[] = [
   organizationId,
   signUps,
   acmeFollowers,
+  realmClients,
 ]

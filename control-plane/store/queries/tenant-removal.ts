@@ -33,6 +33,7 @@ const AT_ONCE = [
   schema.samlConnections,
   schema.scimTokens,
   schema.services,
+  schema.realmClients,
 ] as const
 
 /**
@@ -73,6 +74,7 @@ const LEFT_BEHIND = [
   schema.connectionIdentities,
   schema.upstreamSessions,
   schema.upstreamLogouts,
+  schema.clientSessions,
   schema.samlAnswers,
   schema.scimPeople,
   schema.scimGroups,

@@ -14,6 +14,7 @@ export interface Prepared {
   readonly deliveryId: string
   readonly connectionId: string
   readonly serviceId: string
+  readonly realmClientId: string
   readonly secretId: string
   readonly certificate: { readonly certificate_pem: string; readonly private_key_pem: string }
   readonly tenants: Readonly<Record<'acme' | 'apps' | 'other', Secrets>>
@@ -145,6 +146,7 @@ export function callOf(declaration: Declaration, prepared: Prepared): GoodCall {
     webhook_id: prepared.webhookId,
     connection_id: prepared.connectionId,
     service_id: prepared.serviceId,
+    client_id: prepared.realmClientId,
     secret_id: prepared.secretId,
     invitation_id: 'inv_nobody',
     delivery_id: prepared.deliveryId,

@@ -101,6 +101,9 @@ export async function prepareWorld(t: Teardown, size?: Size) {
   await services.store.change(({ queries }) =>
     insertIdentity(queries, { ...theirs, tenantId: 'acme', userId, createdAt: nowMs }),
   )
+  const wiki = { name: 'Wiki', redirect_uris: ['https://wiki.example/callback'] }
+  const { body: registered } = await operator('POST', '/tenants/acme/clients', wiki)
+  const realmClientId = String(registered['client_id'])
   const { body: service } = await operator('POST', '/tenants/acme/services', { name: 'CI' })
   const serviceId = String(service['service_id'])
   const secret = await operator('POST', `/tenants/acme/services/${serviceId}/secrets`, {})
@@ -114,6 +117,7 @@ export async function prepareWorld(t: Teardown, size?: Size) {
     deliveryId: String(sent['delivery_id']),
     connectionId,
     serviceId,
+    realmClientId,
     secretId: String(secret.body['secret_id']),
     certificate: { certificate_pem: ACME.certificatePem, private_key_pem: ACME.privateKeyPem },
     tenants,

@@ -1,6 +1,7 @@
 /** A tenant's own database: tried before it is saved, its password in no page, removed with care. */
 import t from 'tap'
 import { LIMITS } from '../../../shared/limits.ts'
+import { upsertPolicy } from '../../../control-plane/store/queries/policies.ts'
 import { startConsole } from '../../support/console.ts'
 import { movableClock } from '../../support/control-plane.ts'
 import { NO_POSTGRES, startPostgres } from '../../support/postgres.ts'
@@ -93,6 +94,11 @@ void t.test(
       (await admin.get(`${DIRECTORY}/remove`)).text,
       /People who are only in app on 127\.0\.0\.1/,
     )
+    const again = /People can create accounts themselves again/
+    t.notMatch((await admin.get(`${DIRECTORY}/remove`)).text, again)
+    const policy = { tenantId: 'acme', name: 'password', settings: { sign_up: 'open' } } as const
+    await services.store.change(({ queries }) => upsertPolicy(queries, { ...policy, updatedAt: 1 }))
+    t.match((await admin.get(`${DIRECTORY}/remove`)).text, again, 'it was opened before')
     t.match(await admin.post(`${DIRECTORY}/remove`), { status: 303 })
     t.match((await admin.get(DIRECTORY)).text, 'No directory')
   },

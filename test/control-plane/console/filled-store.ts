@@ -68,6 +68,14 @@ export async function fillStore({ services, person }: World): Promise<Record<str
     },
     ACTOR,
   )
+  const { clientId } = await services.realmClients.create(
+    'acme',
+    {
+      ...{ name: 'Wiki', redirectUris: ['https://wiki.example/callback'] },
+      ...{ postLogoutRedirectUris: [], backchannelLogoutUri: null, isToldGroups: false },
+    },
+    ACTOR,
+  )
   const domain = 'acme.example'
   await services.connectionDomains.add('acme', connectionId, domain, ACTOR)
   const pushing = { name: 'Entra', expiresIn: 3600, connectionId }
@@ -131,6 +139,7 @@ export async function fillStore({ services, person }: World): Promise<Record<str
     sid: 'sid-of-ada',
     webhook_id: webhook.webhookId,
     connection_id: connectionId,
+    client_id: clientId,
     scim_token_id: scimToken.tokenId,
     delivery_id: sent.deliveryId,
     alert_id: alert.alertId,
@@ -147,6 +156,7 @@ const FREE_TEXTS: Readonly<Record<string, readonly string[]>> = {
   sessions: ['ip', 'user_agent', 'end_reason'],
   sign_ins: ['ip', 'user_agent', 'reason'],
   sign_ups: ['email', 'name', 'ip'],
+  realm_clients: ['name'],
   audit: ['actor'],
   verification_checks: ['detail', 'next_action'],
   factors: ['name'],

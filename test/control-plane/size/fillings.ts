@@ -107,6 +107,7 @@ export const FILLINGS: Readonly<Record<keyof Schema, Filling>> = {
     state: 'draft',
     mfaValues: [],
     attributes: [],
+    groups: [],
   })),
   connectionIdentities: many((at, { connectionId }) => ({
     connectionId,
@@ -128,6 +129,16 @@ export const FILLINGS: Readonly<Record<keyof Schema, Filling>> = {
     connectionId,
     subject: 'of-the-user',
     upstreamSid: 'theirs',
+    expiresAt: nowMs + HOUR_MS,
+  })),
+  realmClients: some(LIMITS.realmClientsPerTenantMax - 1, (at) => ({
+    clientId: `cli_${String(at).padStart(32, '0')}`,
+    redirectUris: [],
+    postLogoutRedirectUris: [],
+  })),
+  clientSessions: many((at, { nowMs }) => ({
+    sid: sidOf(at),
+    clientId: 'cli_of_one',
     expiresAt: nowMs + HOUR_MS,
   })),
   upstreamLogouts: many((_, { connectionId, nowMs }) => ({

@@ -8,6 +8,7 @@ import { checkField, linesField, textField, type Attempt } from '../../../pages/
 import type { Html } from '../../../pages/html.ts'
 import { NewConnectionBody } from '../../../requests/connection-fields.ts'
 import { attributeLines, attributesIn } from '../people/attribute-lines.ts'
+import { groupsField } from './group-lines.ts'
 import { GUIDANCE } from './guidance.ts'
 
 export const EDIT_FORM = {
@@ -21,6 +22,8 @@ export const EDIT_FORM = {
   creates_people: 'flag',
   mfa_values: 'lines',
   attribute_claims: 'text',
+  groups_claim: 'nullable',
+  groups: 'text',
 } as const
 export const NEW_FORM = { ...EDIT_FORM, preset: 'text', client_secret: 'secret' } as const
 
@@ -107,8 +110,22 @@ export function connectionFields(
           })
     }
     ${attributesField(known, attempt)}
+    ${preset === 'github' ? '' : groupFields(known, attempt)}
   `
 }
+
+const groupFields = (known: Connection | undefined, attempt: Attempt | undefined): Html => html`
+  ${textField({
+    name: 'groups_claim',
+    label: 'Groups claim',
+    hint: 'The claim of the ID token that names groups, often “groups”. Leave empty to manage groups here.',
+    charactersMax: LIMITS.connectionFieldCharactersMax,
+    isOptional: true,
+    value: known?.groupsClaim ?? undefined,
+    attempt,
+  })}
+  ${groupsField(known, attempt)}
+`
 
 const MAPPED_LINES = 'one per line, as ATTRIBUTE = CLAIM'
 

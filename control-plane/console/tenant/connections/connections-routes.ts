@@ -26,6 +26,7 @@ import {
   NEW_FORM,
   withAttributes,
 } from './connection-form.ts'
+import { groupLines, groupsText } from './group-lines.ts'
 import { GUIDANCE, stepsOf } from './guidance.ts'
 import { samlCards, samlRoutes } from './saml-routes.ts'
 
@@ -39,11 +40,11 @@ type OfOne = TenantVisit & { readonly path: { readonly connection_id: string } }
 const { attributes: _ofNew, ...NEW } = NewConnectionBody.entries
 const { attributes: _ofPatch, ...PATCH } = ConnectionPatchBody.entries
 const NewFormBody = v.pipe(
-  v.strictObject({ ...NEW, attribute_claims: mappedLines }),
+  v.strictObject({ ...NEW, attribute_claims: mappedLines, groups: groupLines }),
   v.transform(withAttributes),
 )
 const EditFormBody = v.pipe(
-  v.strictObject({ ...PATCH, attribute_claims: mappedLines }),
+  v.strictObject({ ...PATCH, attribute_claims: mappedLines, groups: groupLines }),
   v.transform(withAttributes),
 )
 
@@ -146,6 +147,7 @@ export function connectionsRoutes(world: ConsoleWorld): readonly ConsoleRoute[] 
             ...(hostedDomain === null ? [] : [['Workspace domain', hostedDomain] as const]),
             ...(organization === null ? [] : [['Organization', organization] as const]),
             ['New people', connection.createsPeople ? 'get an account' : 'need an account first'],
+            ['Groups', groupsText(connection.groupsClaim, connection.groups)],
             ['Second factor', connection.mfaValues.join(', ') || 'never taken from the provider'],
             ['Last tested', moment(testedAt)],
           ]),

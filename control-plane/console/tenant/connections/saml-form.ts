@@ -2,6 +2,7 @@
 import { html } from 'hono/html'
 import * as v from 'valibot'
 import { LIMITS } from '../../../../shared/limits.ts'
+import { groupLines, groupsField } from './group-lines.ts'
 import { attributesField, mappedLines, nameField, withAttributes } from './connection-form.ts'
 import type { SamlConnection } from '../../../connections/saml/saml-connections.ts'
 import {
@@ -30,25 +31,6 @@ export const SAML_FORM = {
   signs_requests: 'flag',
 } as const
 
-const GROUP_LINES = 'one group per line, as VALUE = GROUP'
-
-/** A value may hold commas and equals signs, as names of directories do: the last one counts. */
-const groups = v.pipe(
-  v.string(),
-  v.rawTransform(({ dataset, addIssue, NEVER }) => {
-    const lines = dataset.value.split('\n').filter((line) => line.trim() !== '')
-    const read = lines.map((line) => {
-      const at = line.lastIndexOf('=')
-      return { value: line.slice(0, at).trim(), group: line.slice(at + 1).trim(), isWhole: at > 0 }
-    })
-    if (read.every(({ isWhole }) => isWhole))
-      return read.map(({ value, group }) => ({ value, group }))
-    addIssue({ message: GROUP_LINES })
-    return NEVER
-  }),
-  NewSamlBody.entries.groups.wrapped,
-)
-
 const { metadata } = NewSamlBody.entries
 
 const { attributes: _ofBody, ...FIELDS } = NewSamlBody.entries
@@ -57,7 +39,7 @@ export const SamlFormBody = v.pipe(
   v.strictObject({
     ...FIELDS,
     file: v.optional(metadata),
-    groups,
+    groups: groupLines,
     attribute_claims: mappedLines,
   }),
   v.transform(withAttributes),
@@ -120,14 +102,7 @@ export function samlFields(attempt: Attempt | undefined, known?: SamlConnection)
     ${attribute('email_attribute', 'Email attribute', 'Leave empty for the usual names, such as email or mail.', known?.emailAttribute)}
     ${attribute('name_attribute', 'Name attribute', 'Leave empty for the usual names, such as displayName.', known?.nameAttribute)}
     ${attribute('groups_attribute', 'Groups attribute', 'Leave empty to manage groups here.', known?.groupsAttribute)}
-    ${linesField({
-      name: 'groups',
-      label: 'Groups',
-      hint: 'One per line: the value at the provider, an equals sign, and the group here. For example: Finance Team = finance. Other values are ignored.',
-      isOptional: true,
-      value: known?.groups.map(({ value, group }) => `${value} = ${group}`).join('\n'),
-      attempt,
-    })}
+    ${groupsField(known, attempt)}
     ${checkField({
       name: 'creates_people',
       label: 'Create an account when someone signs in for the first time',

@@ -13,6 +13,7 @@ import { badge, card, copyable, facts, moment } from '../../blocks/text.ts'
 import { TENANT_PATH, tenantPath } from '../../navigation.ts'
 import { action, done, page, type ConsoleRoute, type TenantVisit, type View } from '../../route.ts'
 import type { ConsoleWorld } from '../../world.ts'
+import { groupsText } from './group-lines.ts'
 import { metadataIn, SAML_FORM, samlFields, SamlFormBody } from './saml-form.ts'
 import { samlPlaces, samlSteps } from './saml-guidance.ts'
 
@@ -155,7 +156,7 @@ export async function samlCards(
       ['People are identified by', saml.subjectAttribute ?? 'a persistent NameID'],
       ['Email', saml.emailAttribute ?? 'the usual attributes'],
       ['Name', saml.nameAttribute ?? 'the usual attributes'],
-      ['Groups', groupsText(saml)],
+      ['Groups', groupsText(saml.groupsAttribute, saml.groups)],
       ['New people', saml.createsPeople ? 'get an account' : 'need an account first'],
       ['Second factor', saml.mfaValues.join(', ') || 'never taken from the provider'],
       ['Requests', saml.signsRequests ? 'signed' : 'not signed'],
@@ -186,10 +187,4 @@ function metadataState(visit: OfOne, { metadataUrl, metadataAt, metadataProblem 
 function endBadge(endsAt: number, nowMs: number): Html | string {
   if (endsAt <= nowMs) return badge('Ended', 'bad')
   return endsAt <= nowMs + ENDS_SOON_MS ? badge('Ends soon', 'warm') : ''
-}
-
-function groupsText({ groupsAttribute, groups }: SamlConnection): string {
-  if (groupsAttribute === null) return 'managed here'
-  const rows = groups.map(({ value, group }) => `${value} → ${group}`)
-  return `${groupsAttribute}: ${rows.join(', ') || 'none mapped yet'}`
 }

@@ -8,6 +8,7 @@ import * as v from 'valibot'
 import { Refusal } from '../../../../shared/errors.ts'
 import { LIMITS } from '../../../../shared/limits.ts'
 import { mayChange } from '../../../console-access/roles.ts'
+import { isSignUpOpen } from '../../../policy/password.ts'
 import { DryRunBody, toDirectory } from '../../../requests/directory-fields.ts'
 import type { StoredDirectory } from '../../../user-directory/user-directories.ts'
 import type { Attempt } from '../../../pages/blocks/field.ts'
@@ -55,7 +56,7 @@ interface Draft {
 }
 
 export function directoryRoutes(world: ConsoleWorld): readonly ConsoleRoute[] {
-  const { directories, vault } = world
+  const { directories, policies, vault } = world
 
   async function kept(tenantId: string): Promise<StoredDirectory | undefined> {
     try {
@@ -281,6 +282,11 @@ export function directoryRoutes(world: ConsoleWorld): readonly ConsoleRoute[] {
                   `People who are only in ${stored.settings.database} on ${stored.settings.host} can no longer sign in to ${name}.`,
                   'Existing sessions continue until they end. To end them now, go to Sessions afterwards.',
                   'The stored database password is deleted. Your database isn’t changed.',
+                  ...(isSignUpOpen(await policies.of(tenantId))
+                    ? [
+                        'People can create accounts themselves again, as the password policy says. Turn that off first if you don’t want it.',
+                      ]
+                    : []),
                 ],
           submit: 'Remove directory',
           cancel: path,

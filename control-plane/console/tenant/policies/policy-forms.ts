@@ -41,6 +41,7 @@ export const POLICY_FORMS: { readonly [Name in PolicyName]: PolicyForm<Name> } =
       email_sign_in: 'flag',
       sign_up: 'text',
       sign_up_domains: 'lines',
+      sign_up_groups: 'lines',
       min_length: 'whole',
       min_strength: 'whole',
       refuse_breached: 'flag',
@@ -59,6 +60,7 @@ export const POLICY_FORMS: { readonly [Name in PolicyName]: PolicyForm<Name> } =
       ${checkField({ name: 'email_sign_in', label: LABELS.password.email_sign_in, hint: `People can ask for an email with a link and a code instead of typing their password. Both work once, for ${SIGN_IN_MAIL_MINUTES} minutes, and only in the browser that asked. Second factor, device and lockout rules still apply. Nobody gets one while only emergency access may use passwords, if a connection has their email domain, or if they come from a user directory.`, isOn: settings.email_sign_in, attempt })}
       ${selectField({ name: 'sign_up', label: LABELS.password.sign_up, hint: 'The sign-in page gets a link “Create an account”. People confirm their email address first. Nobody can while only emergency access may use passwords, with an address whose domain a connection has, or in a tenant with a user directory. Turning it off discards requests that wait for approval.', options: OPTIONS.sign_up, value: settings.sign_up, attempt })}
       ${linesField({ name: 'sign_up_domains', label: LABELS.password.sign_up_domains, hint: `Like example.com, one per line, at most ${LIMITS.signUpDomainsMax}. Leave empty to accept every domain.`, rows: 3, isOptional: true, value: settings.sign_up_domains.join('\n'), attempt })}
+      ${linesField({ name: 'sign_up_groups', label: LABELS.password.sign_up_groups, hint: `Names of groups that people are in once they have created an account, one per line, at most ${LIMITS.signUpGroupsMax}. Not of groups that your provider manages.`, rows: 3, isOptional: true, value: settings.sign_up_groups.join('\n'), attempt })}
       ${wholeField({ name: 'min_length', label: LABELS.password.min_length, hint: `In characters, at least ${LIMITS.passwordCharactersMin}.`, value: text(settings.min_length), attempt })}
       ${selectField({ name: 'min_strength', label: LABELS.password.min_strength, hint: 'Estimated with zxcvbn.', options: OPTIONS.min_strength, value: text(settings.min_strength), attempt })}
       ${checkField({ name: 'refuse_breached', label: LABELS.password.refuse_breached, isOn: settings.refuse_breached, attempt })}

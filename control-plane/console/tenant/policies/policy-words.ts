@@ -14,6 +14,7 @@ export const POLICY_LABELS: {
     email_sign_in: 'Let people sign in with an email',
     sign_up: 'Who can create an account',
     sign_up_domains: 'Email domains for new accounts',
+    sign_up_groups: 'Groups of new accounts',
     min_length: 'Minimum length',
     min_strength: 'Minimum strength',
     refuse_breached: 'Reject passwords found in data breaches',

@@ -84,6 +84,27 @@ t.test('nobody stays in a group by a connection that maps it no more', async (t)
   )
 })
 
+t.test('groups that are read in another attribute are nobody’s by a word of before', async (t) => {
+  const groups = [{ value: 'Ops', group: 'ops' }]
+  const came = await startSaml(t, {}, { groupsAttribute: 'groups', groups })
+  const { world, connection } = came
+  const { connectionId } = connection
+  await world.groups.create('acme', { name: 'ops' }, ACTOR)
+  const attributes = { ...GRACE.attributes, groups: ['Ops'] }
+  const { back, claims } = await come(came, { ...GRACE, attributes })
+  await claims(back.url)
+  const held = async () =>
+    (await world.store.read.select().from(schema.groupMembers)).map(({ group }) => group)
+  t.same(await held(), ['ops'])
+  const patch = { groupsAttribute: 'roles', attributes: connection.attributes }
+  const now = await world.samlConnections.patch('acme', connectionId, patch, ACTOR)
+  t.match(now, { groupsAttribute: 'roles', groups }, 'and mapped anew')
+  t.same(await held(), [], 'a provider that says nothing of roles would leave them for good')
+  const next = await come(came, { ...GRACE, attributes: { ...attributes, roles: ['Ops'] } })
+  await next.claims(next.back.url)
+  t.same(await held(), ['ops'], 'back with the next sign-in')
+})
+
 t.test(
   'who signs in while a connection is changed or removed is put back into no group',
   async (t) => {
