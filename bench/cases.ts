@@ -1,4 +1,6 @@
 /** What is measured, in this order, and between whom. The first peer is the one that the others are compared with. */
+import { setTimeout } from 'node:timers/promises'
+import { request } from 'undici'
 import { createFreshTokens } from './load/fresh-tokens.ts'
 import { H2LOAD_NEED, runH2load } from './load/h2load.ts'
 import type { LoadResult } from './load/load.ts'
@@ -10,7 +12,7 @@ import { nginx, nginxAuthRequest } from './peers/nginx.ts'
 import { fastify, httpProxy3, httpProxy3KeepAlive } from './peers/node.ts'
 import type { Peer } from './peers/peer.ts'
 import type { Need, Running } from './processes.ts'
-import type { Ask, Sessions } from './sessions.ts'
+import { USER_AGENT, type Ask, type Sessions } from './sessions.ts'
 
 export interface Round {
   readonly peer: Peer
@@ -57,13 +59,27 @@ const byWrk =
   ({ running, sessions, seconds }: Round) =>
     runWrk(running, { ...load, asks: sessions.asks, seconds })
 
+/** A gateway fetches a tenant when it is first asked for, and of one address so many a second. */
+async function untilServed(port: number, { host, cookie }: Ask): Promise<void> {
+  const headers = { host, cookie, 'user-agent': USER_AGENT, 'sec-fetch-mode': 'cors' }
+  for (;;) {
+    const { statusCode, body } = await request(`http://127.0.0.1:${port}/`, { headers })
+    await body.dump()
+    if (statusCode === 200) return
+    if (statusCode !== 503) throw new Error(`${host} answers ${statusCode}`)
+    await setTimeout(100)
+  }
+}
+
 /** As many sessions for both: each at a tenant of its own, or all at the only one. */
 function loadOverHosts(sessionCount: number): Pick<BenchCase, 'prepare' | 'load'> {
   const asks = new Map<Peer, readonly Ask[]>()
   return {
-    async prepare({ peer, sessions }) {
+    async prepare({ peer, running, sessions }) {
       const tenants = peer === manyTenants ? TENANTS : peer === asManyAsAsked ? 64 : 1
-      if (!asks.has(peer)) asks.set(peer, sessions.asksOver(tenants, sessionCount))
+      if (asks.has(peer)) return
+      asks.set(peer, sessions.asksOver(tenants, sessionCount))
+      for (const ask of asks.get(peer)!) await untilServed(running.port, ask)
     },
     load: ({ peer, running, seconds }) => runWrk(running, { asks: asks.get(peer)!, seconds }),
   }
