@@ -4,11 +4,13 @@ import { request } from 'undici'
 import { createFreshTokens } from './load/fresh-tokens.ts'
 import { H2LOAD_NEED, runH2load } from './load/h2load.ts'
 import type { LoadResult } from './load/load.ts'
+import { runEchoes, startEcho } from './load/echoes.ts'
+import { runHandshakes } from './load/handshakes.ts'
 import { runWrk, type WrkLoad } from './load/wrk.ts'
 import { caddy } from './peers/caddy.ts'
 import { edge, gateway, gatewayByConnector, gatewayPeer } from './peers/gateway.ts'
 import { haproxy, haproxyJwtVerify } from './peers/haproxy.ts'
-import { nginx, nginxAuthRequest } from './peers/nginx.ts'
+import { nginx, nginxAuthRequest, nginxOfHosts, nginxUpgrades } from './peers/nginx.ts'
 import { fastify, httpProxy3, httpProxy3KeepAlive } from './peers/node.ts'
 import type { Peer } from './peers/peer.ts'
 import type { Need, Running } from './processes.ts'
@@ -31,14 +33,18 @@ export interface BenchCase {
   readonly prepare?: (round: Round) => Promise<void>
   /** Peers get requests for so long, and the same ones. */
   readonly load?: (round: Round) => Promise<LoadResult>
+  /** Another application than the one of all. */
+  readonly origin?: () => Promise<Running>
   /** Or they get connections that stay. */
   readonly idleConnections?: number
 }
 
 const TENANTS = 10_000
+const HOSTS = 1_000
 const oneTenant = gatewayPeer('gateway 1 tenant', {})
 const asManyAsAsked = gatewayPeer('gateway 64 tenants', { tenants: 64 })
 const manyTenants = gatewayPeer('gateway 10,000 tenants', { tenants: TENANTS })
+const nginxManyHosts = nginxOfHosts('nginx 1,000 hosts', (all) => all.hostsOver(TENANTS, HOSTS))
 const freshTokens = createFreshTokens()
 
 const everybody: readonly Peer[] = [
@@ -76,7 +82,8 @@ function loadOverHosts(sessionCount: number): Pick<BenchCase, 'prepare' | 'load'
   const asks = new Map<Peer, readonly Ask[]>()
   return {
     async prepare({ peer, running, sessions }) {
-      const tenants = peer === manyTenants ? TENANTS : peer === asManyAsAsked ? 64 : 1
+      const isMany = peer === manyTenants || peer === nginxManyHosts
+      const tenants = isMany ? TENANTS : peer === asManyAsAsked ? 64 : 1
       if (asks.has(peer)) return
       asks.set(peer, sessions.asksOver(tenants, sessionCount))
       for (const ask of asks.get(peer)!) await untilServed(running.port, ask)
@@ -111,6 +118,23 @@ export const CASES: readonly BenchCase[] = [
     peers: [gateway, nginx, haproxy, caddy],
     load: byWrk({ isSecure: true }),
   },
+  { name: 'new connections', peers: [gateway, nginx, haproxy], load: byWrk({ isClosed: true }) },
+  {
+    name: 'new TLS connections',
+    peers: [gateway, nginx, haproxy],
+    load: ({ running, sessions, seconds }) => runHandshakes(running, sessions.asks, seconds, false),
+  },
+  {
+    name: 'resumed TLS connections',
+    peers: [gateway, nginx, haproxy],
+    load: ({ running, sessions, seconds }) => runHandshakes(running, sessions.asks, seconds, true),
+  },
+  {
+    name: 'WebSocket echo',
+    origin: startEcho,
+    peers: [gateway, nginxUpgrades, haproxy],
+    load: ({ running, sessions, seconds }) => runEchoes(running, sessions.asks, seconds),
+  },
   {
     name: 'HTTP/2',
     need: H2LOAD_NEED,
@@ -136,8 +160,8 @@ export const CASES: readonly BenchCase[] = [
   },
   {
     name: '10,000 tenants 1,000 hosts',
-    peers: [manyTenants, oneTenant],
-    ...loadOverHosts(1_000),
+    peers: [manyTenants, oneTenant, nginxManyHosts, nginx],
+    ...loadOverHosts(HOSTS),
   },
   {
     name: 'two workers',
