@@ -6,9 +6,11 @@
  * many devices are in its database, and an hour's worth of them checks in each second. First the
  * check-ins alone: CPU of the control plane, user and system. Then a crowd that comes at once from some
  * hundred addresses and does as it is told by Retry-After; a hundred thousand of them, in simulated
- * time, are in test/control-plane/devices/crowd.test.ts. At last sign-ins alone and beside check-ins, by
- * turns, so that both meet the same machine: one that is busy with other things refuses some. No
- * network and no TLS is measured, nor the agent.
+ * time, are in test/control-plane/devices/crowd.test.ts. Then sign-ins alone and beside check-ins, by
+ * turns, so that both meet the same machine: one that is busy with other things refuses some. At last
+ * devices are revoked, one by one and beside check-ins, with a real gateway connected: the answer comes
+ * when the gateway has said that it refuses the session that was begun on it. No network and no TLS is
+ * measured, nor the agent.
  */
 import { Agent, request } from 'node:http'
 import { createHash } from 'node:crypto'
@@ -35,19 +37,21 @@ const PER_SECOND = Math.ceil(devices / 3600)
 const SIGN_INS_PER_SECOND = 2
 const ROUNDS = 3
 /** What is promised. */
-const [CPU_MS_MAX, RATIO_MAX] = [2, 1.2]
+const [CPU_MS_MAX, RATIO_MAX, REVOKED_MS_MAX] = [2, 1.2, 250]
+const REVOKED = 100
 /** With three times as many: a control plane is measured as it is after hours, not after its start. */
 const WARM_UP_SECONDS = 20
 const ADDRESSES = 200
 const PASSWORD = 'a long walk along the harbour wall'
 
-const [port, fleetPort] = [await freePort(), await freePort()]
+const [port, fleetPort, edgePort] = [await freePort(), await freePort(), await freePort()]
 const origin = `http://localhost:${port}`
 const config = writeText(
   'devices.yaml',
   `base_url: ${origin}
 data_dir: ${folder}/data
 control_plane: { listen: "127.0.0.1:${port}", fleet_listen: "127.0.0.1:${fleetPort}" }
+gateway: { listen: "127.0.0.1:${edgePort}", control_plane: "http://127.0.0.1:${fleetPort}", workers: 1 }
 `,
 )
 const { pids, stop } = await start(
@@ -57,14 +61,11 @@ const { pids, stop } = await start(
 )
 const agent = new Agent({ keepAlive: true, maxSockets: 256, maxTotalSockets: 4096 })
 const redirectUri = 'https://acme.test/service/callback'
-const made = await operator('/tenants', {
-  ...{ tenant_id: 'acme', name: 'Acme', mode: 'sdk', hostnames: [] },
-  ...{ origin: 'https://acme.test', sealed: [], excluded: [], health: '/health' },
-})
-await operator('/tenants/acme/publish', {})
+const made = await publish('acme', { mode: 'sdk', hostnames: [] })
 const account = { username: 'ada', email: 'ada@acme.test', name: 'Ada', password: PASSWORD }
 await operator('/tenants/acme/users', account)
-const machines = fill()
+const machines = fill('acme', 0, devices)
+const revocable = fill('edge', devices, REVOKED)
 let turn = 0
 
 await load(WARM_UP_SECONDS, checkInOnce, 3 * PER_SECOND)
@@ -102,11 +103,48 @@ for (const [name, share] of [
   console.log(`  ${name} beside / alone ${held(ratio, RATIO_MAX, '')}`)
 }
 
+await revokeAll()
 agent.destroy()
 await stop()
 
+/** Each ends the one session that was begun on it, and somebody is being served there meanwhile. */
+async function revokeAll() {
+  await publish('edge', { mode: 'gateway', hostnames: ['edge.test'] })
+  const gateway = await start(process.execPath, ['gateway/main.ts', '--config', config], {
+    ...{ port: edgePort, environment: { ...SECRETS }, isLogRead: true, saysReady: true },
+  })
+  const asked = await get(edgePort, { host: 'edge.test' })
+  // nothing is behind it: it knows the tenant
+  if (asked !== 502) throw new Error(`the gateway does not know its tenant: ${asked}`)
+  const checkIns = load((REVOKED * 100) / 1000, checkInOnce)
+  const times: number[] = []
+  for (const { deviceId } of revocable) {
+    const startMs = performance.now()
+    const said = await operator(`/tenants/edge/devices/${deviceId}/revoke`, {})
+    times.push(performance.now() - startMs)
+    const answer = JSON.stringify(said)
+    if (said['sessions'] !== 1 || !answer.includes('"gateways":1,"of":1'))
+      throw new Error(`a revocation: ${answer}`)
+    await setTimeout(50)
+  }
+  await checkIns
+  await gateway.stop()
+  console.log(`${REVOKED} devices revoked beside check-ins, until the gateway refuses`)
+  console.log(`  answered in ${at(times)}`)
+  console.log(`  slowest ${held(Math.max(...times), REVOKED_MS_MAX, ' ms')}`)
+}
+
+async function publish(tenantId: string, how: { mode: string; hostnames: string[] }) {
+  const made = await operator('/tenants', {
+    ...{ tenant_id: tenantId, name: tenantId, ...how, origin: `https://${tenantId}.test` },
+    ...{ sealed: [], excluded: [], health: '/health' },
+  })
+  await operator(`/tenants/${tenantId}/publish`, {})
+  return made
+}
+
 /** One key for all of them: the control plane does not know, and making so many takes minutes. */
-function fill(): Machine[] {
+function fill(tenantId: string, from: number, count: number): Machine[] {
   const key = makeDeviceKey()
   const posture = makePosture()
   const hash = (text: string) => createHash('sha256').update(text).digest('base64url')
@@ -115,14 +153,19 @@ function fill(): Machine[] {
     `INSERT INTO enrolled_devices (device_id, tenant_id, ticket_id, public_key, platform, arch,
       hostname, agent, key_storage, machine_hash, enrolled_at, seen_at, current_hash, boots,
       posture_hash, collected_at)
-    VALUES (?, 'acme', 'dvt_bench', ?, 'linux', 'x64', ?, '0.2.0', 'file', ?, ?, ?, ?, '[]', ?, ?)`,
+    VALUES (?, '${tenantId}', 'dvt_bench', ?, 'linux', 'x64', ?, '0.2.0', 'file', ?, ?, ?, ?, '[]', ?, ?)`,
   )
   const insertPosture = database.prepare(
-    `INSERT INTO device_postures VALUES (?, 'acme', ?, '{}', '{}')`,
+    `INSERT INTO device_postures VALUES (?, '${tenantId}', ?, '{}', '{}')`,
+  )
+  const insertSession = database.prepare(
+    `INSERT INTO sessions (sid, tenant_id, user_id, ip, user_agent, created_at, issued_at, expires_at,
+      last_seen_at, device_id)
+    VALUES (?, '${tenantId}', 'ada', '192.0.2.1', 'bench', ?, ?, ?, ?, ?)`,
   )
   const nowMs = Date.now()
-  const all = Array.from({ length: devices }, (_, index): Machine => {
-    const deviceId = `dev_${index.toString(16).padStart(16, '0')}`
+  const all = Array.from({ length: count }, (_, index): Machine => {
+    const deviceId = `dev_${(from + index).toString(16).padStart(16, '0')}`
     return { deviceId, own: key, bootId: random32(), ctr: 0, prev: random32(), posture }
   })
   database.transaction(() => {
@@ -131,6 +174,9 @@ function fill(): Machine[] {
       const known = [hash(prev), postureHash(posture), nowMs]
       insert.run(deviceId, point, `host-${deviceId}`, hash(deviceId), nowMs, nowMs, ...known)
       insertPosture.run(deviceId, JSON.stringify(posture))
+      if (tenantId !== 'edge') continue
+      const [issued, expires] = [nowMs - 60_000, nowMs + 3_600_000]
+      insertSession.run(`on-${deviceId}`, issued, issued, expires, issued, deviceId)
     }
   })()
   database.close()
@@ -227,6 +273,16 @@ async function checkIn(one: Machine, localAddress: string) {
   const { status, headers, text } = await post('/agent/v1/checkin', jws, localAddress)
   const next = status === 200 ? String((JSON.parse(text) as { next: string }).next) : ''
   return { status, next, again: Number(headers['retry-after'] ?? 1) }
+}
+
+function get(at: number, headers: Record<string, string>): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    request({ port: at, host: '127.0.0.1', path: '/', headers, agent: false }, (answer) => {
+      answer.resume().once('end', () => resolve(answer.statusCode))
+    })
+      .once('error', reject)
+      .end()
+  })
 }
 
 function post(path: string, body: string, localAddress: string) {

@@ -47,9 +47,11 @@ function isWanted({ name }: Peer): boolean {
   return wanted === undefined || wanted.includes(name.startsWith('gateway ') ? 'gateway' : name)
 }
 
-async function runCase(one: BenchCase, originPort: number, sessions: Sessions): Promise<void> {
+async function runCase(one: BenchCase, common: Running, sessions: Sessions): Promise<void> {
   results.set(one.name, new Map())
   if (!isThere(one.need)) return skip(one.name, one.need!.install)
+  const origin = (await one.origin?.()) ?? common
+  const originPort = origin.port
   const field = new Map<Peer, Running>()
   const begin = async (peer: Peer) => {
     try {
@@ -74,6 +76,7 @@ async function runCase(one: BenchCase, originPort: number, sessions: Sessions): 
     }
   } finally {
     for (const running of field.values()) await running.stop()
+    if (origin !== common) await origin.stop()
   }
 }
 
@@ -100,7 +103,7 @@ async function main(): Promise<void> {
   const origin = await startOrigin()
   try {
     for (const one of CASES)
-      if (wanted?.includes(one.name) ?? true) await runCase(one, origin.port, sessions)
+      if (wanted?.includes(one.name) ?? true) await runCase(one, origin, sessions)
   } finally {
     await origin.stop()
   }

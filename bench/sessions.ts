@@ -35,6 +35,8 @@ export interface Sessions {
   readonly certificatePaths: { readonly both: string; readonly cert: string; readonly key: string }
   /** Each a session at a tenant of its own, or all at the one tenant. */
   asksOver(tenants: number, count: number): readonly Ask[]
+  /** Where those of `asksOver` go, without any of them. */
+  hostsOver(tenants: number, count: number): readonly string[]
   /** Cookies with tokens that nobody has seen yet. */
   freshCookies(count: number): Promise<string[]>
   /** The tenant of `asks`, and more beside it. */
@@ -142,6 +144,10 @@ export function createSessions(): Sessions {
     },
     asksOver: (tenants, count) =>
       Array.from({ length: count }, (_item, index) => askOf(Math.floor((index * tenants) / count))),
+    hostsOver: (tenants, count) =>
+      Array.from({ length: count }, (_item, index) =>
+        hostOf(Math.floor((index * tenants) / count)),
+      ),
     freshCookies: (count) => Promise.all(Array.from({ length: count }, freshCookie)),
     *snapshotsFor(origin, tenants) {
       for (let index = 0; index < tenants; index++) yield snapshotOf(index, origin)

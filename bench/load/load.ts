@@ -1,5 +1,6 @@
 /** What every load generator counts. */
-import { spawn } from 'node:child_process'
+import { fork, spawn } from 'node:child_process'
+import { constants, setPriority } from 'node:os'
 
 export interface LoadResult {
   readonly requests: number
@@ -20,4 +21,21 @@ export async function outputOf(command: string, args: readonly string[]): Promis
   const code = await new Promise((resolve) => child.once('close', resolve))
   if (code !== 0) throw new Error(`${command} ended with ${String(code)}: ${output}${complaint}`)
   return output
+}
+
+/** A generator of our own: told by a message what to do, it answers with what it has counted. */
+export function askProgram(path: string, order: object): Promise<LoadResult> {
+  const child = fork(path, [], { execArgv: [], stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+  setPriority(child.pid!, constants.priority.PRIORITY_BELOW_NORMAL)
+  child.send(order)
+  return new Promise((resolve, reject) => {
+    child.once('message', (result) => resolve(result as LoadResult))
+    child.once('exit', () => reject(new Error(`${path} has ended without a result`)))
+  })
+}
+
+export function summaryOf(timesUs: number[], errors: number, seconds: number): LoadResult {
+  const sorted = timesUs.sort((a, b) => a - b)
+  const at = (share: number) => sorted[Math.floor((sorted.length - 1) * share)] ?? NaN
+  return { requests: sorted.length, errors, seconds, p50Us: at(0.5), p99Us: at(0.99) }
 }

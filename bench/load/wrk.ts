@@ -12,6 +12,8 @@ export interface WrkLoad {
   readonly answerBytes?: number
   readonly isSecure?: boolean
   readonly connections?: number
+  /** Each request comes on a connection of its own. */
+  readonly isClosed?: boolean
   /** Each connection waits so long before its next request: the same rate for every peer. */
   readonly pauseMs?: readonly [min: number, max: number]
 }
@@ -36,6 +38,7 @@ function requestOf(load: WrkLoad, host: string, cookie: string): string {
     'Accept-Language: en-US,en;q=0.5',
     'Accept-Encoding: gzip, deflate, br',
     'Sec-Fetch-Mode: cors',
+    ...(load.isClosed === true ? ['Connection: close'] : []),
     `Cookie: ${load.isSecure === true ? cookie.replace(' service_seen=', ' __Host-service_seen=') : cookie}`,
     ...(bodyBytes > 0 ? ['Content-Type: text/plain', `Content-Length: ${bodyBytes}`] : []),
     '',

@@ -15,6 +15,9 @@ export const caddy: Peer = {
   log {
     output discard
   }
+  servers {
+    protocols h1 h2
+  }
 }
 http://:${port} {
   bind 127.0.0.1
