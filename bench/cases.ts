@@ -169,6 +169,16 @@ export const CASES: readonly BenchCase[] = [
     load: byWrk({}),
   },
   {
+    name: 'access log',
+    peers: [
+      gateway,
+      gatewayPeer('gateway busy log reader', { log: 'busy' }),
+      gatewayPeer('gateway slow log reader', { log: 'slow' }),
+      gatewayPeer('gateway no log', { log: 'none' }),
+    ],
+    load: byWrk({}),
+  },
+  {
     name: '10,000 idle connections',
     peers: [gateway, nginx, haproxy, caddy, fastify],
     idleConnections: 10_000,

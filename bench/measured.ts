@@ -6,6 +6,8 @@ export interface Measured {
   readonly userUs: number[]
   /** Of what runs on another machine in real life. */
   readonly besideUs: number[]
+  /** Garbage of each request, of whoever can tell. */
+  readonly allocatedBytes: number[]
   readonly perSecond: number[]
   readonly p50Us: number[]
   readonly p99Us: number[]
@@ -21,6 +23,7 @@ export const newMeasured = (peer: string): Measured => ({
   cpuUs: [],
   userUs: [],
   besideUs: [],
+  allocatedBytes: [],
   perSecond: [],
   p50Us: [],
   p99Us: [],

@@ -15,6 +15,8 @@ export interface Running {
   readonly pids: readonly number[]
   /** On another machine in real life: its CPU is told apart. */
   readonly besidePids?: readonly number[]
+  /** Of JavaScript, since its start; of those that can tell. */
+  readonly allocatedBytes?: () => Promise<number>
   stop(): Promise<void>
 }
 
@@ -31,6 +33,8 @@ export interface Start {
   readonly environment?: Record<string, string>
   /** What it prints goes through a pipe to a reader, as a container's log does; else nowhere. */
   readonly isLogRead?: boolean
+  /** The reader, if it is not just there. */
+  readonly logReader?: readonly string[]
   /** It says itself when it is ready, by a message; others are ready when they take connections. */
   readonly saysReady?: boolean
 }
@@ -64,7 +68,7 @@ export function writeText(name: string, text: string): string {
 /** Runs until `stop`. What it says is shown only if it does not start. */
 export async function start(command: string, args: string[], how: Start): Promise<Running> {
   const said = join(folder, `said-${how.port}`)
-  const log = how.isLogRead === true ? openReadPipe(how.port) : undefined
+  const log = how.isLogRead === true ? openReadPipe(how) : undefined
   const ipc = how.saysReady === true ? (['ipc'] as const) : []
   const child = spawn(command, args, {
     cwd: ROOT,
@@ -96,11 +100,14 @@ export async function start(command: string, args: string[], how: Start): Promis
   }
 }
 
-function openReadPipe(port: number): { writeEnd: number; reader: ChildProcess } {
+function openReadPipe({ port, logReader: [command, ...args] = ['cat'] }: Start) {
   const path = join(folder, `log-${port}`)
   spawnSync('mkfifo', [path])
   const writeEnd = openSync(path, 'r+') // reading as well, or it would wait for the reader
-  return { writeEnd, reader: spawn('cat', [path], { stdio: 'ignore' }) }
+  const readEnd = openSync(path, 'r')
+  const reader = spawn(command!, args, { stdio: [readEnd, 'ignore', 'inherit'] })
+  closeSync(readEnd)
+  return { writeEnd, reader }
 }
 
 /** Two programs that are one peer: both count. */

@@ -29,6 +29,9 @@ export function printCase(name: string, measured: ReadonlyMap<string, Measured>)
           : `${ratioOf(first, row).toFixed(2)}× ± ${spreadOf(first, row).toFixed(2)}`.padStart(
               16,
             )) +
+        (row.allocatedBytes.length > 0
+          ? `   garbage ${(median(row.allocatedBytes) / 1000).toFixed(1)} KB/req`
+          : '') +
         (row.besideUs.length > 0 ? `   connector ${median(row.besideUs).toFixed(1)} µs` : '') +
         (errors > 0 ? `   ${errors} ERRORS` : ''),
     )

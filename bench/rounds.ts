@@ -63,11 +63,14 @@ async function measure(
 ): Promise<void> {
   const pids = running.pids.flatMap(familyOf)
   const besidePids = (running.besidePids ?? []).flatMap(familyOf)
+  const allocated = await running.allocatedBytes?.()
   const before = cpuTime(pids)
   const beside = cpuTime(besidePids)
   const result = await load()
   const after = cpuTime(pids)
   const besideAfter = cpuTime(besidePids)
+  if (allocated !== undefined)
+    measured.allocatedBytes.push(((await running.allocatedBytes!()) - allocated) / result.requests)
   const userUs = after.userUs - before.userUs
   measured.cpuUs.push((userUs + after.kernelUs - before.kernelUs) / result.requests)
   measured.userUs.push(userUs / result.requests)

@@ -17,6 +17,8 @@ const THOUSAND_HOSTS = '10,000 tenants 1,000 hosts'
 /** Of an application behind a connector, in µs. */
 const CONNECTOR_US_MAX = 25
 const CONNECTOR_P50_US_MAX = 300
+/** What a line of the access log may cost its request, whoever reads it. */
+const LOG_LINE_US_MAX = 1
 
 type Pair = readonly [ours: Measured, theirs: Measured]
 
@@ -57,6 +59,16 @@ export function printVerdict(results: Results): void {
   if (ours !== undefined && theirs !== undefined) {
     const added = median(ours.p50Us.map((value, round) => value - (theirs.p50Us[round] ?? NaN)))
     printUs('connector, added to the p50 of one at a time', added, CONNECTOR_P50_US_MAX)
+  }
+  printLog([...(results.get('access log')?.values() ?? [])])
+}
+
+/** The last has none. */
+function printLog(peers: readonly Measured[]): void {
+  const without = peers.at(-1)
+  for (const { peer, cpuUs } of peers.slice(0, -1)) {
+    const added = median(cpuUs.map((value, round) => value - (without!.cpuUs[round] ?? NaN)))
+    printUs(`access log of ${peer}, CPU per request`, added, LOG_LINE_US_MAX)
   }
 }
 

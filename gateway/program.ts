@@ -7,7 +7,7 @@ import { ConfigError } from '../shared/config/config.ts'
 import { LIMITS } from '../shared/limits.ts'
 import { logOptions, type LogThreshold } from '../shared/log.ts'
 import { loadGatewaySettings } from './config.ts'
-import { createLineWriter, createLogSink, FILE_BATCH_CHARACTERS } from './telemetry/line-writer.ts'
+import { BATCH_CHARACTERS, createLineWriter, createLogSink } from './telemetry/line-writer.ts'
 
 /** Beyond so many bytes that nobody reads, lines are dropped. */
 const LOG_BATCH = { minLength: 4096, maxLength: LIMITS.logCharactersHeldMax } as const
@@ -53,7 +53,8 @@ function openLines(log: Logger) {
   if (!place.isFIFO() && !place.isSocket())
     return createLineWriter({
       write: (text, done) => write(stdout.fd, text, null, 'latin1', done),
-      batchCharacters: FILE_BATCH_CHARACTERS,
+      // A file keeps any write together, and each costs a trip to another thread and back.
+      writeCharacters: BATCH_CHARACTERS,
     })
   // Never waits for the reader, so it needs no other thread; who is gone loses lines, and no more.
   stdout.on('error', () => {})

@@ -1,4 +1,5 @@
 /** The life of one request. Read this first. */
+import { performance } from 'node:perf_hooks'
 import { challengeAnswer } from '../shared/acme-challenge.ts'
 import { withoutSessionCookie } from '../shared/enforcement/cookies.ts'
 import {
@@ -27,7 +28,7 @@ export function handleRequest(exchange: Exchange, edge: Edge): void {
   const beganMs = performance.now()
   const found = edge.byHost(exchange.head.host)
   if (found.kind === 'indexed') void whenLoaded(exchange, edge, found.tenantId)
-  else begin(exchange, edge, found)
+  else begin(exchange, edge, found, beganMs)
   chargeTime(exchange, performance.now() - beganMs)
 }
 
@@ -57,7 +58,7 @@ const whenItIsThere = createInTurns()
 function beginLoaded(exchange: Exchange, edge: Edge): void {
   const beganMs = performance.now()
   try {
-    begin(exchange, edge, edge.byHost(exchange.head.host))
+    begin(exchange, edge, edge.byHost(exchange.head.host), beganMs)
   } catch (error) {
     failLoaded(exchange, edge, error)
   }
@@ -69,11 +70,16 @@ function failLoaded(exchange: Exchange, edge: Edge, error: unknown): void {
   refuse(exchange, 'not_ready', 503)
 }
 
-function begin(exchange: Exchange, edge: Edge, found: HostLookup<CompiledTenant>): void {
+function begin(
+  exchange: Exchange,
+  edge: Edge,
+  found: HostLookup<CompiledTenant>,
+  beganMs: number,
+): void {
   if (found.kind === 'unknown') return refuseUnserved(exchange, edge, 'host_unknown', 404)
   if (found.kind === 'indexed') return refuseUnserved(exchange, edge, 'not_ready', 503)
   if (found.kind === 'held') return refuseUnserved(exchange, edge, found.reason, 503)
-  const context = new RequestContext(exchange, edge, found.served)
+  const context = new RequestContext(exchange, edge, found.served, beganMs)
   const challenge = challengeOf(context)
   if (challenge !== undefined) return answerChallenge(context, challenge)
   const probeKey = context.path === context.tenant.health ? keyOfOwnProbe(context) : undefined

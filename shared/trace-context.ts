@@ -5,10 +5,10 @@ const VERSION_0 = /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/
 /** A later version may have more behind another dash; ff is none. */
 const LATER_VERSION =
   /^(?!00|ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(?:-[\x21-\x7e]{1,128})?$/
-const VERSION_0_CHARACTERS = 55
+export const TRACEPARENT_CHARACTERS = 55
 
 export function isTraceparent(text: string): boolean {
-  return text.length === VERSION_0_CHARACTERS && text.startsWith('00')
+  return text.length === TRACEPARENT_CHARACTERS && text.startsWith('00')
     ? VERSION_0.test(text)
     : LATER_VERSION.test(text)
 }

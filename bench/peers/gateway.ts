@@ -5,6 +5,7 @@
 import { join } from 'node:path'
 import { startControlPlane, until } from '../../test/support/fleet.ts'
 import { freePort } from '../../test/support/ports.ts'
+import { watchAllocations } from '../allocated.ts'
 import { CONNECTED, startConnectors } from '../connector-programs.ts'
 import { folder, freePorts, start, writeText } from '../processes.ts'
 import { NODE_FLAGS, programPath, type Peer } from './peer.ts'
@@ -20,11 +21,21 @@ export interface GatewayShape {
   readonly tenants?: number
   /** The application is behind a connector; its CPU is told apart. */
   readonly isConnected?: boolean
+  /** Who reads its access log; none: there is none of what goes well. */
+  readonly log?: 'cat' | 'busy' | 'slow' | 'none'
 }
+
+const READER = programPath('log-reader.ts')
+const LOG_READERS = {
+  cat: ['cat'],
+  none: ['cat'],
+  busy: [process.execPath, READER, 'busy'],
+  slow: [process.execPath, READER, 'slow'],
+} as const
 
 export function gatewayPeer(
   name: string,
-  { workers = 1, tenants = 1, isConnected = false }: GatewayShape,
+  { workers = 1, tenants = 1, isConnected = false, log = 'cat' }: GatewayShape,
 ): Peer {
   return {
     name,
@@ -53,16 +64,20 @@ gateway:
   id: bench
   workers: ${workers}
   control_plane: http://127.0.0.1:${control.port}
+${log === 'none' ? '  access_log: { sample: 0 }' : ''}
 `,
       )
-      const args = [...NODE_FLAGS, 'gateway/main.ts', '--config', config]
-      const environment = { SERVICE_FLEET_KEY: FLEET_KEY }
+      const allocations = watchAllocations(join(folder, `allocated-${port}`))
+      const flags = [...allocations.flags, ...NODE_FLAGS]
+      const args = [...flags, 'gateway/main.ts', '--config', config]
+      const environment = { SERVICE_FLEET_KEY: FLEET_KEY, ...allocations.environment }
       const how = {
         port,
         tlsPort,
         environment,
         saysReady: true,
-        isLogRead: process.env.NOLOG === undefined,
+        isLogRead: true,
+        logReader: LOG_READERS[log],
       }
       const program = await start(process.execPath, args, how)
       // and written: until then the primary works for the disk
@@ -87,6 +102,7 @@ gateway:
       return {
         ...program,
         ...(connectors && { besidePids: [connectors.pid] }),
+        allocatedBytes: () => allocations.bytes(program.pids[0]!),
         async stop() {
           await connectors?.stop()
           clearInterval(scraping)

@@ -67,7 +67,7 @@ export class RequestContext implements ServiceRequest, Judged<ProvenSession> {
   readonly traceparent: string
   readonly tracestate: string
   /** With decimals, of a clock that nobody sets: for durations only. */
-  readonly startedAtMs = performance.now()
+  readonly startedAtMs: number
   readonly protocol: 'http' | 'https'
   /** The tenant's own address as browsers see it, never what a header says. */
   readonly edgeUrl: string
@@ -84,13 +84,19 @@ export class RequestContext implements ServiceRequest, Judged<ProvenSession> {
   /** Until when the control plane knows that the session was in use. */
   reportedSeconds: number
 
-  constructor(exchange: Exchange, edge: Edge, { tenant, revoked }: Served<CompiledTenant>) {
+  constructor(
+    exchange: Exchange,
+    edge: Edge,
+    { tenant, revoked }: Served<CompiledTenant>,
+    startedAtMs: number,
+  ) {
     const { head } = exchange
     const client = edge.addresses(exchange.peerAddress, head.forwardedFor)
     const queryAt = head.target.indexOf('?')
     exchange.context = this
     this.exchange = exchange
     this.edge = edge
+    this.startedAtMs = startedAtMs
     this.tenant = tenant
     this.allowedBy = tenant
     this.revoked = revoked

@@ -3,6 +3,7 @@
  * Written by hand, since it is paid for with every request (bench/micro/telemetry.ts): nothing but
  * the path and the host can hold what JSON has to escape.
  */
+import type { Clock } from '../../shared/clock.ts'
 import type { Exchange } from '../wire/exchange.ts'
 import type { ExchangeOutcome } from '../wire/protocol.ts'
 import { RequestContext, UnservedContext } from '../request/context.ts'
@@ -11,19 +12,19 @@ import { traceIdOf } from '../../shared/trace-context.ts'
 
 interface AccessLogWorld {
   readonly lines: LineSink
-  readonly nowMs: () => number
+  readonly clock: Clock
 }
 
 type AccessLog = (exchange: Exchange, outcome: ExchangeOutcome, ms: number) => void
 
-export function createAccessLog({ lines, nowMs }: AccessLogWorld): AccessLog {
+export function createAccessLog({ lines, clock }: AccessLogWorld): AccessLog {
   const kept = new Map<string, Beginning>()
   return (exchange, outcome, ms) => {
     const { context } = exchange
     if (context instanceof RequestContext) {
       if (!context.isRecorded && isUneventful(context, outcome)) return
-      lines.add(servedLine(kept, context, outcome, ms, nowMs()))
-    } else lines.add(unservedLine(exchange, outcome, ms, nowMs()))
+      lines.add(servedLine(kept, context, outcome, ms, clock.nowMs()))
+    } else lines.add(unservedLine(exchange, outcome, ms, clock.nowMs()))
   }
 }
 

@@ -23,27 +23,32 @@ interface LineWriterWorld {
     done: (error: NodeJS.ErrnoException | null, written: number) => void,
   ) => void
   readonly heldMax?: number
-  /** Lines that go out in one write; without it as many as a pipe keeps together. */
+  /** Held back until there are so many, or until they are due. */
   readonly batchCharacters?: number
+  /** In one write at most; without it as many as a pipe keeps together. */
+  readonly writeCharacters?: number
 }
 
+/** Whoever reads is woken once for all of them, and not by every dozen of lines. */
+export const BATCH_CHARACTERS = 64 * 1024
 /** POSIX: up to here a write to a pipe is never mixed with another process's (PIPE_BUF). */
-const PIPE_BATCH_CHARACTERS = 4096
-/** A file keeps any write together, and each costs a trip to another thread and back. */
-export const FILE_BATCH_CHARACTERS = 64 * 1024
+const PIPE_WRITE_CHARACTERS = 4096
 const FLUSH_MS = 100
 const RETRY_MS = 20
 const CLOSE_MS_MAX = 1000
 
 export function createLineWriter(world: LineWriterWorld): LineWriter {
-  const { write, heldMax, batchCharacters = PIPE_BATCH_CHARACTERS } = world
-  const charactersMax = heldMax ?? LIMITS.logCharactersHeldMax
-  /** Full batches that wait for the one that is being written. */
+  const { write, batchCharacters = BATCH_CHARACTERS } = world
+  const { heldMax: charactersMax = LIMITS.logCharactersHeldMax } = world
+  const { writeCharacters = PIPE_WRITE_CHARACTERS } = world
+  /** Writes that wait for the one that is under way. */
   const waiting: string[] = []
   let waitingCharacters = 0
-  /** Lines are copied at once: as text they would all have to live until the batch is written. */
   const batch = Buffer.allocUnsafeSlow(batchCharacters)
   let batchEnd = 0
+  /** Where writes end in it, and where the last of them begins. */
+  let ends: number[] = []
+  let writeBegin = 0
   let dropped = 0
   let isWriting = false
   let timer: NodeJS.Timeout | undefined
@@ -51,14 +56,28 @@ export function createLineWriter(world: LineWriterWorld): LineWriter {
 
   function cut() {
     if (batchEnd === 0) return
-    enqueue(batch.toString('latin1', 0, batchEnd))
-    batchEnd = 0
+    let from = 0
+    for (const to of [...ends, batchEnd]) {
+      enqueue(batch.toString('latin1', from, to))
+      from = to
+    }
+    ends = []
+    batchEnd = writeBegin = 0
   }
 
   function enqueue(text: string) {
     waiting.push(text)
     waitingCharacters += text.length
     if (!isWriting) next()
+  }
+
+  /** Copied at once: as text all lines would have to live until the batch is written. */
+  function copy(line: string) {
+    if (batchEnd > writeBegin && batchEnd + line.length - writeBegin > writeCharacters) {
+      ends.push(batchEnd)
+      writeBegin = batchEnd
+    }
+    batchEnd += batch.write(line, batchEnd, 'latin1')
   }
 
   function next() {
@@ -95,7 +114,7 @@ export function createLineWriter(world: LineWriterWorld): LineWriter {
       }
       if (batchEnd + line.length > batchCharacters) cut()
       if (line.length > batchCharacters) enqueue(line)
-      else batchEnd += batch.write(line, batchEnd, 'latin1')
+      else copy(line)
       timer ??= setTimeout(flush, FLUSH_MS).unref()
     },
     dropped: () => dropped,

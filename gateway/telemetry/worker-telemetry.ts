@@ -1,4 +1,5 @@
 /** What a worker tells of its requests: the log line, the counts, and the trace they belong to. */
+import { performance } from 'node:perf_hooks'
 import type { Clock } from '../../shared/clock.ts'
 import type { Exchange } from '../wire/exchange.ts'
 import type { Refusal } from '../wire/refusals.ts'
@@ -28,8 +29,7 @@ interface WorkerTelemetryWorld {
 
 export function createWorkerTelemetry(world: WorkerTelemetryWorld) {
   const { clock, lines, sample, random, verifyStats, refusals, hops, traces } = world
-  const nowMs = () => clock.nowMs()
-  const accessLog = createAccessLog({ lines, nowMs })
+  const accessLog = createAccessLog({ lines, clock })
   const counter = createWorkerCounter(() => ({
     verifyHits: verifyStats.hits,
     verifyMisses: verifyStats.misses,

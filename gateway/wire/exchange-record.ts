@@ -1,4 +1,5 @@
 /** What is told of an exchange when it is over, as far as it comes from the application. */
+import { performance } from 'node:perf_hooks'
 import type { UpstreamFailure } from './upstream-call.ts'
 
 export class ExchangeRecord {

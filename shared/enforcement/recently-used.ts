@@ -2,16 +2,16 @@
  * Keeps at most so many entries, and at least the half of them that was used last. Two generations
  * in place of a list in order of use: a hit, and nearly every request is one, writes nothing.
  */
-export class RecentlyUsed<Value> {
+export class RecentlyUsed<Value, Key = string> {
   readonly #generationMax: number
-  #young = new Map<string, Value>()
-  #old = new Map<string, Value>()
+  #young = new Map<Key, Value>()
+  #old = new Map<Key, Value>()
 
   constructor(entriesMax: number) {
     this.#generationMax = Math.max(1, Math.floor(entriesMax / 2))
   }
 
-  get(key: string): Value | undefined {
+  get(key: Key): Value | undefined {
     const young = this.#young.get(key)
     if (young !== undefined) return young
     const old = this.#old.get(key)
@@ -19,7 +19,7 @@ export class RecentlyUsed<Value> {
     return old
   }
 
-  set(key: string, value: Value): void {
+  set(key: Key, value: Value): void {
     if (this.#young.size >= this.#generationMax && !this.#young.has(key)) {
       this.#old = this.#young
       this.#young = new Map()

@@ -13,14 +13,25 @@ export interface TokenProof<Claims = TokenClaims> {
   readonly trust: TokenTrust
 }
 
-/** The end of a signature tells tokens apart and is hashed fast; the whole token is compared. */
+/** The end of a signature tells tokens apart; the whole token is compared. */
 const KEY_CHARACTERS = 12
+
+/**
+ * As a number: a part of a header would be looked for among all strings that there are before it is
+ * looked up. Of two tokens with the same one the last is remembered, and the other proven again.
+ */
+function keyOf(text: string, end: number): number {
+  let key = 0
+  for (let at = Math.max(0, end - KEY_CHARACTERS); at < end; at++)
+    key = (Math.imul(key, 31) + text.charCodeAt(at)) | 0
+  return key
+}
 
 type Prove<Claims> = (token: string, trust: TokenTrust) => Claims | TokenReason
 
 export class TokenProofs<Proof extends TokenProof<Claims>, Claims extends object = TokenClaims> {
   readonly stats = { hits: 0, misses: 0 }
-  readonly #remembered: RecentlyUsed<Proof>
+  readonly #remembered: RecentlyUsed<Proof, number>
   readonly #prove: Prove<Claims>
   readonly #from: (proof: TokenProof<Claims>) => Proof
 
@@ -37,7 +48,7 @@ export class TokenProofs<Proof extends TokenProof<Claims>, Claims extends object
 
   /** One that has been proven; never a look at the signature. */
   known(token: string, trust: TokenTrust): Proof | undefined {
-    const proof = this.#remembered.get(token.slice(-KEY_CHARACTERS))
+    const proof = this.#remembered.get(keyOf(token, token.length))
     if (proof === undefined || proof.trust !== trust || proof.token !== token) return undefined
     this.stats.hits++
     return proof
@@ -45,7 +56,7 @@ export class TokenProofs<Proof extends TokenProof<Claims>, Claims extends object
 
   /** What may have been proven of the token that ends there; the caller has to compare the whole. */
   endingAt(text: string, end: number): Proof | undefined {
-    return this.#remembered.get(text.slice(Math.max(0, end - KEY_CHARACTERS), end))
+    return this.#remembered.get(keyOf(text, end))
   }
 
   prove(token: string, trust: TokenTrust): Proof | TokenReason {
@@ -56,7 +67,7 @@ export class TokenProofs<Proof extends TokenProof<Claims>, Claims extends object
     if (typeof claims === 'string') return claims
     const kept = flat(token)
     const proof = this.#from({ token: kept, claims, trust })
-    this.#remembered.set(kept.slice(-KEY_CHARACTERS), proof)
+    this.#remembered.set(keyOf(kept, kept.length), proof)
     return proof
   }
 }

@@ -1,6 +1,8 @@
 /** What is kept of a session from one request to the next never decides, and never goes stale. */
 import t from 'tap'
 import { RecentlyUsed } from '../../../shared/enforcement/recently-used.ts'
+import { TokenProofs } from '../../../shared/enforcement/token-proofs.ts'
+import type { TokenTrust } from '../../../shared/enforcement/token.ts'
 import { startEdge } from '../../support/edge-world.ts'
 import { RawClient, startOrigin } from '../../support/wire.ts'
 
@@ -89,4 +91,19 @@ t.test('the cache holds so many and no more, and forgets what was not used', asy
     t.equal(cache.get('key 0'), 0)
     t.ok(cache.size <= 8)
   }
+})
+
+t.test('tokens that are found by the same number are never taken for each other', async (t) => {
+  const trust = {} as TokenTrust
+  const proven: string[] = []
+  const proofs = new TokenProofs<{ token: string; claims: object; trust: TokenTrust }, object>(
+    8,
+    (token) => ({ sub: proven.push(token) }),
+    (proof) => proof,
+  )
+  const [one, other] = ['signature.Aa', 'signature.BB'] // as numbers both are the same
+  for (const token of [one, other, one])
+    t.match(proofs.prove(token, trust), { token }, 'each has its own claims')
+  t.same(proven, [one, other, one], 'the last of them is remembered')
+  t.match(proofs.prove(one, trust), { claims: { sub: 3 } })
 })

@@ -2,6 +2,7 @@ import t from 'tap'
 import { decimals, escaped } from '../../../gateway/telemetry/access-log.ts'
 import { createLineWriter, createLogSink } from '../../../gateway/telemetry/line-writer.ts'
 import { startEdge } from '../../support/edge-world.ts'
+import { until } from '../../support/fleet.ts'
 import { RawClient, startOrigin } from '../../support/wire.ts'
 
 t.test('whatever a path holds, a line is one line of valid JSON and of ASCII', async (t) => {
@@ -51,10 +52,29 @@ t.test('lines go out whole, in order, in batches that a pipe keeps together', as
   t.ok(written.length <= 7)
 })
 
-t.test('a file gets larger batches, and a line that fits into none goes alone', async (t) => {
+t.test('lines wait until they are worth waking whoever reads', async (t) => {
+  const written: string[] = []
+  const writer = createLineWriter({
+    write(text, done) {
+      written.push(text)
+      setImmediate(() => done(null, text.length))
+    },
+  })
+  const line = `${'x'.repeat(1023)}\n`
+  for (let count = 0; count < 64; count++) writer.add(line)
+  t.equal(written.length, 0, '64 KiB of them are held back')
+  writer.add(line)
+  await until(() => written.length === 16)
+  t.equal(written.join(''), line.repeat(64), 'and go out one behind the other with the next')
+  await writer.close()
+  t.equal(written.join(''), line.repeat(65))
+})
+
+t.test('a file gets larger writes, and a line that fits into none goes alone', async (t) => {
   const written: string[] = []
   const writer = createLineWriter({
     batchCharacters: 1000,
+    writeCharacters: 1000,
     write(text, done) {
       written.push(text)
       setImmediate(() => done(null, text.length))
@@ -90,6 +110,7 @@ t.test('when nobody reads, lines are dropped and counted, up to the very charact
   let release: (() => void) | undefined
   const writer = createLineWriter({
     heldMax: 8192,
+    batchCharacters: 4096,
     write(text, done) {
       release = () => done(null, text.length)
     },
