@@ -258,7 +258,7 @@ export class ClientConnection implements Deadlined, Idling {
     const wantsMore = !isSlowed && isNext && this.#held.buffer === null
     if (exchange !== null) {
       const waitMs = isSlowed ? LIMITS.throttledMsMax : timeouts.idleMs
-      this.deadlineMs = isWaitingForBody ? deadlines.nowMs + waitMs : Infinity
+      this.deadlineMs = isWaitingForBody ? exchange.bodyDueMs(deadlines.nowMs + waitMs) : Infinity
     }
     if (wantsMore === !this.#isPaused) return
     this.#isPaused = !wantsMore
@@ -274,7 +274,7 @@ export class ClientConnection implements Deadlined, Idling {
     this.#exchange = null
     if (this.isGone) return
     if (!staysOpen || (this.hasEnded && this.#held.buffer === null))
-      return this.#linger(!this.body.isDone)
+      return this.#linger(!this.body.isDone && !exchange.isLeavingBody)
     this.#idleSinceMs = this.world.deadlines.nowMs
     const { keepAliveMs } = this.world.timeouts
     const { drainGraceMs } = this.world
@@ -341,6 +341,7 @@ export class ClientConnection implements Deadlined, Idling {
 
   drain(): void {
     if (this.#lastAnswer !== null) return this.#lastAnswer.onDraining()
+    if (this.#exchange?.isLeavingBody) return this.finish(this.#exchange, false)
     if (this.#exchange !== null || this.#isInMiddle) return
     const closesMs = this.#idleSinceMs + this.world.drainGraceMs
     if (closesMs <= this.world.deadlines.nowMs) this.#linger(false)

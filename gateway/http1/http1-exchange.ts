@@ -15,6 +15,7 @@ import { ExchangeRecord } from '../wire/exchange-record.ts'
 import { BODY_USE } from '../wire/body-use.ts'
 import type { ChunkedSink } from '../wire/chunked.ts'
 import { askerOfHead } from '../wire/asker.ts'
+import { Lingering } from '../wire/lingering.ts'
 import { REFUSALS } from '../wire/refusals.ts'
 import type { Refusal } from '../wire/refusals.ts'
 import type { ParsedHead } from '../wire/parsed-head.ts'
@@ -68,6 +69,8 @@ export class Http1Exchange implements Exchange, ResponseSink, ChunkedSink {
   #makesChunks = false
   #isOpenEnded = false
   #isOver = false
+  /** Of a body that has its answer, while the connection is to stay: how long it is read on. */
+  #unwanted: Lingering | null = null
 
   constructor(connection: ExchangeConnection, head: ParsedHead, startedMs: number) {
     this.#connection = connection
@@ -99,10 +102,10 @@ export class Http1Exchange implements Exchange, ResponseSink, ChunkedSink {
     this.#isDecided = true
     const { body } = this.#connection
     const isOnItsWay = !this.head.expectsContinue || this.#connection.hasBytes
-    const isDrained = body.isWorthDraining && isOnItsWay
-    if (isDrained) this.#bodyUse = BODY_USE.discarded
-    this.#answer(answer, this.#mayStayOpen() && (body.isDone || isDrained))
-    if (isDrained) this.#connection.pump()
+    const staysOpen = this.#mayStayOpen() && (body.isDone || (body.isWorthDraining && isOnItsWay))
+    if (staysOpen && !body.isDone) this.#leaveBody()
+    this.#answer(answer, staysOpen)
+    if (this.isLeavingBody) this.#connection.pump()
   }
 
   forward(plan: ForwardPlan): void {
@@ -205,6 +208,22 @@ export class Http1Exchange implements Exchange, ResponseSink, ChunkedSink {
 
   // The body of the request
 
+  /** It has its answer, and little is still to come. */
+  #leaveBody(): void {
+    this.#bodyUse = BODY_USE.discarded
+    this.#unwanted = new Lingering(this.#connection.world, true)
+    this.#unwanted.onAnswered()
+  }
+
+  get isLeavingBody(): boolean {
+    return this.#unwanted !== null
+  }
+
+  /** Until when more of the body is waited for; what nobody wants has a time of its own. */
+  bodyDueMs(dueMs: number): number {
+    return this.#unwanted?.deadlineMs ?? dueMs
+  }
+
   #startCall(firstBody: string): void {
     const isBodyWhole = this.#connection.body.isDone && this.#gathered === null
     const request = upstreamRequest(this.head, this.#plan!, firstBody, isBodyWhole, true)
@@ -228,7 +247,7 @@ export class Http1Exchange implements Exchange, ResponseSink, ChunkedSink {
   }
 
   onBodyRun(buffer: Buffer, from: number, to: number): void {
-    if (this.#bodyUse === BODY_USE.discarded) return
+    if (this.#bodyUse === BODY_USE.discarded) return void this.#unwanted!.discard(to - from)
     // The bytes are borrowed for the time of the call.
     if (this.#bodyUse === BODY_USE.forwarded) {
       this.#hasRoomUpstream = this.#call!.writeBorrowed(buffer, from, to)
@@ -271,6 +290,7 @@ export class Http1Exchange implements Exchange, ResponseSink, ChunkedSink {
     this.#call?.abort()
     this.#collector?.fail(new BodyUnreadable(refusal.detail))
     this.#isDecided = true
+    if (this.isLeavingBody) return this.#connection.finish(this, false)
     if (this.#isOnTheWire) return this.#connection.destroy()
     this.#connection.writer.discard()
     this.#answer(this.#connection.world.refusalAnswer(refusal, askerOfHead(this.head)), false)
@@ -306,7 +326,8 @@ export class Http1Exchange implements Exchange, ResponseSink, ChunkedSink {
   onData(buffer: Buffer, from: number, to: number): void {
     const { writer } = this.#connection
     if (this.#makesChunks) writer.text(`${(to - from).toString(16)}\r\n`)
-    writer.data(buffer, from, to)
+    // The head with it: no other answer can come behind that.
+    if (writer.data(buffer, from, to)) this.#isOnTheWire = true
     if (this.#makesChunks) writer.text('\r\n')
   }
 
@@ -354,9 +375,9 @@ export class Http1Exchange implements Exchange, ResponseSink, ChunkedSink {
 
   /** Both halves are through, or the connection does not stay open for the other one. */
   #settle(): void {
-    if (!this.#isAnswered || this.#isOver) return
-    if (this.#staysOpen && !this.#connection.body.isDone) return
+    if (!this.#isAnswered) return
     this.#end(false)
+    if (this.#staysOpen && !this.#connection.body.isDone) return
     this.#connection.finish(this, this.#staysOpen)
   }
 

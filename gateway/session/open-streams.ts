@@ -111,8 +111,8 @@ export function createOpenStreams(world: OpenStreamsWorld) {
     const usedSeconds = Math.max(activeSeconds, context.nowSeconds, session?.seen?.seconds ?? 0)
     const times = { usedSeconds, nowSeconds }
     const client = clientOf(context, session, tenant)
-    const { host, method, clientAddress } = context
-    const asked = { host, method, path, clientAddress }
+    const { host, method, methodOverrides, clientAddress } = context
+    const asked = { host, method, methodOverrides, path, clientAddress }
     const allowedSeconds = isOpenEnded ? context.allowedSeconds : Infinity
     const states = { allowedBy, allowedSeconds, tenant, revoked }
     const facts = { ...asked, session, machine, ...states, ...times, ...client }

@@ -40,6 +40,8 @@ export class PooledCall implements UpstreamCall, Deadlined {
   /** Its answer is not to be read yet. */
   isPaused = false
   #client: string | undefined
+  /** Of its time for waiting, however often it waits. */
+  #waitLeftMs: number | undefined
   /** Body that came before there was a connection. */
   #unsent: GatheredBytes | null = null
   readonly #upstream: CallQueue
@@ -148,16 +150,18 @@ export class PooledCall implements UpstreamCall, Deadlined {
     process.nextTick(() => this.fail(reason))
   }
 
-  wait(atMostMs: number): void {
+  wait(inAllMs: number): void {
     const { deadlines } = this.#upstream.runtime
     deadlines.add(this)
-    this.deadlineMs = deadlines.nowMs + atMostMs
+    this.deadlineMs = deadlines.nowMs + (this.#waitLeftMs ?? inAllMs)
   }
 
   stopWaiting(): void {
     if (this.deadlineMs === Infinity) return
+    const { deadlines } = this.#upstream.runtime
+    this.#waitLeftMs = this.deadlineMs - deadlines.nowMs
     this.deadlineMs = Infinity
-    this.#upstream.runtime.deadlines.delete(this)
+    deadlines.delete(this)
   }
 
   onDeadline(): void {

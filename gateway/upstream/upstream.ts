@@ -95,14 +95,14 @@ class PooledUpstream implements Upstream, CallQueue, ConnectionPool<UpstreamConn
   }
 
   #start(call: PooledCall, isFresh: boolean): void {
-    if (!this.#hasShare(call)) return this.#wait(call)
+    if (!this.#hasShare(call)) return this.#wait(call, isFresh)
     const pooled = isFresh ? undefined : this.#takeIdle(call.isRepeatable)
     if (pooled !== undefined) return pooled.begin(call)
     if (this.#isClosing)
       return call.failLater(failure('upstream_closed', 'the upstream is closing'))
     if (this.#sockets.size < this.#limits.upstreamSocketsMax && this.way === undefined)
       return this.#connect(call)
-    this.#wait(call)
+    this.#wait(call, isFresh)
     if (this.way !== undefined) this.#open(this.way)
   }
 
@@ -161,7 +161,8 @@ class PooledUpstream implements Upstream, CallQueue, ConnectionPool<UpstreamConn
     return connection
   }
 
-  #wait(call: PooledCall): void {
+  /** `isAgain`: it has had its turn, and the connection that it got was dead. */
+  #wait(call: PooledCall, isAgain: boolean): void {
     const { upstreamWaitingMax, upstreamWaitingPerClientMax } = this.#limits
     const { size } = this.#waiting
     const held = this.#waiting.countOf(call.client)
@@ -169,7 +170,8 @@ class PooledUpstream implements Upstream, CallQueue, ConnectionPool<UpstreamConn
     if (size >= upstreamWaitingMax || (held >= share && this.#isOne(call)))
       return call.failLater(failure('upstream_busy', 'too many requests wait for a connection'))
     call.wait(this.timeouts.connectMs)
-    this.#waiting.add(call)
+    if (isAgain) this.#waiting.addAgain(call)
+    else this.#waiting.add(call)
     this.#servable = undefined
   }
 
@@ -260,9 +262,16 @@ class PooledUpstream implements Upstream, CallQueue, ConnectionPool<UpstreamConn
     this.#servable = undefined
     const index = this.#idle.indexOf(connection)
     if (index !== -1) this.#idle.splice(index, 1)
+    this.#fillPlace()
+    if (this.#isClosing && this.#sockets.size === 0) this.#whenClosed?.()
+  }
+
+  /** Whoever waits for a way goes on waiting, with its time and its turn, until there is one. */
+  #fillPlace(): void {
+    if (this.#waiting.size === 0) return
+    if (this.way !== undefined) return this.#open(this.way)
     const next = this.#nextWaiting()
     if (next !== undefined) this.#start(next, true)
-    if (this.#isClosing && this.#sockets.size === 0) this.#whenClosed?.()
   }
 
   /** The call gave up waiting. */

@@ -27,11 +27,11 @@ export class ClientWriter {
     this.#out += text
   }
 
-  /** Copies: the caller may use the buffer again at once. */
-  data(buffer: Buffer, from: number, to: number): void {
+  /** Copies: the caller may use the buffer again at once. True: what was here is with the socket. */
+  data(buffer: Buffer, from: number, to: number): boolean {
     if (to - from <= JOINED_BYTES_MAX && this.#out.length <= JOINED_BYTES_MAX) {
       this.#out += buffer.toString('latin1', from, to)
-      return
+      return false
     }
     const start = this.#out.length
     const bytes = start + to - from
@@ -41,6 +41,7 @@ export class ClientWriter {
     this.#out = ''
     this.bytes += bytes
     this.#spare.write(this.#socket, joined, bytes)
+    return true
   }
 
   /** False: the client does not keep up; `drain` will tell. */

@@ -3,9 +3,12 @@ export class FairQueue<Item extends { readonly client: string }> {
   size = 0
   /** In the order of their turns. */
   readonly #byClient = new Map<string, Item[]>()
+  /** They have had their turn, in vain: before all others. */
+  readonly #again: Item[] = []
 
   countOf(client: string): number {
-    return this.#byClient.get(client)?.length ?? 0
+    const again = this.#again.filter((item) => item.client === client).length
+    return again + (this.#byClient.get(client)?.length ?? 0)
   }
 
   add(item: Item): void {
@@ -15,7 +18,23 @@ export class FairQueue<Item extends { readonly client: string }> {
     this.size++
   }
 
+  addAgain(item: Item): void {
+    this.#again.push(item)
+    this.size++
+  }
+
   delete(item: Item): void {
+    if (this.#again.includes(item)) this.#takeAgain(item)
+    else this.#deleteOfClient(item)
+  }
+
+  #takeAgain(item: Item): Item {
+    this.#again.splice(this.#again.indexOf(item), 1)
+    this.size--
+    return item
+  }
+
+  #deleteOfClient(item: Item): void {
     const items = this.#byClient.get(item.client)
     const index = items?.indexOf(item) ?? -1
     if (index === -1) return
@@ -26,6 +45,7 @@ export class FairQueue<Item extends { readonly client: string }> {
 
   /** The first item of the next client that may have one; that client's next turn is the last. */
   next(mayHave?: (item: Item) => boolean): Item | undefined {
+    for (const item of this.#again) if (mayHave?.(item) !== false) return this.#takeAgain(item)
     for (const [client, items] of this.#byClient) {
       const item = items[0]!
       if (mayHave?.(item) === false) continue
@@ -42,18 +62,18 @@ export class FairQueue<Item extends { readonly client: string }> {
   last(): Item | undefined {
     let most: Item[] = []
     for (const items of this.#byClient.values()) if (items.length > most.length) most = items
-    return most.at(-1)
+    return most.at(-1) ?? this.#again.at(-1)
   }
 
   /** Of all clients that may have their next one. */
   countOfThose(mayHave: (item: Item) => boolean): number {
-    let count = 0
+    let count = this.#again.filter(mayHave).length
     for (const items of this.#byClient.values()) if (mayHave(items[0]!)) count += items.length
     return count
   }
 
   takeAll(): Item[] {
-    const all = [...this.#byClient.values()].flat()
+    const all = [...this.#again.splice(0), ...[...this.#byClient.values()].flat()]
     this.#byClient.clear()
     this.size = 0
     return all

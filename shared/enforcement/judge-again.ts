@@ -24,6 +24,7 @@ interface JudgedTenant extends TenantRules {
 interface StillOpenFacts {
   readonly host: string
   readonly method: string
+  readonly methodOverrides: readonly string[]
   readonly path: string
   readonly clientAddress: string
   /** Who was named to the application. */
@@ -76,7 +77,7 @@ export function judgeAgain(facts: StillOpenFacts): Outcome<never> | undefined {
     if (reason !== undefined) return { kind: 'sign_in', reason }
   }
   if (facts.isPathDue === false || !isOutdated(facts)) return undefined
-  const { host, method, path, clientAddress, nowSeconds } = facts
+  const { host, method, methodOverrides, path, clientAddress, nowSeconds } = facts
   const readSession = (): SessionVerdict<Pick<TokenProof, 'claims'>> =>
     session === undefined ? NO_SESSION : validAs(session)
   const readMachine = (): MachineVerdict<Pick<TokenProof, 'claims'>> =>
@@ -84,7 +85,8 @@ export function judgeAgain(facts: StillOpenFacts): Outcome<never> | undefined {
       ? { kind: 'refused', reason: 'machine_unknown' }
       : { kind: 'known', session, pass: machine }
   const machineBrings = machine === undefined ? undefined : 'secret'
-  const asked = { host, method, path, clientAddress, nowSeconds, machineBrings } as const
+  const request = { host, method, methodOverrides, path, clientAddress } as const
+  const asked = { ...request, nowSeconds, machineBrings } as const
   const outcome = decide(tenant, { ...LET_IN, ...asked, readSession, readMachine })
   return outcome.kind === 'forward' ? undefined : outcome
 }
@@ -103,7 +105,6 @@ function judgeOpenSession({ claims }: Pick<TokenProof, 'claims'>, facts: StillOp
 
 /** What was judged when it began, and cannot change. */
 const LET_IN = {
-  methodOverrides: [],
   isNavigation: false,
   isUpgrade: false,
   isFromOwnOrigin: true,

@@ -40,6 +40,7 @@ export type Outcome =
       /** Of the request that was let in, for as long as it is open. */
       readonly asked?: {
         readonly method: string
+        readonly methodOverrides: readonly string[]
         readonly clientAddress: string
         readonly machine: MachinePass | undefined
       }

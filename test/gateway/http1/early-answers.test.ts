@@ -161,11 +161,15 @@ t.test('nor is the refusal of a head lost, whose body is on its way', async (t) 
 })
 
 /** With a clock that the test holds, and the server's ends of its connections. */
-async function startTimed(t: Test, limits: WireOptions['limits'] = {}) {
+async function startTimed(
+  t: Test,
+  limits: WireOptions['limits'] = {},
+  announcedBytes: number = 1 << 30,
+) {
   let nowMs = 1_000_000
   const clock = { nowMs: () => nowMs }
   const deadlines = new Deadlines(clock, 3_600_000)
-  const { server } = await startWire(t, 'http://127.0.0.1:1', {
+  const { server, outcomes } = await startWire(t, 'http://127.0.0.1:1', {
     clock,
     deadlines,
     timeouts: PATIENT,
@@ -184,11 +188,12 @@ async function startTimed(t: Test, limits: WireOptions['limits'] = {}) {
   })
   const client = new RawClient(port)
   t.teardown(() => client.close())
-  client.send(`POST / HTTP/1.1\r\nHost: ${HOST}\r\nContent-Length: ${1 << 30}\r\n\r\n`)
+  client.send(`POST / HTTP/1.1\r\nHost: ${HOST}\r\nContent-Length: ${announcedBytes}\r\n\r\n`)
   t.match(await client.answer('POST'), { status: 401 })
   const [socket] = accepted
   return {
     server,
+    outcomes,
     port,
     client,
     async sendByte() {
@@ -250,4 +255,62 @@ t.test('it counts among the connections of its address, and no stop waits for it
   pass(LIMITS.lingerMsMax)
   await drained
   t.equal(server.connections(), 0)
+})
+
+/** The rest of it is read so that the connection can stay, and for nothing else. */
+const startDraining = (t: Test) => startTimed(t, {}, LIMITS.drainedBodyBytesMax)
+
+t.test('a body of which little is to come is waited for no longer than a large one', async (t) => {
+  const { server, client, sendByte, pass } = await startDraining(t)
+  const stepMs = LIMITS.unwantedBodySilentMsMax - 100
+  let passedMs = 0
+  for (; passedMs + stepMs < LIMITS.unwantedBodyMsMax; passedMs += stepMs) {
+    await sendByte()
+    pass(stepMs)
+  }
+  t.notOk(client.isClosed, `after ${passedMs} ms`)
+  await sendByte()
+  pass(LIMITS.unwantedBodyMsMax - passedMs)
+  await client.closed
+  await sendByte()
+  pass(LIMITS.lingerMsMax)
+  t.equal(server.connections(), 0, 'and nobody reads it for another twenty seconds')
+  t.equal(LIMITS.unwantedBodyMsMax, 20_000)
+})
+
+t.test('nor in silence', async (t) => {
+  const { client, pass } = await startDraining(t)
+  pass(LIMITS.unwantedBodySilentMsMax - 1)
+  t.notOk(client.isClosed)
+  pass(1)
+  await client.closed
+})
+
+t.test('its answer is told when it is given, and no stop waits for it', async (t) => {
+  const { server, outcomes, client, sendByte, pass } = await startDraining(t)
+  t.match(outcomes, [{ status: 401, isCut: false }])
+  const drained = server.drain(30_000)
+  await client.closed
+  await sendByte()
+  pass(LIMITS.lingerMsMax)
+  await drained
+  t.equal(outcomes.length, 1, 'once')
+})
+
+t.test('and who sends it in time has its next request answered', async (t) => {
+  const { client, outcomes, pass } = await startDraining(t)
+  pass(LIMITS.unwantedBodySilentMsMax - 1)
+  client.send('x'.repeat(LIMITS.drainedBodyBytesMax))
+  client.send(`GET / HTTP/1.1\r\nHost: ${HOST}\r\n\r\n`)
+  t.match(await client.answer(), { status: 401 })
+  pass(LIMITS.unwantedBodyMsMax)
+  t.notOk(client.isClosed, 'an idle connection stays as any other does')
+  t.equal(outcomes.length, 2)
+})
+
+t.test('who ends in the middle of it has its answer', async (t) => {
+  const { client, outcomes } = await startDraining(t)
+  client.socket.end('x')
+  await client.closed
+  t.match(outcomes, [{ status: 401, isCut: false }])
 })

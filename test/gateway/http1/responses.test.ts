@@ -242,6 +242,29 @@ t.test('whatever an origin breaks, the client gets 502 or a cut, and nothing hal
   }
 })
 
+t.test('where much has gone out before it broke, no other answer comes behind', async (t) => {
+  const bytes = 32 * 1024
+  const chunk = `${bytes.toString(16)}\r\n${'a'.repeat(bytes)}\r\n`
+  for (const version of ['1.1', '1.0']) {
+    const { port, outcomes, upstream } = await answering(
+      t,
+      `HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${chunk}no chunk\r\n`,
+    )
+    const client = new RawClient(port)
+    t.teardown(() => client.close())
+    client.send(GET.replace('1.1', version))
+    let isReset = false
+    client.socket.once('error', () => (isReset = true))
+    await client.closed
+    t.notMatch(client.received, /HTTP\/1\.1 502/, version)
+    t.equal(isReset, version === '1.0', 'where a plain end would look like its end')
+    const [outcome] = outcomes
+    t.match(outcome, { status: 200, isCut: true, failure: { code: 'upstream_invalid' } })
+    t.ok(outcome!.bytes >= bytes)
+    t.equal(upstream.stats().sockets, 0)
+  }
+})
+
 t.test('bytes behind an answer never become the next one', async (t) => {
   const evil = 'HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison'
   for (const raw of [

@@ -319,6 +319,7 @@ t.test('one that cannot be ended keeps none of the others, nor its worker, from 
   const ended: string[] = []
   const openOf = (name: string) => {
     const context = Object.create(RequestContext.prototype) as RequestContext
+    Object.defineProperty(context, 'methodOverrides', { value: [] })
     const exchange = { context, head: { host: name }, recall: () => void ended.push(name) }
     Object.assign(context, { exchange, decision: 'forward' })
     const cut = () => void ended.push(`the WebSocket of ${name}`)
@@ -357,6 +358,7 @@ t.test('thousands of long paths are held against new rules in many turns', async
   }
   const all = Array.from({ length: 1000 }, (_item, at) => {
     const context = Object.create(RequestContext.prototype) as RequestContext
+    Object.defineProperty(context, 'methodOverrides', { value: [] })
     const path = `${at % 2 === 0 ? '/new/' : '/old/'}${at}${'a'.repeat(1000)}`
     const exchange = { context, head: { host: 'app.test' } }
     const tenant = { ...before, sessionRules: { binding: 'off' } }

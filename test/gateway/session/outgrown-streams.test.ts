@@ -57,3 +57,30 @@ t.test('so does an event stream, and no download', async (t) => {
   await late.until((received) => received.includes('insufficient_user_authentication'))
   t.ok(isFileOpen, 'what was asked for in time is sent to its end')
 })
+
+t.test('by new rules it is judged with all the methods that its headers name', async (t) => {
+  const server = createServer((_request, response) => void response.write('data: 1\n\n'))
+  t.teardown(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const signedIn = { allow: [{ signed_in: true as const }] }
+  const edge = await startEdge(t, `http://127.0.0.1:${await listening(server)}`, {
+    access: rulesOf([{ path: '/', ...signedIn }]),
+  })
+  const post = (line: string) => {
+    const client = new RawClient(edge.port)
+    t.teardown(() => client.close())
+    const lines = `Host: ${HOST}\r\nCookie: ${edge.session()}\r\nOrigin: ${edge.edgeUrl}\r\n${line}`
+    return client.send(`POST /papers HTTP/1.1\r\n${lines}Content-Length: 0\r\n\r\n`)
+  }
+  const [overridden, plain] = [post('X-HTTP-Method-Override: DELETE\r\n'), post('')]
+  for (const client of [overridden, plain])
+    await client.until((received) => received.includes('data: 1'))
+  const deleting = { path: '/papers', methods: ['DELETE'], ...signedIn, deny: signedIn.allow }
+  edge.put({
+    access: rulesOf([{ path: '/', ...signedIn }, { path: '/papers', ...signedIn }, deleting]),
+  })
+  await overridden.closed
+  t.notOk(plain.isClosed)
+})

@@ -148,6 +148,27 @@ t.test(
   },
 )
 
+t.test('an ordinary answer that breaks after much of it has no other one behind', async (t) => {
+  // more than one read, and all of it in one turn
+  const bytes = 100 * 1024
+  const origin = await startRawOrigin(t, (socket) => {
+    socket.once('data', () =>
+      socket.write(
+        `HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${bytes.toString(16)}\r\n${'a'.repeat(bytes)}\r\nno chunk\r\n`,
+      ),
+    )
+  })
+  const edge = await startEdge(t, origin.url)
+  const client = new RawClient(edge.port)
+  t.teardown(() => client.close())
+  client.send(opening(edge.port, '/live', `Cookie: ${edge.session()}`))
+  await client.closed
+  t.match(client.received, /^HTTP\/1\.1 200 /)
+  t.notMatch(client.received, /HTTP\/1\.1 502/)
+  await until(() => edge.lines.length === 1)
+  t.match(edge.lines[0], { status: 200, cut: true })
+})
+
 t.test('the very target that was decided on reaches the application', async (t) => {
   const seen: string[] = []
   const origin = await startRawOrigin(t, (socket) => {

@@ -308,7 +308,8 @@ t.test('what it has opened ends when it does', async (t) => {
   const { session, machine } = outcome
   const again = (tenant: ReturnType<typeof tenantWith>, nowSeconds = NOW) =>
     judgeAgain({
-      ...{ host: 'app.example.com', method: 'GET', path: '/hooks', clientAddress: '203.0.113.1' },
+      ...{ host: 'app.example.com', method: 'GET', methodOverrides: [] },
+      ...{ path: '/hooks', clientAddress: '203.0.113.1' },
       ...{ session, machine, usedSeconds: NOW, boundTo: '', fingerprint: '', nowSeconds },
       ...{ allowedBy: TENANT, allowedSeconds: NOW, tenant },
       revoked: { all: 0, subjects: new Map(), sids: new Map() },

@@ -271,7 +271,8 @@ t.test('what it has open ends with its secret', async (t) => {
   const { session, machine } = letIn
   const again = (tenant: typeof TENANT, nowSeconds = NOW) =>
     judgeAgain({
-      ...{ host: 'app.example.com', method: 'GET', path: '/hooks/1', clientAddress: '' },
+      ...{ host: 'app.example.com', method: 'GET', methodOverrides: [] },
+      ...{ path: '/hooks/1', clientAddress: '' },
       ...{ session, machine, allowedBy: TENANT, allowedSeconds: NOW, tenant, nowSeconds },
       ...{ usedSeconds: 0, boundTo: '', fingerprint: '' },
       revoked: { all: NOW, subjects: new Map(), sids: new Map() },

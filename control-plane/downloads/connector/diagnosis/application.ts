@@ -18,6 +18,13 @@ export async function lookAtApplication(looking: Looking): Promise<Finding> {
   const about = { subject: 'application', name: `application ${looking.origin}` } as const
   const answer = await answerOf(looking)
   if ('cause' in answer) return failed(about, answer)
+  if (answer.status === 101)
+    return failed(about, {
+      cause: 'answer',
+      detail: 'It answers an ordinary request with 101, and goes on in another protocol.',
+      advice:
+        'Check that --origin names the port of the application itself, and not one for WebSockets alone.',
+    })
   return found(about, `It answers: status ${answer.status}.`)
 }
 

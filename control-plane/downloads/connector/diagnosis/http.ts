@@ -27,6 +27,11 @@ export function speakHttp(
   return new Promise((resolve) => {
     const asked = request({ method, path, headers, signal, createConnection: () => socket })
     asked.on('error', () => resolve(undefined))
+    // nobody asked for another protocol: it is an answer all the same, and there is none behind it
+    asked.once('upgrade', ({ statusCode: status = 0, headers: given }) => {
+      resolve({ status, headers: given, text: '' })
+      socket.destroy()
+    })
     asked.once('response', (response) => {
       let text = ''
       const { statusCode: status = 0, headers: given } = response

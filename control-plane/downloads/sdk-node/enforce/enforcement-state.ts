@@ -108,7 +108,7 @@ export function createEnforcementState(settings: EnforceSettings) {
 
   /** As at the edge, whose sweep is gateway/session/open-streams.ts. */
   function mayStay(admitted: Admitted, isPathDue: (path: string) => boolean): boolean {
-    const { identity: session, machine, method, path, clientAddress, allowedBy } = admitted
+    const { identity: session, machine, path, allowedBy } = admitted
     if (tenant === undefined) return false
     // what is excluded is open to everybody even then
     const isForNobody = session === undefined && tenant.protection === 'on'
@@ -119,7 +119,8 @@ export function createEnforcementState(settings: EnforceSettings) {
     const times = { usedSeconds, nowSeconds: now }
     const client = { fingerprint: '', boundTo: '' }
     const { host } = tenant
-    const asked = { host, method, path, clientAddress }
+    const { method, methodOverrides, clientAddress } = admitted
+    const asked = { host, method, methodOverrides, path, clientAddress }
     const allowedSeconds = admitted.isOpenEnded ? admitted.allowedSeconds : Infinity
     const states = { allowedBy, allowedSeconds, tenant, revoked }
     const facts = { ...asked, session, machine, ...states, ...times, ...client }
@@ -155,7 +156,7 @@ export function createEnforcementState(settings: EnforceSettings) {
     isTooOld,
     watch(
       identity: Admission | undefined,
-      asked: Pick<Admitted, 'path' | 'method' | 'clientAddress' | 'machine'>,
+      asked: Pick<Admitted, 'path' | 'method' | 'methodOverrides' | 'clientAddress' | 'machine'>,
       open: StillOpen,
     ): () => void {
       const now = nowSeconds(clock)

@@ -172,7 +172,8 @@ function enforcing(settings: EnforceSettings): Guard {
     const identity = session?.carried
     const { access } = enforced.tenant
     if (identity !== undefined) identity.groups = access?.groupsOf(identity.claims)
-    const asked = { method: enforced.method, clientAddress: enforced.clientAddress, machine }
+    const { method, methodOverrides, clientAddress } = enforced
+    const asked = { method, methodOverrides, clientAddress, machine }
     const admitted = { target, isForeignPage, identity, privateCookies: cookies, asked }
     return { kind: 'forward', ...admitted, isTokenOurs: machine?.tokenEndsAt !== undefined }
   }
@@ -254,7 +255,7 @@ const deniedBy = ({ tenant, path }: EnforcedRequest, ways: readonly AllowClause[
   ways && { ways, contact: tenant.accessContact, url: tenant.origin + path }
 
 /** Of a request that nobody can tell anything of: no network is known to have it. */
-const UNTOLD = { method: 'GET', clientAddress: '', machine: undefined }
+const UNTOLD = { method: 'GET', methodOverrides: [], clientAddress: '', machine: undefined }
 
 const ENDPOINTS: Readonly<
   Record<

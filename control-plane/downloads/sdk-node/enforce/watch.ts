@@ -14,6 +14,7 @@ export interface Admitted {
   readonly identity: Admission | undefined
   readonly path: string
   readonly method: string
+  readonly methodOverrides: readonly string[]
   readonly clientAddress: string
   readonly machine: MachinePass | undefined
   /** When it last did something of its own. */
