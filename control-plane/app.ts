@@ -69,7 +69,7 @@ export function createApp(
     const isLooking = c.req.method === 'GET' || c.req.method === 'HEAD'
     if (!isLooking && c.res.ok && c.res.status !== 201) await services.changesSettled()
   })
-  const relyingParty = createRelyingParty({ fetch: realmFetch, nowMs: () => clock.nowMs() })
+  const relyingParty = createRelyingParty({ fetch: realmFetch, clock })
   const consoleWorld = { ...services, ...pages, relyingParty, rates }
   mountConsole(app, consoleRoutes(consoleWorld), consoleWorld)
   mount(app, apiEndpoints({ ...services, rates }), callers)

@@ -8,7 +8,7 @@ import { createCallbackAdmission } from '../shared/sign-in/callback-admission.ts
 import { createRelyingParty } from '../shared/sign-in/relying-party.ts'
 import { seldomWarnings } from '../shared/sign-in/seldom-warnings.ts'
 import { terminate } from '../shared/sign-in/service-request.ts'
-import { createAddressReader } from '../shared/client-address.ts'
+import { createAddressReader, stranger } from '../shared/client-address.ts'
 import { networkList } from '../shared/networks.ts'
 import type { GatewaySettings } from './config.ts'
 import { createRequestIds } from './request/request-ids.ts'
@@ -129,7 +129,7 @@ export function createGateway(world: GatewayWorld) {
   const upgrades = createUpgrades({
     lookup: runtime.lookup,
     deadlines: runtime.deadlines,
-    nowMs: () => clock.nowMs(),
+    clock,
     timeouts: upstreamTimeouts,
     isExempt: (address) => address === '' || isBalancer(address), // a balancer's, who does not say whose
     onEnd: onExchangeEnd,
@@ -168,7 +168,7 @@ export function createGateway(world: GatewayWorld) {
   })
   const relyingParty = createRelyingParty({
     fetch: (url: string, init: object) => fetch(url, { ...init, dispatcher }),
-    nowMs: () => clock.nowMs(),
+    clock,
   })
 
   const warnings = seldomWarnings(log, clock)
@@ -224,8 +224,9 @@ export function createGateway(world: GatewayWorld) {
     onError: (error) => log.error({ error }, 'a request failed inside'),
     sessions,
     machines: createGatewayMachines(sessions, clock),
-    addresses(peer, forwardedFor) {
-      const found = readAddress(peer, forwardedFor)
+    addresses({ peerAddress: peer, namesNobody, head }) {
+      if (namesNobody) return stranger(peer)
+      const found = readAddress(peer, head.forwardedFor)
       if (found.isUnread) warnings.warn({ proxy: peer }, UNREAD_CLIENT)
       return found
     },

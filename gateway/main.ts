@@ -1,22 +1,25 @@
 /** `npm run gateway -- --config FILE`. One file for both kinds of process, told apart by cluster. */
 import cluster from 'node:cluster'
-import { fstatSync, write } from 'node:fs'
-import { pino, type Logger } from 'pino'
+import { fstatSync, write, writeSync } from 'node:fs'
+import { pino } from 'pino'
 import { keepCompiledCode, writeCompiledCode } from '../shared/compile-cache.ts'
 import { ConfigError } from '../shared/config/config.ts'
-import { LIMITS } from '../shared/limits.ts'
 import { logOptions, type LogThreshold } from '../shared/log.ts'
 import { loadGatewaySettings } from './config.ts'
-import { createLineWriter, createLogSink, FILE_BATCH_CHARACTERS } from './telemetry/line-writer.ts'
-
-/** Beyond so many bytes that nobody reads, lines are dropped. */
-const LOG_BATCH = { minLength: 4096, maxLength: LIMITS.logCharactersHeldMax } as const
+import {
+  asciiOf,
+  createLineWriter,
+  createLogSink,
+  FILE_BATCH_CHARACTERS,
+  type LineWriter,
+} from './telemetry/line-writer.ts'
 
 try {
   const args = process.argv.slice(2)
   const settings = loadGatewaySettings(args)
   const threshold = { level: settings.logLevel }
-  const log = openLog(threshold)
+  const output = openOutput(threshold)
+  const { log } = output
   keepCompiledCode()
   // each kind loads only what it runs: half the time to the first request
   if (cluster.isPrimary) {
@@ -24,11 +27,12 @@ try {
     writeCompiledCode()
     const reread = () => loadGatewaySettings(args, false)
     process.exitCode = await runPrimary(settings, { log, threshold, reread })
+    await output.lines?.close()
     process.disconnect?.()
   } else {
     const { runWorker } = await import('./process/worker.ts')
     writeCompiledCode()
-    await runWorker(settings, log, openLines(log))
+    await runWorker(settings, log, openLines(output))
   }
 } catch (error) {
   if (!(error instanceof ConfigError)) throw error
@@ -37,28 +41,47 @@ try {
   process.disconnect?.() // or a worker would wait for its primary for ever
 }
 
-function openLog(threshold: LogThreshold) {
-  const isTerminal = process.stdout.isTTY
-  const options = logOptions('gateway', isTerminal, threshold)
-  return isTerminal
-    ? pino(options)
-    : pino(options, pino.destination({ sync: false, periodicFlush: 200, ...LOG_BATCH }))
+type Output = ReturnType<typeof openOutput>
+
+/**
+ * By a writer of our own: pino's ends when its lines are gone, so where nobody reads them a process
+ * that has been told to stop would never end.
+ */
+function openOutput(threshold: LogThreshold) {
+  const { isTTY, fd } = process.stdout
+  const options = logOptions('gateway', isTTY, threshold)
+  if (isTTY) return { log: pino(options), lines: undefined }
+  const lines = createLineWriter({
+    write: (text, done) => write(fd, text, null, 'latin1', done),
+    writeNow: (text) => writeSync(fd, text, null, 'latin1'),
+  })
+  process.once('exit', lines.endNow)
+  return { log: pino(options, { write: (line) => lines.add(asciiOf(line)) }), lines }
 }
 
-/** The access log goes to the same place, on a shorter way. */
-function openLines(log: Logger) {
+/** The access log goes to the same place, on a shorter way, with room of its own. */
+function openLines({ log, lines }: Output) {
+  if (lines === undefined) return createLogSink((entry) => log.info(entry))
+  const own = createLineWriter(wayOut())
+  return {
+    ...own,
+    dropped: () => lines.dropped() + own.dropped(),
+    close: async () => void (await Promise.all([own.close(), lines.close()])),
+  } satisfies LineWriter
+}
+
+function wayOut(): Parameters<typeof createLineWriter>[0] {
   const { stdout } = process
-  if (stdout.isTTY) return createLogSink((entry) => log.info(entry))
   const place = fstatSync(stdout.fd)
   if (!place.isFIFO() && !place.isSocket())
-    return createLineWriter({
+    return {
       write: (text, done) => write(stdout.fd, text, null, 'latin1', done),
       batchCharacters: FILE_BATCH_CHARACTERS,
-    })
+    }
   // Never waits for the reader, so it needs no other thread; who is gone loses lines, and no more.
   stdout.on('error', () => {})
-  return createLineWriter({
+  return {
     write: (text, done) =>
       void stdout.write(text, 'latin1', (error) => done(error ?? null, error ? 0 : text.length)),
-  })
+  }
 }

@@ -44,7 +44,7 @@ function chargeTime(exchange: Exchange, tookMs: number): void {
 async function whenLoaded(exchange: Exchange, edge: Edge, tenantId: string): Promise<void> {
   exchange.context = new UnservedContext(edge.nextRequestId(), 'not_ready')
   try {
-    const { address } = edge.addresses(exchange.peerAddress, exchange.head.forwardedFor)
+    const { address } = edge.addresses(exchange)
     await edge.load(tenantId, address)
     whenItIsThere(() => beginLoaded(exchange, edge))
   } catch (error) {

@@ -7,6 +7,7 @@ import { parse } from 'yaml'
 import { createMetrics as ofControlPlane } from '../../control-plane/metrics.ts'
 import { createMetrics as ofGateway } from '../../gateway/telemetry/metrics.ts'
 import { startServices } from '../support/control-plane.ts'
+import { clockOf } from '../support/clocks.ts'
 
 const FOLDER = fileURLToPath(new URL('../../deploy/monitoring', import.meta.url))
 const read = (name: string) => readFileSync(join(FOLDER, name), 'utf8')
@@ -48,7 +49,7 @@ interface Dashboard {
 }
 
 void t.test('every figure that is asked for is one that is told', async (t) => {
-  const gateway = ofGateway({ id: 'g', version: '1', nowMs: () => 0 })
+  const gateway = ofGateway({ id: 'g', version: '1', clock: clockOf(() => 0) })
   const texts = [await gateway.text(STATE), await ofControlPlane(await startServices(t)).text()]
   const told = new Set<string>()
   for (const [, name = '', type = ''] of texts.join('\n').matchAll(/^# TYPE (\S+) (\S+)$/gm)) {

@@ -22,6 +22,7 @@ import {
   startWire,
   type WireOptions,
 } from '../../support/wire.ts'
+import { clockOf } from '../../support/clocks.ts'
 
 const MIB = 1 << 20
 const LARGE = Buffer.alloc(30 * MIB, ' ')
@@ -163,7 +164,7 @@ t.test('nor is the refusal of a head lost, whose body is on its way', async (t) 
 /** With a clock that the test holds, and the server's ends of its connections. */
 async function startTimed(t: Test, limits: WireOptions['limits'] = {}) {
   let nowMs = 1_000_000
-  const clock = { nowMs: () => nowMs }
+  const clock = clockOf(() => nowMs)
   const deadlines = new Deadlines(clock, 3_600_000)
   const { server } = await startWire(t, 'http://127.0.0.1:1', {
     clock,
