@@ -73,7 +73,7 @@ export function createPublicServer(world: ServerWorld): Server {
     work: (path: string) => void = (path) => admit(path, request, response),
   ) {
     if (connections.isEnding(request.socket)) return connections.ignore(request.socket)
-    const startedMs = clock.nowMs()
+    const startedMs = clock.steadyMs()
     const requestId = randomUUID()
     const path = pathOf(request.url)
     const method = request.method
@@ -83,7 +83,7 @@ export function createPublicServer(world: ServerWorld): Server {
     const span = tracing.request('request', { attributes }, String(traceparent))
     response.once('close', () => {
       const isCut = !response.writableFinished
-      const ms = clock.nowMs() - startedMs
+      const ms = Math.round(clock.steadyMs() - startedMs)
       const status = response.statusCode
       span.set('http.response.status_code', status)
       span.end(isCut || status >= 500)
@@ -97,7 +97,7 @@ export function createPublicServer(world: ServerWorld): Server {
     nameClient(request, connections.peerOf(request.socket), readAddress)
     drainAfterAnswer(request, response)
     const begin = () => {
-      if (world.sendToTls?.(request, response, connections.peerOf(request.socket)) !== true)
+      if (world.sendToTls?.(request, response, connections.peerOf(request.socket).address) !== true)
         asNobody(() => span.run(() => work(path)))
     }
     const isBegun = connections.begin(request.socket, response, begin)

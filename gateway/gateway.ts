@@ -7,7 +7,7 @@ import { createCallbackAdmission } from '../shared/sign-in/callback-admission.ts
 import { createRelyingParty } from '../shared/sign-in/relying-party.ts'
 import { seldomWarnings } from '../shared/sign-in/seldom-warnings.ts'
 import { terminate } from '../shared/sign-in/service-request.ts'
-import { createAddressReader } from '../shared/client-address.ts'
+import { createAddressReader, stranger } from '../shared/client-address.ts'
 import { networkList } from '../shared/networks.ts'
 import type { GatewaySettings } from './config.ts'
 import { createRequestIds } from './request/request-ids.ts'
@@ -127,7 +127,7 @@ export function createGateway(world: GatewayWorld) {
   const upgrades = createUpgrades({
     lookup: runtime.lookup,
     deadlines: runtime.deadlines,
-    nowMs: () => clock.nowMs(),
+    clock,
     timeouts: upstreamTimeouts,
     isExempt: (address) => address === '' || isBalancer(address), // a balancer's, who does not say whose
     onEnd: onExchangeEnd,
@@ -160,7 +160,7 @@ export function createGateway(world: GatewayWorld) {
     onConnectorsHere: (tenants) => connectors?.hereAre(tenants),
   })
   const realm = createRealmClient()
-  const relyingParty = createRelyingParty({ fetch: realm.fetch, nowMs: () => clock.nowMs() })
+  const relyingParty = createRelyingParty({ fetch: realm.fetch, clock })
 
   const warnings = seldomWarnings(log, clock)
   const ownSessions = createOwnSessions({ realm, clock, log: warnings })
@@ -215,8 +215,9 @@ export function createGateway(world: GatewayWorld) {
     onError: (error) => log.error({ error }, 'a request failed inside'),
     sessions,
     machines: createGatewayMachines(sessions, clock),
-    addresses(peer, forwardedFor) {
-      const found = readAddress(peer, forwardedFor)
+    addresses({ peerAddress: peer, namesNobody, head }) {
+      if (namesNobody) return stranger(peer)
+      const found = readAddress(peer, head.forwardedFor)
       if (found.isUnread) warnings.warn({ proxy: peer }, UNREAD_CLIENT)
       return found
     },

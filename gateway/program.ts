@@ -1,33 +1,38 @@
 /** One program for both kinds of process, told apart by cluster. */
 import cluster from 'node:cluster'
-import { fstatSync, write } from 'node:fs'
-import { pino, type Logger } from 'pino'
+import { constants, fstatSync, openSync, write, writeSync } from 'node:fs'
+import { Socket } from 'node:net'
+import { pino } from 'pino'
 import { writeCompiledCode } from '../shared/compile-cache.ts'
 import { ConfigError } from '../shared/config/config.ts'
-import { LIMITS } from '../shared/limits.ts'
 import { logOptions, type LogThreshold } from '../shared/log.ts'
 import { loadGatewaySettings } from './config.ts'
-import { BATCH_CHARACTERS, createLineWriter, createLogSink } from './telemetry/line-writer.ts'
-
-/** Beyond so many bytes that nobody reads, lines are dropped. */
-const LOG_BATCH = { minLength: 4096, maxLength: LIMITS.logCharactersHeldMax } as const
+import {
+  asciiOf,
+  BATCH_CHARACTERS,
+  createLineWriter,
+  createLogSink,
+  type LineWriter,
+} from './telemetry/line-writer.ts'
 
 export async function runProgram(args: readonly string[]): Promise<void> {
   try {
     const settings = loadGatewaySettings(args)
     const threshold = { level: settings.logLevel }
-    const log = openLog(threshold)
+    const output = openOutput(threshold)
+    const { log } = output
     // each kind loads only what it runs: half the time to the first request
     if (cluster.isPrimary) {
       const { runPrimary } = await import('./process/primary.ts')
       writeCompiledCode()
       const reread = () => loadGatewaySettings(args, false)
       process.exitCode = await runPrimary(settings, { log, threshold, reread })
+      await output.lines?.close()
       process.disconnect?.()
     } else {
       const { runWorker } = await import('./process/worker.ts')
       writeCompiledCode()
-      await runWorker(settings, log, openLines(log))
+      await runWorker(settings, log, openLines(output))
     }
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
@@ -37,29 +42,65 @@ export async function runProgram(args: readonly string[]): Promise<void> {
   }
 }
 
-function openLog(threshold: LogThreshold) {
-  const isTerminal = process.stdout.isTTY
-  const options = logOptions('gateway', isTerminal, threshold)
-  return isTerminal
-    ? pino(options)
-    : pino(options, pino.destination({ sync: false, periodicFlush: 200, ...LOG_BATCH }))
+type Output = ReturnType<typeof openOutput>
+
+/**
+ * By a writer of our own: pino's ends when its lines are gone, so where nobody reads them a process
+ * that has been told to stop would never end.
+ */
+function openOutput(threshold: LogThreshold) {
+  const { isTTY } = process.stdout
+  const options = logOptions('gateway', isTTY, threshold)
+  if (isTTY) return { log: pino(options), lines: undefined }
+  const fd = ownDescription(process.stdout.fd)
+  const lines = createLineWriter({
+    write: (text, done) => write(fd, text, null, 'latin1', done),
+    writeNow: (text) => writeSync(fd, text, null, 'latin1'),
+  })
+  process.once('exit', lines.endNow)
+  return { log: pino(options, { write: (line) => lines.add(asciiOf(line)) }), lines }
 }
 
-/** The access log goes to the same place, on a shorter way. */
-function openLines(log: Logger) {
+/**
+ * That a pipe is not waited for is said of it once for all who share it, and each process that is
+ * begun takes that back: then a write would hold a thread, and with it the end of this process, until
+ * somebody reads. Opened anew it is ours alone; a pipe without a reader takes no write, and keeps nobody.
+ */
+function ownDescription(fd: number): number {
+  if (!fstatSync(fd).isFIFO()) return fd
+  try {
+    return openSync(`/proc/self/fd/${fd}`, constants.O_WRONLY | constants.O_NONBLOCK)
+  } catch {
+    return fd
+  }
+}
+
+/** The access log goes to the same place, on a shorter way, with room of its own. */
+function openLines({ log, lines }: Output) {
+  if (lines === undefined) return createLogSink((entry) => log.info(entry))
+  const own = createLineWriter(wayOut())
+  return {
+    ...own,
+    dropped: () => lines.dropped() + own.dropped(),
+    close: async () => void (await Promise.all([own.close(), lines.close()])),
+  } satisfies LineWriter
+}
+
+function wayOut(): Parameters<typeof createLineWriter>[0] {
   const { stdout } = process
-  if (stdout.isTTY) return createLogSink((entry) => log.info(entry))
   const place = fstatSync(stdout.fd)
   if (!place.isFIFO() && !place.isSocket())
-    return createLineWriter({
+    return {
       write: (text, done) => write(stdout.fd, text, null, 'latin1', done),
       // A file keeps any write together, and each costs a trip to another thread and back.
       writeCharacters: BATCH_CHARACTERS,
-    })
+    }
   // Never waits for the reader, so it needs no other thread; who is gone loses lines, and no more.
-  stdout.on('error', () => {})
-  return createLineWriter({
+  const fd = ownDescription(stdout.fd)
+  const to = fd === stdout.fd ? stdout : new Socket({ fd, readable: false, writable: true })
+  to.on('error', () => {})
+  return {
     write: (text, done) =>
-      void stdout.write(text, 'latin1', (error) => done(error ?? null, error ? 0 : text.length)),
-  })
+      void to.write(text, 'latin1', (error) => done(error ?? null, error ? 0 : text.length)),
+  }
 }

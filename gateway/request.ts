@@ -28,7 +28,7 @@ export function handleRequest(exchange: Exchange, edge: Edge): void {
   const beganMs = performance.now()
   const found = edge.byHost(exchange.head.host)
   if (found.kind === 'indexed') void whenLoaded(exchange, edge, found.tenantId)
-  else begin(exchange, edge, found, beganMs)
+  else begin(exchange, edge, found)
   chargeTime(exchange, performance.now() - beganMs)
 }
 
@@ -45,7 +45,7 @@ function chargeTime(exchange: Exchange, tookMs: number): void {
 async function whenLoaded(exchange: Exchange, edge: Edge, tenantId: string): Promise<void> {
   exchange.context = new UnservedContext(edge.nextRequestId(), 'not_ready')
   try {
-    const { address } = edge.addresses(exchange.peerAddress, exchange.head.forwardedFor)
+    const { address } = edge.addresses(exchange)
     await edge.load(tenantId, address)
     whenItIsThere(() => beginLoaded(exchange, edge))
   } catch (error) {
@@ -58,7 +58,7 @@ const whenItIsThere = createInTurns()
 function beginLoaded(exchange: Exchange, edge: Edge): void {
   const beganMs = performance.now()
   try {
-    begin(exchange, edge, edge.byHost(exchange.head.host), beganMs)
+    begin(exchange, edge, edge.byHost(exchange.head.host))
   } catch (error) {
     failLoaded(exchange, edge, error)
   }
@@ -70,16 +70,11 @@ function failLoaded(exchange: Exchange, edge: Edge, error: unknown): void {
   refuse(exchange, 'not_ready', 503)
 }
 
-function begin(
-  exchange: Exchange,
-  edge: Edge,
-  found: HostLookup<CompiledTenant>,
-  beganMs: number,
-): void {
+function begin(exchange: Exchange, edge: Edge, found: HostLookup<CompiledTenant>): void {
   if (found.kind === 'unknown') return refuseUnserved(exchange, edge, 'host_unknown', 404)
   if (found.kind === 'indexed') return refuseUnserved(exchange, edge, 'not_ready', 503)
   if (found.kind === 'held') return refuseUnserved(exchange, edge, found.reason, 503)
-  const context = new RequestContext(exchange, edge, found.served, beganMs)
+  const context = new RequestContext(exchange, edge, found.served)
   const challenge = challengeOf(context)
   if (challenge !== undefined) return answerChallenge(context, challenge)
   const probeKey = context.path === context.tenant.health ? keyOfOwnProbe(context) : undefined

@@ -5,7 +5,7 @@
 import { isIP } from 'node:net'
 import { networkList } from './networks.ts'
 
-interface ClientAddress {
+export interface ClientAddress {
   readonly address: string
   /** What goes on in X-Forwarded-For: the believed part of the chain and the peer. */
   readonly chain: string
@@ -49,7 +49,8 @@ export function createAddressReader(trustedProxies: readonly string[]): AddressR
   }
 }
 
-const stranger = (address: string): ClientAddress => ({
+/** Whoever speaks for itself: nothing that it says of others is believed. */
+export const stranger = (address: string): ClientAddress => ({
   address,
   chain: '',
   isPeerTrusted: false,

@@ -4,8 +4,9 @@ import { withoutMapping } from './client-address.ts'
 import { LIMITS } from './limits.ts'
 
 export interface ProxyHeader {
-  /** Undefined where the balancer speaks for itself, as its health checks do. */
   readonly peerAddress?: string
+  /** In place of an address: the connection is the balancer's own, as those of its health checks are. */
+  readonly namesNobody?: boolean
   /** The client spoke TLS with the balancer, which says so. */
   readonly isSecure?: boolean
   /** How long the header is; behind it the client begins. */
@@ -37,7 +38,7 @@ function parseVersion1(bytes: Buffer): ProxyHeader | 'incomplete' | 'malformed' 
   if (end === -1) return bytes.length < LINE_BYTES_MAX ? 'incomplete' : 'malformed'
   const line = bytes.toString('latin1', 0, end)
   const length = end + 2
-  if (UNKNOWN_LINE.test(line)) return { bytes: length }
+  if (UNKNOWN_LINE.test(line)) return { namesNobody: true, bytes: length }
   const [, family, source = '', destination = '', sourcePort, destinationPort] =
     LINE.exec(line) ?? []
   const isAddress = family === 'TCP4' ? isIPv4 : isIPv6
@@ -68,7 +69,8 @@ function parseVersion2(bytes: Buffer): ProxyHeader | 'incomplete' | 'malformed' 
   if (end > LIMITS.proxyHeaderBytesMax) return 'malformed'
   if (bytes.length < end) return 'incomplete'
   // What a balancer says about its own connection is to be skipped whole (section 2.2).
-  if (command === COMMAND.local || bytes[13] === UNSPECIFIED) return { bytes: end }
+  if (command === COMMAND.local || bytes[13] === UNSPECIFIED)
+    return { namesNobody: true, bytes: end }
   const family = [TCP4, TCP6].find(({ code }) => code === bytes[13])
   if (family === undefined) return 'malformed'
   const itemsAt = HEAD_BYTES + 2 * (family.addressBytes + PORT_BYTES)

@@ -8,7 +8,7 @@ import { MINUTE_MS } from './clock.ts'
 import { parseProxyHeader, type ProxyHeader } from './proxy-header.ts'
 
 /** Who a connection is from; what is left out is as the socket itself says. */
-export type Proxied = Pick<ProxyHeader, 'peerAddress' | 'isSecure'>
+export type Proxied = Omit<ProxyHeader, 'bytes'>
 
 interface ProxyProtocolOptions {
   /** From the connection to the end of the header. */

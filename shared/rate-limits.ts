@@ -6,7 +6,7 @@
  * (a /48 of IPv6) all share the same one, so that who has many of them fills no more than one.
  */
 import { createHmac, randomBytes } from 'node:crypto'
-import { SECOND_MS, type Clock } from './clock.ts'
+import { SECOND_MS, type SteadyClock } from './clock.ts'
 import { Refusal } from './errors.ts'
 import { LIMITS } from './limits.ts'
 
@@ -33,7 +33,7 @@ const NETWORK_OF_64 = /:[0-9a-f]+::\/64/
 
 export type RateLimits = ReturnType<typeof createRateLimits>
 
-export function createRateLimits(clock: Clock, bucketsMax: number = LIMITS.rateBucketsMax) {
+export function createRateLimits(clock: SteadyClock, bucketsMax: number = LIMITS.rateBucketsMax) {
   const tables = new Map<string, Table>()
   const secret = randomBytes(16)
 
@@ -76,7 +76,7 @@ export function createRateLimits(clock: Clock, bucketsMax: number = LIMITS.rateB
 
   /** undefined: taken. Else the bucket of `key` is empty, and full enough after so many seconds. */
   function waitSeconds(name: string, key: string, rate: Rate, cost = 1): number | undefined {
-    const bucket = bucketOf(tableOf(name), key, rate, clock.nowMs())
+    const bucket = bucketOf(tableOf(name), key, rate, clock.steadyMs())
     if (bucket.tokens < cost) return Math.max(1, Math.ceil((cost - bucket.tokens) / rate.perSecond))
     bucket.tokens -= cost
     return undefined
@@ -87,16 +87,16 @@ export function createRateLimits(clock: Clock, bucketsMax: number = LIMITS.rateB
     /** Whether the bucket of `key` is its own, or would be: else who else takes from it nobody knows. */
     isOwn(name: string, key: string, rate: Rate) {
       const table = tableOf(name)
-      return table.buckets.has(key) || hasRoom(table, rate, clock.nowMs())
+      return table.buckets.has(key) || hasRoom(table, rate, clock.steadyMs())
     },
     /** One that was taken for what has not come about. */
     giveBack(name: string, key: string, rate: Rate) {
-      const bucket = bucketOf(tableOf(name), key, rate, clock.nowMs())
+      const bucket = bucketOf(tableOf(name), key, rate, clock.steadyMs())
       bucket.tokens = Math.min(rate.burst, bucket.tokens + 1)
     },
     /** How often there is something to take for now. */
     left: (name: string, key: string, rate: Rate) =>
-      Math.floor(bucketOf(tableOf(name), key, rate, clock.nowMs()).tokens),
+      Math.floor(bucketOf(tableOf(name), key, rate, clock.steadyMs()).tokens),
     /** As `waitSeconds`, for those who answer with a refusal: throws `rate_limited`. */
     take(...asked: Parameters<typeof waitSeconds>) {
       const retryAfter = waitSeconds(...asked)

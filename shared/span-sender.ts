@@ -51,7 +51,7 @@ export function createSpanSender(world: SpanSenderWorld) {
   const ending = new AbortController()
 
   async function sendAll(): Promise<void> {
-    while (waiting.length > 0 && clock.nowMs() >= pausedUntilMs) {
+    while (waiting.length > 0 && clock.steadyMs() >= pausedUntilMs) {
       const spans = waiting.splice(0, LIMITS.traceSpansPerRequestMax)
       const scopeSpans = [{ scope: { name: program, version: VERSION }, spans }]
       try {
@@ -79,10 +79,9 @@ export function createSpanSender(world: SpanSenderWorld) {
 
   /** It has said when; those that are kept are none of the lost ones. */
   function pause(retryAfter: string | null, spans: unknown[]) {
-    const nowMs = clock.nowMs()
-    const waitMs = retryAfterMs(retryAfter, nowMs)
+    const waitMs = retryAfterMs(retryAfter, clock.nowMs())
     if (waitMs === undefined) return
-    pausedUntilMs = nowMs + Math.min(waitMs, PAUSE_MS_MAX)
+    pausedUntilMs = clock.steadyMs() + Math.min(waitMs, PAUSE_MS_MAX)
     const room = Math.max(0, LIMITS.traceSpansHeldMax - waiting.length)
     waiting.unshift(...spans.splice(0, room))
   }
@@ -93,8 +92,8 @@ export function createSpanSender(world: SpanSenderWorld) {
 
   return {
     /** Whether there is room for one more, in this second and in all; else it counts as dropped. */
-    mayBegin(nowMs: number): boolean {
-      const now = Math.floor(nowMs / SECOND_MS)
+    mayBegin(): boolean {
+      const now = Math.floor(clock.steadyMs() / SECOND_MS)
       if (now !== second) [second, inSecond] = [now, 0]
       const isWithin = ++inSecond <= LIMITS.traceSpansPerSecondMax
       if (isWithin && waiting.length < LIMITS.traceSpansHeldMax) return true

@@ -6,6 +6,7 @@ import { createHash, generateKeyPairSync, randomBytes, sign } from 'node:crypto'
 import { compileServices } from '../../shared/enforcement/machines.ts'
 import { createMachineReader } from '../../shared/enforcement/read-machine.ts'
 import { createSessionReader } from '../../shared/enforcement/read-session.ts'
+import { clockOf } from '../../test/support/clocks.ts'
 
 const ROUNDS = 100_000
 const NOW = Math.floor(Date.now() / 1000)
@@ -49,7 +50,7 @@ const tenant = {
   trust: { issuer: ISSUER, audience: AUDIENCE, keys: new Map([['k', publicKey]]) },
 }
 const sessions = createSessionReader({ carry: () => undefined })
-const reader = createMachineReader({ sessions, clock: { nowMs: () => Date.now() } })
+const reader = createMachineReader({ sessions, clock: clockOf(() => Date.now()) })
 const asked = { cookies: '', clientAddress: '203.0.113.1', nowSeconds: NOW, tenant }
 const machine = { ids: [SERVICE], secrets: [secret] }
 

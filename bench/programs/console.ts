@@ -103,7 +103,7 @@ const known: Readonly<Record<string, string>> = {
 }
 /** The table is read, and nobody signs in by it. */
 const nobody = () => Promise.reject(new Error('there is no realm here'))
-const relyingParty = createRelyingParty({ fetch: nobody, nowMs: () => clock.nowMs() })
+const relyingParty = createRelyingParty({ fetch: nobody, clock })
 const routes = consoleRoutes({
   ...services,
   ...consolePages,

@@ -41,7 +41,7 @@ export function createPolicyReplay({
     input: PolicyInput<Name>,
     days: number,
   ): Promise<ReplayResult> {
-    const endMs = clock.nowMs() + LIMITS.replayMsMax
+    const endMs = clock.steadyMs() + LIMITS.replayMsMax
     const current = await policies.of(tenantId)
     const proposed: Policies = { ...current, [name]: putTogether(name, current, input) }
     const one = createReplay(current, proposed)
@@ -54,7 +54,7 @@ export function createPolicyReplay({
         await breathe()
         breathedMs = performance.now()
       }
-      const isOver = clock.nowMs() > endMs
+      const isOver = clock.steadyMs() > endMs
       if (++seen > LIMITS.replaySignInsMax || isOver) return { ...one.result(), isCut: true }
       one.add(toPast(row), row.at >= sinceMs)
     }

@@ -51,7 +51,7 @@ export function createProviderDocuments({
   client: ProviderClient
   clock: Clock
 }) {
-  const kept = { max: LIMITS.providersKeptMax, ttl: KEPT_MS, perf: { now: () => clock.nowMs() } }
+  const kept = { max: LIMITS.providersKeptMax, ttl: KEPT_MS, perf: { now: () => clock.steadyMs() } }
   const documents = new LRUCache<string, ProviderDocument>(kept)
   const keys = new LRUCache<string, Keys>(kept)
 
@@ -66,12 +66,12 @@ export function createProviderDocuments({
 
   async function keysOf({ jwksUri }: ProviderDocument, isNewNeeded: boolean): Promise<Keys> {
     const known = keys.get(jwksUri)
-    const isFresh = known !== undefined && clock.nowMs() < known.atMs + KEYS_AGAIN_MS
+    const isFresh = known !== undefined && clock.steadyMs() < known.atMs + KEYS_AGAIN_MS
     if (known !== undefined && (!isNewNeeded || isFresh)) return known
     const { keys: listed } = await client.json({ url: jwksUri })
     if (!Array.isArray(listed)) throw new ProviderProblem('the provider publishes no signing keys')
     const keySet = createLocalJWKSet({ keys: listed as JSONWebKeySet['keys'] })
-    const read = { atMs: clock.nowMs(), keySet }
+    const read = { atMs: clock.steadyMs(), keySet }
     keys.set(jwksUri, read)
     return read
   }

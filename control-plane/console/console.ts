@@ -18,7 +18,7 @@ export function openConsole(
   realmFetch: CustomFetch,
 ): Hono<ApiEnv> {
   const { clock } = given
-  const relyingParty = createRelyingParty({ fetch: realmFetch, nowMs: () => clock.nowMs() })
+  const relyingParty = createRelyingParty({ fetch: realmFetch, clock })
   const world = { ...given, relyingParty }
   mountConsole(app, consoleRoutes(world), world)
   return app

@@ -4,19 +4,19 @@
  * a minute and not many; a form's id is good for one person alone, so nobody else is answered it.
  */
 import { LRUCache } from 'lru-cache'
-import type { Clock } from '../../shared/clock.ts'
+import type { SteadyClock } from '../../shared/clock.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import type { View } from './route.ts'
 
 /** A page, or the address of one; undefined where it cannot be given twice. */
 export type FormAnswer = View | string | undefined
 
-export function createFormAnswers({ clock }: { readonly clock: Clock }) {
+export function createFormAnswers({ clock }: { readonly clock: SteadyClock }) {
   const kept = new LRUCache<string, Promise<FormAnswer>>({
     max: LIMITS.consoleFormAnswersMax,
     ttl: LIMITS.consoleFormAnswerMs,
     ttlResolution: 0,
-    perf: { now: () => clock.nowMs() },
+    perf: { now: () => clock.steadyMs() },
   })
 
   return {

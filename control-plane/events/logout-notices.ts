@@ -84,7 +84,8 @@ export function createLogoutNotices(world: LogoutNoticesWorld) {
 
   function underWayMaxOf(tenantId: string): number {
     const pace = slow.get(tenantId)
-    if (pace === undefined || pace.untilMs <= clock.nowMs()) return LIMITS.logoutNoticesPerTenantMax
+    if (pace === undefined || pace.untilMs <= clock.steadyMs())
+      return LIMITS.logoutNoticesPerTenantMax
     return pace.underWayMax
   }
 
@@ -136,16 +137,16 @@ export function createLogoutNotices(world: LogoutNoticesWorld) {
     const { tenantId } = row
     const token = await tokenFor(world, row).catch(() => undefined)
     if (token === undefined) return 'no signing key'
-    const startedMs = clock.nowMs()
+    const startedMs = clock.steadyMs()
     const problem = await post(agent, uri, token)
-    learn(tenantId, problem === undefined, clock.nowMs() - startedMs)
+    learn(tenantId, problem === undefined, clock.steadyMs() - startedMs)
     return problem
   }
 
   /** One that takes long and takes it gets one at a time; one that takes long for nothing, none. */
   function learn(tenantId: string, isTaken: boolean, tookMs: number) {
     if (tookMs > SLOW_MS) {
-      const untilMs = clock.nowMs() + SLOW_FOR_MS
+      const untilMs = clock.steadyMs() + SLOW_FOR_MS
       slow.set(tenantId, { underWayMax: isTaken ? 1 : 0, untilMs })
     } else if (isTaken) slow.delete(tenantId)
   }

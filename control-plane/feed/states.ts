@@ -78,7 +78,7 @@ export function createFeedStates(world: {
    */
   function addNews(tenantId: string, news: Revoked) {
     const kept = states.peek(tenantId)
-    const isOld = clock.nowMs() - (kept?.readMs ?? 0) >= LIMITS.feedStateReadAgainMs
+    const isOld = clock.steadyMs() - (kept?.readMs ?? 0) >= LIMITS.feedStateReadAgainMs
     if (kept?.written === undefined || isOld) states.delete(tenantId)
     else if (kept.written.revoked.merge(news, nowSeconds(clock)) !== null) kept.hasNews = true
   }
@@ -103,7 +103,7 @@ export function createFeedStates(world: {
 
   function keep(tenantId: string, found: FeedState, revoked: RevokedState, readMs: number) {
     const bytes = BYTES_AT_FIRST + 4 * found.body(0).length
-    const written = { found, revoked, atMs: clock.nowMs() }
+    const written = { found, revoked, atMs: clock.steadyMs() }
     const kept = { state: Promise.resolve(found), written, hasNews: false, readMs, bytes }
     states.set(tenantId, kept)
     return kept.state
@@ -112,7 +112,7 @@ export function createFeedStates(world: {
   /** All the entries make one text: of many, that is too much work for each poll. */
   function mayBeWritten({ revoked: { entriesCount }, atMs }: Written): boolean {
     if (entriesCount <= LIMITS.feedStateSmallEntriesMax) return true
-    return clock.nowMs() - atMs >= LIMITS.feedStateWrittenAgainMs
+    return clock.steadyMs() - atMs >= LIMITS.feedStateWrittenAgainMs
   }
 
   return {
@@ -126,7 +126,7 @@ export function createFeedStates(world: {
         return keep(tenantId, next, revoked, known.readMs)
       }
       if (known !== undefined) return known.state
-      const readMs = clock.nowMs()
+      const readMs = clock.steadyMs()
       const reading = read(tenantId)
       const state = reading.then((written) => written?.found)
       const kept = { state, written: undefined, hasNews: false, readMs, bytes: BYTES_AT_FIRST }

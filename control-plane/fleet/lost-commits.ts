@@ -26,12 +26,12 @@ export function watchForLostCommits({ source, log, clock }: LostCommitsOptions) 
   async function begin({ id, revision }: Seen, ours: FleetPosition): Promise<boolean> {
     const ahead = revision - ours.revision
     const told = { gateway_id: id, revision: ours.revision, ahead }
-    const isTooSoon = clock.nowMs() - begunMs < LIMITS.fleetEpochMsMin
+    const isTooSoon = clock.steadyMs() - begunMs < LIMITS.fleetEpochMsMin
     if (isTooSoon || ahead > LIMITS.fleetAheadRevisionsMax) {
       log.error(told, 'a gateway says that it is ahead of the database; it gets everything again')
       return false
     }
-    begunMs = clock.nowMs()
+    begunMs = clock.steadyMs()
     await source.beginEpoch()
     log.error(
       told,

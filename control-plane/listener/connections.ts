@@ -16,7 +16,7 @@ import { LIMITS } from '../../shared/limits.ts'
 import { networkList } from '../../shared/networks.ts'
 import { createProxyProtocol } from '../../shared/proxy-protocol.ts'
 import { createShares } from '../concurrency/shares.ts'
-import { namedPeerOf } from './client-address.ts'
+import { namedPeerOf, peerOf, type Peer } from './client-address.ts'
 import { beyondBound } from './largest-holders.ts'
 import { parseInSlices } from './parsed-in-slices.ts'
 
@@ -62,7 +62,7 @@ interface ConnectionsOptions {
 
 interface Connections {
   /** Who the connection is from: its other end, or what a balancer says before the first byte. */
-  peerOf(socket: Socket): string
+  peerOf(socket: Socket): Peer
   /**
    * A request has come: it is worked on when those in front of it have their answers. False: there
    * are too many of them, so it gets the last answer of its connection, without any work.
@@ -77,7 +77,7 @@ interface Connections {
 }
 
 interface Connection {
-  readonly peerAddress: string
+  readonly peer: Peer
   /** Undefined for the operator's balancers, whom no limit of one client holds. */
   readonly group: Group | undefined
   /** Answers that are not done, of requests that may have come all at once. */
@@ -128,24 +128,24 @@ export function guardConnections(server: Server, options: ConnectionsOptions): C
   server.on('connection', (socket: Socket) => {
     const named = namedPeerOf(socket)
     if (named !== undefined) return enter(socket, named)
-    const peerAddress = withoutMapping(socket.remoteAddress ?? '')
-    if (!proxyProtocol || !isTrusted(peerAddress)) return enter(socket, peerAddress)
-    proxyHeaders.read(socket, peerAddress, (proxied) => {
-      enter(socket, proxied.peerAddress ?? peerAddress)
+    const address = withoutMapping(socket.remoteAddress ?? '')
+    if (!proxyProtocol || !isTrusted(address)) return enter(socket, peerOf(address))
+    proxyHeaders.read(socket, address, (proxied) => {
+      enter(socket, peerOf(address, proxied))
       socket.resume()
     })
   })
 
-  function enter(socket: Socket, peerAddress: string) {
-    const group = isTrusted(peerAddress) ? undefined : groupOf(peerAddress)
+  function enter(socket: Socket, peer: Peer) {
+    const group = isTrusted(peer.address) ? undefined : groupOf(peer.address)
     if (group !== undefined && !makeRoom(group)) {
       forgetEmpty(group)
-      complain(peerAddress)
+      complain(peer.address)
       socket.on('error', () => undefined)
       return void socket.destroy()
     }
     const connection: Connection = {
-      peerAddress,
+      peer,
       group,
       responses: new Set(),
       waiting: [],
@@ -223,8 +223,8 @@ export function guardConnections(server: Server, options: ConnectionsOptions): C
   }
 
   function complain(peerAddress: string) {
-    if (clock.nowMs() - complainedMs < MINUTE_MS) return
-    complainedMs = clock.nowMs()
+    if (clock.steadyMs() - complainedMs < MINUTE_MS) return
+    complainedMs = clock.steadyMs()
     log.warn({ client: peerAddress }, 'an address, or its site, has as many connections as it may')
   }
 
@@ -288,7 +288,7 @@ export function guardConnections(server: Server, options: ConnectionsOptions): C
 
   return {
     peerOf: (socket) =>
-      connections.get(socket)?.peerAddress ?? withoutMapping(socket.remoteAddress ?? ''),
+      connections.get(socket)?.peer ?? peerOf(withoutMapping(socket.remoteAddress ?? '')),
     begin(socket, response, work) {
       const connection = connections.get(socket)
       if (connection === undefined) return false

@@ -6,7 +6,7 @@
 import { hash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { LRUCache } from 'lru-cache'
-import type { Clock } from '../../shared/clock.ts'
+import type { SteadyClock } from '../../shared/clock.ts'
 import { LIMITS } from '../../shared/limits.ts'
 
 const FOUND_GOOD = Symbol('what it shows was found good')
@@ -25,7 +25,7 @@ export function createKnownCredentials({
   clock,
   max = LIMITS.knownCredentialsMax,
 }: {
-  readonly clock: Clock
+  readonly clock: SteadyClock
   readonly max?: number
 }): KnownCredentials {
   let goodAtMs: LRUCache<string, number> | undefined // it takes all of its room at once
@@ -37,10 +37,10 @@ export function createKnownCredentials({
       const shown = hash('sha256', `${authorization ?? ''}\n${cookie ?? ''}`, 'base64')
       ;(request as Judged)[FOUND_GOOD] = () => {
         goodAtMs ??= new LRUCache<string, number>({ max })
-        goodAtMs.set(shown, clock.nowMs())
+        goodAtMs.set(shown, clock.steadyMs())
       }
       const atMs = goodAtMs?.get(shown)
-      const isKnown = atMs !== undefined && clock.nowMs() - atMs <= LIMITS.knownCredentialMsMax
+      const isKnown = atMs !== undefined && clock.steadyMs() - atMs <= LIMITS.knownCredentialMsMax
       ;(request as Judged)[IS_KNOWN] = isKnown
       return isKnown
     },

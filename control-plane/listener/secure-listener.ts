@@ -13,7 +13,7 @@ import { LIMITS } from '../../shared/limits.ts'
 import { networkList } from '../../shared/networks.ts'
 import { createProxyProtocol } from '../../shared/proxy-protocol.ts'
 import { createAddressPlaces } from './address-places.ts'
-import { namePeer } from './client-address.ts'
+import { namePeer, peerOf, type Peer } from './client-address.ts'
 
 const HANDSHAKE_MS = 10 * SECOND_MS
 
@@ -37,7 +37,7 @@ interface SecureListenerOptions {
 
 /** On its way to being deciphered. */
 interface Begun {
-  readonly peerAddress: string
+  readonly peer: Peer
   /** It is, or has ended. */
   settle(): void
 }
@@ -72,18 +72,18 @@ export function createSecureListener(options: SecureListenerOptions): RawServer 
       const one = begun.get(keyOf(socket))
       if (one === undefined) return void socket.destroy() // gone in this moment
       one.settle()
-      namePeer(socket, one.peerAddress)
+      namePeer(socket, one.peer)
       server.emit('connection', socket)
     },
   )
   secure.on('tlsClientError', (_error, socket) => socket.destroy())
 
-  function begin(socket: Socket, peerAddress: string) {
+  function begin(socket: Socket, peer: Peer) {
     socket.on('error', () => socket.destroy())
-    const settle = enter(peerAddress)
+    const settle = enter(peer.address)
     if (settle === undefined) return void socket.destroy()
     const key = keyOf(socket)
-    begun.set(key, { peerAddress, settle })
+    begun.set(key, { peer, settle })
     socket.once('close', () => {
       begun.delete(key)
       settle()
@@ -96,12 +96,10 @@ export function createSecureListener(options: SecureListenerOptions): RawServer 
     isTrusted(peerAddress) ? ignore : places.take(peerAddress)
 
   return createRawServer((socket) => {
-    const peerAddress = withoutMapping(socket.remoteAddress ?? '')
+    const address = withoutMapping(socket.remoteAddress ?? '')
     // whoever is no balancer of the operator's speaks for itself, and its header is no ClientHello
-    if (!proxyProtocol || !isTrusted(peerAddress)) return begin(socket, peerAddress)
-    proxyHeaders.read(socket, peerAddress, (proxied) =>
-      begin(socket, proxied.peerAddress ?? peerAddress),
-    )
+    if (!proxyProtocol || !isTrusted(address)) return begin(socket, peerOf(address))
+    proxyHeaders.read(socket, address, (proxied) => begin(socket, peerOf(address, proxied)))
   })
 }
 

@@ -28,7 +28,7 @@ export function createRemoval({ store, clock }: { readonly store: Store; readonl
 
   function nextAgain(): string | undefined {
     const [next] = againMs // the oldest of them
-    if (next === undefined || next[1] > clock.nowMs()) return undefined
+    if (next === undefined || next[1] > clock.steadyMs()) return undefined
     againMs.delete(next[0])
     return next[0]
   }
@@ -46,7 +46,7 @@ export function createRemoval({ store, clock }: { readonly store: Store; readonl
         return revision
       })
       againMs.delete(tenantId) // behind all others
-      againMs.set(tenantId, clock.nowMs() + LIMITS.removedSweptAgainMs)
+      againMs.set(tenantId, clock.steadyMs() + LIMITS.removedSweptAgainMs)
       // it is removed, whatever becomes of this: the jobs go on with it
       await sweep(tenantId).catch(() => undefined)
       return goneBy

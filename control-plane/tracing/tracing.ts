@@ -8,7 +8,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { randomBytes } from 'node:crypto'
 import type { Logger } from 'pino'
-import type { Clock } from '../../shared/clock.ts'
+import { systemClock, type Clock } from '../../shared/clock.ts'
 import { Refusal } from '../../shared/errors.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import {
@@ -90,7 +90,7 @@ export function createTracing(world: TracingWorld) {
   /** Chance alone says it, of what nothing is above. */
   function isSampled(): boolean {
     if (sender === null || settings === null) return false
-    return random() < settings.sample && sender.mayBegin(clock.nowMs())
+    return random() < settings.sample && sender.mayBegin()
   }
 
   /** Undefined: it has no span. */
@@ -198,7 +198,7 @@ export const noTracing = (): Tracing =>
   createTracing({
     settings: null,
     instanceId: '',
-    clock: { nowMs: () => 0 },
+    clock: systemClock,
     log: { info: () => undefined, warn: () => undefined },
   })
 

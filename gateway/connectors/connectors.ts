@@ -5,7 +5,7 @@
 import { createPrivateKey } from 'node:crypto'
 import type { TLSSocket } from 'node:tls'
 import type { Logger } from 'pino'
-import type { Clock } from '../../shared/clock.ts'
+import type { SteadyClock } from '../../shared/clock.ts'
 import type { ConnectorNews } from '../../shared/fleet/connector-presence.ts'
 import type { Holders } from '../../shared/fleet/holders.ts'
 import { LIMITS } from '../../shared/limits.ts'
@@ -33,7 +33,7 @@ interface ConnectorsWorld {
   readonly privateKeyPem: string
   readonly tenant: (tenantId: string) => Pick<CompiledTenant, 'connectors'> | undefined
   readonly connectMs: number
-  readonly clock: Clock
+  readonly clock: SteadyClock
   readonly log: Logger
   /** Who is here, for people and for other gateways. */
   readonly report?: (news: ConnectorNews) => void
@@ -51,7 +51,7 @@ const TIDY_TICKS = LIMITS.hopPingMs / Pings.tickMs
 export function createConnectors(world: ConnectorsWorld) {
   const { clock, log, connectMs, awaitedMs = LIMITS.connectorsAwaitedMsMax } = world
   const { tickMs = Pings.tickMs } = world
-  const nowMs = () => clock.nowMs()
+  const nowMs = () => clock.steadyMs()
   const byTenant = new Map<string, TenantConnectors>()
   const refusals = createRefusals(log, world.gatherMs)
   const beginningUntilMs = nowMs() + awaitedMs

@@ -22,7 +22,7 @@ interface ControlEvents {
 }
 
 export class ControlConnection {
-  /** Pings since it has said anything: a clock that is set has no part in whether it is alive. */
+  /** Pings since it has said anything. */
   unanswered = 0
   /** Of the last pings that were answered. */
   roundTripMs: number | null = null
@@ -83,7 +83,7 @@ export class ControlConnection {
 
   #measure(nowMs: number): void {
     if (this.#pingedMs === undefined) return
-    const tripMs = Math.max(0, nowMs - this.#pingedMs)
+    const tripMs = nowMs - this.#pingedMs
     // One that came late for reasons of ours says little of the way.
     this.roundTripMs = Math.round(((this.roundTripMs ?? tripMs) * 7 + tripMs) / 8)
     this.#pingedMs = undefined

@@ -48,8 +48,7 @@ export class HopTally {
 
   /** What comes in one turn goes in one word; a connector that leaves is there for a moment only. */
   tellSoon(): void {
-    const leftMs = this.#toldMs + TELL_MS - this.#world.nowMs()
-    const waitMs = Math.min(TELL_MS, Math.max(0, leftMs)) // whatever the clock has done
+    const waitMs = Math.max(0, this.#toldMs + TELL_MS - this.#world.nowMs())
     this.#timer ??= setTimeout(() => this.tell(), waitMs).unref()
   }
 

@@ -3,7 +3,7 @@
  * one, only what has changed, and now and then a word that the rest still holds.
  */
 import type { Logger } from 'pino'
-import type { Clock } from '../../shared/clock.ts'
+import type { SteadyClock } from '../../shared/clock.ts'
 import {
   connectorKey,
   mergeHere,
@@ -15,7 +15,7 @@ import {
 import { LIMITS } from '../../shared/limits.ts'
 
 interface ConnectorOutboxOptions {
-  readonly clock: Clock
+  readonly clock: SteadyClock
   readonly log: Logger
   /** False while there is no link. */
   readonly send: (message: ConnectorsMessage) => boolean
@@ -102,7 +102,7 @@ export function createConnectorOutbox(options: ConnectorOutboxOptions) {
   }
 
   function say(here: readonly string[], gone: readonly string[]): void {
-    const nowMs = clock.nowMs()
+    const nowMs = clock.steadyMs()
     const isSent = send({
       type: 'connectors',
       is_full: isFullDue,

@@ -39,14 +39,14 @@ export function createFiguresOutbox(options: FiguresOutboxOptions) {
     counts: new Map(counts.map((count) => [keyOf(count), count])),
   }))
   let batch = 0
-  let savedMs = 0
-  let sentMs = 0
+  let savedMs = -Infinity
+  let sentMs = -Infinity
   let isDropping = false
   let timer: NodeJS.Timeout | undefined
 
   /** Soon, if the last one is long enough ago: workers count at the same time, and share a batch. */
   function soon() {
-    const restMs = sentMs + everyMs - clock.nowMs()
+    const restMs = sentMs + everyMs - clock.steadyMs()
     const delayMs = Math.min(everyMs, Math.max(GATHER_MS, restMs))
     timer ??= setTimeout(() => {
       timer = undefined
@@ -60,9 +60,9 @@ export function createFiguresOutbox(options: FiguresOutboxOptions) {
     const isNew = underway === null && waiting.length > 0
     if (isNew) {
       underway = { run, batch: ++batch, ...takeOldest() }
-      sentMs = clock.nowMs()
+      sentMs = clock.steadyMs()
     }
-    if (isNew || clock.nowMs() - savedMs >= MINUTE_MS) save()
+    if (isNew || clock.steadyMs() - savedMs >= MINUTE_MS) save()
     if (isNew) sendUnderway()
   }
 
@@ -82,7 +82,7 @@ export function createFiguresOutbox(options: FiguresOutboxOptions) {
   }
 
   function save() {
-    savedMs = clock.nowMs()
+    savedMs = clock.steadyMs()
     const slots: KeptFigures['waiting'] = waiting.map(({ startedMs, counts }) => ({
       startedMs,
       counts: [...counts.values()],

@@ -58,7 +58,7 @@ interface FleetLinkOptions {
 
 export interface FleetLinkStatus extends ReplicaStatus {
   readonly isConnected: boolean
-  /** When the control plane last confirmed that nothing is missing; null since the start. */
+  /** When the control plane last confirmed that nothing is missing, by the steady clock; null since the start. */
   readonly syncedMs: number | null
   readonly workersReady: number
   readonly isDiskHealthy: boolean
@@ -151,7 +151,7 @@ export function startFleetLink(options: FleetLinkOptions) {
         connectors.connected()
       }
       if (message.type === 'holders') holders.receive(message)
-      if (message.type === 'synced') syncedMs = clock.nowMs()
+      if (message.type === 'synced') syncedMs = clock.steadyMs()
       if (message.type === 'events_received') outbox.eventsReceived(message.batch)
       if (message.type === 'figures_received') figures.received(message.run, message.batch)
     },

@@ -2,7 +2,7 @@
  * Which tenants are here although nobody could hold all of them: those that were asked for. What a
  * visitor asks for is fetched; what was not asked for lately makes room.
  */
-import type { Clock } from '../../shared/clock.ts'
+import type { SteadyClock } from '../../shared/clock.ts'
 import type { UpMessage } from '../../shared/fleet/snapshot.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import type { LastKnownGood } from '../last-known-good/last-known-good.ts'
@@ -11,7 +11,7 @@ import type { RelayChange, WorkerPort } from './relay-messages.ts'
 import type { ReplicatedTenants } from './replicated-tenants.ts'
 
 interface NeededTenantsWorld {
-  readonly clock: Clock
+  readonly clock: SteadyClock
   readonly tenants: ReplicatedTenants
   readonly disk: Pick<LastKnownGood, 'saveIndex' | 'unloadTenant'>
   readonly relay: (change: RelayChange, only?: OnlyFor) => Promise<void>
@@ -54,10 +54,11 @@ export function createNeededTenants(world: NeededTenantsWorld) {
     let bytes = 0
     for (const kept of tenants.kept.values()) bytes += kept.bytes
     if (!isByNeed || bytes <= keptBytesMax) return
-    const unusedMs = clock.nowMs() - IN_USE_MS
+    const inUseFromMs = clock.steadyMs() - IN_USE_MS
+    const isInUse = (id: string) => (askedMs.get(id) ?? -Infinity) >= inUseFromMs
     // connectors come without a visitor, and are let in by what is here of their tenant
     const unused = [...tenants.kept]
-      .filter(([id, { isPushed }]) => !isPushed && (askedMs.get(id) ?? 0) < unusedMs)
+      .filter(([id, { isPushed }]) => !isPushed && !isInUse(id))
       .map(([id]) => id)
     unused.sort((a, b) => (askedMs.get(a) ?? 0) - (askedMs.get(b) ?? 0))
     const gone: string[] = []
@@ -92,13 +93,13 @@ export function createNeededTenants(world: NeededTenantsWorld) {
       if (!isByNeed) return
       // of what it has from its disk no worker has told yet whether it is in use
       for (const tenantId of tenants.kept.keys())
-        if (!askedMs.has(tenantId)) askedMs.set(tenantId, clock.nowMs())
+        if (!askedMs.has(tenantId)) askedMs.set(tenantId, clock.steadyMs())
       tell({ type: 'want', has: true }, [...tenants.kept.keys()])
       tell({ type: 'want' }, [...wanted.keys()])
     },
     /** A visitor of a worker waits for it. */
     want(tenantId: string, worker: WorkerPort) {
-      askedMs.set(tenantId, clock.nowMs())
+      askedMs.set(tenantId, clock.steadyMs())
       const text = tenants.textOf(tenantId)
       const kept = tenants.kept.get(tenantId)
       if (text !== undefined && kept !== undefined) {
@@ -128,7 +129,7 @@ export function createNeededTenants(world: NeededTenantsWorld) {
       for (const tenantId of wanted.keys()) giveUp(tenantId)
     },
     asked(tenantIds: readonly string[]) {
-      for (const tenantId of tenantIds) askedMs.set(tenantId, clock.nowMs())
+      for (const tenantId of tenantIds) askedMs.set(tenantId, clock.steadyMs())
     },
     makeRoom,
     saveIndex,

@@ -5,7 +5,7 @@
  */
 import { performance } from 'node:perf_hooks'
 import type { Logger } from 'pino'
-import { SECOND_MS } from '../../shared/clock.ts'
+import { SECOND_MS, systemClock, type Clock } from '../../shared/clock.ts'
 
 /** Below, a clock is right: nothing that is judged is that exact. */
 const WRONG_FROM_MS = 5 * SECOND_MS
@@ -22,21 +22,14 @@ export interface Correction {
   readonly machineMs: number
 }
 
-/** Since the machine's start, for each of its programs the same; nobody sets it. */
-const STARTED_MS = Number(process.hrtime.bigint() / 1_000_000n) - performance.now()
-export const machineMs = (): number => STARTED_MS + performance.now()
-
 interface ToldTimeOptions {
   readonly log: Logger
   readonly onCorrection: (correction: Correction) => void
-  readonly clocks?: { readonly wallMs: () => number; readonly machineMs: () => number }
+  /** This machine's, that nobody has put right. */
+  readonly clock?: Clock
 }
 
-export function createToldTime({
-  log,
-  onCorrection,
-  clocks = { wallMs: Date.now, machineMs },
-}: ToldTimeOptions) {
+export function createToldTime({ log, onCorrection, clock = systemClock }: ToldTimeOptions) {
   /** Control plane's time without the machine's, of the newest pings. */
   const heard: number[] = []
   let told: Correction | undefined
@@ -45,11 +38,11 @@ export function createToldTime({
     correction: () => told,
     hear(said: string): void {
       if (!/^\d{13}$/.test(said)) return // of a version that does not say it
-      const atMs = clocks.machineMs()
+      const atMs = clock.steadyMs()
       heard.push(Number(said) - atMs)
       if (heard.length > PINGS_KEPT) heard.shift()
       const ownMs = Math.max(...heard)
-      const behindMs = Math.round(ownMs + atMs - clocks.wallMs())
+      const behindMs = Math.round(ownMs + atMs - clock.nowMs())
       const wallMs = Math.abs(behindMs) < WRONG_FROM_MS ? 0 : behindMs
       if (told !== undefined && isNear(wallMs, told.wallMs) && isNear(ownMs, told.machineMs)) return
       tell(wallMs, told?.wallMs ?? 0)

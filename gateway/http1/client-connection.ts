@@ -8,7 +8,7 @@ import { LIMITS } from '../../shared/limits.ts'
 import { PROGRAM } from '../../shared/sign-in/bad-request.ts'
 import { readAsStream, readInto } from '../wire/borrowed-reads.ts'
 import type { Idling } from '../wire/site-use.ts'
-import type { TakenSocket } from '../wire/exchange.ts'
+import type { Exchange, TakenSocket } from '../wire/exchange.ts'
 import type { AddressTurn } from '../wire/address-turn.ts'
 import { answerText } from '../wire/answer.ts'
 import { askerOfHead, askerOfText } from '../wire/asker.ts'
@@ -34,11 +34,16 @@ const SWITCHING =
 const CR = 13
 const LF = 10
 
+interface From extends Pick<Exchange, 'peerAddress' | 'isSecure' | 'namesNobody'> {
+  readonly sniHost: string | undefined
+}
+
 export class ClientConnection implements Deadlined, Idling {
   readonly world: Http1World
   readonly socket: Socket
   readonly peerAddress: string
   readonly isSecure: boolean
+  readonly namesNobody: boolean
   #sniHost: string | undefined
   readonly body = new RequestBody()
   readonly #pace: BodyPace
@@ -62,17 +67,12 @@ export class ClientConnection implements Deadlined, Idling {
   #lastAnswer: LastAnswer | null = null
   #idleSinceMs: number
 
-  constructor(
-    world: Http1World,
-    socket: Socket,
-    peerAddress: string,
-    isSecure: boolean,
-    sniHost: string | undefined,
-  ) {
+  constructor(world: Http1World, socket: Socket, { peerAddress, sniHost, ...from }: From) {
     this.world = world
     this.socket = socket
     this.peerAddress = peerAddress
-    this.isSecure = isSecure
+    this.isSecure = from.isSecure
+    this.namesNobody = from.namesNobody
     this.#sniHost = sniHost
     this.writer = new ClientWriter(socket, world.spare)
     this.stall = new AnswerStall(socket, world, () => this.destroy())

@@ -30,6 +30,7 @@ interface ExchangeConnection {
   readonly world: Http1World
   readonly peerAddress: string
   readonly isSecure: boolean
+  readonly namesNobody: boolean
   readonly body: RequestBody
   readonly writer: ClientWriter
   readonly stall: AnswerStall
@@ -50,6 +51,7 @@ interface ExchangeConnection {
 export class Http1Exchange implements Exchange, ResponseSink, ChunkedSink {
   readonly head: ParsedHead
   readonly startedMs: number
+  readonly beganMs = performance.now()
   context: unknown = undefined
   readonly #connection: ExchangeConnection
   readonly #record = new ExchangeRecord()
@@ -83,6 +85,9 @@ export class Http1Exchange implements Exchange, ResponseSink, ChunkedSink {
   }
   get isSecure(): boolean {
     return this.#connection.isSecure
+  }
+  get namesNobody(): boolean {
+    return this.#connection.namesNobody
   }
   get wantsBody(): boolean {
     return this.#bodyUse !== BODY_USE.held && this.#hasRoomUpstream

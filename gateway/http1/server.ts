@@ -7,6 +7,7 @@ import { withoutMapping } from '../../shared/client-address.ts'
 import type { Exchange } from '../wire/exchange.ts'
 import { AddressTurn } from '../wire/address-turn.ts'
 import { createSmallReadsWorld } from '../wire/small-reads.ts'
+import type { Proxied } from '../../shared/proxy-protocol.ts'
 import { createDateLine } from '../wire/answer.ts'
 import { ClientConnection } from './client-connection.ts'
 import { SpareBuffer } from '../wire/client-writer.ts'
@@ -14,10 +15,7 @@ import { Deadlines } from '../wire/deadlines.ts'
 import { callerCode } from '../wire/protocol.ts'
 import type { Http1ServerOptions, Http1World, ServedConnection } from './world.ts'
 
-interface AcceptedAs {
-  /** From the PROXY protocol; else the socket's own. */
-  readonly peerAddress?: string
-  readonly isSecure?: boolean
+interface AcceptedAs extends Proxied {
   /** What the TLS handshake was for: any other host is answered 421. '': what is asked first. */
   readonly sniHost?: string
 }
@@ -74,16 +72,17 @@ export function createHttp1Server(options: Http1ServerOptions) {
 
   /** A `net` or `tls` socket of a server with `allowHalfOpen` and `noDelay`. */
   function accept(socket: Socket, as: AcceptedAs = {}): void {
-    const address = as.peerAddress ?? withoutMapping(socket.remoteAddress ?? '')
-    if (!addresses.enter(address)) {
+    const peerAddress = as.peerAddress ?? withoutMapping(socket.remoteAddress ?? '')
+    if (!addresses.enter(peerAddress)) {
       socket.on('error', ignore)
       socket.destroy()
       return
     }
-    const isSecure = as.isSecure ?? false
-    const connection = new ClientConnection(world, socket, address, isSecure, as.sniHost)
+    const { isSecure = false, namesNobody = false, sniHost } = as
+    const from = { peerAddress, isSecure, namesNobody, sniHost }
+    const connection = new ClientConnection(world, socket, from)
     connections.add(connection)
-    addresses.hold(address, connection)
+    addresses.hold(peerAddress, connection)
   }
 
   /**

@@ -6,8 +6,8 @@ import type { Idling } from '../wire/site-use.ts'
 import type { Exchange } from '../wire/exchange.ts'
 import type { Deadlined } from '../wire/deadlines.ts'
 import { askerOfFields } from '../wire/asker.ts'
-import { REFUSALS } from '../wire/refusals.ts'
-import type { Refusal } from '../wire/refusals.ts'
+import { REFUSALS, type Refusal } from '../wire/refusals.ts'
+import type { SecureAccepted } from '../tls/tls-listener.ts'
 import { ParsedHead } from '../wire/parsed-head.ts'
 import type { AnswerProgressWorld } from './answer-progress.ts'
 import { AddressTurn } from '../wire/address-turn.ts'
@@ -28,6 +28,7 @@ import type { ServerStream } from './protocol/stream.ts'
 export class Http2Connection implements Deadlined, Idling {
   readonly world: Http2World
   readonly peerAddress: string
+  readonly namesNobody: boolean
   /** While exchanges are open every sweep looks at them; else when the connection is idle enough. */
   deadlineMs: number
   #idleSinceMs: number
@@ -64,16 +65,16 @@ export class Http2Connection implements Deadlined, Idling {
   isClosing = false
   #isGone = false
 
-  constructor(world: Http2World, socket: TLSSocket, peerAddress: string, sniHost: string) {
+  constructor(world: Http2World, socket: TLSSocket, { peerAddress, ...from }: SecureAccepted) {
     this.world = world
     this.peerAddress = peerAddress
-    this.#sniHost = sniHost
+    this.namesNobody = from.namesNobody
+    this.#sniHost = from.sniHost
     this.#socket = socket
     world.deadlines.add(this)
     const { nowMs } = world.deadlines
-    this.#begunMs = nowMs
     this.deadlineMs = nowMs + world.options.timeouts.headMs
-    this.#idleSinceMs = this.#movedAtMs = nowMs
+    this.#begunMs = this.#idleSinceMs = this.#movedAtMs = nowMs
     this.progress = {
       idleMs: world.options.timeouts.idleMs,
       idleMsMax: world.limits.http2StreamIdleMsMax,
@@ -345,7 +346,7 @@ export class Http2Connection implements Deadlined, Idling {
   }
 
   #spend(cost: Cost, kind: AbuseKind): void {
-    if (!this.#costs.spend(cost, this.world.clock.nowMs())) this.#endAbuse(kind)
+    if (!this.#costs.spend(cost, this.world.clock.steadyMs())) this.#endAbuse(kind)
   }
 
   #endAbuse(kind: AbuseKind): void {

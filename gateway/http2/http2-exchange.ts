@@ -32,6 +32,7 @@ export class Http2Exchange implements Exchange, ResponseSink {
   readonly isSecure = true
   readonly wantsRawChunks = false
   readonly startedMs: number
+  readonly beganMs = performance.now()
   context: unknown = undefined
   readonly body: RequestBody
   readonly #progress: AnswerProgress
@@ -72,6 +73,9 @@ export class Http2Exchange implements Exchange, ResponseSink {
 
   get peerAddress(): string {
     return this.#connection.peerAddress
+  }
+  get namesNobody(): boolean {
+    return this.#connection.namesNobody
   }
 
   // What the pipeline asks for

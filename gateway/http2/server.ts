@@ -20,7 +20,7 @@ export function createHttp2Server(options: Http2ServerOptions) {
   const limits: EdgeLimits = { ...LIMITS, ...options.limits }
   const connections = new Set<ServedConnection>()
   let whenEmpty: (() => void) | null = null
-  const nowMs = () => clock.nowMs()
+  const nowMs = () => clock.steadyMs()
 
   const world: Http2World = {
     options,
@@ -50,9 +50,10 @@ export function createHttp2Server(options: Http2ServerOptions) {
   }
 
   return {
-    accept(socket: TLSSocket, { peerAddress, sniHost }: SecureAccepted) {
+    accept(socket: TLSSocket, from: SecureAccepted) {
+      const { peerAddress } = from
       if (!addresses.enter(peerAddress)) return void socket.destroy()
-      const connection = new Http2Connection(world, socket, peerAddress, sniHost)
+      const connection = new Http2Connection(world, socket, from)
       connections.add(connection)
       addresses.hold(peerAddress, connection)
     },

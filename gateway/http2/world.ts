@@ -51,6 +51,7 @@ export interface Http2World extends CallerCode, SmallReadsWorld {
 export interface ExchangeConnection<One> {
   readonly world: Http2World
   readonly peerAddress: string
+  readonly namesNobody: boolean
   readonly progress: AnswerProgressWorld
   /** It holds as much as it may of what its client has not taken. */
   readonly isFull: boolean

@@ -4,7 +4,7 @@
  */
 import { createServer, type Server, type Socket } from 'node:net'
 import type { Logger } from 'pino'
-import { MINUTE_MS, type Clock } from '../../shared/clock.ts'
+import { MINUTE_MS, type SteadyClock } from '../../shared/clock.ts'
 import { withoutMapping } from '../../shared/client-address.ts'
 import { networkList } from '../../shared/networks.ts'
 import type { GatewaySettings } from '../config.ts'
@@ -15,7 +15,7 @@ interface ListenersOptions {
   readonly settings: Pick<GatewaySettings, 'proxyProtocol' | 'trustedProxies' | 'timeouts'>
   readonly protocols: Pick<Protocols, 'accept' | 'acceptTls'>
   readonly log: Logger
-  readonly clock: Clock
+  readonly clock: SteadyClock
 }
 
 export function createListeners({ settings, protocols, log, clock }: ListenersOptions) {
@@ -36,22 +36,19 @@ export function createListeners({ settings, protocols, log, clock }: ListenersOp
     })
     // Out of file descriptors, mostly: libuv closes what it cannot keep, and we go on.
     server.on('error', (error) => {
-      if (!server.listening || clock.nowMs() - complainedMs < MINUTE_MS) return
-      complainedMs = clock.nowMs()
+      if (!server.listening || clock.steadyMs() - complainedMs < MINUTE_MS) return
+      complainedMs = clock.steadyMs()
       log.error({ error }, 'a connection could not be accepted')
     })
     return server
   }
 
-  const plain = open((socket, { peerAddress, isSecure }) => {
-    protocols.accept(socket, {
-      ...(peerAddress !== undefined && { peerAddress }),
-      ...(isSecure && { isSecure }),
-    })
+  const plain = open((socket, proxied) => {
+    protocols.accept(socket, proxied)
     if (socket.isPaused()) socket.resume()
   })
   // Left as it is: TLS reads past this stream, which would swallow the handshake if it flowed.
-  const secure = open((socket, { peerAddress }) => protocols.acceptTls(socket, peerAddress))
+  const secure = open((socket, proxied) => protocols.acceptTls(socket, proxied))
   return {
     /** The caller listens. */
     plain,

@@ -78,7 +78,7 @@ export function runPrimary(settings: GatewaySettings, world: PrimaryWorld): Prom
   for (const url of settings.plainFleetLink || trustOf(fleetKey) ? [] : settings.fleetUrls)
     if (isPlainToElsewhere(url, own)) log.warn({ control_plane: url }, PLAIN_ADVICE)
   const clock = new FleetClock()
-  const metrics = createMetrics({ id, version: VERSION, nowMs: () => clock.nowMs() })
+  const metrics = createMetrics({ id, version: VERSION, clock })
   const gatherer = createGatherer({
     absorb(slot, report) {
       metrics.absorb(slot, report)

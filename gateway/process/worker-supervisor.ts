@@ -6,7 +6,7 @@
 import type { Worker } from 'node:cluster'
 import type { AddressInfo } from 'node:net'
 import type { Logger } from 'pino'
-import { SECOND_MS, type Clock } from '../../shared/clock.ts'
+import { SECOND_MS, type SteadyClock } from '../../shared/clock.ts'
 import { onLife, type FromPrimary, type FromWorker } from './lifecycle.ts'
 
 type RestartCause = 'crash' | 'rolling'
@@ -21,7 +21,7 @@ interface WorkerSupervisorOptions {
   /** A first worker cannot: `line` is for the person who started the gateway. */
   readonly onFailed: (line: string) => void
   readonly onRestart: (cause: RestartCause) => void
-  readonly clock: Clock
+  readonly clock: SteadyClock
   readonly log: Logger
 }
 
@@ -80,7 +80,7 @@ export function superviseWorkers(options: WorkerSupervisorOptions) {
     const member: Member = {
       slot,
       worker,
-      startedMs: clock.nowMs(),
+      startedMs: clock.steadyMs(),
       state: 'starting',
       settled,
       settle,
@@ -117,7 +117,7 @@ export function superviseWorkers(options: WorkerSupervisorOptions) {
     log.error({ worker: member.slot, code, signal }, 'a worker died')
     const isOther = of(member.slot, 'serving') ?? of(member.slot, 'starting')
     if (isOther !== undefined || respawns.has(member.slot)) return
-    quickDeaths = clock.nowMs() - member.startedMs < STEADY_MS ? quickDeaths + 1 : 0
+    quickDeaths = clock.steadyMs() - member.startedMs < STEADY_MS ? quickDeaths + 1 : 0
     const delayMs = BACKOFF_MS[Math.min(Math.max(0, quickDeaths - 1), BACKOFF_MS.length - 1)]!
     const respawn = setTimeout(() => {
       respawns.delete(member.slot)

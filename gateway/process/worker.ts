@@ -45,7 +45,8 @@ export async function runWorker(
     lines,
     ...(door && { door }),
   })
-  if (door) passing.onPassed(gateway.server.acceptTls)
+  if (door)
+    passing.onPassed((socket, peerAddress) => gateway.server.acceptTls(socket, { peerAddress }))
   const reporter = createWorkerReporter(process, gateway.telemetry)
   const listeners = createListeners({
     settings,

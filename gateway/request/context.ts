@@ -1,7 +1,7 @@
 /** What one request is to the edge: what was found out about it, and whom it can ask. */
 import { isTraceparent } from '../../shared/trace-context.ts'
 import type { Clock } from '../../shared/clock.ts'
-import type { AddressReader } from '../../shared/client-address.ts'
+import type { ClientAddress } from '../../shared/client-address.ts'
 import type {
   Judged,
   MachineBrings,
@@ -33,7 +33,8 @@ export interface Edge {
   load(tenantId: string, client: string): Promise<void>
   readonly sessions: SessionReader
   readonly machines: MachineReader
-  readonly addresses: AddressReader
+  /** Who has sent it, as far as the proxies on its way are believed. */
+  addresses(exchange: Exchange): ClientAddress
   readonly clock: Clock
   /** A request failed inside, after its first turn. */
   onError(error: unknown): void
@@ -66,8 +67,6 @@ export class RequestContext implements ServiceRequest, Judged<ProvenSession> {
   readonly isRecorded: boolean
   readonly traceparent: string
   readonly tracestate: string
-  /** With decimals, of a clock that nobody sets: for durations only. */
-  readonly startedAtMs: number
   readonly protocol: 'http' | 'https'
   /** The tenant's own address as browsers see it, never what a header says. */
   readonly edgeUrl: string
@@ -84,19 +83,13 @@ export class RequestContext implements ServiceRequest, Judged<ProvenSession> {
   /** Until when the control plane knows that the session was in use. */
   reportedSeconds: number
 
-  constructor(
-    exchange: Exchange,
-    edge: Edge,
-    { tenant, revoked }: Served<CompiledTenant>,
-    startedAtMs: number,
-  ) {
+  constructor(exchange: Exchange, edge: Edge, { tenant, revoked }: Served<CompiledTenant>) {
     const { head } = exchange
-    const client = edge.addresses(exchange.peerAddress, head.forwardedFor)
+    const client = edge.addresses(exchange)
     const queryAt = head.target.indexOf('?')
     exchange.context = this
     this.exchange = exchange
     this.edge = edge
-    this.startedAtMs = startedAtMs
     this.tenant = tenant
     this.allowedBy = tenant
     this.revoked = revoked
@@ -195,8 +188,7 @@ export class RequestContext implements ServiceRequest, Judged<ProvenSession> {
 }
 
 /** '' where it cannot be read: its proxy's own would be in networks that are open to nobody but that. */
-const knownOf = ({ address, isUnread }: ReturnType<AddressReader>): string =>
-  isUnread ? '' : flat(address)
+const knownOf = ({ address, isUnread }: ClientAddress): string => (isUnread ? '' : flat(address))
 
 /** A request without a tenant: all that its log line can tell. */
 export class UnservedContext {

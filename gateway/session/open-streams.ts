@@ -3,7 +3,7 @@
  * when a request like theirs would be refused. Nothing is registered for that: the protocols know what
  * is in flight, and one sweep visits it, so a short request costs nothing.
  */
-import type { Clock } from '../../shared/clock.ts'
+import { nowSeconds as secondsOf, SECOND_MS, type Clock } from '../../shared/clock.ts'
 import type { Outcome } from '../../shared/enforcement/decide.ts'
 import { fingerprintOf } from '../../shared/enforcement/fingerprint.ts'
 import { seenIntervalSeconds } from '../../shared/enforcement/seen.ts'
@@ -48,7 +48,7 @@ export function createOpenStreams(world: OpenStreamsWorld) {
   /** All, or what those tenants have open: else one that revokes much has all others' looked at each time. */
   function judge(only?: ReadonlySet<string>): void {
     paths.beginTurn()
-    const nowSeconds = Math.floor(clock.nowMs() / 1000)
+    const nowSeconds = secondsOf(clock)
     const isLeftOut = ({ context }: Exchange) =>
       only !== undefined && context instanceof RequestContext && !only.has(context.tenant.tenantId)
     for (const webSocket of world.webSockets())
@@ -75,7 +75,9 @@ export function createOpenStreams(world: OpenStreamsWorld) {
   function judgeWebSocket(webSocket: OpenWebSocket, nowSeconds: number): void {
     const { context } = webSocket.exchange
     if (!(context instanceof RequestContext)) return
-    const activeSeconds = Math.floor(webSocket.activeMs / 1000)
+    // Sessions go by the wall clock, which may have been set since the client was heard.
+    const silentMs = clock.steadyMs() - webSocket.activeMs
+    const activeSeconds = Math.floor((clock.nowMs() - silentMs) / SECOND_MS)
     const refusal = refusalOf(context, activeSeconds, nowSeconds, true)
     if (refusal === undefined) return reportActivity(context, activeSeconds)
     if (refusal.kind !== 'service') context.reason = refusal.reason

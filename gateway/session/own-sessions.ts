@@ -5,7 +5,7 @@
  */
 import * as v from 'valibot'
 import { readBounded } from '../../shared/bounded-text.ts'
-import type { Clock } from '../../shared/clock.ts'
+import type { SteadyClock } from '../../shared/clock.ts'
 import { DEVICE_PLATFORMS } from '../../shared/device/facts.ts'
 import { DEVICE_STATES } from '../../shared/device/messages.ts'
 import { LIMITS } from '../../shared/limits.ts'
@@ -77,7 +77,7 @@ interface Holder {
 
 interface OwnSessionsWorld {
   readonly realm: Pick<RealmClient, 'request'>
-  readonly clock: Clock
+  readonly clock: SteadyClock
   readonly log: { warn(fields: object, text: string): void }
 }
 

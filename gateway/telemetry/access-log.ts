@@ -7,7 +7,7 @@ import type { Clock } from '../../shared/clock.ts'
 import type { Exchange } from '../wire/exchange.ts'
 import type { ExchangeOutcome } from '../wire/protocol.ts'
 import { RequestContext, UnservedContext } from '../request/context.ts'
-import type { LineSink } from './line-writer.ts'
+import { asciiOf, type LineSink } from './line-writer.ts'
 import { traceIdOf } from '../../shared/trace-context.ts'
 
 interface AccessLogWorld {
@@ -155,12 +155,5 @@ export function escaped(text: string): string {
   const isPlain = !NEEDS_ESCAPING.test(text)
   const charactersMax = isPlain ? TEXT_CHARACTERS_MAX : ESCAPED_CHARACTERS_MAX
   const shown = text.length > charactersMax ? `${text.slice(0, charactersMax)}...` : text
-  return isPlain
-    ? shown
-    : JSON.stringify(shown)
-        .slice(1, -1)
-        .replace(/[\x7f-\uffff]/g, unicode)
+  return isPlain ? shown : asciiOf(JSON.stringify(shown).slice(1, -1))
 }
-
-const unicode = (character: string): string =>
-  `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`

@@ -14,6 +14,8 @@ export interface LineSink {
 export interface LineWriter extends LineSink {
   /** Writes what is held, for as long as somebody reads. */
   close(): Promise<void>
+  /** The same for a process that ends now: what is not taken at once is lost. */
+  endNow(): void
 }
 
 interface LineWriterWorld {
@@ -22,6 +24,8 @@ interface LineWriterWorld {
     text: string,
     done: (error: NodeJS.ErrnoException | null, written: number) => void,
   ) => void
+  /** As `fs.writeSync`, for the end of the process. */
+  readonly writeNow?: (text: string) => number
   readonly heldMax?: number
   /** Held back until there are so many, or until they are due. */
   readonly batchCharacters?: number
@@ -38,7 +42,7 @@ const RETRY_MS = 20
 const CLOSE_MS_MAX = 1000
 
 export function createLineWriter(world: LineWriterWorld): LineWriter {
-  const { write, batchCharacters = BATCH_CHARACTERS } = world
+  const { write, writeNow, batchCharacters = BATCH_CHARACTERS } = world
   const { heldMax: charactersMax = LIMITS.logCharactersHeldMax } = world
   const { writeCharacters = PIPE_WRITE_CHARACTERS } = world
   /** Writes that wait for the one that is under way. */
@@ -106,6 +110,16 @@ export function createLineWriter(world: LineWriterWorld): LineWriter {
     cut()
   }
 
+  /** False where nobody takes it: a pipe that is full, or gone, is not waited for. */
+  function isTakenNow(text: string): boolean {
+    try {
+      for (let rest = text; rest !== '';) rest = rest.slice(writeNow?.(rest) ?? rest.length)
+      return true
+    } catch {
+      return false
+    }
+  }
+
   return {
     add(line) {
       if (waitingCharacters + batchEnd + line.length > charactersMax) {
@@ -122,13 +136,26 @@ export function createLineWriter(world: LineWriterWorld): LineWriter {
       clearTimeout(timer)
       cut()
       if (!isWriting) return
-      await new Promise<void>((resolve) => {
-        whenIdle = resolve
-        setTimeout(resolve, CLOSE_MS_MAX)
-      })
+      const idle = Promise.withResolvers<void>()
+      whenIdle = idle.resolve
+      const impatience = setTimeout(idle.resolve, CLOSE_MS_MAX)
+      await idle.promise
+      clearTimeout(impatience)
+    },
+    endNow() {
+      clearTimeout(timer)
+      isWriting = true // by nobody else from now on
+      cut()
+      for (const text of waiting.splice(0)) if (!isTakenNow(text)) return
     },
   }
 }
+
+/** For within a JSON string: the same text, whatever is in it. */
+export const asciiOf = (json: string): string => json.replace(/[\x7f-\uffff]/g, unicode)
+
+const unicode = (character: string): string =>
+  `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
 
 /** Where a person looks on, or a test: every line through the log itself. */
 export function createLogSink(write: (entry: Record<string, unknown>) => void): LineSink {

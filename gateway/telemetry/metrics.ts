@@ -3,6 +3,7 @@
  * so that a worker's end loses nothing and sets no counter back.
  */
 import { Counter, Gauge, Registry } from 'prom-client'
+import type { SteadyClock } from '../../shared/clock.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import type { FleetLinkStatus } from '../fleet/fleet-link.ts'
 import { CountedHistogram } from './counted-histogram.ts'
@@ -18,10 +19,10 @@ interface GatewayState {
 interface MetricsOptions {
   readonly id: string
   readonly version: string
-  readonly nowMs: () => number
+  readonly clock: SteadyClock
 }
 
-export function createMetrics({ id, version, nowMs }: MetricsOptions) {
+export function createMetrics({ id, version, clock }: MetricsOptions) {
   const registry = new Registry()
   const registers = [registry]
   const counter = (name: string, help: string, labelNames: string[] = []) =>
@@ -117,7 +118,7 @@ export function createMetrics({ id, version, nowMs }: MetricsOptions) {
     workers.set({ state: 'wanted' }, workersWanted)
     workers.set({ state: 'serving' }, workersServing)
     revision.set(link.revision)
-    age.set(link.syncedMs === null ? NaN : (nowMs() - link.syncedMs) / 1000)
+    age.set(link.syncedMs === null ? NaN : (clock.steadyMs() - link.syncedMs) / 1000)
     isConnected.set(Number(link.isConnected))
     isConfigured.set(Number(link.isConfigured))
     isDamaged.set(Number(link.isDamaged))

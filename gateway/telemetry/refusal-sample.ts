@@ -4,7 +4,7 @@
  * tenant and for all in a minute, and what is beyond that is one row that says how many. Every refusal
  * is counted in the figures as well, so nothing is lost but its path and its address.
  */
-import { MINUTE_MS, SECOND_MS, type Clock } from '../../shared/clock.ts'
+import { MINUTE_MS, nowSeconds, SECOND_MS, type Clock } from '../../shared/clock.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import type { EnforcementEvent } from '../../shared/fleet/snapshot.ts'
 import type { RefuseReason } from '../../shared/reasons.ts'
@@ -53,13 +53,14 @@ export type RefusalSample = ReturnType<typeof createRefusalSample>
 export function createRefusalSample({ clock, report, gatherMs = GATHER_MS }: RefusalSampleWorld) {
   let rows = new Map<string, Row>()
   /** Of the minute that is under way. */
-  let minuteMs = 0
+  let minuteMs = -Infinity
   let listed = 0
   let listedOf = new Map<string, number>()
   let timer: NodeJS.Timeout | undefined
 
-  function isWithinBounds(tenantId: string, nowMs: number): boolean {
-    if (Math.abs(nowMs - minuteMs) >= MINUTE_MS) {
+  function isWithinBounds(tenantId: string): boolean {
+    const nowMs = clock.steadyMs()
+    if (nowMs - minuteMs >= MINUTE_MS) {
       minuteMs = nowMs
       listed = 0
       listedOf = new Map()
@@ -93,12 +94,11 @@ export function createRefusalSample({ clock, report, gatherMs = GATHER_MS }: Ref
     add({ tenantId, reason, path, ip, host }: RefusedRequest): void {
       const outcome = OUTCOMES[reason as RefuseReason]
       if (outcome === undefined) return
-      const nowMs = clock.nowMs()
-      const at = Math.floor(nowMs / SECOND_MS)
+      const at = nowSeconds(clock)
       const alike = { tenant_id: tenantId, outcome, reason, at, count: 1 }
       const isShown = addTo(
         `${tenantId} ${reason} ${ip} ${path.slice(0, LIMITS.refusedPathCharactersMax)}`,
-        () => isWithinBounds(tenantId, nowMs),
+        () => isWithinBounds(tenantId),
         () => ({ ...alike, ...(ip !== '' && { ip }), app_host: host, path: shown(path) }),
       )
       if (!isShown)

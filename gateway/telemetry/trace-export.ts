@@ -33,9 +33,9 @@ export function createTraceExport(world: TraceExportWorld) {
   return {
     add(context: RequestContext, outcome: ExchangeOutcome, ms: number): void {
       if (sample < 1 && random() >= sample) return
+      if (!sender.mayBegin()) return
       const endMs = clock.nowMs()
-      if (sender.mayBegin(endMs))
-        sender.add(spanOf(context, outcome, { startMs: endMs - ms, endMs }))
+      sender.add(spanOf(context, outcome, { startMs: endMs - ms, endMs }))
     },
     dropped: sender.dropped,
     flush: sender.flush,

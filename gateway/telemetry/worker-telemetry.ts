@@ -43,9 +43,7 @@ export function createWorkerTelemetry(world: WorkerTelemetryWorld) {
     onExchangeEnd(exchange: Exchange, outcome: ExchangeOutcome): void {
       const { context } = exchange
       const isServed = context instanceof RequestContext
-      const ms = isServed
-        ? performance.now() - context.startedAtMs
-        : clock.nowMs() - exchange.startedMs
+      const ms = performance.now() - exchange.beganMs
       counter.count({
         tenantId: isServed ? context.tenant.tenantId : '',
         decision: isServed ? context.decision : 'refuse',

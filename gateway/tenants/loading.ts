@@ -3,14 +3,14 @@
  * seconds at most. Whoever asks for many such tenants finds that only so many are waited for.
  */
 import { countedWidelyAs } from '../../shared/client-address.ts'
-import { SECOND_MS, type Clock } from '../../shared/clock.ts'
+import { SECOND_MS, type SteadyClock } from '../../shared/clock.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import { createRateLimits } from '../../shared/rate-limits.ts'
 
 interface LoadingWorld {
   /** Asks for it; what comes of that is told by `settled`. */
   readonly want: (tenantId: string) => void
-  readonly clock: Clock
+  readonly clock: SteadyClock
   /** Addresses that are many people: balancers in front. */
   readonly isExempt?: (address: string) => boolean
   readonly waitMsMax?: number

@@ -2,7 +2,7 @@
  * The tenants that this process serves, found by host. A change costs one tenant: the new state is
  * compiled aside, then one reference is swapped, and a running request keeps the one it has.
  */
-import { nowSeconds, type Clock } from '../../shared/clock.ts'
+import { nowSeconds, type WallClock } from '../../shared/clock.ts'
 import type { Revoked, TenantSnapshot } from '../../shared/fleet/snapshot.ts'
 import { RevokedState } from '../../shared/enforcement/revoked-state.ts'
 import { IndexedTenants } from './indexed-tenants.ts'
@@ -39,7 +39,7 @@ export interface RegistryStatus {
 }
 
 interface RegistryOptions<T extends ServedTenant> {
-  readonly clock: Clock
+  readonly clock: WallClock
   readonly compile: (snapshot: TenantSnapshot) => T
   /** `next` is undefined for a tenant that is gone. */
   readonly onRetire?: (old: T, next: T | undefined) => void

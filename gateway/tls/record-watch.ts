@@ -7,7 +7,7 @@
  */
 import type { Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
-import type { Clock } from '../../shared/clock.ts'
+import type { SteadyClock } from '../../shared/clock.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import type { AddressCounts } from '../wire/address-counts.ts'
 import { Spending } from '../wire/budget.ts'
@@ -27,7 +27,7 @@ interface Watched {
 
 interface RecordWatchOptions {
   readonly addresses: AddressCounts
-  readonly clock: Clock
+  readonly clock: SteadyClock
   /** One connection was ended for it. */
   readonly onEnded: (peerAddress: string) => void
   /** How much of the time since the last look this thread has worked, of 1. */
@@ -60,7 +60,7 @@ export class RecordWatch {
   /** From the end of its handshake on. */
   add(secure: TLSSocket, raw: Socket, peerAddress: string, isBalancer: boolean): void {
     const own = isBalancer
-      ? new Spending(LIMITS.emptyRecordBytes, this.#options.clock.nowMs())
+      ? new Spending(LIMITS.emptyRecordBytes, this.#options.clock.steadyMs())
       : undefined
     const { bytesRead: rawBytes } = raw
     const { bytesRead: clearBytes } = secure
@@ -71,7 +71,7 @@ export class RecordWatch {
   /** Its connections sent more of them than it has earned. */
   hasSpent(peerAddress: string): boolean {
     const { addresses, clock } = this.#options
-    return addresses.siteOf(peerAddress).emptyRecords?.isSpent(clock.nowMs()) === true
+    return addresses.siteOf(peerAddress).emptyRecords?.isSpent(clock.steadyMs()) === true
   }
 
   close(): void {
@@ -80,7 +80,7 @@ export class RecordWatch {
 
   /** What each has sent since the last look. */
   look(): void {
-    const nowMs = this.#options.clock.nowMs()
+    const nowMs = this.#options.clock.steadyMs()
     const isLate = nowMs - this.#lookedMs > 2 * LIMITS.emptyRecordsLookMs
     this.#lookedMs = nowMs
     const count = Math.min(this.#watched.size, isLate ? Infinity : this.#lookedAt())

@@ -5,7 +5,7 @@
  * 1.2 sessions of half a day, not of a year.
  */
 import { hkdfSync } from 'node:crypto'
-import { HOUR_MS, type Clock } from '../../shared/clock.ts'
+import { HOUR_MS, type WallClock } from '../../shared/clock.ts'
 
 export const TICKET_PERIOD_MS = 12 * HOUR_MS
 /** The key's name, the key of the HMAC, the key of AES: 16 bytes each. */
@@ -13,7 +13,7 @@ const TICKET_KEYS_BYTES = 48
 
 export type TicketKeys = ReturnType<typeof createTicketKeys>
 
-export function createTicketKeys(world: { fleetKey: string; clock: Clock }) {
+export function createTicketKeys(world: { fleetKey: string; clock: WallClock }) {
   const { fleetKey, clock } = world
   let secret = fleetKey
   let period = -1

@@ -18,6 +18,7 @@ import { Spending, type Budget } from '../wire/budget.ts'
 import type { AbuseKind } from '../wire/protocol.ts'
 import { SiteUse } from '../wire/site-use.ts'
 import { countedAs, countedWidelyAs, withoutMapping } from '../../shared/client-address.ts'
+import type { Proxied } from '../../shared/proxy-protocol.ts'
 import { createRateLimits } from '../../shared/rate-limits.ts'
 import { carriedBy } from '../../shared/connector/break-off.ts'
 import { CONNECTOR_ALPN, dialledFor, type DialledFor } from '../../shared/connector/handshake.ts'
@@ -34,6 +35,7 @@ const EARNING_MS = 10
 
 export interface SecureAccepted {
   readonly peerAddress: string
+  readonly namesNobody: boolean
   readonly isSecure: true
   /**
    * The name that the client asked for, lower-cased. What Host says must agree with it. '' where
@@ -88,6 +90,7 @@ export interface TlsListenerOptions {
 interface Handshake extends Queued {
   readonly socket: Socket
   readonly peerAddress: string
+  readonly namesNobody: boolean
   readonly deadline: NodeJS.Timeout
   /** Undefined: no connector. */
   dialled: DialledFor | undefined
@@ -104,7 +107,7 @@ export function createTlsListener(options: TlsListenerOptions) {
     pace,
     // The other half of its time is for the handshake.
     waitingMsMax: Math.min(LIMITS.connectorHandshakeWaitMsMax, options.handshakeMs / 2),
-    nowMs: clock.nowMs(),
+    nowMs: clock.steadyMs(),
   })
   /** Of an address, or a network of IPv6: what it has begun by itself. */
   const begun = createRateLimits(clock)
@@ -178,7 +181,7 @@ export function createTlsListener(options: TlsListenerOptions) {
       if (isAdmitted) connectorsWaiting.know(client, countedWidelyAs(peerAddress))
       // Whoever only says to be one has cost a handshake, and is no better than a visitor that hangs up.
       else if (!isJudged && !isBalancer(peerAddress))
-        addresses.siteOf(peerAddress).noteEnded(0, clock.nowMs())
+        addresses.siteOf(peerAddress).noteEnded(0, clock.steadyMs())
       if (!isJudged) addresses.leave(peerAddress)
       isJudged = true
     })
@@ -204,7 +207,8 @@ export function createTlsListener(options: TlsListenerOptions) {
     if (handshake === undefined || !isNamed) return void socket.destroy()
     end(key, handshake)
     watch(socket, handshake)
-    const as = { peerAddress: handshake.peerAddress, isSecure: true, sniHost } as const
+    const { peerAddress, namesNobody } = handshake
+    const as = { peerAddress, namesNobody, isSecure: true, sniHost } as const
     if (socket.alpnProtocol === 'h2') return options.onHttp2(socket, as)
     // Only there can a client end and still wait for its answer.
     socket.allowHalfOpen = true
@@ -224,9 +228,10 @@ export function createTlsListener(options: TlsListenerOptions) {
     if (handshakes.size === 0) whenSettled?.()
   }
 
-  /** A raw socket; `peerAddress` from the PROXY protocol, else the socket's own. */
-  function accept(socket: Socket, proxied?: string): void {
-    const peerAddress = proxied ?? withoutMapping(socket.remoteAddress ?? '')
+  /** A raw socket; who it is from by the PROXY protocol, else by itself. */
+  function accept(socket: Socket, proxied: Proxied = {}): void {
+    const { namesNobody = false } = proxied
+    const peerAddress = proxied.peerAddress ?? withoutMapping(socket.remoteAddress ?? '')
     const isHere = socket.remoteAddress !== undefined && !hasSpentAll(peerAddress)
     // In this order: who may not come in has none of its address's idle connections make room.
     if (!isHere || !addresses.enter(peerAddress)) {
@@ -238,6 +243,7 @@ export function createTlsListener(options: TlsListenerOptions) {
     const handshake: Handshake = {
       socket,
       peerAddress,
+      namesNobody,
       client: countedAs(peerAddress),
       site: siteOf(peerAddress),
       deadline: setTimeout(() => expire(socket), options.handshakeMs),
@@ -306,7 +312,7 @@ export function createTlsListener(options: TlsListenerOptions) {
     const site = addresses.siteOf(address)
     // A site with many networks has one pace for all of them.
     if (countedWidelyAs(address) !== countedAs(address))
-      site.handshakes ??= new Spending(handshakesPerAddress, clock.nowMs())
+      site.handshakes ??= new Spending(handshakesPerAddress, clock.steadyMs())
     return site
   }
 
@@ -322,7 +328,7 @@ export function createTlsListener(options: TlsListenerOptions) {
    */
   function beginNext(): void {
     isDue = false
-    const nowMs = clock.nowMs()
+    const nowMs = clock.steadyMs()
     const next = waiting.next(nowMs) ?? connectorsWaiting.next(nowMs)
     if (next === undefined) return beginLater()
     beginSoon()

@@ -5,6 +5,7 @@
  */
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
+import type { SteadyClock } from '../../shared/clock.ts'
 import type { Deadlined, Deadlines } from '../wire/deadlines.ts'
 import { onlyValue } from '../wire/websocket-request.ts'
 import { failure } from '../wire/upstream-call.ts'
@@ -33,7 +34,7 @@ export interface HandshakeCalls extends CarriedCalls {
 
 interface HandshakeWorld {
   readonly deadlines: Deadlines
-  readonly nowMs: () => number
+  readonly clock: SteadyClock
   readonly timeouts: UpstreamTimeouts
   /** Hands the request to http-proxy-3, as soon as there is a connection for it. */
   carry(request: UpstreamRequest, calls: HandshakeCalls): void
@@ -71,7 +72,7 @@ export class Handshake implements UpstreamCall, Deadlined {
   }
 
   #await(forMs: number): void {
-    this.deadlineMs = this.#world.nowMs() + forMs
+    this.deadlineMs = this.#world.clock.steadyMs() + forMs
   }
 
   #watch(call: ClientRequest): void {

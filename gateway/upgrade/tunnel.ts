@@ -5,6 +5,7 @@
  */
 import type { Socket } from 'node:net'
 import { Duplex } from 'node:stream'
+import type { SteadyClock } from '../../shared/clock.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import type { ClientSocket, TakenSocket } from '../wire/exchange.ts'
 import { GatheredBytes } from '../wire/gathered-bytes.ts'
@@ -26,14 +27,14 @@ type Done = (error?: Error | null) => void
 
 interface TunnelWorld {
   readonly deadlines: Deadlines
-  readonly nowMs: () => number
+  readonly clock: SteadyClock
   /** How long one side may take none of what the other has sent. */
   readonly idleMs: number
 }
 
 export class Tunnel extends Duplex implements Deadlined {
   deadlineMs = Infinity
-  /** When the client last sent a part of a message. */
+  /** When the client last sent a part of a message, by the steady clock. */
   activeMs: number
   /** To the client, head included. */
   bytes = 0
@@ -61,7 +62,7 @@ export class Tunnel extends Duplex implements Deadlined {
   constructor(world: TunnelWorld) {
     super({ allowHalfOpen: true, autoDestroy: false })
     this.#world = world
-    this.activeMs = world.nowMs()
+    this.activeMs = world.clock.steadyMs()
   }
 
   /** `lines` are of the answer that the client gets first. */
@@ -93,7 +94,7 @@ export class Tunnel extends Duplex implements Deadlined {
   readonly #onClientData = (chunk: Buffer): void => {
     const isSmall = chunk.length < LIMITS.smallReadBytes
     if (this.#isDropping) return this.#drop(isSmall)
-    if (this.#fromClient.scan(chunk)) this.activeMs = this.#world.nowMs()
+    if (this.#fromClient.scan(chunk)) this.activeMs = this.#world.clock.steadyMs()
     const { reads } = this.#taken!
     if (isSmall && this.#fromClient.isAtBoundary) reads.countWhole()
     else if (!reads.count(chunk.length)) return void this.destroy()
@@ -241,7 +242,7 @@ export class Tunnel extends Duplex implements Deadlined {
   }
 
   #linger(forMs: number): void {
-    this.deadlineMs = Math.min(this.deadlineMs, this.#world.nowMs() + forMs)
+    this.deadlineMs = Math.min(this.deadlineMs, this.#world.clock.steadyMs() + forMs)
   }
 
   onDeadline(): void {

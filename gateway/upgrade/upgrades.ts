@@ -1,5 +1,6 @@
 /** All WebSockets of one worker: who may open one, who has one, and how they end. */
 import type { LookupFunction } from 'node:net'
+import type { SteadyClock } from '../../shared/clock.ts'
 import type { EdgeLimits } from '../../shared/edge-limits.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import { countedWidelyAs } from '../../shared/client-address.ts'
@@ -34,7 +35,7 @@ interface UpgradePlan extends Claim {
 
 export interface OpenWebSocket {
   readonly exchange: Exchange
-  /** When the client last sent a part of a message. */
+  /** When the client last sent a part of a message, by the steady clock. */
   readonly activeMs: number
   cut(ending: Ending): void
 }
@@ -42,7 +43,7 @@ export interface OpenWebSocket {
 interface UpgradeWorld {
   readonly lookup: LookupFunction
   readonly deadlines: Deadlines
-  readonly nowMs: () => number
+  readonly clock: SteadyClock
   readonly timeouts: UpstreamTimeouts
   readonly limits?: Partial<EdgeLimits>
   /** Clients that are many people: balancers that do not say whom they speak for. */
@@ -53,7 +54,7 @@ interface UpgradeWorld {
 export type Upgrades = ReturnType<typeof createUpgrades>
 
 export function createUpgrades(world: UpgradeWorld) {
-  const { nowMs, deadlines, timeouts } = world
+  const { clock, deadlines, timeouts } = world
   const limits: EdgeLimits = { ...LIMITS, ...world.limits }
   const carrier = createCarrier(world)
   const open = new Set<OpenWebSocket & { tunnel: Tunnel }>()
@@ -104,12 +105,12 @@ export function createUpgrades(world: UpgradeWorld) {
       const { exchange } = plan
       // A full connection holds what was decided on: together they may be more than there was room for.
       const isRoom = hasRoom(plan, plan.way)
-      const tunnel = new Tunnel({ deadlines, nowMs, idleMs: timeouts.idleMs })
+      const tunnel = new Tunnel({ deadlines, clock, idleMs: timeouts.idleMs })
       if (isRoom) tunnel.once('close', enter(keysOf(plan)))
       return new Handshake(
         {
           deadlines,
-          nowMs,
+          clock,
           timeouts,
           carry: (given, calls) =>
             isRoom ? carry(plan, given, tunnel, calls) : calls.onFailure(NO_ROOM),

@@ -8,7 +8,7 @@ import { Resolver } from 'node:dns/promises'
 import { isIP, type LookupFunction } from 'node:net'
 import { LRUCache } from 'lru-cache'
 import { isLocalhost } from '../../shared/hosts.ts'
-import type { Clock } from '../../shared/clock.ts'
+import type { SteadyClock } from '../../shared/clock.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import { searched } from '../../shared/search-list.ts'
 
@@ -30,7 +30,7 @@ interface Answer {
   readonly freshUntilMs: number
 }
 
-export function createNames(world: { readonly clock: Clock; readonly resolve?: Resolve }) {
+export function createNames(world: { readonly clock: SteadyClock; readonly resolve?: Resolve }) {
   const own = world.resolve === undefined ? createResolve() : undefined
   const resolve = world.resolve ?? own!.resolve
   const answers = new LRUCache<string, Answer>({ max: LIMITS.resolvedNamesMax, ttl: STALE_MS })
@@ -43,7 +43,7 @@ export function createNames(world: { readonly clock: Clock; readonly resolve?: R
     const asked = resolve(name)
       .catch((): readonly Address[] => [])
       .then((addresses) => {
-        const nowMs = world.clock.nowMs()
+        const nowMs = world.clock.steadyMs()
         const known = answers.get(name)
         if (addresses.length > 0) answers.set(name, { addresses, freshUntilMs: nowMs + KEPT_MS })
         else if (known !== undefined)
@@ -58,7 +58,7 @@ export function createNames(world: { readonly clock: Clock; readonly resolve?: R
   async function find(name: string): Promise<readonly Address[]> {
     const known = answers.get(name)
     if (known === undefined) return ask(name)
-    if (known.freshUntilMs <= world.clock.nowMs()) void ask(name)
+    if (known.freshUntilMs <= world.clock.steadyMs()) void ask(name)
     return known.addresses
   }
 

@@ -1,5 +1,5 @@
 /** What all upstreams of one process share: the sweep, the read buffer, the name lookups. */
-import { systemClock, type Clock } from '../../shared/clock.ts'
+import { systemClock, type SteadyClock } from '../../shared/clock.ts'
 import { Deadlines } from '../wire/deadlines.ts'
 import { SpareBuffer } from '../wire/client-writer.ts'
 import { createNames, type Resolve } from './names.ts'
@@ -10,7 +10,7 @@ const READ_BUFFER_BYTES = 128 * 1024
 export type UpstreamRuntime = ReturnType<typeof createUpstreamRuntime>
 
 export function createUpstreamRuntime(world: {
-  readonly clock?: Clock
+  readonly clock?: SteadyClock
   readonly resolve?: Resolve
   readonly sweepMs?: number
 }) {

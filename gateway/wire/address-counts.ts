@@ -1,6 +1,6 @@
 /** Open connections per client address, counted together over all protocols of a worker. */
 import { countedAs, countedWidelyAs } from '../../shared/client-address.ts'
-import { systemClock, type Clock } from '../../shared/clock.ts'
+import { systemClock, type SteadyClock } from '../../shared/clock.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import { shareOf } from './share.ts'
 import { SiteUse, type Idling } from './site-use.ts'
@@ -30,7 +30,7 @@ interface AddressCountOptions {
   readonly connectionsMax: number
   /** Addresses that the limit does not hold for: balancers in front. */
   readonly isExempt?: ((address: string) => boolean) | undefined
-  readonly clock?: Clock
+  readonly clock?: SteadyClock
   readonly indebtedMax?: number
   /** Of which a site has its share. */
   readonly connectionsMaxOfAll?: number
@@ -72,7 +72,7 @@ export function createAddressCounts(options: AddressCountOptions) {
     if (site.addresses > 0) return
     const key = countedWidelyAs(address)
     sites.delete(key)
-    const nowMs = clock.nowMs()
+    const nowMs = clock.steadyMs()
     // In the order of their leaving, which is nearly that in which they have nothing left to owe.
     for (const [earlier, its] of indebted) {
       if (its.owes(nowMs)) break

@@ -1,11 +1,11 @@
 /** Answers that we write ourselves, as text of one write. */
 import { STATUS_CODES } from 'node:http'
-import type { Clock } from '../../shared/clock.ts'
+import type { WallClock } from '../../shared/clock.ts'
 import type { OwnAnswer } from './exchange.ts'
 import type { Refusal } from './refusals.ts'
 
 /** `Date: …` with CRLF, made once a second. */
-export function createDateLine(clock: Clock): () => string {
+export function createDateLine(clock: WallClock): () => string {
   let second = -1
   let line = ''
   return () => {

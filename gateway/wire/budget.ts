@@ -42,7 +42,7 @@ export class Spending {
 
   leftAt(nowMs: number): number {
     const { burst, perSecond } = this.#budget
-    // A clock that is set back begins anew: nobody waits until it is there again.
+    // Who asks by the last sweep is behind who asked the clock: that earns nothing, and owes nothing.
     this.#countedMs = Math.min(this.#countedMs, nowMs)
     const earned = ((nowMs - this.#countedMs) / 1000) * perSecond
     return Math.min(burst, this.#left + earned)

@@ -1,8 +1,9 @@
 /**
  * All time-outs of one wire through one coarse sweep: to set a deadline is to write a number, so
- * no request pays for a timer. Late by at most the interval.
+ * no request pays for a timer. Late by at most the interval. A wall clock has no part in it: set
+ * forward it would end everybody, and set back nobody who has vanished.
  */
-import type { Clock } from '../../shared/clock.ts'
+import type { SteadyClock } from '../../shared/clock.ts'
 
 export interface Deadlined {
   /** Infinity while nothing is awaited. */
@@ -12,25 +13,25 @@ export interface Deadlined {
 
 export class Deadlines {
   /**
-   * The time as of the last sweep: near enough to set a deadline by, and free, where asking the
-   * clock several times a request is not.
+   * The steady clock as of the last sweep: near enough to set a deadline by, and free, where asking
+   * it several times a request is not.
    */
   nowMs: number
-  readonly #clock: Clock
+  readonly #clock: SteadyClock
   readonly #intervalMs: number
   readonly #items = new Set<Deadlined>()
   #timer: NodeJS.Timeout | null = null
 
-  constructor(clock: Clock, intervalMs = 250) {
+  constructor(clock: SteadyClock, intervalMs = 250) {
     this.#clock = clock
     this.#intervalMs = intervalMs
-    this.nowMs = clock.nowMs()
+    this.nowMs = clock.steadyMs()
   }
 
   add(item: Deadlined): void {
     this.#items.add(item)
     if (this.#timer !== null) return
-    this.nowMs = this.#clock.nowMs()
+    this.nowMs = this.#clock.steadyMs()
     this.#timer = setInterval(() => this.sweep(), this.#intervalMs).unref()
   }
 
@@ -40,7 +41,7 @@ export class Deadlines {
   }
 
   sweep(): void {
-    const nowMs = this.#clock.nowMs()
+    const nowMs = this.#clock.steadyMs()
     this.nowMs = nowMs
     for (const item of this.#items) if (item.deadlineMs <= nowMs) item.onDeadline(nowMs)
   }

@@ -63,7 +63,12 @@ export interface Exchange {
   /** Address of the peer socket, IPv4-mapped addresses already written as IPv4. */
   readonly peerAddress: string
   readonly isSecure: boolean
+  /** A balancer of the operator's says that it is its own: what is forwarded on it is not believed. */
+  readonly namesNobody: boolean
+  /** When its head had come: by the wall clock, as times in tokens are, */
   readonly startedMs: number
+  /** and by one that nobody sets, with decimals: for durations only. */
+  readonly beganMs: number
   /** It takes as much as so many requests more: its site begins as many fewer in this turn. */
   charge(requests: number): void
   /** Answers by ourselves; drains or closes the request body, keeps the connection if it can. */

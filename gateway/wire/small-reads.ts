@@ -4,7 +4,7 @@
  * have what their site may spend, and are slowed down beyond it.
  */
 import { LIMITS } from '../../shared/limits.ts'
-import type { Clock } from '../../shared/clock.ts'
+import type { SteadyClock } from '../../shared/clock.ts'
 import type { EdgeLimits } from '../../shared/edge-limits.ts'
 import type { ReadCounts } from './exchange.ts'
 import type { SiteUse } from './site-use.ts'
@@ -22,7 +22,7 @@ interface SmallReadsOptions {
   /** Undefined for whoever is many people. */
   readonly siteOf: (address: string) => SiteUse | undefined
   readonly limits: EdgeLimits
-  readonly clock: Clock
+  readonly clock: SteadyClock
   readonly onAbuse: (address: string) => void
 }
 

@@ -5,7 +5,7 @@
  * the site earns; who owes nothing is read again. Newcomers stand behind them. So one round takes as long
  * as a few of each who waits, and nobody's debt keeps anybody else from having a turn.
  */
-import type { Clock } from '../../shared/clock.ts'
+import type { SteadyClock } from '../../shared/clock.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import { Spending, type Budget } from './budget.ts'
 
@@ -13,19 +13,19 @@ import { Spending, type Budget } from './budget.ts'
 const WAIT_MS = 10
 
 export class Throttle extends Spending {
-  readonly #clock: Clock
+  readonly #clock: SteadyClock
   /** In the order of their turns. */
   readonly #waiting = new Set<ThrottledSender>()
   #isDue = false
 
-  constructor(budget: Budget, clock: Clock) {
-    super(budget, clock.nowMs())
+  constructor(budget: Budget, clock: SteadyClock) {
+    super(budget, clock.steadyMs())
     this.#clock = clock
   }
 
   /** For one more, which has come. False: its sender waits, and owes it. */
   take(sender: ThrottledSender): boolean {
-    if (this.#waiting.size === 0 && this.spend(this.#clock.nowMs())) return true
+    if (this.#waiting.size === 0 && this.spend(this.#clock.steadyMs())) return true
     this.#waiting.add(sender)
     this.#nextSoon()
     return false
@@ -38,7 +38,7 @@ export class Throttle extends Spending {
   #nextSoon(): void {
     if (this.#isDue) return
     this.#isDue = true
-    if (this.isSpent(this.#clock.nowMs())) setTimeout(this.#next, WAIT_MS).unref()
+    if (this.isSpent(this.#clock.steadyMs())) setTimeout(this.#next, WAIT_MS).unref()
     else setImmediate(this.#next)
   }
 
@@ -47,7 +47,7 @@ export class Throttle extends Spending {
     this.#isDue = false
     for (const sender of this.#waiting) {
       const few = Math.min(sender.owed, LIMITS.throttledInRotation)
-      if (!this.spend(this.#clock.nowMs(), few)) break
+      if (!this.spend(this.#clock.steadyMs(), few)) break
       this.#waiting.delete(sender)
       sender.owed -= few
       if (sender.owed === 0) {

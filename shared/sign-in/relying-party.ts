@@ -4,6 +4,7 @@
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import * as oidc from 'openid-client'
+import type { SteadyClock } from '../clock.ts'
 import type { Flow } from './flow.ts'
 import { SESSION_ENDED, type SessionEnding } from './session-ended.ts'
 
@@ -58,7 +59,7 @@ export function isRealmAway(failure: unknown): boolean {
 
 export type RelyingParty = ReturnType<typeof createRelyingParty>
 
-export function createRelyingParty(world: { fetch: oidc.CustomFetch; nowMs: () => number }) {
+export function createRelyingParty(world: { fetch: oidc.CustomFetch; clock: SteadyClock }) {
   type Found = { config: Promise<oidc.Configuration>; atMs: number }
   /** Weak, so that a client that is no longer served is forgotten with its snapshot. */
   const found = new WeakMap<RelyingPartyClient, Found>()
@@ -73,7 +74,8 @@ export function createRelyingParty(world: { fetch: oidc.CustomFetch; nowMs: () =
 
   function discover(client: RelyingPartyClient): Promise<oidc.Configuration> {
     const known = found.get(client)
-    if (known !== undefined && world.nowMs() - known.atMs < DISCOVERY_KEPT_MS) return known.config
+    if (known !== undefined && world.clock.steadyMs() - known.atMs < DISCOVERY_KEPT_MS)
+      return known.config
     const config = oidc.discovery(
       new URL(client.issuer),
       client.id,
@@ -86,9 +88,12 @@ export function createRelyingParty(world: { fetch: oidc.CustomFetch; nowMs: () =
         [oidc.customFetch]: traced,
       },
     )
-    found.set(client, { config, atMs: world.nowMs() })
+    found.set(client, { config, atMs: world.clock.steadyMs() })
     config.catch(() =>
-      found.set(client, { config, atMs: world.nowMs() - DISCOVERY_KEPT_MS + FAILURE_KEPT_MS }),
+      found.set(client, {
+        config,
+        atMs: world.clock.steadyMs() - DISCOVERY_KEPT_MS + FAILURE_KEPT_MS,
+      }),
     )
     return config
   }

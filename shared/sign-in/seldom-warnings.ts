@@ -2,13 +2,13 @@
  * A realm that is away fails every sign-in there is, and whoever asks again and again writes as many
  * lines: of a tenant one a minute is enough, which counts those that there were since the last.
  */
-import { MINUTE_MS, type Clock } from '../clock.ts'
+import { MINUTE_MS, type SteadyClock } from '../clock.ts'
 
 interface Warnings {
   warn(fields: object, text: string): void
 }
 
-export function seldomWarnings(log: Warnings, clock: Clock): Warnings {
+export function seldomWarnings(log: Warnings, clock: SteadyClock): Warnings {
   /** By text and tenant, of which nobody can make up any. */
   const told = new Map<string, { readonly atMs: number; repeated: number }>()
 
@@ -19,11 +19,11 @@ export function seldomWarnings(log: Warnings, clock: Clock): Warnings {
 
   return {
     warn(fields, text) {
-      const nowMs = clock.nowMs()
+      const nowMs = clock.steadyMs()
       const { tenant_id: tenantId = '' } = fields as { readonly tenant_id?: string }
       const key = `${tenantId} ${text}`
       const last = told.get(key)
-      if (last !== undefined && Math.abs(nowMs - last.atMs) < MINUTE_MS) {
+      if (last !== undefined && nowMs - last.atMs < MINUTE_MS) {
         last.repeated++
         return
       }

@@ -243,6 +243,6 @@ t.test('it ends with its time, its secret and its machine', async (t) => {
   const now = world.nowSeconds()
   const old = bearer(token({ iat: now - 598, exp: now + 2 }))
   await runTable(t, world.targets, hooks('in its last seconds', named, old))
-  await world.pass(2)
+  world.setClocks(2)
   await runTable(t, world.targets, hooks('its end', refused('machine_token_expired'), old))
 })

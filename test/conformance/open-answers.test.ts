@@ -56,7 +56,7 @@ async function allEnd(t: Test, opened: readonly Open[]): Promise<void> {
 const ENDINGS: Readonly<Record<string, (world: World) => unknown>> = {
   'the session is revoked': (world) => world.change({}, { sids: { 'sid-1': world.nowSeconds() } }),
   'everybody is revoked': (world) => world.change({}, { all: world.nowSeconds() }),
-  'the session has expired': (world) => world.pass(SHORT_SECONDS),
+  'the session has expired': (world) => world.setClocks(SHORT_SECONDS),
   'the tenant is suspended': (world) => world.change({ status: 'suspended' }),
   'the path is sealed': (world) => world.change({ sealed: ['/open'] }),
 }
@@ -77,7 +77,7 @@ for (const [name, end] of Object.entries(ENDINGS))
 t.test('an event stream that nobody looks at is idle, a download and a wait are not', async (t) => {
   const world = await startWorld(t, { state: { idle_seconds: SHORT_SECONDS } })
   const opened = await openEverywhere(t, world, world.session({ issuedAgoSeconds: 5 }))
-  await world.pass(SHORT_SECONDS + 1)
+  world.setClocks(SHORT_SECONDS + 1)
   const streams = opened.filter(({ path }) => path === '/open/stream')
   const others = opened.filter(({ path }) => path !== '/open/stream')
   await allEnd(t, streams)

@@ -249,7 +249,7 @@ t.test('keys that come and go while it runs', async (t) => {
     ]),
   )
   await world.publish([NEXT, third])
-  await world.pass(601)
+  world.setClocks(601)
   await world.polled()
   const recent = (key: typeof third) => world.session({ key, sid: key.kid })
   await runTable(

@@ -131,11 +131,11 @@ t.test('what happened before', async (t) => {
     ),
   ])
   await world.publish([CURRENT, NEXT, LATE])
-  await world.pass(11)
+  world.setClocks(11)
   await runTable(t, world.targets, step('key-rollover-race', 'a key just published', lateToken))
-  await world.pass(-5)
+  world.setClocks(-5)
   await runTable(t, world.targets, step('clock-back', 'by five seconds', lateToken))
-  await world.pass(-3600)
+  world.setClocks(-3600)
   await runTable(t, world.targets, [
     ...step(
       'clock-back',

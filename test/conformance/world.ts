@@ -3,6 +3,7 @@
  * in front of an application, and by the middleware inside it, on every framework.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
+import { systemClock } from '../../shared/clock.ts'
 import type { AddressInfo } from 'node:net'
 import { createEnforcement } from '../../control-plane/downloads/sdk-node/enforce/enforcement.ts'
 import { createService } from '../../control-plane/downloads/sdk-node/service.ts'
@@ -91,7 +92,9 @@ export async function startWorld(t: T, options: WorldOptions = {}) {
     client_secret: CLIENT_SECRET,
     keys: service.keys.map(jwkOf),
   }
-  const settings = { trustedProxies, nowMs }
+  let waitedMs = 0
+  const steadyMs = () => systemClock.steadyMs() + waitedMs
+  const settings = { trustedProxies, nowMs, steadyMs }
   const [gateway, connector] = await Promise.all([
     startGateway(t, contract, settings),
     startConnector(t, contract, settings),
@@ -130,9 +133,14 @@ export async function startWorld(t: T, options: WorldOptions = {}) {
       service.revoke(revokedToo)
       await service.acknowledged(instances)
     },
-    /** Time passes for everybody, the service included. Whoever comes then comes after every time-out of before. */
+    /** The clocks of all are set, the service's included. */
+    setClocks(seconds: number) {
+      clockMs += seconds * 1000
+    },
+    /** Time passes for everybody. Whoever comes then comes after every time-out of before. */
     async pass(seconds: number) {
       clockMs += seconds * 1000
+      waitedMs += seconds * 1000
       await sleep(SWEEP_MS + 1) // or time-outs would begin at the time before
     },
     async publish(keys: readonly SigningKey[]) {

@@ -10,6 +10,7 @@ import { createMetrics as ofControlPlane } from '../../control-plane/metrics.ts'
 import { createMetrics as ofGateway } from '../../gateway/telemetry/metrics.ts'
 import { createWorkerCounter, OUTCOMES } from '../../gateway/telemetry/worker-counts.ts'
 import { startServices } from '../support/control-plane.ts'
+import { clockOf } from '../support/clocks.ts'
 import { missingIn, toldIn, type Told } from '../support/prometheus.ts'
 
 const FOLDER = fileURLToPath(new URL('../../deploy/monitoring', import.meta.url))
@@ -39,7 +40,7 @@ const GAUGES = {
 
 /** All that a gateway tells of itself that has had every kind of request. */
 async function toldByGateway(): Promise<string> {
-  const metrics = ofGateway({ id: 'g', version: '1', nowMs: () => 0 })
+  const metrics = ofGateway({ id: 'g', version: '1', clock: clockOf(() => 0) })
   const counter = createWorkerCounter(() => ({
     ...{ verifyHits: 1, verifyMisses: 1, linesDropped: 1 },
     ...{ hopsOpened: 1, hopsFailed: 1, hopsServed: 1 },

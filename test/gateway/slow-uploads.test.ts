@@ -8,6 +8,7 @@ import { Deadlines } from '../../gateway/wire/deadlines.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import { HOST, startSecureWire } from '../support/secure-wire.ts'
 import { RawClient, startRawOrigin, startWire } from '../support/wire.ts'
+import { clockOf } from '../support/clocks.ts'
 
 const IDLE_MS = 60_000
 const LEAST_BYTES = (LIMITS.progressBytesPerSecondMin * IDLE_MS) / 1000
@@ -43,7 +44,7 @@ async function startTrickled(t: Test, answerFirst: string) {
     })
   })
   let nowMs = 1_800_000_000_000
-  const clock = { nowMs: () => nowMs }
+  const clock = clockOf(() => nowMs)
   const pass = (ms: number) => void (nowMs += ms)
   return { origin, clock, pass, received: () => received }
 }

@@ -11,6 +11,7 @@ import { LIMITS } from '../../shared/limits.ts'
 import { END_HEADERS, fields, frame, FrameClient, TYPE } from '../support/http2-frames.ts'
 import { HOST, startSecureWire } from '../support/secure-wire.ts'
 import { startWire } from '../support/wire.ts'
+import { clockOf } from '../support/clocks.ts'
 
 const IDLE_MS = 60_000
 const timeouts = { headMs: IDLE_MS, idleMs: IDLE_MS, keepAliveMs: IDLE_MS }
@@ -30,7 +31,7 @@ interface Upload {
 
 function startClock() {
   let nowMs = 1_800_000_000_000
-  return { clock: { nowMs: () => nowMs }, pass: (ms: number) => void (nowMs += ms) }
+  return { clock: clockOf(() => nowMs), pass: (ms: number) => void (nowMs += ms) }
 }
 
 const HEAD = 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9000\r\n\r\n'

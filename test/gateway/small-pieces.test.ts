@@ -10,7 +10,7 @@ const LINE = `${'x'.repeat(39)}\n`
 const LIMITED = { burst: 3000, perSecond: 10_000 }
 
 t.test('10,000 chunks of 40 bytes, four TLS records each, arrive whole', async (t) => {
-  const clock = { ms: 0, nowMs: () => clock.ms }
+  const clock = { ms: 0, nowMs: () => clock.ms, steadyMs: () => clock.ms }
   const origin = await startOrigin(t)
   const limits = { smallReads: LIMITED }
   const wire = await startSecureWire(t, origin.url, { clock, limits, sweepMs: 2 ** 30 })
@@ -37,7 +37,7 @@ t.test('10,000 chunks of 40 bytes, four TLS records each, arrive whole', async (
 })
 
 t.test('10,000 DATA frames of 40 bytes arrive whole', async (t) => {
-  const clock = { ms: 0, nowMs: () => clock.ms }
+  const clock = { ms: 0, nowMs: () => clock.ms, steadyMs: () => clock.ms }
   const origin = await startOrigin(t)
   const limits = { http2SmallDataFrames: { burst: 2500, perSecond: 200 } }
   const wire = await startSecureWire(t, origin.url, { clock, limits, sweepMs: 2 ** 30 })

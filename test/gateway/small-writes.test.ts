@@ -8,6 +8,7 @@ import { Tunnel } from '../../gateway/upgrade/tunnel.ts'
 import { Deadlines } from '../../gateway/wire/deadlines.ts'
 import { gatherInTurn } from '../../gateway/wire/write-turns.ts'
 import { systemClock } from '../../shared/clock.ts'
+import { clockOf } from '../support/clocks.ts'
 
 /** Counts as a socket does: what waits together is one write. */
 function countedSocket(t: Test) {
@@ -33,7 +34,7 @@ const BYTES = 'abcdefghij'.repeat(100)
 t.test('an application behind a WebSocket', async (t) => {
   const deadlines = new Deadlines(systemClock)
   t.teardown(() => deadlines.close())
-  const tunnel = new Tunnel({ deadlines, nowMs: () => 0, idleMs: 5000 })
+  const tunnel = new Tunnel({ deadlines, clock: clockOf(() => 0), idleMs: 5000 })
   t.teardown(() => void tunnel.destroy())
   const { socket, seen } = countedSocket(t)
   const reads = {

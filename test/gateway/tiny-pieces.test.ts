@@ -19,6 +19,7 @@ import {
 import { HOST, startSecureWire } from '../support/secure-wire.ts'
 import type { SecureWireOptions } from '../support/secure-wire.ts'
 import { startOrigin, startRawOrigin, startWire } from '../support/wire.ts'
+import { clockOf } from '../support/clocks.ts'
 
 setFlagsFromString('--expose-gc')
 const collectGarbage = runInNewContext('gc') as () => void
@@ -56,7 +57,7 @@ async function startHttp2(t: Test, options: SecureWireOptions) {
   const origin = await startOrigin(t)
   const limits = { http2SmallDataFrames: UNLIMITED, ...options.limits }
   const wire = await startSecureWire(t, origin.url, {
-    clock: { nowMs: () => 1_800_000_000_000 },
+    clock: clockOf(() => 1_800_000_000_000),
     sweepMs: 2 ** 30,
     timeouts: PATIENT,
     ...options,

@@ -2,13 +2,17 @@
 import t from 'tap'
 import { createRateLimits } from '../../shared/rate-limits.ts'
 import { LIMITS } from '../../shared/limits.ts'
+import { clockOf } from '../support/clocks.ts'
 
 const slow = { burst: 2, perSecond: 0.01 }
 const fast = { burst: 2, perSecond: 10 }
 
 function start(bucketsMax: number) {
   let nowMs = 0
-  const rates = createRateLimits({ nowMs: () => nowMs }, bucketsMax)
+  const rates = createRateLimits(
+    clockOf(() => nowMs),
+    bucketsMax,
+  )
   return { rates, advance: (ms: number) => void (nowMs += ms) }
 }
 

@@ -7,6 +7,7 @@ import { schema } from '../../control-plane/store/schema.ts'
 import { createTestLog } from './fleet.ts'
 import { startServices, type MovableClock, type ServicesOptions } from './control-plane.ts'
 import { listening } from './wire.ts'
+import { clockOf } from './clocks.ts'
 
 interface Teardown {
   teardown(close: () => unknown): void
@@ -20,7 +21,7 @@ export const addressesHere = { find: async () => ['127.0.0.1'] }
 /** Time passes by itself, and faster when it is told to. */
 export function hurriedClock(): MovableClock {
   let aheadMs = 0
-  return { nowMs: () => Date.now() + aheadMs, advance: (ms) => void (aheadMs += ms) }
+  return { ...clockOf(() => Date.now() + aheadMs), advance: (ms) => void (aheadMs += ms) }
 }
 
 interface OrderingOptions extends ServicesOptions {

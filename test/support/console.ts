@@ -62,7 +62,7 @@ export async function startConsole(...args: Parameters<typeof startServices>) {
   for (const tenantId of ['acme', 'other']) await tenants.create(tenantNamed(tenantId), ACTOR)
   const pages = createConsolePages(services)
   const app = createApp(services, { operatorKey: createLiveKey(OPERATOR_KEY), pages })
-  const relyingParty = createRelyingParty({ fetch: nobody, nowMs: () => clock.nowMs() })
+  const relyingParty = createRelyingParty({ fetch: nobody, clock })
   const routes = consoleRoutes({
     ...services,
     ...pages,

@@ -24,6 +24,7 @@ import type { ReceiverWorld } from '../../control-plane/webhooks/receiver-client
 import { existsDatabase, newDatabase, openDatabase } from './databases.ts'
 import { afterRoom } from './room.ts'
 import { createLiveKey } from '../../control-plane/keys/live-key.ts'
+import { clockOf } from './clocks.ts'
 
 interface Teardown {
   teardown(work: () => unknown): void
@@ -38,7 +39,7 @@ export interface MovableClock extends Clock {
 
 export function movableClock(startMs = Date.parse('2026-01-01T00:00:00.500Z')): MovableClock {
   let nowMs = startMs
-  return { nowMs: () => nowMs, advance: (ms) => void (nowMs += ms) }
+  return { ...clockOf(() => nowMs), advance: (ms) => void (nowMs += ms) }
 }
 
 export function temporaryFolder(t: Teardown): string {

@@ -40,12 +40,15 @@ export async function startEdge(
   timeouts: { idle?: number; connect?: number; first_byte?: number } = {},
   {
     nowMs = systemClock.nowMs,
+    steadyMs: ownSteadyMs = nowMs,
     door,
     ...settings
   }: {
     trustedProxies?: readonly string[]
     accessLogSample?: number
     nowMs?: () => number
+    /** Without it both clocks are one. */
+    steadyMs?: () => number
     door?: Parameters<typeof createGateway>[0]['door']
   } = {},
 ) {
@@ -53,7 +56,11 @@ export async function startEdge(
   const { log, lines: logged } = createTestLog()
   const lines: Record<string, unknown>[] = []
   let aheadMs = 0
-  const clock = { nowMs: () => nowMs() + aheadMs }
+  let wrongByMs = 0
+  const clock = {
+    nowMs: () => nowMs() + aheadMs + wrongByMs,
+    steadyMs: () => ownSteadyMs() + aheadMs,
+  }
   const reports: Report[] = []
   const wanted: string[] = []
   const gateway = createGateway({
@@ -164,6 +171,10 @@ export async function startEdge(
     /** Time passes, as far as the gateway can tell. */
     pass(seconds: number) {
       aheadMs += seconds * 1000
+    },
+    /** Somebody sets the clock on the wall. */
+    setClock(seconds: number) {
+      wrongByMs += seconds * 1000
     },
   }
 }

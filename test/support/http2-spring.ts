@@ -4,6 +4,7 @@ import type { Test } from 'tap'
 import { frame, FrameClient, TYPE, uint32 } from './http2-frames.ts'
 import { startSecureWire, type SecureWire, type SecureWireOptions } from './secure-wire.ts'
 import { startRawOrigin } from './wire.ts'
+import { clockOf } from './clocks.ts'
 
 export const IDLE_MS = 60_000
 const GIANT_BYTES = 64 * (1 << 20)
@@ -46,7 +47,7 @@ async function startSpring(t: Test) {
 export async function startSpringWire(t: Test, options: SecureWireOptions = {}) {
   const origin = await startSpring(t)
   let nowMs = 1_800_000_000_000
-  const clock = { nowMs: () => nowMs }
+  const clock = clockOf(() => nowMs)
   const timeouts = { headMs: IDLE_MS, idleMs: IDLE_MS, keepAliveMs: IDLE_MS }
   const wire = await startSecureWire(t, origin.url, {
     clock,

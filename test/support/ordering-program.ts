@@ -11,6 +11,7 @@ import { openStore } from '../../control-plane/store/store.ts'
 import { createCertificates } from '../../control-plane/tenants/certificates.ts'
 import { MINUTE_MS, systemClock } from '../../shared/clock.ts'
 import { addressesHere } from './acme.ts'
+import { clockOf } from './clocks.ts'
 
 const ASKING_MS = 50
 
@@ -19,7 +20,7 @@ const [database = '', directory = '', httpPort = '', aheadMinutes = '', ca = '']
 const { engine, clock: own } = database.startsWith('postgres:')
   ? await openServer(database)
   : { engine: openSqlite(database), clock: systemClock }
-const clock = { nowMs: () => own.nowMs() + Number(aheadMinutes) * MINUTE_MS }
+const clock = clockOf(() => own.nowMs() + Number(aheadMinutes) * MINUTE_MS)
 const store = await openStore(engine, clock)
 const vault = createVault(Buffer.alloc(32, 1))
 const leases = createLeases({ store, clock })

@@ -18,6 +18,8 @@ export interface SecureEdgeOptions {
   readonly change?: Partial<TenantSnapshot>
   /** Whose PROXY headers are believed; without them none is read. */
   readonly balancers?: readonly string[]
+  /** The gateway believes what these forward. */
+  readonly trustedProxies?: readonly string[]
 }
 
 /** `together`: in one packet with the first bytes of the handshake. */
@@ -59,10 +61,10 @@ export async function startBalancer(t: Teardown, port: number, { header, how }: 
 export async function startSecureEdge(
   t: Teardown,
   origin: string,
-  { change = {}, balancers }: SecureEdgeOptions = {},
+  { change = {}, balancers, trustedProxies = [] }: SecureEdgeOptions = {},
 ) {
   const certificates = [commonCertificate(HOST)]
-  const edge = await startEdge(t, origin, { certificates, ...change })
+  const edge = await startEdge(t, origin, { certificates, ...change }, {}, { trustedProxies })
   const listeners = createListeners({
     settings: {
       proxyProtocol: balancers !== undefined,
@@ -80,6 +82,7 @@ export async function startSecureEdge(
     clock: systemClock,
   })
   const port = await listening(listeners.secure)
+  const plainPort = await listening(listeners.plain)
   t.teardown(() => listeners.stop())
 
   /** Behind a balancer that writes this header before what it carries. */
@@ -100,6 +103,7 @@ export async function startSecureEdge(
   return {
     ...edge,
     tlsPort: port,
+    plainPort,
     tls,
     async http2(header?: ProxiedBy): Promise<ClientHttp2Session> {
       const socket = await tls('h2', header)

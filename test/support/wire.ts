@@ -4,6 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { connect, createServer as createTcpServer } from 'node:net'
 import type { AddressInfo, Server, Socket } from 'node:net'
 import type { Test } from 'tap'
+import type { Deadlines } from '../../gateway/wire/deadlines.ts'
 import type { Exchange, ForwardPlan } from '../../gateway/wire/exchange.ts'
 import { createHttp1Server } from '../../gateway/http1/server.ts'
 import type { ExchangeOutcome } from '../../gateway/wire/protocol.ts'
@@ -13,6 +14,7 @@ import { createUpstreamRuntime } from '../../gateway/upstream/runtime.ts'
 import { createUpstream } from '../../gateway/upstream/upstream.ts'
 import type { Upstream } from '../../gateway/wire/upstream-call.ts'
 import type { UpstreamOptions } from '../../gateway/upstream/upstream.ts'
+import type { Clock } from '../../shared/clock.ts'
 import { rawListener } from './raw-listener.ts'
 
 type T = Pick<Test, 'teardown'>
@@ -104,17 +106,21 @@ export interface Wire {
   readonly upstream: Upstream
   readonly outcomes: ExchangeOutcome[]
   readonly plan: (exchange: Exchange) => ForwardPlan
+  readonly deadlines: Deadlines
 }
 
 export interface WireOptions extends Partial<Http1ServerOptions> {
   readonly decide?: (exchange: Exchange, wire: Wire) => void
   readonly upstreamOptions?: Partial<UpstreamOptions>
   readonly sweepMs?: number
+  /** For the way to the origin as well. */
+  readonly everyClock?: Clock
 }
 
 /** A gateway that forwards everything, or as `decide` says. */
 export async function startWire(t: T, origin: string, options: WireOptions = {}): Promise<Wire> {
-  const runtime = createUpstreamRuntime({ sweepMs: options.sweepMs ?? 20 })
+  const { everyClock: clock, sweepMs = 20 } = options
+  const runtime = createUpstreamRuntime({ sweepMs, ...(clock && { clock }) })
   const upstream = createUpstream({
     origin,
     timeouts: { connectMs: 60_000, firstByteMs: 60_000, idleMs: 60_000 },
@@ -127,6 +133,7 @@ export async function startWire(t: T, origin: string, options: WireOptions = {})
     timeouts: { headMs: 60_000, idleMs: 60_000, keepAliveMs: 60_000 },
     onExchangeEnd: (_exchange, outcome) => outcomes.push(outcome),
     deadlines: runtime.deadlines,
+    ...(clock && { clock }),
     ...options,
     handle: (exchange) => decide(exchange, wire),
   })
@@ -139,7 +146,8 @@ export async function startWire(t: T, origin: string, options: WireOptions = {})
     isPrivate: false,
     privateCookieLine: '',
   })
-  const wire: Wire = { port, server, upstream, outcomes, plan }
+  const { deadlines } = runtime
+  const wire: Wire = { port, server, upstream, outcomes, plan, deadlines }
   t.teardown(async () => {
     listener.close()
     server.close()

@@ -170,6 +170,31 @@ const isHere = (file: string) => !file.startsWith('control-plane/downloads/')
 /** `/ +$/`, which begins anew at each of a thousand spaces: the square of them, wherever they stand. */
 const FROM_EACH = /[(=,?:\s]\/(?:\[(?:\\.|[^\]\\\n])+\]|\\.|[^\\/[(^\n])[+*]\$\/[a-z]*/g
 
+/** They compare with times of tokens, files and other machines, or say what time it is. */
+const ASK_THE_WALL_CLOCK = [
+  'gateway/fleet/figures-outbox.ts',
+  'gateway/fleet/replica.ts',
+  'gateway/fleet/told-time.ts',
+  'gateway/http1/client-connection.ts',
+  'gateway/http2/http2-connection.ts',
+  'gateway/process/fleet-clock.ts',
+  'gateway/session/open-streams.ts',
+  'gateway/telemetry/refusal-sample.ts',
+  'gateway/telemetry/trace-export.ts',
+  'gateway/telemetry/worker-telemetry.ts',
+  'gateway/tenants/registry.ts',
+  'gateway/tls/ticket-keys.ts',
+  'gateway/wire/answer.ts',
+]
+
+t.test('nothing else at the edge goes by a clock that somebody may set', async (t) => {
+  const asks = /\bclock\.nowMs\(\)|\bDate\.now\b|\b(?:nowSeconds|secondsOf)\(clock\)/
+  t.same(
+    under('gateway/').filter((file) => asks.test(read(file))),
+    ASK_THE_WALL_CLOCK,
+  )
+})
+
 t.test('the end of a text is looked for from its end', async (t) => {
   t.same(' .replace(/ +$/)'.match(FROM_EACH)?.length, 1, 'which is what is looked for')
   const found = sources

@@ -21,12 +21,12 @@ interface BeforeLiveWorld {
   /** Whether this statement opens, by the tenant's keys. */
   readonly opens: (statement: string) => boolean | Promise<boolean>
   readonly fetch: typeof fetch
-  readonly nowMs: () => number
+  readonly steadyMs: () => number
   readonly onWarning: (message: string) => void
 }
 
 export function createBeforeLive(world: BeforeLiveWorld) {
-  const { url, tenantId, nowMs, onWarning } = world
+  const { url, tenantId, steadyMs, onWarning } = world
   const closing = new AbortController()
   let isOpen = false
   let isSilent = false
@@ -35,7 +35,7 @@ export function createBeforeLive(world: BeforeLiveWorld) {
 
   /** Nobody is asked again within the time that an answer, or silence, is gone by. */
   async function ask(): Promise<boolean> {
-    askedAtMs = nowMs()
+    askedAtMs = steadyMs()
     const wasOpen = isOpen
     isOpen = false // whatever goes wrong below
     try {
@@ -70,8 +70,8 @@ export function createBeforeLive(world: BeforeLiveWorld) {
   return {
     /** At once where the answer of the last seconds is still good. Never rejects. */
     isOpen() {
-      // a clock that was set back must not keep the answer of yesterday
-      if (pending === undefined && Math.abs(nowMs() - askedAtMs) < LIMITS.protectionKnownMs)
+      // one that was handed in and is set back must not keep the answer of yesterday
+      if (pending === undefined && Math.abs(steadyMs() - askedAtMs) < LIMITS.protectionKnownMs)
         return isOpen
       pending ??= ask().finally(() => (pending = undefined))
       return pending

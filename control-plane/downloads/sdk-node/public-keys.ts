@@ -19,7 +19,7 @@ interface PublicKeysWorld {
   /** With one or several PEM public keys. */
   readonly file: string | undefined
   readonly fetch: typeof fetch
-  readonly nowMs: () => number
+  readonly steadyMs: () => number
   readonly onWarning: (message: string) => void
 }
 
@@ -29,7 +29,7 @@ const TIMEOUT_MS = 5000
 const ANSWER_BYTES_MAX = 64 * 1024
 
 export function createPublicKeys(world: PublicKeysWorld) {
-  const { url, file, nowMs, onWarning } = world
+  const { url, file, steadyMs, onWarning } = world
   const closing = new AbortController()
   let keys: Keys | undefined
   let fromFile: Keys = new Map()
@@ -38,13 +38,13 @@ export function createPublicKeys(world: PublicKeysWorld) {
   let lookedAtMs = -Infinity
   let pending: Promise<Keys> | undefined
 
-  /** A clock that was set back must not keep the keys of yesterday. */
-  const isOver = (sinceMs: number, gapMs: number) => Math.abs(nowMs() - sinceMs) >= gapMs
+  /** One that was handed in and is set back must not keep the keys of yesterday. */
+  const isOver = (sinceMs: number, gapMs: number) => Math.abs(steadyMs() - sinceMs) >= gapMs
 
   /** One look for all who ask at the same time. */
   function look(isKeyMissing: boolean): Promise<Keys> {
     pending ??= lookAtAll(isKeyMissing).finally(() => {
-      renewedAtMs = nowMs()
+      renewedAtMs = steadyMs()
       pending = undefined
     })
     return pending
@@ -55,7 +55,7 @@ export function createPublicKeys(world: PublicKeysWorld) {
     if (file !== undefined) fromFile = await attempt(() => readKeyFile(file), fromFile, faults)
     // a file that has all that is asked for needs no network
     const isUrlNeeded = isKeyMissing || fromFile.size === 0 || fromUrl.size > 0
-    if (isUrlNeeded) lookedAtMs = nowMs()
+    if (isUrlNeeded) lookedAtMs = steadyMs()
     if (url !== undefined && isUrlNeeded && file !== undefined && !isSafeOnTheWay(url))
       faults.push(
         `new keys from ${url} are ignored because they do not come over https; update ${file} instead`,

@@ -24,6 +24,7 @@ export interface VerifyClaimsOptions {
   /** Is told what goes wrong behind the scenes. Default: a warning of the process. */
   readonly onWarning?: (message: string) => void
   readonly fetch?: typeof globalThis.fetch
+  /** What time it is, and how long things take: both go by it. */
   readonly nowMs?: () => number
 }
 
@@ -53,6 +54,7 @@ export interface EnforceOptions {
   /** Is told what goes wrong behind the scenes. Default: a warning of the process. */
   readonly onWarning?: (message: string) => void
   readonly fetch?: typeof globalThis.fetch
+  /** What time it is, and how long things take: both go by it. */
   readonly nowMs?: () => number
 }
 

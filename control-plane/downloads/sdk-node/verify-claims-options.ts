@@ -1,4 +1,5 @@
 /** What `verifyClaims()` is told, each option checked where it is given; the error names it. */
+import { steadyMs } from '../../../shared/clock.ts'
 import { issuerOf } from '../../../shared/issuer.ts'
 import { normalPrefix } from '../../../shared/enforcement/path.ts'
 import { optionReaders } from './option-readers.ts'
@@ -54,6 +55,7 @@ export function readVerifyClaimsOptions(
     onWarning: read.warning(options.onWarning),
     fetch: read.func('fetch', options.fetch) ?? globalThis.fetch,
     nowMs: read.func('nowMs', options.nowMs) ?? Date.now,
+    steadyMs: options.nowMs ?? steadyMs,
   }
 }
 

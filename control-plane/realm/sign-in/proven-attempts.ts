@@ -6,7 +6,7 @@
 import { hash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { LRUCache } from 'lru-cache'
-import type { Clock } from '../../../shared/clock.ts'
+import type { SteadyClock } from '../../../shared/clock.ts'
 import { readCookie } from '../../../shared/enforcement/cookies.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 
@@ -18,14 +18,14 @@ interface Watched {
 
 const sha256 = (text: string) => hash('sha256', text, 'base64')
 
-export function createProvenAttempts(clock: Clock, digest = sha256) {
+export function createProvenAttempts(clock: SteadyClock, digest = sha256) {
   let proven: LRUCache<string, true> | undefined // it takes all of its room at once
   const begin = () =>
     new LRUCache<string, true>({
       max: LIMITS.knownCredentialsMax,
       ttl: LIMITS.knownCredentialMsMax,
       ttlResolution: 0,
-      perf: { now: () => clock.nowMs() },
+      perf: { now: () => clock.steadyMs() },
     })
   const keyOf = (name: string, value: string) => digest(`${name}=${value}`)
 

@@ -3,7 +3,7 @@
  * the lives of codes compare times that others have written, and two machines may differ by minutes.
  * Between two looks it goes on evenly, whatever becomes of the machine's own clock.
  */
-import { SECOND_MS, type Clock } from '../../../shared/clock.ts'
+import { SECOND_MS, steadyMs as ownSteadyMs, type Clock } from '../../../shared/clock.ts'
 import { sql } from '../drizzle.ts'
 import type { Queries } from '../engine.ts'
 
@@ -25,7 +25,7 @@ export async function askServer(queries: Queries): Promise<number> {
 
 export async function followServerClock(
   ask: () => Promise<number>,
-  steadyMs: () => number = () => performance.now(),
+  steadyMs: () => number = ownSteadyMs,
 ): Promise<ServerClock> {
   let aheadMs: number | undefined
 
@@ -42,6 +42,7 @@ export async function followServerClock(
   const looking = setInterval(() => void look().catch(() => {}), EVERY_MS).unref()
   return {
     nowMs: () => Math.floor(steadyMs() + (aheadMs ?? 0)),
+    steadyMs,
     look,
     close: () => clearInterval(looking),
   }

@@ -19,6 +19,7 @@ import {
   TYPE,
   wireName,
 } from '../../support/name-server.ts'
+import { clockOf } from '../../support/clocks.ts'
 
 const ZONE = 'acme.example.com'
 const THUMBPRINT = 'x'.repeat(43)
@@ -31,7 +32,7 @@ const FORMERR = 1
 
 async function start(t: Test) {
   const services = await startServices(t)
-  const clock = { ms: 0, nowMs: () => clock.ms }
+  const clock = { ms: 0, nowMs: () => clock.ms, steadyMs: () => clock.ms }
   const { log } = createTestLog()
   const zone = { name: ZONE, servers: SERVERS }
   const world = { zone, thumbprint: THUMBPRINT, store: services.store, clock, log }
@@ -302,7 +303,7 @@ t.test('however many ask, the store is read a few times', async (t) => {
   })
   const zone = { name: ZONE, servers: SERVERS }
   const { log } = createTestLog()
-  const clock = { nowMs: () => 0 }
+  const clock = clockOf(() => 0)
   const server = createDnsServer({ zone, thumbprint: THUMBPRINT, store: { read }, clock, log })
   const { port } = await server.listen({ host: '127.0.0.1', port: 0 })
   t.teardown(() => server.close())

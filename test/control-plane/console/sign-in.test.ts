@@ -12,6 +12,7 @@ import { codeNow } from '../../support/console-browser.ts'
 import { ACTOR, startServices } from '../../support/control-plane.ts'
 import { freePort } from '../../support/ports.ts'
 import { createLiveKey } from '../../../control-plane/keys/live-key.ts'
+import { clockOf } from '../../support/clocks.ts'
 
 const GRACE = { email: 'grace@example.test', name: 'Grace', password: 'nanoseconds of copper wire' }
 
@@ -19,7 +20,7 @@ async function startWorld(t: Test) {
   const port = await freePort()
   const baseUrl = `http://localhost:${port}`
   const ahead = { ms: 0 }
-  const clock = { nowMs: () => Date.now() + ahead.ms }
+  const clock = clockOf(() => Date.now() + ahead.ms)
   const log = pino({ level: 'silent' })
   const services = await startServices(t, { baseUrl, clock })
   await services.consoleAccess.ensureRealm()

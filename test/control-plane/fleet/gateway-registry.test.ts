@@ -3,8 +3,9 @@ import t from 'tap'
 import { createGatewayRegistry } from '../../../control-plane/fleet/gateway-registry.ts'
 import { createAcknowledgements } from '../../../control-plane/fleet/acknowledgements.ts'
 import { LIMITS } from '../../../shared/limits.ts'
+import { clockOf } from '../../support/clocks.ts'
 
-const clock = { nowMs: () => Date.UTC(2026, 0, 2) }
+const clock = clockOf(() => Date.UTC(2026, 0, 2))
 
 t.test('a gateway that has left stays on the list with its last revision', async (t) => {
   const registry = createGatewayRegistry(clock)

@@ -4,6 +4,7 @@ import { LIMITS } from '../../../shared/limits.ts'
 import { createMemorySource } from '../../support/fleet-source.ts'
 import { servedAt, startControlPlane, startGateway, statusOf, until } from '../../support/fleet.ts'
 import { connectRaw, type RawGateway } from '../../support/raw-gateway.ts'
+import { clockOf } from '../../support/clocks.ts'
 
 const NOW = Math.floor(Date.now() / 1000)
 
@@ -48,7 +49,7 @@ t.test('a gateway that is ahead begins an epoch, and hands up what is revoked', 
 
 t.test('who is ahead of it by far, or again at once, is not believed', async (t) => {
   let nowMs = Date.now()
-  const clock = { nowMs: () => nowMs }
+  const clock = clockOf(() => nowMs)
   const source = createMemorySource()
   const control = await startControlPlane(t, { source, clock })
   control.put('ada')

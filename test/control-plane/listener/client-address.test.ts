@@ -57,9 +57,14 @@ t.test('a PROXY header names the client, whatever it says itself', async (t) => 
     Buffer.from('20010db8000000000000000000000007'.padEnd(64, '0') + '00010002', 'hex'),
   ] as const)
   t.equal(seen(await rawRequest(port, binary.toString('latin1') + get(), 'latin1')), '2001:db8::7')
-  t.equal(seen(await rawRequest(port, `PROXY UNKNOWN\r\n${get()}`)), '127.0.0.1')
+  for (const nobody of ['PROXY UNKNOWN\r\n', '\r\n\r\n\0\r\nQUIT\n\x20\0\0\0'])
+    t.equal(
+      seen(await rawRequest(port, nobody + spoofed, 'latin1')),
+      '127.0.0.1',
+      'where it names nobody, nothing that is forwarded is believed',
+    )
   t.equal(await rawRequest(port, get()), '', 'a balancer that sends none is cut off')
-  t.match(lines, [{}, {}, {}, {}, { msg: 'a balancer sent no valid PROXY header' }])
+  t.match(lines, [{}, {}, {}, {}, {}, { msg: 'a balancer sent no valid PROXY header' }])
 })
 
 t.test('a PROXY header and requests may come in any pieces', async (t) => {

@@ -1,6 +1,7 @@
 /** Whose cookie it is: a realm's session is bound to its client where the tenant wants that. */
 import t from 'tap'
 import { Agent, fetch } from 'undici'
+import { systemClock } from '../../../shared/clock.ts'
 import { createRelyingParty } from '../../../shared/sign-in/relying-party.ts'
 import {
   ADA,
@@ -84,7 +85,7 @@ t.test('what a gateway asks for is not dropped on its way through the browser', 
   await setPolicy(world, 'mfa', { mode: 'off' })
   const party = createRelyingParty({
     fetch: (url, init) => fetch(url, init as object),
-    nowMs: Date.now,
+    clock: systemClock,
   })
   const { issuer, clientId: id, clientSecret: secret, redirectUri } = acme
   const tenant = { client: { issuer, id, secret } }

@@ -13,7 +13,7 @@ const NAME = 'realm_acme_attempt_aaaaaaaaaaaa'
 const [NOW_MS, VALUE] = [1_800_000_000_000, 'x'.repeat(50)]
 
 function start() {
-  const clock = { ms: NOW_MS, nowMs: () => clock.ms }
+  const clock = { ms: NOW_MS, nowMs: () => clock.ms, steadyMs: () => clock.ms }
   const counts = { digests: 0 }
   const proven = createProvenAttempts(clock, (text) => {
     counts.digests++

@@ -9,6 +9,7 @@ import {
   startWorld,
   type TestTenant,
 } from './realm-world.ts'
+import { clockOf } from '../../support/clocks.ts'
 
 async function published({ issuer }: TestTenant): Promise<JSONWebKeySet> {
   return (await (await fetch(`${issuer}/jwks`)).json()) as JSONWebKeySet
@@ -65,7 +66,7 @@ t.test(
   'a new client secret counts at once, and the one before it until its time is over',
   async (t) => {
     let aheadMs = 0
-    const world = await startWorld(t, { clock: { nowMs: () => Date.now() + aheadMs } })
+    const world = await startWorld(t, { clock: clockOf(() => Date.now() + aheadMs) })
     const acme = await world.tenant('acme')
     const signInWith = (clientSecret: string) =>
       signIn(new Browser(world.baseUrl), { ...acme, clientSecret }).then(

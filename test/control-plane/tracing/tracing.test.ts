@@ -5,6 +5,7 @@ import { Refusal } from '../../../shared/errors.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { attributesOf, startCollector } from '../../support/collector.ts'
 import { createTestLog } from '../../support/fleet.ts'
+import { clockOf } from '../../support/clocks.ts'
 
 const FROM_OUTSIDE = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
 
@@ -12,7 +13,7 @@ async function start(t: Test, sample = 1, random = Math.random) {
   const collector = await startCollector(t)
   const { log, lines } = createTestLog()
   let nowMs = 1_700_000_000_000
-  const clock = { nowMs: () => nowMs }
+  const clock = clockOf(() => nowMs)
   const settings = { endpoint: collector.endpoint, sample }
   const world = { settings, instanceId: 'auth-1', clock, log, random, everyMs: 1_000_000 }
   const tracing = createTracing(world)
@@ -177,7 +178,7 @@ t.test(
   'everything is timed for the figures, and without a collector nothing else happens',
   async (t) => {
     const { log } = createTestLog()
-    const clock = { nowMs: () => 1 }
+    const clock = clockOf(() => 1)
     const tracing = createTracing({ settings: null, instanceId: '', clock, log })
     const told: string[] = []
     tracing.onTimed(({ name, attributes, isFailed }) =>
@@ -205,7 +206,7 @@ t.test('a collector that is slow, away or full holds nobody up', async (t) => {
     const { log } = createTestLog()
     const settings = { endpoint, sample: 1 }
     let nowMs = 0
-    const clock = { nowMs: () => nowMs }
+    const clock = clockOf(() => nowMs)
     const tracing = createTracing({ settings, instanceId: '', clock, log, everyMs: 1_000_000 })
     const total = 3000
     let done = 0

@@ -6,6 +6,7 @@ import { SECOND_MS, systemClock } from '../../../shared/clock.ts'
 import { ACTOR } from '../../support/control-plane.ts'
 import { createReceivers, type Received } from '../../support/receivers.ts'
 import { startWebhooks } from './webhook-world.ts'
+import { clockOf } from '../../support/clocks.ts'
 
 const receivers = createReceivers()
 
@@ -58,7 +59,7 @@ void t.test('a delivery under another secret does not', async (t) => {
 })
 
 void t.test('a delivery that is older than the tolerance does not', async (t) => {
-  const clock = { nowMs: () => Date.now() - (TOLERANCE_SECONDS + 5) * SECOND_MS }
+  const clock = clockOf(() => Date.now() - (TOLERANCE_SECONDS + 5) * SECOND_MS)
   const { received, webhook } = await delivered(t, clock)
   t.throws(() => verify(received, webhook.secret), /tolerance/i)
 })

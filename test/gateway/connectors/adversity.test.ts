@@ -2,6 +2,7 @@
 import { createServer, type ServerResponse } from 'node:http'
 import t, { type Test } from 'tap'
 import { Pings } from '../../../gateway/connectors/pings.ts'
+import { systemClock } from '../../../shared/clock.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { startConnectedEdge } from '../../support/connected-edge.ts'
 import { ask, dialIn, keepSpares, newConnectorKeys, openDoor } from '../../support/dialled-in.ts'
@@ -86,7 +87,7 @@ t.test('where all are slow, each is waited for', async (t) => {
   relay.holdBack()
   const answers = [ask(door.upstream), ask(door.upstream)]
   // Both have been silent for so long that either would be given up for the other one.
-  await until(() => members().every((member) => !member.isWell(Date.now())))
+  await until(() => members().every((member) => !member.isWell(systemClock.steadyMs())))
   await tick(100)
   relay.letGo()
   for (const answer of answers) t.match(await answer, { status: 200 })
@@ -95,7 +96,10 @@ t.test('where all are slow, each is waited for', async (t) => {
 t.test('a clock that is set forward ends nobody', async (t) => {
   let aheadMs = 0
   const origin = await startOrigin(t)
-  const door = await openDoor(t, { tickMs: 1, clock: { nowMs: () => Date.now() + aheadMs } })
+  const door = await openDoor(t, {
+    tickMs: 1,
+    clock: { ...systemClock, nowMs: () => Date.now() + aheadMs },
+  })
   const keys = newConnectorKeys()
   door.allow({ con_1: keys })
   await dialIn(t, door, keys, { origin: origin.url }).until('connected')

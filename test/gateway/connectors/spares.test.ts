@@ -5,11 +5,12 @@ import { LIMITS } from '../../../shared/limits.ts'
 import { ask, dialIn, newConnectorKeys, openDoor } from '../../support/dialled-in.ts'
 import { until } from '../../support/fleet.ts'
 import { startOrigin } from '../../support/wire.ts'
+import { clockOf } from '../../support/clocks.ts'
 
 async function start(t: Test, onRequest?: Parameters<typeof startOrigin>[1]) {
   let nowMs = 1_000_000
   const origin = await startOrigin(t, onRequest)
-  const door = await openDoor(t, { clock: { nowMs: () => nowMs }, tickMs: 1 })
+  const door = await openDoor(t, { clock: clockOf(() => nowMs), tickMs: 1 })
   const keys = newConnectorKeys()
   door.allow({ con_1: keys })
   const dial = async () => {

@@ -15,7 +15,7 @@ function machine(wrongByMs = 0) {
   const time = createToldTime({
     log: pino({ level: 'silent' }),
     onCorrection: ({ wallMs: ms }) => told.push(ms),
-    clocks: { wallMs, machineMs: () => state.steadyMs },
+    clock: { nowMs: wallMs, steadyMs: () => state.steadyMs },
   })
   return {
     state,

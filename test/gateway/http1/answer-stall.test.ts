@@ -6,6 +6,7 @@ import { Deadlines } from '../../../gateway/wire/deadlines.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { certificateFor } from '../../support/certificate.ts'
 import { listening, RawClient, startRawOrigin, startWire } from '../../support/wire.ts'
+import { clockOf } from '../../support/clocks.ts'
 
 const IDLE_MS = 60_000
 const SECOND_MS = 1000
@@ -28,7 +29,7 @@ async function start(t: Test) {
     })
   })
   let nowMs = 1_800_000_000_000
-  const clock = { nowMs: () => nowMs }
+  const clock = clockOf(() => nowMs)
   const deadlines = new Deadlines(clock, 2 ** 30)
   const wire = await startWire(t, origin.url, { clock, deadlines, timeouts })
   t.teardown(() => deadlines.close())

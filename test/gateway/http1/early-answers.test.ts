@@ -22,6 +22,7 @@ import {
   startWire,
   type WireOptions,
 } from '../../support/wire.ts'
+import { clockOf } from '../../support/clocks.ts'
 
 const MIB = 1 << 20
 const LARGE = Buffer.alloc(30 * MIB, ' ')
@@ -167,7 +168,7 @@ async function startTimed(
   announcedBytes: number = 1 << 30,
 ) {
   let nowMs = 1_000_000
-  const clock = { nowMs: () => nowMs }
+  const clock = clockOf(() => nowMs)
   const deadlines = new Deadlines(clock, 3_600_000)
   const { server, outcomes } = await startWire(t, 'http://127.0.0.1:1', {
     clock,

@@ -5,6 +5,7 @@ import type { Exchange } from '../../../gateway/wire/exchange.ts'
 import { until } from '../../support/fleet.ts'
 import { RawClient, startOrigin, startRawOrigin, startWire, talk } from '../../support/wire.ts'
 import type { WireOptions } from '../../support/wire.ts'
+import { clockOf } from '../../support/clocks.ts'
 
 const GET = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n'
 const own = (status: number) => (exchange: Exchange) =>
@@ -36,7 +37,10 @@ t.test('a connection that never says a word is closed without one', async (t) =>
 
 t.test('an idle connection is closed after its time, not before', async (t) => {
   let nowMs = 0
-  const deadlines = new Deadlines({ nowMs: () => nowMs }, 5)
+  const deadlines = new Deadlines(
+    clockOf(() => nowMs),
+    5,
+  )
   t.teardown(() => deadlines.close())
   const { port, server } = await startWire(t, 'http://127.0.0.1:1', {
     ...timeouts({ keepAliveMs: SHORT, headMs: SHORT - 10 }),

@@ -24,9 +24,10 @@ import {
 } from '../../support/secure-wire.ts'
 import type { SecureWire } from '../../support/secure-wire.ts'
 import { startOrigin, startRawOrigin } from '../../support/wire.ts'
+import { clockOf } from '../../support/clocks.ts'
 
 const raw = (wire: SecureWire) => new FrameClient(wire.tls({ ALPNProtocols: ['h2'] }))
-const clock = { nowMs: () => 1_800_000_000_000 }
+const clock = clockOf(() => 1_800_000_000_000)
 
 t.test('whoever cancels hundreds of tiles of a map keeps its upload', async (t) => {
   const origin = await startRawOrigin(t, () => undefined)

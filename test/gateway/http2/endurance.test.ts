@@ -13,12 +13,13 @@ import {
 } from '../../support/http2-frames.ts'
 import { answerOf, ask, HOST, startSecureWire } from '../../support/secure-wire.ts'
 import { startOrigin, startRawOrigin } from '../../support/wire.ts'
+import { clockOf } from '../../support/clocks.ts'
 
 const tick = () => new Promise((next) => setImmediate(next))
 
 function manualClock() {
   let nowMs = 1_800_000_000_000
-  return { nowMs: () => nowMs, pass: (ms: number) => void (nowMs += ms) }
+  return { ...clockOf(() => nowMs), pass: (ms: number) => void (nowMs += ms) }
 }
 
 t.test('the last request of a connection says so at once, not when it is idle', async (t) => {

@@ -7,11 +7,12 @@ import { END_HEADERS, FrameClient, requestFields, TYPE } from '../../support/htt
 import { HOST, startSecureWire } from '../../support/secure-wire.ts'
 import type { SecureWire } from '../../support/secure-wire.ts'
 import { startOrigin, startRawOrigin } from '../../support/wire.ts'
+import { clockOf } from '../../support/clocks.ts'
 
 const tick = () => new Promise((next) => setImmediate(next))
 const ADDRESS = '127.0.0.1'
 /** It stands: nothing ends here for lack of time. */
-const clock = { nowMs: () => 1_800_000_000_000 }
+const clock = clockOf(() => 1_800_000_000_000)
 
 /** A client over a socket of its own, so that each of the two can end without the other. */
 async function frameClient(t: Test, wire: SecureWire) {

@@ -14,6 +14,7 @@ import {
 import { answerOf, ask, HOST, startSecureWire } from '../../support/secure-wire.ts'
 import type { SecureWire } from '../../support/secure-wire.ts'
 import { startOrigin, startRawOrigin } from '../../support/wire.ts'
+import { clockOf } from '../../support/clocks.ts'
 
 const raw = (wire: SecureWire) => new FrameClient(wire.tls({ ALPNProtocols: ['h2'] }))
 const tick = () => new Promise((next) => setImmediate(next))
@@ -24,7 +25,7 @@ const PROTOCOL_ERROR = 1
 /** A clock that stands until it is told. */
 function manualClock() {
   let nowMs = 1_800_000_000_000
-  return { nowMs: () => nowMs, pass: (ms: number) => void (nowMs += ms) }
+  return { ...clockOf(() => nowMs), pass: (ms: number) => void (nowMs += ms) }
 }
 
 t.test('a connection has as many streams at once as it may, and no more', async (t) => {

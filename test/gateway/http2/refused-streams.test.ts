@@ -6,6 +6,7 @@ import { HOST, NGHTTP2_REFUSED_STREAM, OTHER_HOST } from '../../support/secure-w
 import { startSecureWire } from '../../support/secure-wire.ts'
 import type { SecureWire, SecureWireOptions } from '../../support/secure-wire.ts'
 import { startRawOrigin } from '../../support/wire.ts'
+import { clockOf } from '../../support/clocks.ts'
 
 const TIME_MS = 60_000
 const MISDIRECTED = requestFields(OTHER_HOST)
@@ -17,7 +18,7 @@ async function start(t: Test, options: SecureWireOptions = {}) {
   const origin = await startRawOrigin(t, (socket) => void socket.on('data', () => begun++))
   let nowMs = 1_800_000_000_000
   const wire = await startSecureWire(t, origin.url, {
-    clock: { nowMs: () => nowMs },
+    clock: clockOf(() => nowMs),
     timeouts: { headMs: TIME_MS, idleMs: TIME_MS, keepAliveMs: TIME_MS },
     sweepMs: 2 ** 30,
     ...options,

@@ -70,7 +70,7 @@ async function startSite(t: Test) {
   })
   let network = 0
   const listener = rawListener((socket) =>
-    wire.front.accept(socket, `2001:db8:1:${(network++).toString(16)}::1`),
+    wire.front.accept(socket, { peerAddress: `2001:db8:1:${(network++).toString(16)}::1` }),
   )
   const port = await listening(listener)
   t.teardown(() => listener.close())

@@ -4,6 +4,7 @@ import { LIMITS } from '../../../shared/limits.ts'
 import { until } from '../../support/fleet.ts'
 import { END_HEADERS, fields, frame, FrameClient, TYPE } from '../../support/http2-frames.ts'
 import { answerOf, HOST, startSecureWire } from '../../support/secure-wire.ts'
+import { clockOf } from '../../support/clocks.ts'
 
 const MIB = 1 << 20
 const POST = { ':method': 'POST', ':path': '/' }
@@ -20,7 +21,7 @@ const NO_ERROR = Buffer.alloc(4)
 async function startRefusing(t: Test) {
   let nowMs = 1_000_000
   const wire = await startSecureWire(t, 'http://127.0.0.1:1', {
-    clock: { nowMs: () => nowMs },
+    clock: clockOf(() => nowMs),
     sweepMs: 2 ** 30,
     limits: { http2UploadsPerAddressMax: 1 },
     timeouts: { headMs: 60_000, idleMs: 60_000, keepAliveMs: 60_000 },

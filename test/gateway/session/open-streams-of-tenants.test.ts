@@ -3,6 +3,7 @@ import { takeBack } from '../../../gateway/request.ts'
 import { RequestContext } from '../../../gateway/request/context.ts'
 import { createOpenStreams, SWEEP_MS } from '../../../gateway/session/open-streams.ts'
 import { until } from '../../support/fleet.ts'
+import { clockOf } from '../../support/clocks.ts'
 
 t.test('what is revoked of one tenant has nothing of the others looked at', async (t) => {
   const { setInterval } = globalThis
@@ -19,7 +20,7 @@ t.test('what is revoked of one tenant has nothing of the others looked at', asyn
   const all = ['acme', 'beta', 'gamma'].map(openOf)
   const looked: string[] = []
   const streams = createOpenStreams({
-    clock: { nowMs: () => 0 },
+    clock: clockOf(() => 0),
     byHost(host) {
       looked.push(host)
       return { kind: 'unknown' }

@@ -6,6 +6,7 @@ import { RequestContext } from '../../../gateway/request/context.ts'
 import { createOpenStreams, SWEEP_MS } from '../../../gateway/session/open-streams.ts'
 import { HOST, startEdge, type EdgeWorld } from '../../support/edge-world.ts'
 import { until } from '../../support/fleet.ts'
+import { clockOf } from '../../support/clocks.ts'
 import { connect, startWebSocketApplication } from '../../support/websockets.ts'
 import { listening, RawClient, startRawOrigin } from '../../support/wire.ts'
 
@@ -332,7 +333,7 @@ t.test('one that cannot be ended keeps none of the others, nor its worker, from 
   all[0].cut = fail
   all[0].exchange.recall = fail
   const streams = createOpenStreams({
-    clock: { nowMs: () => 0 },
+    clock: clockOf(() => 0),
     byHost: () => ({ kind: 'unknown' }),
     webSockets: () => all as never,
     eachInFlight: (visit) => all.forEach(({ exchange }) => visit(exchange as never)),
@@ -373,7 +374,7 @@ t.test('thousands of long paths are held against new rules in many turns', async
   const open = new Set(all)
   const served = { tenant: { ...now, sessionRules: { binding: 'off' } }, revoked: {} }
   const streams = createOpenStreams({
-    clock: { nowMs: () => 0 },
+    clock: clockOf(() => 0),
     byHost: () => ({ kind: 'served', served }) as never,
     webSockets: () => [],
     eachInFlight: (visit) => open.forEach(({ exchange }) => visit(exchange)),

@@ -135,6 +135,27 @@ t.test('a pipe that is gone loses its lines and nothing else', async (t) => {
   t.equal(writer.dropped(), 2)
 })
 
+t.test('a process that ends writes what is taken at once, and waits for nobody', async (t) => {
+  let written = ''
+  let room = 30
+  const writer = createLineWriter({
+    write: (_text, done) => setImmediate(() => done(new FullPipe(), 0)),
+    writeNow(text) {
+      if (room === 0) throw new FullPipe()
+      const taken = text.slice(0, Math.min(room, 20))
+      room -= taken.length
+      written += taken
+      return taken.length
+    },
+  })
+  writer.add('one line of some twenty-five\n')
+  writer.endNow()
+  t.equal(written, 'one line of some twenty-five\n', 'in as many pieces as it takes')
+  writer.add('two\n')
+  writer.endNow()
+  t.equal(written, 'one line of some twenty-five\nt')
+})
+
 t.test('a sink for people has the same fields', async (t) => {
   const entries: Record<string, unknown>[] = []
   const sink = createLogSink((entry) => entries.push(entry))

@@ -10,6 +10,7 @@ import {
   type CountedRequest,
 } from '../../../gateway/telemetry/worker-counts.ts'
 import { LIMITS } from '../../../shared/limits.ts'
+import { clockOf } from '../../support/clocks.ts'
 
 const STATE = {
   link: {
@@ -76,7 +77,7 @@ async function samplesOf(metrics: ReturnType<typeof createMetrics>) {
 }
 
 t.test('the counts of all workers are added up, and each is told once', async (t) => {
-  const metrics = createMetrics({ id: 'edge-1', version: '1.0.0', nowMs: () => 61_000 })
+  const metrics = createMetrics({ id: 'edge-1', version: '1.0.0', clock: clockOf(() => 61_000) })
   const [one, two] = [counter(), counter()]
   for (let count = 0; count < 3; count++) one.count(request())
   two.count(request())
@@ -116,7 +117,7 @@ t.test('the counts of all workers are added up, and each is told once', async (t
 })
 
 t.test('the longest delay between two scrapes is shown, whoever asked in between', async (t) => {
-  const metrics = createMetrics({ id: 'edge-1', version: '1.0.0', nowMs: () => 0 })
+  const metrics = createMetrics({ id: 'edge-1', version: '1.0.0', clock: clockOf(() => 0) })
   const report = (loopLagMs: number) => ({
     counts: counter().take(),
     gauges: { ...GAUGES, loopLagMs },
@@ -168,7 +169,7 @@ t.test('tenants beyond the limit are counted together', async (t) => {
   t.strictSame([rows[0]?.[0], rows[0]?.[3]], ['tenant-0', 2])
   t.equal(rows.at(-1)?.[0], OTHER_TENANTS)
 
-  const metrics = createMetrics({ id: 'edge-1', version: '1.0.0', nowMs: () => 0 })
+  const metrics = createMetrics({ id: 'edge-1', version: '1.0.0', clock: clockOf(() => 0) })
   for (let round = 0; round < 3; round++) {
     for (let index = 0; index < LIMITS.metricTenantsMax; index++)
       counted.count(request({ tenantId: `round-${round}-${index}` }))

@@ -8,6 +8,7 @@ import { until } from '../../support/fleet.ts'
 import { requestFields, FrameClient } from '../../support/http2-frames.ts'
 import { startSecureEdge } from '../../support/secure-edge.ts'
 import { RawClient, startOrigin, startRawOrigin } from '../../support/wire.ts'
+import { clockOf } from '../../support/clocks.ts'
 
 const headOf = (target: string, { method = 'GET', host = HOST, cookie = '' } = {}) =>
   `${method} ${target} HTTP/1.1\r\nHost: ${host}\r\nUser-Agent: ${USER_AGENT}\r\n${cookie === '' ? '' : `Cookie: ${cookie}\r\n`}\r\n`
@@ -131,7 +132,7 @@ t.test('what has been handed over is not handed over again', async (t) => {
   totals.verifyHits = 9
   t.equal(counter.take().verifyHits, 2)
 
-  const metrics = createMetrics({ id: 'edge-1', version: '1.0.0', nowMs: () => 0 })
+  const metrics = createMetrics({ id: 'edge-1', version: '1.0.0', clock: clockOf(() => 0) })
   const gauges = {
     connections: 0, inFlight: 0, webSockets: 0, upstreamSockets: 0, upstreamIdle: 0, upstreamWaiting: 0,
     hopsOver: 2, hopsServed: 3, loopLagMs: 0, cpuMs: 0, residentBytes: 0,

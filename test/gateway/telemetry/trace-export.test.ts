@@ -6,6 +6,7 @@ import { LIMITS } from '../../../shared/limits.ts'
 import { createTestLog } from '../../support/fleet.ts'
 import { attributesOf, startCollector } from '../../support/collector.ts'
 import { listening } from '../../support/wire.ts'
+import { clockOf } from '../../support/clocks.ts'
 
 const FROM_OUTSIDE = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
 const OUR_OWN = '00-11111111111111111111111111111111-2222222222222222-00'
@@ -13,7 +14,7 @@ const OUR_OWN = '00-11111111111111111111111111111111-2222222222222222-00'
 function start(t: Test, endpoint: string, sample = 1, random = Math.random) {
   const { log, lines } = createTestLog()
   let nowMs = 1_700_000_000_000
-  const clock = { nowMs: () => nowMs }
+  const clock = clockOf(() => nowMs)
   const world = { endpoint, sample, gatewayId: 'edge-1', clock, log, random, everyMs: 1_000_000 }
   const traces = createTraceExport(world)
   t.teardown(() => traces.close())

@@ -11,6 +11,7 @@ import { HOST, startEdge, USER_AGENT } from '../../support/edge-world.ts'
 import { until } from '../../support/fleet.ts'
 import { startSecureEdge } from '../../support/secure-edge.ts'
 import { listening } from '../../support/wire.ts'
+import { clockOf } from '../../support/clocks.ts'
 
 async function startOrigin(t: Test) {
   const seen: string[] = []
@@ -146,7 +147,7 @@ t.test('what cannot be had is 503, at once, and not asked for by everybody', asy
 t.test('nobody waits longer than the limit, nor for more tenants than that', async (t) => {
   const wanted: string[] = []
   const want = (tenantId: string) => void wanted.push(tenantId)
-  const clock = { nowMs: () => 0 }
+  const clock = clockOf(() => 0)
   const awake = setInterval(() => undefined, 1000) // what is waited for holds no process
   t.teardown(() => clearInterval(awake))
   await createTenantLoading({ want, clock, waitMsMax: 1 }).load('never', CLIENT)
@@ -166,7 +167,7 @@ t.test('one site begins only so many, whatever it has asked for', async (t) => {
   const wanted: string[] = []
   const want = (tenantId: string) => void wanted.push(tenantId)
   let nowMs = 0
-  const clock = { nowMs: () => nowMs }
+  const clock = clockOf(() => nowMs)
   const isExempt = (address: string) => address === '198.51.100.1'
   const { load, settled } = createTenantLoading({ want, clock, isExempt })
   const { burst, perSecond } = LIMITS.fleetTenantsWantedOfSite

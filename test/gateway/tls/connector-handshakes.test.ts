@@ -11,6 +11,7 @@ import { alpnFor, CONNECTOR_ALPN, dialledFor } from '../../../shared/connector/h
 import { LIMITS } from '../../../shared/limits.ts'
 import { startSecureWire } from '../../support/secure-wire.ts'
 import { listening } from '../../support/wire.ts'
+import { clockOf } from '../../support/clocks.ts'
 
 const { connectorHandshakes: pace, connectorHandshakeWaitMsMax: waitingMsMax } = LIMITS
 const newcomer = (name: string) => ({ client: name, site: new SiteUse() })
@@ -167,7 +168,7 @@ t.test('connectors wait behind visitors, and what a request waits for does not',
   const judged: ((isAdmitted: boolean) => void)[] = []
   const crowded: string[] = []
   const wire = await startSecureWire(t, 'http://127.0.0.1:1', {
-    clock: { nowMs: () => nowMs },
+    clock: clockOf(() => nowMs),
     timeouts: { headMs: 5000 },
     front: {
       connectorHandshakes: { burst: 1, perSecond: 1 },
@@ -191,7 +192,8 @@ t.test('connectors wait behind visitors, and what a request waits for does not',
     client.on('error', () => undefined)
     t.teardown(() => client.destroy())
     while ((accepted[at]?.readableLength ?? 0) === 0) await turn()
-    const begin = (from = `192.0.2.${at}`) => wire.front.accept(accepted[at]!, from)
+    const begin = (from = `192.0.2.${at}`) =>
+      wire.front.accept(accepted[at]!, { peerAddress: from })
     return { client, begin }
   }
   const connector = (use?: 'asked' | 'spare') =>
@@ -248,7 +250,7 @@ t.test('who only says to be a connector has had a short connection', async (t) =
   const judged: ((isAdmitted: boolean) => void)[] = []
   const [known, stranger, balancer] = ['192.0.2.1', '192.0.2.2', '192.0.2.3']
   const wire = await startSecureWire(t, 'http://127.0.0.1:1', {
-    clock: { nowMs: () => 0 },
+    clock: clockOf(() => 0),
     front: {
       isExempt: (address) => address === balancer,
       connectors: {
@@ -281,7 +283,7 @@ t.test('who only says to be a connector has had a short connection', async (t) =
     client.on('error', () => undefined)
     t.teardown(() => client.destroy())
     const [accepted] = (await once(holder, 'connection')) as [Socket]
-    wire.front.accept(accepted, address)
+    wire.front.accept(accepted, { peerAddress: address })
     await once(client, 'secureConnect')
     while (judged.length === 0) await turn()
     const onJudged = judged.pop()!
@@ -323,7 +325,7 @@ t.test('who wants a worker that there is not is passed on to nobody', async (t) 
     const gone = new Promise((resolve) => client.once('close', resolve))
     client.on('error', () => undefined).resume()
     const [socket] = (await once(holder, 'connection')) as [Socket]
-    wire.front.accept(socket, `192.0.2.${worker}`)
+    wire.front.accept(socket, { peerAddress: `192.0.2.${worker}` })
     await gone
   }
   t.same(accepted, ['192.0.2.1', '192.0.2.3', '192.0.2.256'])

@@ -5,7 +5,7 @@ import t from 'tap'
 import { HOST } from '../../support/edge-world.ts'
 import { startSecureEdge } from '../../support/secure-edge.ts'
 import { ask } from '../../support/secure-wire.ts'
-import { startOrigin, type SeenRequest } from '../../support/wire.ts'
+import { RawClient, startOrigin, type SeenRequest } from '../../support/wire.ts'
 
 const VERSION_1 = 'PROXY TCP4 192.0.2.7 192.0.2.8 56324 443\r\n'
 const VERSION_1_IPV6 = 'PROXY TCP6 2001:db8::7 2001:db8::8 56324 443\r\n'
@@ -68,6 +68,58 @@ t.test(
       }
   },
 )
+
+/** No client: what it carries is somebody's whom the balancer does not know, or its own. */
+const NOBODY = [
+  LOCAL,
+  'PROXY UNKNOWN\r\n',
+  'PROXY UNKNOWN 192.0.2.7 192.0.2.8 1 2\r\n',
+  Buffer.from('\r\n\r\n\0\r\nQUIT\n\x21\0\0\0', 'latin1'),
+] as const
+
+t.test('where a balancer names nobody, nothing that is forwarded is believed', async (t) => {
+  const origin = await startOrigin(t)
+  const balancers = ['127.0.0.1']
+  const edge = await startSecureEdge(t, origin.url, { balancers, trustedProxies: balancers })
+  const forwarded = { 'x-forwarded-for': '6.6.6.6', 'x-request-id': 'made-up-elsewhere' }
+  const isOwn = () => {
+    const head = told(origin.seen.at(-1)!)
+    t.match(head, { 'x-forwarded-for': ['127.0.0.1'], 'x-forwarded-proto': ['https'] })
+    t.notMatch(head, { 'x-request-id': ['made-up-elsewhere'] })
+    t.equal(edge.lines.at(-1)?.['client'], '127.0.0.1')
+  }
+  for (const header of NOBODY) {
+    const proxied = { header, how: 'together' } as const
+    t.match(await askHttp1(await edge.tls('http/1.1', proxied)), /^HTTP\/1\.1 200 /)
+    isOwn()
+    const request = { ':path': '/health', ':authority': HOST, ...forwarded }
+    t.match(await ask(await edge.http2(proxied), request), { status: 200 })
+    isOwn()
+  }
+  const named = { header: 'PROXY TCP4 127.0.0.1 127.0.0.1 1 2\r\n', how: 'together' } as const
+  t.match(await askHttp1(await edge.tls('http/1.1', named)), /^HTTP\/1\.1 200 /)
+  t.match(told(origin.seen.at(-1)!), { 'x-forwarded-for': ['6.6.6.6, 127.0.0.1'] }, 'a proxy is')
+})
+
+t.test('the same in the clear, where it would say that TLS has been', async (t) => {
+  const origin = await startOrigin(t)
+  const balancers = ['127.0.0.1']
+  const edge = await startSecureEdge(t, origin.url, { balancers, trustedProxies: balancers })
+  for (const header of [...NOBODY, 'PROXY TCP4 127.0.0.1 127.0.0.1 1 2\r\n']) {
+    const client = new RawClient(edge.plainPort)
+    t.teardown(() => client.close())
+    client.send(Buffer.from(header as string, 'latin1'))
+    client.send(
+      `GET /health HTTP/1.1\r\nHost: ${HOST}\r\nX-Forwarded-For: 6.6.6.6\r\nX-Forwarded-Proto: https\r\n\r\n`,
+    )
+    const isNamed = !NOBODY.includes(header as never)
+    t.match(await client.answer(), { status: 200 })
+    t.match(told(origin.seen.at(-1)!), {
+      'x-forwarded-for': [isNamed ? '6.6.6.6, 127.0.0.1' : '127.0.0.1'],
+      'x-forwarded-proto': [isNamed ? 'https' : 'http'],
+    })
+  }
+})
 
 t.test(
   'a handshake without its PROXY header, or behind a wrong one, does not come about',

@@ -9,6 +9,7 @@ import { openDoor } from '../../support/dialled-in.ts'
 import { connectKeyUpdater, KEY_UPDATE_BYTES } from '../../support/key-updates.ts'
 import { ask, HOST, startSecureWire } from '../../support/secure-wire.ts'
 import { startOrigin } from '../../support/wire.ts'
+import { clockOf } from '../../support/clocks.ts'
 
 const ATTACKER = '127.0.0.66'
 const RECORD = LIMITS.tlsRecordBytesMax
@@ -19,7 +20,7 @@ const MANY = Math.ceil(TOO_MANY_BYTES / KEY_UPDATE_BYTES)
 const PADDING = 20 * KEY_UPDATE_BYTES
 const FEWER = Math.ceil(TOO_MANY_BYTES / (KEY_UPDATE_BYTES + PADDING))
 /** Nothing is earned while a test goes on. */
-const clock = { nowMs: () => 1_000_000 }
+const clock = clockOf(() => 1_000_000)
 
 t.test('whoever changes its key all the time is ended, and does not come again', async (t) => {
   const origin = await startOrigin(t)
@@ -201,10 +202,10 @@ async function isRefused(port: number, host: string, protocols?: string[]): Prom
 function startWatch(busyShare = () => 1) {
   let nowMs = 1000
   const ended: string[] = []
-  const addresses = createAddressCounts({ connectionsMax: 9, clock: { nowMs: () => nowMs } })
+  const addresses = createAddressCounts({ connectionsMax: 9, clock: clockOf(() => nowMs) })
   const watch = new RecordWatch({
     addresses,
-    clock: { nowMs: () => nowMs },
+    clock: clockOf(() => nowMs),
     onEnded: (address) => void ended.push(address),
     busyShare,
   })

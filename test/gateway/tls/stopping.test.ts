@@ -5,6 +5,7 @@ import t from 'tap'
 import { TICKET_PERIOD_MS } from '../../../gateway/tls/ticket-keys.ts'
 import { HOST, startSecureWire, type SecureWire } from '../../support/secure-wire.ts'
 import { startOrigin } from '../../support/wire.ts'
+import { clockOf } from '../../support/clocks.ts'
 
 /** Nothing here ends for lack of time. */
 const PATIENT = { timeouts: { headMs: 600_000 } }
@@ -50,7 +51,7 @@ t.test('closing ends every handshake, and counts nobody any more', async (t) => 
 t.test('tickets are resumed within their period, and not when the keys have changed', async (t) => {
   let nowMs = 10 * TICKET_PERIOD_MS
   const wire = await startSecureWire(t, (await startOrigin(t)).url, {
-    clock: { nowMs: () => nowMs },
+    clock: clockOf(() => nowMs),
   })
   for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
     const range = { minVersion: version, maxVersion: version }

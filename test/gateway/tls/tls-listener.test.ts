@@ -12,6 +12,7 @@ import { createTestAuthority } from '../../support/test-certificates.ts'
 import { ask, HOST, OTHER_HOST, startSecureWire } from '../../support/secure-wire.ts'
 import type { SecureWire } from '../../support/secure-wire.ts'
 import { listening, startOrigin } from '../../support/wire.ts'
+import { clockOf } from '../../support/clocks.ts'
 
 const ended = (socket: TLSSocket): Promise<string> =>
   new Promise((resolve) => {
@@ -222,7 +223,7 @@ t.test('a session is resumed at another worker, and never for another name', asy
 
 t.test('ticket keys are the same everywhere, and change with the clock', (t) => {
   let nowMs = 10 * TICKET_PERIOD_MS
-  const make = (fleetKey: string) => createTicketKeys({ fleetKey, clock: { nowMs: () => nowMs } })
+  const make = (fleetKey: string) => createTicketKeys({ fleetKey, clock: clockOf(() => nowMs) })
   const [a, b, other] = [make('k'), make('k'), make('another')]
   const before = a.keys()
   t.equal(before.length, 48)
@@ -241,7 +242,7 @@ t.test('ticket keys are the same everywhere, and change with the clock', (t) => 
 })
 
 t.test('with a secret of the fleet the key of the gateway counts no more', (t) => {
-  const make = (fleetKey: string) => createTicketKeys({ fleetKey, clock: { nowMs: () => 1 } })
+  const make = (fleetKey: string) => createTicketKeys({ fleetKey, clock: clockOf(() => 1) })
   const [a, b] = [make('key of one'), make('key of another')]
   const own = a.keys()
   for (const secret of ['shared', 'shared anew']) {

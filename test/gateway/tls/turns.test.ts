@@ -6,6 +6,7 @@ import t, { type Test } from 'tap'
 import { LIMITS } from '../../../shared/limits.ts'
 import { HOST, OTHER_HOST, startSecureWire, type SecureWire } from '../../support/secure-wire.ts'
 import { listening, startOrigin } from '../../support/wire.ts'
+import { clockOf } from '../../support/clocks.ts'
 
 /** As many connections to somebody who accepts them, and leaves it to the test to hand them on. */
 async function connected(t: Test, wire: SecureWire, names: readonly string[]) {
@@ -43,8 +44,9 @@ t.test('a site with many handshakes waits for its next while others have theirs'
   const { clients, accepted } = await connected(t, wire, names)
   const secure = Promise.all(clients.map((client) => once(client, 'secureConnect')))
   const other = accepted.pop()!
-  for (const [at, socket] of accepted.entries()) wire.front.accept(socket, `2001:db8:1:${at}::1`)
-  wire.front.accept(other, '192.0.2.2')
+  for (const [at, socket] of accepted.entries())
+    wire.front.accept(socket, { peerAddress: `2001:db8:1:${at}::1` })
+  wire.front.accept(other, { peerAddress: '192.0.2.2' })
   await secure
   t.equal(wire.asked.length, MANY + 1)
   t.equal(wire.asked[1], OTHER_HOST)
@@ -53,7 +55,7 @@ t.test('a site with many handshakes waits for its next while others have theirs'
 t.test('an address begins no more handshakes than its budget, but balancers', async (t) => {
   let nowMs = 0
   const wire = await startSecureWire(t, 'http://127.0.0.1:1', {
-    clock: { nowMs: () => nowMs },
+    clock: clockOf(() => nowMs),
     connectionsMax: 1,
     front: {
       handshakesPerAddress: { burst: 2, perSecond: 1 },
@@ -66,7 +68,7 @@ t.test('an address begins no more handshakes than its budget, but balancers', as
     const isSecure = new Promise((resolve) => {
       client.once('secureConnect', () => resolve(true)).once('close', () => resolve(false))
     })
-    wire.front.accept(accepted[0]!, address)
+    wire.front.accept(accepted[0]!, { peerAddress: address })
     const found = await isSecure
     client.destroy()
     while (wire.addresses.of(address) > 0) await turn()
@@ -81,14 +83,14 @@ t.test('an address begins no more handshakes than its budget, but balancers', as
   t.equal(await visit('2001:db8:1:9::1'), true, 'a balancer of its site')
   t.equal(await visit('2001:db8:2:1::1'), true)
   const accepted = await silent(t)
-  wire.front.accept(accepted, '192.0.2.1')
+  wire.front.accept(accepted, { peerAddress: '192.0.2.1' })
   t.ok(accepted.destroyed, 'before it has said anything')
   t.equal(wire.addresses.of('192.0.2.1'), 0)
   wire.addresses.enter('192.0.2.1')
   let isEnded = false
   const idling = { idleSinceMs: 0, destroy: () => void (isEnded = true) }
   wire.addresses.hold('192.0.2.1', idling)
-  wire.front.accept(await silent(t), '192.0.2.1')
+  wire.front.accept(await silent(t), { peerAddress: '192.0.2.1' })
   t.notOk(isEnded, 'and nobody makes room for it')
   wire.addresses.leave('192.0.2.1', idling)
   nowMs += 1000
@@ -102,7 +104,7 @@ t.test(
   async (t) => {
     let nowMs = 0
     const wire = await startSecureWire(t, 'http://127.0.0.1:1', {
-      clock: { nowMs: () => nowMs },
+      clock: clockOf(() => nowMs),
       front: { handshakesPerAddress: { burst: 3, perSecond: 1 } },
     })
     const begun: string[] = []
@@ -115,7 +117,8 @@ t.test(
     )
     for (const [at, client] of clients.entries())
       client.once('secureConnect', () => void begun.push(who[at]!))
-    for (const [at, socket] of accepted.entries()) wire.front.accept(socket, who[at])
+    for (const [at, socket] of accepted.entries())
+      wire.front.accept(socket, { peerAddress: who[at]! })
     while (begun.length < 4) await turn()
     t.ok(begun.includes('2001:db8:2::1'), 'another site does not wait for it')
     t.equal(
@@ -133,7 +136,7 @@ t.test(
     while (wire.front.handshakes() > 0) await turn()
     t.equal(begun.length, who.length)
     const late = await silent(t)
-    wire.front.accept(late, greedy)
+    wire.front.accept(late, { peerAddress: greedy })
     t.notOk(late.destroyed, 'a network that has some left may wait with the others')
   },
 )

@@ -7,7 +7,7 @@ import type { UpstreamFailure } from '../../../gateway/wire/upstream-call.ts'
 const TIMEOUTS = { connectMs: 1000, firstByteMs: 30_000, idleMs: 600_000 }
 
 t.test('a connection that is full beside it takes no deadline away, and gives no other', (t) => {
-  const clock = { ms: 0, nowMs: () => clock.ms }
+  const clock = { ms: 0, nowMs: () => clock.ms, steadyMs: () => clock.ms }
   const deadlines = new Deadlines(clock)
   t.teardown(() => deadlines.close())
   for (const isConnected of [false, true]) {
@@ -16,7 +16,7 @@ t.test('a connection that is full beside it takes no deadline away, and gives no
     const call = new Handshake(
       {
         deadlines,
-        nowMs: clock.nowMs,
+        clock,
         timeouts: TIMEOUTS,
         carry: (_request, calls) => (given = calls),
         open: () => undefined,

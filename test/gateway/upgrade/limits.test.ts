@@ -29,7 +29,7 @@ async function startUpgrades(
   const upgrades = createUpgrades({
     lookup: runtime.lookup,
     deadlines: new Deadlines(systemClock),
-    nowMs: () => systemClock.nowMs(),
+    clock: systemClock,
     timeouts: { connectMs: 60_000, firstByteMs: 60_000, idleMs: 60_000 },
     limits: given,
     isExempt,

@@ -34,10 +34,10 @@ function openTunnel(
   { smallReads = UNLIMITED, smallFrames = UNLIMITED }: Budgets = {},
   [, upstream]: Duplex[] = duplexPair(),
 ) {
-  const clock = { ms: 0, nowMs: () => clock.ms }
+  const clock = { ms: 0, nowMs: () => clock.ms, steadyMs: () => clock.ms }
   const deadlines = new Deadlines(systemClock)
   t.teardown(() => deadlines.close())
-  const tunnel = new Tunnel({ deadlines, nowMs: () => systemClock.nowMs(), idleMs: 5000 })
+  const tunnel = new Tunnel({ deadlines, clock: systemClock, idleMs: 5000 })
   t.teardown(() => void tunnel.destroy())
   const [, client] = duplexPair()
   const [ofReads, ofFrames] = [new Throttle(smallReads, clock), new Throttle(smallFrames, clock)]

@@ -3,12 +3,13 @@ import { createNames, hostsFileEntries } from '../../../gateway/upstream/names.t
 import { searched } from '../../../shared/search-list.ts'
 import type { Address, Resolve } from '../../../gateway/upstream/names.ts'
 import { MINUTE_MS } from '../../../shared/clock.ts'
+import { clockOf } from '../../support/clocks.ts'
 
 const four = (address: string): Address => ({ address, family: 4 })
 
 function world(resolve: Resolve) {
   let nowMs = 0
-  const names = createNames({ clock: { nowMs: () => nowMs }, resolve })
+  const names = createNames({ clock: clockOf(() => nowMs), resolve })
   const find = (name: string, family = 0) =>
     new Promise<string>((done) =>
       names.lookup(name, { all: false, family }, (error, address) =>

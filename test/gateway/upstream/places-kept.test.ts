@@ -11,7 +11,7 @@ const ignore = () => undefined
 const CONNECT_MS = 1000
 
 function start(t: Test) {
-  const clock = { ms: 0, nowMs: () => clock.ms }
+  const clock = { ms: 0, nowMs: () => clock.ms, steadyMs: () => clock.ms }
   const runtime = createUpstreamRuntime({ clock, sweepMs: 2 ** 30 })
   const openings: Opening[] = []
   const upstream = createUpstream({

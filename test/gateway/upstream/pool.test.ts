@@ -200,7 +200,7 @@ t.test('no more idle connections are kept than the limit says', async (t) => {
 })
 
 t.test('connections too old for a POST make room for the new ones', async (t) => {
-  const clock = { now: 1, nowMs: () => clock.now }
+  const clock = { now: 1, nowMs: () => clock.now, steadyMs: () => clock.now }
   const runtime = createUpstreamRuntime({ clock, sweepMs: 5 })
   t.teardown(() => runtime.close())
   const origin = await startOrigin(t)

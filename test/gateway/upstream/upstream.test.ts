@@ -1,5 +1,7 @@
 /** The upstream as any wire can use it: decoded chunks out, chunks made of what is written. */
+import { once } from 'node:events'
 import { Socket } from 'node:net'
+import { duplexPair } from 'node:stream'
 import t, { type Test } from 'tap'
 import type {
   ResponseSink,
@@ -18,6 +20,7 @@ class Recorder implements ResponseSink {
   trailers = ''
   failure: UpstreamFailure | null = null
   drains = 0
+  readEnds = 0
   readonly over: Promise<void>
   #end!: () => void
   constructor() {
@@ -35,7 +38,9 @@ class Recorder implements ResponseSink {
   onText(text: string): void {
     this.body += text
   }
-  onReadEnd(): void {}
+  onReadEnd(): void {
+    this.readEnds++
+  }
   onEnd(trailers: string): void {
     this.trailers = trailers
     this.#end()
@@ -118,6 +123,45 @@ t.test('small pieces of one turn of the event loop are one write, in their order
     `-${'0123456789'.repeat(50)}${large}${'0123456789'.repeat(50)}`,
   )
 })
+
+t.test(
+  'those of an answer are handed on together, once a turn, however many there are',
+  async (t) => {
+    const [application, gateway] = duplexPair()
+    const same = () => gateway
+    const socket = Object.assign(gateway, {
+      setNoDelay: same,
+      setTimeout: same,
+      unref: same,
+      ref: same,
+    })
+    const upstream = createUpstream({
+      origin: 'http://app.test',
+      timeouts,
+      way: {
+        open: (opening) => process.nextTick(() => opening.onOpened(socket as unknown as Socket)),
+        isCrowded: () => false,
+        hasRoomFor: () => true,
+        roomNow: () => () => true,
+      },
+    })
+    t.teardown(() => upstream.close())
+    const sink = new Recorder()
+    const get = { ...REQUEST, method: 'GET', bodyLength: 0, isBodyWhole: true }
+    upstream.request(get, sink)
+    await once(application, 'data')
+    application.write('HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n')
+    await turn()
+    for (let at = 0; at < 999; at++) application.write('x')
+    let turns = 0
+    for (; sink.body.length < 999; turns++) await turn()
+    t.ok(sink.readEnds <= turns + 2, `${sink.readEnds} writes in ${turns} turns`)
+    t.ok(turns < 100)
+    application.write('x')
+    await sink.over
+    t.equal(sink.body, 'x'.repeat(1000))
+  },
+)
 
 t.test('chunks come decoded, trailers by themselves', async (t) => {
   const origin = await startRawOrigin(t, (socket) => {

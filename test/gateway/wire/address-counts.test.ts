@@ -3,6 +3,7 @@ import { createAddressCounts } from '../../../gateway/wire/address-counts.ts'
 import { Spending } from '../../../gateway/wire/budget.ts'
 import type { SiteUse } from '../../../gateway/wire/site-use.ts'
 import { LIMITS } from '../../../shared/limits.ts'
+import { clockOf } from '../../support/clocks.ts'
 
 t.test('one IPv6 client has a /64, and is counted as one', (t) => {
   const counts = createAddressCounts({ connectionsMax: 2 })
@@ -141,7 +142,7 @@ function spend(site: SiteUse, nowMs: number): boolean {
 }
 
 t.test('a site has one account of what it does, however many networks it has', (t) => {
-  const counts = createAddressCounts({ connectionsMax: 2, clock: { nowMs: () => 0 } })
+  const counts = createAddressCounts({ connectionsMax: 2, clock: clockOf(() => 0) })
   const household = ['2001:db8:1:100::1', '2001:db8:1:1ff::1', '2001:db8:1:ffff::1']
   for (const address of household) t.ok(counts.enter(address) && counts.enter(address))
   t.equal(new Set(household.map(counts.useOf)).size, 3, 'each has its own connections')
@@ -166,7 +167,7 @@ t.test('a site has one account of what it does, however many networks it has', (
 
 t.test('what an address has spent is not forgotten when its last connection leaves', (t) => {
   let nowMs = 0
-  const counts = createAddressCounts({ connectionsMax: 9, clock: { nowMs: () => nowMs } })
+  const counts = createAddressCounts({ connectionsMax: 9, clock: clockOf(() => nowMs) })
   const visit = (address: string) => {
     counts.enter(address)
     const isSpent = spend(counts.siteOf(address), nowMs)
@@ -195,7 +196,7 @@ t.test('of those who left no more are remembered than the limit: the latest', (t
   const counts = createAddressCounts({
     connectionsMax: 9,
     indebtedMax: 2,
-    clock: { nowMs: () => 0 },
+    clock: clockOf(() => 0),
   })
   for (const address of ['a', 'b', 'c']) {
     counts.enter(address)

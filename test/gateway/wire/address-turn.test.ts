@@ -162,7 +162,7 @@ t.test('a crowd behind one address that asks one thing each turn never waits', a
 })
 
 t.test('whoever sends next to nothing in each read is slowed down, with its site', async (t) => {
-  const clock = { ms: 0, nowMs: () => clock.ms }
+  const clock = { ms: 0, nowMs: () => clock.ms, steadyMs: () => clock.ms }
   const told: string[] = []
   const { server } = await startWire(t, 'http://127.0.0.1:1', {
     clock,

@@ -9,7 +9,7 @@ const STEP_MS = 10
 function start(t: Test, burst: number, perSecond: number) {
   mock.timers.enable({ apis: ['setTimeout', 'setImmediate'] })
   t.teardown(() => mock.timers.reset())
-  const clock = { ms: 0, nowMs: () => clock.ms }
+  const clock = { ms: 0, nowMs: () => clock.ms, steadyMs: () => clock.ms }
   const throttle = new Throttle({ burst, perSecond }, clock)
   const read: string[] = []
   /** Time passes, and who may be read again brings so many more. */

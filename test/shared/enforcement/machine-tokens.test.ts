@@ -25,6 +25,7 @@ import {
   secretOf,
 } from '../../support/machines.ts'
 import { encode, newSigningKey, signHs256, signRs256 } from '../../support/tokens.ts'
+import { clockOf } from '../../support/clocks.ts'
 
 const NOW = 1_800_000_000
 const [KEY, STRANGER] = [newSigningKey('k1'), newSigningKey('k1')]
@@ -70,7 +71,7 @@ interface More {
 
 /** Asked of one reader, as by one worker. */
 function newEdge() {
-  const clock = { nowMs: () => NOW * 1000 }
+  const clock = clockOf(() => NOW * 1000)
   const sessions = createSessionReader<undefined>({ carry: () => undefined })
   const machines = createMachineReader<undefined>({ sessions, clock })
   return (path: string, authorization: string, more: More = {}) => {

@@ -24,6 +24,7 @@ import * as v from 'valibot'
 import { rulesOf, SERVICES } from '../../support/access-rules.ts'
 import { identityOf, newSecret, secretOf } from '../../support/machines.ts'
 import { newSigningKey } from '../../support/tokens.ts'
+import { clockOf } from '../../support/clocks.ts'
 
 const NOW = 1_800_000_000
 const KEY = newSigningKey('k1')
@@ -86,7 +87,7 @@ const RIGHT = bringing(CI, SECRET)
 
 /** Asked of one reader, as by one worker. */
 function newEdge() {
-  const clock = { nowMs: () => NOW * 1000 }
+  const clock = clockOf(() => NOW * 1000)
   const sessions = createSessionReader<undefined>({ carry: () => undefined })
   const machines = createMachineReader<undefined>({ sessions, clock })
   return (path: string, more: More = {}) => {

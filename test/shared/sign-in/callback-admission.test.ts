@@ -1,10 +1,14 @@
 import t from 'tap'
 import { LIMITS } from '../../../shared/limits.ts'
 import { createCallbackAdmission } from '../../../shared/sign-in/callback-admission.ts'
+import { clockOf } from '../../support/clocks.ts'
 
 function start(flowsMax?: number) {
   let nowMs = 1_800_000_000_000
-  const admission = createCallbackAdmission({ nowMs: () => nowMs }, flowsMax)
+  const admission = createCallbackAdmission(
+    clockOf(() => nowMs),
+    flowsMax,
+  )
   return { ...admission, pass: (seconds: number) => (nowMs += seconds * 1000) }
 }
 

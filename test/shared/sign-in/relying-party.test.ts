@@ -1,6 +1,7 @@
 /** Where the realm's endpoints are is asked once, and not over and over while it is away. */
 import t from 'tap'
 import { createRelyingParty, isRealmAway } from '../../../shared/sign-in/relying-party.ts'
+import { clockOf } from '../../support/clocks.ts'
 
 const issuer = 'https://id.example/auth/realms/acme'
 const METADATA = {
@@ -14,7 +15,7 @@ const METADATA = {
 t.test('a realm that is away is asked twice a second at most, whoever comes', async (t) => {
   let [nowMs, asked, isAway] = [0, 0, true]
   const relyingParty = createRelyingParty({
-    nowMs: () => nowMs,
+    clock: clockOf(() => nowMs),
     fetch: async () => {
       asked++
       return isAway ? new Response('away', { status: 503 }) : Response.json(METADATA)
@@ -44,7 +45,7 @@ t.test('a realm that is away is asked twice a second at most, whoever comes', as
 t.test('a realm that is away is told from one that refuses', async (t) => {
   const failureOf = async (tokenAnswer: () => Response) => {
     const relyingParty = createRelyingParty({
-      nowMs: () => 0,
+      clock: clockOf(() => 0),
       fetch: async (url) =>
         url.endsWith('/token') ? tokenAnswer() : Response.json(METADATA, { status: 200 }),
     })

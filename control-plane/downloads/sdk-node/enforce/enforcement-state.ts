@@ -20,8 +20,8 @@ import { createWatch, type Admitted } from './watch.ts'
 import { compileTenant, sealingKeys, type EnforcedTenant, type State } from './state.ts'
 
 export function createEnforcementState(settings: EnforceSettings) {
-  const { baseUrl, tenantId, secrets, nowMs } = settings
-  const clock = createServiceClock(nowMs)
+  const { baseUrl, tenantId, secrets, steadyMs } = settings
+  const clock = createServiceClock(settings)
   const credentials = createCredentials(settings)
   const events = createEvents({ credentials, onWarning: settings.onWarning, random: Math.random })
   const sealing = sealingKeys(secrets)
@@ -104,7 +104,8 @@ export function createEnforcementState(settings: EnforceSettings) {
   }
 
   const isTooOld = () =>
-    settings.afterOutage === 'refuse' && Math.abs(nowMs() - feed.heardMs()) > settings.outageLimitMs // also when a clock is set back
+    settings.afterOutage === 'refuse' &&
+    Math.abs(steadyMs() - feed.heardMs()) > settings.outageLimitMs // also when a clock that was handed in is set back
 
   /** As at the edge, whose sweep is gateway/session/open-streams.ts. */
   function mayStay(admitted: Admitted, isPathDue: (path: string) => boolean): boolean {

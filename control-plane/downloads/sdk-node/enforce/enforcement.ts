@@ -89,7 +89,7 @@ function enforcing(settings: EnforceSettings): Guard {
   const world: EnforcedRequestWorld = { sessions, machines, revoked, isStateLost: state.isTooOld }
   const relyingParty = createRelyingParty({
     fetch: settings.fetch as CustomFetch,
-    nowMs: settings.nowMs,
+    clock,
   })
   const signIn: SignInWorld<EnforcedRequest> = {
     sessions,

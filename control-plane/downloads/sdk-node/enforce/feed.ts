@@ -34,7 +34,7 @@ const TIMEOUT_MS = 10 * SECOND_MS
 
 export function createFeed(world: FeedWorld) {
   const { settings, credentials, clock } = world
-  const { nowMs } = settings
+  const { nowMs, steadyMs } = settings
   const warn = (text: string) => settings.onWarning(`service-node: ${text}`)
   let etag: string | undefined
   let pollSeconds = 1
@@ -77,7 +77,7 @@ export function createFeed(world: FeedWorld) {
   async function round(): Promise<void> {
     try {
       await poll()
-      heardMs = nowMs()
+      heardMs = steadyMs()
       if (failures > 0) warn('the service is reachable again')
       failures = 0
       world.onContact()
@@ -98,7 +98,7 @@ export function createFeed(world: FeedWorld) {
 
   void round()
   return {
-    /** When the service last confirmed the state that is in force; by our own clock. */
+    /** When the service last confirmed the state that is in force; by the steady clock. */
     heardMs: () => heardMs,
     close() {
       closing.abort()

@@ -3,7 +3,7 @@ import { hostname } from 'node:os'
 import { isThisMachine } from '../../../../shared/hosts.ts'
 import { isNameless } from '../../../../shared/client-address.ts'
 import { networkList } from '../../../../shared/networks.ts'
-import { HOUR_MS, SECOND_MS } from '../../../../shared/clock.ts'
+import { HOUR_MS, SECOND_MS, steadyMs } from '../../../../shared/clock.ts'
 import { optionReaders } from '../option-readers.ts'
 import type { EnforceOptions } from '../published.ts'
 
@@ -40,6 +40,7 @@ export function readEnforceOptions(options: EnforceOptions, environment: Environ
     onWarning: read.warning(options.onWarning),
     fetch: read.func('fetch', options.fetch) ?? globalThis.fetch,
     nowMs: read.func('nowMs', options.nowMs) ?? Date.now,
+    steadyMs: options.nowMs ?? steadyMs,
   }
   if (isInTheClear(settings.baseUrl))
     settings.onWarning(

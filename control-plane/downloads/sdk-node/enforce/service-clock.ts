@@ -10,13 +10,19 @@ const CORRECTED_MS_MAX = HOUR_MS
 /** A Date header names a whole second: what is nearer than this is no difference. */
 const UNCERTAIN_MS = 2 * SECOND_MS
 
+interface Own {
+  readonly nowMs: () => number
+  readonly steadyMs: () => number
+}
+
 export type ServiceClock = ReturnType<typeof createServiceClock>
 
-export function createServiceClock(nowMs: () => number) {
+export function createServiceClock({ nowMs, steadyMs }: Own) {
   let offsetMs = 0
 
   return {
     nowMs: () => nowMs() - offsetMs,
+    steadyMs,
     /** Our clock minus the service's. */
     offsetMs: () => offsetMs,
     /** A Date header and the moments, by our clock, between which it was written. */

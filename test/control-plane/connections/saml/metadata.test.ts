@@ -14,6 +14,7 @@ import {
   newSigningKey,
   SSO_URL,
 } from '../../realm/connections/saml/saml-peer.ts'
+import { clockOf } from '../../../support/clocks.ts'
 
 const one = await newSigningKey()
 const two = newEcKey()
@@ -80,7 +81,7 @@ t.test('what cannot be used says why', async (t) => {
 
 t.test('it is fetched as discovery is, each day, and never makes another provider', async (t) => {
   let aheadMs = 0
-  const clock = { nowMs: () => Date.now() + aheadMs }
+  const clock = clockOf(() => Date.now() + aheadMs)
   const peer = await startPeer(t)
   const world = await startWorld(t, { receivers: peer.receivers, clock })
   await world.tenant('acme')

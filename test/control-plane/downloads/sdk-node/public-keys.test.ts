@@ -14,6 +14,7 @@ function keysOf(t: { testdir(): string }, source: { url?: boolean; file?: string
   if (source.file !== undefined) writeFileSync(path, source.file)
   const keys = createPublicKeys({
     ...world.options,
+    steadyMs: world.options.nowMs,
     url: source.url === true ? URL_OF_KEYS : undefined,
     file: source.file === undefined ? undefined : path,
   })
@@ -54,7 +55,17 @@ t.test('beside a file, keys that came over plain http are not believed', async (
     const world = claimsWorld([first, second])
     const warnings: string[] = []
     const onWarning = (warning: string) => void warnings.push(warning)
-    return { world, warnings, keys: createPublicKeys({ ...world.options, onWarning, url, file }) }
+    return {
+      world,
+      warnings,
+      keys: createPublicKeys({
+        ...world.options,
+        steadyMs: world.options.nowMs,
+        onWarning,
+        url,
+        file,
+      }),
+    }
   }
   const plain = URL_OF_KEYS.replace('https:', 'http:')
   const { world, warnings, keys } = over(plain, path)
@@ -161,7 +172,13 @@ t.test('answers that are no keys are refused, keys of another kind passed over',
   for (const answer of answers) {
     const { world } = keysOf(t, { url: true })
     const fetch = async () => answer
-    const keys = createPublicKeys({ ...world.options, fetch, url: URL_OF_KEYS, file: undefined })
+    const keys = createPublicKeys({
+      ...world.options,
+      steadyMs: world.options.nowMs,
+      fetch,
+      url: URL_OF_KEYS,
+      file: undefined,
+    })
     await t.rejects(keys.load())
     t.equal(world.warnings.length, 1)
   }

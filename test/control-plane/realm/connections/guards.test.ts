@@ -12,6 +12,7 @@ import {
   startConnected,
   usersOf,
 } from './connected.ts'
+import { clockOf } from '../../../support/clocks.ts'
 
 const MINE = { ...GRACE, email: 'ada@example.test' }
 
@@ -65,7 +66,7 @@ t.test('an answer with an error is none, whatever code is in it', async (t) => {
 
 t.test('whoever comes back late, after a change, or when all is done', async (t) => {
   let aheadMs = 0
-  const clock = { nowMs: () => Date.now() + aheadMs }
+  const clock = clockOf(() => Date.now() + aheadMs)
   const { peer, world, tenant, connection } = await startConnected(t, { clock })
   const { connectionId } = connection
   const late = await atProvider(world, tenant, connection)

@@ -17,6 +17,7 @@ import {
 } from './connected-by-saml.ts'
 import { posted } from './saml-peer.ts'
 import { LIMITS } from '../../../../../shared/limits.ts'
+import { clockOf } from '../../../../support/clocks.ts'
 
 const MALLORY = { nameId: 'mallory', attributes: { email: ['mallory@company.example'] } }
 
@@ -181,7 +182,7 @@ t.test("another connection, and another tenant's", async (t) => {
 
 t.test('late, after a change, with another form, and what is too large', async (t) => {
   let aheadMs = 0
-  const clock = { nowMs: () => Date.now() + aheadMs }
+  const clock = clockOf(() => Date.now() + aheadMs)
   const { world, tenant, key, connection } = await startSaml(t, { clock })
   const late = await away(world, tenant, connection)
   const answer = await post(world, late.sent, answerTo(late.sent, key))
