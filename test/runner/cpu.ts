@@ -7,7 +7,10 @@ const TICK_MS = 10
 /** `utime stime cutime cstime`, counted from the state behind the program's name. */
 const [FIRST, END] = [11, 15]
 
-/** Of this process, and of all below it that has ended; elsewhere than on Linux, of it alone. */
+/**
+ * Of this process, and of all below it that has ended and was waited for: not what a browser leaves
+ * to others when it is closed, half of what it costs. Elsewhere than on Linux, of this process alone.
+ */
 export function cpuMs(): number {
   try {
     const stat = readFileSync('/proc/self/stat', 'utf8')
