@@ -10,12 +10,11 @@
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { connect } from 'node:tls'
-import Database from 'better-sqlite3'
 import { PURPOSES } from '../control-plane/keys/sealed-columns.ts'
-import { createVault } from '../control-plane/keys/vault.ts'
 import { certificateFor } from '../test/support/certificate.ts'
 import { freePort } from '../test/support/ports.ts'
-import { SECRETS, startFleet, type Fleet } from '../test/support/programs.ts'
+import type { Fleet } from '../test/support/programs.ts'
+import { copyTenant, idOf, shareOfWaits, startedOnce } from './copied-tenants.ts'
 import { cpuTime, familyOf, residentBytes } from './cpu.ts'
 
 const [certificates = 100_000] = process.argv.slice(2).map(Number)
@@ -23,16 +22,6 @@ const [certificates = 100_000] = process.argv.slice(2).map(Number)
 const ASKED = 500
 const YEAR_MS = 365 * 24 * 3_600_000
 
-const TENANT = {
-  tenant_id: 'bench',
-  name: 'Bench',
-  hostnames: ['bench.example'],
-  mode: 'gateway',
-  plan: 'premium',
-  origin: 'http://127.0.0.1:9',
-}
-
-const idOf = (tenant: number) => `t-${String(tenant).padStart(6, '0')}`
 const hostOf = (tenant: number, at: number) => `h${at}.${idOf(tenant)}.example`
 
 for (const each of [100, 1]) await measure(certificates / each, each)
@@ -40,13 +29,7 @@ for (const each of [100, 1]) await measure(certificates / each, each)
 async function measure(tenants: number, each: number) {
   const closing: (() => Promise<void>)[] = []
   const tlsPort = await freePort()
-  const fleet = await startFleet(
-    { after: (work) => void closing.push(work) },
-    { workers: 2, gatewayConfig: `  tls_listen: 127.0.0.1:${tlsPort}` },
-  )
-  await fleet.operator('POST', '/tenants', TENANT)
-  await fleet.operator('POST', '/tenants/bench/publish')
-  await Promise.all([fleet.controlPlane.stop(), fleet.gateways[0]!.stop()])
+  const fleet = await startedOnce(closing, `  tls_listen: 127.0.0.1:${tlsPort}`)
   fill(join(fleet.folder, 'data/service.db'), tenants, each)
   console.log(`\n${tenants} tenants with ${each} certificates each`)
 
@@ -69,51 +52,23 @@ async function measure(tenants: number, each: number) {
 
 /** Of one tenant many, each with secrets of its own. */
 function fill(file: string, tenants: number, each: number) {
-  const database = new Database(file)
-  database.pragma('synchronous = OFF')
-  const vault = createVault(Buffer.from(SECRETS.SERVICE_MASTER_KEY))
   const { cert, key } = certificateFor('bench.example')
-  database.function('sealed', (tenantId) =>
-    vault.seal('a secret of a bench tenant', PURPOSES.clientSecret({ tenantId: String(tenantId) })),
-  )
-  const name = `printf('t-%06d', i)`
-  const copies = (table: string, changed: Readonly<Record<string, string>>) => {
-    const columns = database.pragma(`table_info(${table})`) as { name: string }[]
-    const selected = columns.map((column) => changed[column.name] ?? `${table}.${column.name}`)
-    database.exec(
-      `WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < ${tenants - 1})
-       INSERT INTO ${table} SELECT ${selected.join(', ')} FROM ${table}, n
-       WHERE ${table}.tenant_id = 'bench'`,
+  copyTenant(file, tenants, ({ database, vault }) => {
+    const addHostname = database.prepare('INSERT INTO tenant_hostnames VALUES (?, ?, ?)')
+    const addCertificate = database.prepare(
+      `INSERT INTO tenant_certificates
+         (hostname, tenant_id, certificate_pem, private_key_sealed, not_after, updated_at)
+       VALUES (?, ?, ?, ?, ?, ?)`,
     )
-  }
-  database.exec('BEGIN')
-  copies('tenants', {
-    tenant_id: name,
-    number: 'tenants.number + 1 + i',
-    protection: `'on'`,
-    analyzer_key_hash: `'hash-' || i`,
-    client_secret_sealed: `sealed(${name})`,
-    client_secret_hash: `'hash-' || i`,
-    revision: 'tenants.revision + 1 + i',
+    const nowMs = Date.now()
+    for (let tenant = 0; tenant < tenants; tenant++)
+      for (let at = 0; at < each; at++) {
+        const row = { tenantId: idOf(tenant), hostname: hostOf(tenant, at) }
+        const sealed = vault.seal(key, PURPOSES.certificate(row))
+        addHostname.run(row.hostname, row.tenantId, at)
+        addCertificate.run(row.hostname, row.tenantId, cert, sealed, nowMs + YEAR_MS, nowMs)
+      }
   })
-  copies('signing_keys', { tenant_id: name, kid: `'kid-' || i` })
-  const addHostname = database.prepare('INSERT INTO tenant_hostnames VALUES (?, ?, ?)')
-  const addCertificate = database.prepare(
-    `INSERT INTO tenant_certificates
-       (hostname, tenant_id, certificate_pem, private_key_sealed, not_after, updated_at)
-     VALUES (?, ?, ?, ?, ?, ?)`,
-  )
-  const nowMs = Date.now()
-  for (let tenant = 0; tenant < tenants; tenant++)
-    for (let at = 0; at < each; at++) {
-      const row = { tenantId: idOf(tenant), hostname: hostOf(tenant, at) }
-      const sealed = vault.seal(key, PURPOSES.certificate(row))
-      addHostname.run(row.hostname, row.tenantId, at)
-      addCertificate.run(row.hostname, row.tenantId, cert, sealed, nowMs + YEAR_MS, nowMs)
-    }
-  database.exec(`UPDATE counters SET value = value + ${tenants + 1} WHERE name = 'revision'`)
-  database.exec('COMMIT')
-  database.close()
 }
 
 /** Until the first handshake: of a gateway that does not listen yet, or has no such host, again. */
@@ -157,12 +112,10 @@ interface Told {
 }
 
 function told(what: string, { ms, cpuMs, memory, waits }: Told) {
-  const sorted = [...(waits ?? [])].sort((a, b) => a - b)
-  const at = (share: number) => (sorted[Math.floor((sorted.length - 1) * share)] ?? 0).toFixed(1)
   const figures = [
     ms === undefined ? '' : `first handshake after ${(ms / 1000).toFixed(2)} s`,
     cpuMs === undefined ? '' : `${cpuMs.toFixed(0)} ms of CPU`,
-    waits === undefined ? '' : `p50 ${at(0.5)} ms, p99 ${at(0.99)} ms, at most ${at(1)} ms`,
+    waits === undefined ? '' : shareOfWaits(waits),
     memory === undefined
       ? ''
       : `${memory.map((bytes) => (bytes / 2 ** 20).toFixed(0)).join(' + ')} MiB`,

@@ -9,41 +9,25 @@
  */
 import { Agent, get } from 'node:http'
 import { join } from 'node:path'
-import Database from 'better-sqlite3'
-import { createVault } from '../control-plane/keys/vault.ts'
-import { PURPOSES } from '../control-plane/keys/sealed-columns.ts'
-import { SECRETS, startFleet, type Fleet } from '../test/support/programs.ts'
+import type { Fleet } from '../test/support/programs.ts'
+import { copyTenant, ID, idOf, shareOfWaits, startedOnce } from './copied-tenants.ts'
 import { cpuTime, familyOf, residentBytes } from './cpu.ts'
 
 const [many = 100_000, asked = 5_000] = process.argv.slice(2).map(Number)
 const FEW = 100
 const CHANGES = 200
 
-const TENANT = {
-  tenant_id: 'bench',
-  name: 'Bench',
-  hostnames: ['bench.example'],
-  mode: 'gateway',
-  plan: 'premium',
-  origin: 'http://127.0.0.1:9',
-}
-
-const nameOf = (index: number) => `t-${String(index).padStart(6, '0')}`
-const hostOf = (index: number) => `${nameOf(index)}.example`
+const hostOf = (index: number) => `${idOf(index)}.example`
 
 for (const tenants of [FEW, many]) await measure(tenants)
 
 async function measure(tenants: number) {
   const closing: (() => Promise<void>)[] = []
-  const fleet = await startFleet(
-    { after: (work) => void closing.push(work) },
-    // all who ask come from one address here, and one site may not begin so many tenants
-    { workers: 2, gatewayConfig: '  trusted_proxies: ["127.0.0.1/32"]' },
+  // all who ask come from one address here, and one site may not begin so many tenants
+  const fleet = await startedOnce(closing, '  trusted_proxies: ["127.0.0.1/32"]')
+  copyTenant(join(fleet.folder, 'data/service.db'), tenants, ({ copies }) =>
+    copies('tenant_hostnames', { tenant_id: ID, hostname: `${ID} || '.example'` }),
   )
-  await fleet.operator('POST', '/tenants', TENANT)
-  await fleet.operator('POST', '/tenants/bench/publish')
-  await Promise.all([fleet.controlPlane.stop(), fleet.gateways[0]!.stop()])
-  fill(join(fleet.folder, 'data/service.db'), tenants)
   console.log(`\n${tenants} tenants, ${asked} of them asked for`)
 
   const plane = await started(
@@ -74,45 +58,6 @@ async function measure(tenants: number) {
   told('gateway: start from its disk, no control plane', again)
   told('request without a control plane', { waits: await askEach(fleet, most) })
   for (const close of closing) await close()
-}
-
-/** What is there once is multiplied; the secrets of each are its own. */
-function fill(file: string, tenants: number) {
-  const database = new Database(file)
-  database.pragma('synchronous = OFF')
-  const vault = createVault(Buffer.from(SECRETS.SERVICE_MASTER_KEY))
-  database.function('sealed', (tenantId) =>
-    vault.seal(
-      'a client secret of a bench tenant',
-      PURPOSES.clientSecret({ tenantId: String(tenantId) }),
-    ),
-  )
-  const name = `printf('t-%06d', i)`
-  const copies = (table: string, changed: Readonly<Record<string, string>>) => {
-    const columns = database.pragma(`table_info(${table})`) as { name: string }[]
-    const selected = columns.map((column) => changed[column.name] ?? `${table}.${column.name}`)
-    database.exec(
-      `WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < ${tenants - 1})
-       INSERT INTO ${table} SELECT ${selected.join(', ')} FROM ${table}, n
-       WHERE ${table}.tenant_id = 'bench'`,
-    )
-  }
-  database.exec('BEGIN')
-  copies('tenants', {
-    tenant_id: name,
-    name: `'Bench ' || i`,
-    number: 'tenants.number + 1 + i',
-    protection: `'on'`,
-    analyzer_key_hash: `'hash-' || i`,
-    client_secret_sealed: `sealed(${name})`,
-    client_secret_hash: `'hash-' || i`,
-    revision: 'tenants.revision + 1 + i',
-  })
-  copies('tenant_hostnames', { tenant_id: name, hostname: `${name} || '.example'` })
-  copies('signing_keys', { tenant_id: name, kid: `'kid-' || i` })
-  database.exec(`UPDATE counters SET value = value + ${tenants + 1} WHERE name = 'revision'`)
-  database.exec('COMMIT')
-  database.close()
 }
 
 interface Told {
@@ -172,7 +117,7 @@ async function change(fleet: Fleet, tenants: number) {
   const waits: number[] = []
   for (let round = 0; round < CHANGES; round++) {
     const startMs = performance.now()
-    const path = `/tenants/${nameOf(round % tenants)}`
+    const path = `/tenants/${idOf(round % tenants)}`
     const { status } = await fleet.operator('PATCH', path, { name: `Round ${round}` })
     if (status !== 200) throw new Error(`the change of ${path} answered ${status}`)
     waits.push(performance.now() - startMs)
@@ -183,13 +128,11 @@ async function change(fleet: Fleet, tenants: number) {
 }
 
 function told(what: string, { ms, cpuMs, memory, waits }: Told) {
-  const sorted = [...(waits ?? [])].sort((a, b) => a - b)
-  const at = (share: number) => (sorted[Math.floor((sorted.length - 1) * share)] ?? 0).toFixed(1)
   const figures = [
     ms === undefined ? '' : `${(ms / 1000).toFixed(2)} s`,
     cpuMs === undefined ? '' : `${cpuMs.toFixed(cpuMs < 100 ? 2 : 0)} ms of CPU`,
     memory === undefined ? '' : `${(memory / 2 ** 20).toFixed(0)} MiB`,
-    waits === undefined ? '' : `p50 ${at(0.5)} ms, p99 ${at(0.99)} ms, at most ${at(1)} ms`,
+    waits === undefined ? '' : shareOfWaits(waits),
   ]
   console.log(`${what.padEnd(48)}${figures.filter((figure) => figure !== '').join(', ')}`)
 }

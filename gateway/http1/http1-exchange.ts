@@ -7,8 +7,7 @@ import { BodyTooLarge, BodyUnreadable, upstreamRequest } from '../wire/exchange.
 import type { Exchange, ForwardPlan, OwnAnswer, TakenSocket } from '../wire/exchange.ts'
 import { GatheredBytes } from '../wire/gathered-bytes.ts'
 import type { ResponseSink, UpstreamCall, UpstreamFailure } from '../wire/upstream-call.ts'
-import { BODY } from '../wire/response-head.ts'
-import type { ResponseHead } from '../wire/response-head.ts'
+import { BODY, type ResponseHead } from '../wire/response-head.ts'
 import { answerText, isSafe, plainAnswer, withLines } from '../wire/answer.ts'
 import { BodyCollector } from '../wire/body-collector.ts'
 import { ExchangeRecord } from '../wire/exchange-record.ts'
@@ -16,8 +15,7 @@ import { BODY_USE } from '../wire/body-use.ts'
 import type { ChunkedSink } from '../wire/chunked.ts'
 import { askerOfHead } from '../wire/asker.ts'
 import { Lingering } from '../wire/lingering.ts'
-import { REFUSALS } from '../wire/refusals.ts'
-import type { Refusal } from '../wire/refusals.ts'
+import { REFUSALS, type Refusal } from '../wire/refusals.ts'
 import type { ParsedHead } from '../wire/parsed-head.ts'
 import type { ClientWriter } from '../wire/client-writer.ts'
 import type { AnswerStall } from './answer-stall.ts'
@@ -95,8 +93,6 @@ export class Http1Exchange implements Exchange, ResponseSink, ChunkedSink {
   get wantsRawChunks(): boolean {
     return !this.head.isHttp10
   }
-
-  // What the pipeline asks for
 
   charge(requests: number): void {
     this.#connection.charge(requests)

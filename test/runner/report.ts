@@ -20,12 +20,17 @@ export interface Report {
   file(result: FileResult): void
   /** What the tests of one process come to, whatever its files have reported. */
   count(counts: Readonly<Counts>): void
+  /** What a file has cost, in time of a core. */
+  cpu(what: string, costMs: number): void
   /** What went wrong beside the files' own tests. */
   failed(what: string, lines: readonly string[]): void
   check(name: string, isOk: boolean, lines: readonly string[]): void
-  /** Whether all is well. */
-  close(): boolean
+  /** Whether all is well. `costMs`: of the whole run. */
+  close(costMs: number): boolean
 }
+
+/** So many are named at the end: where it is worth the while to look. */
+const DEAREST = 10
 
 const KINDS = ['total', 'pass', 'fail', 'todo', 'skip'] as const
 const SKIPPED = /^ +ok \d+ .*# SKIP/
@@ -33,6 +38,7 @@ const SKIPPED = /^ +ok \d+ .*# SKIP/
 export function createReport({ isVerbose }: { isVerbose: boolean }): Report {
   const startedAt = performance.now()
   const counts: Counts = { total: 0, pass: 0, fail: 0, todo: 0, skip: 0 }
+  const costs: (readonly [what: string, costMs: number])[] = []
   let [results, failures] = [0, 0]
   const print = (...lines: readonly string[]) => process.stdout.write(`${lines.join('\n')}\n`)
   print('TAP version 14')
@@ -62,13 +68,17 @@ export function createReport({ isVerbose }: { isVerbose: boolean }): Report {
     count(more) {
       for (const kind of KINDS) counts[kind] += more[kind]
     },
+    cpu: (what, costMs) => void costs.push([what, costMs]),
     failed,
     check(name, isOk, lines) {
       // counted where it fails: what passes are assertions
       if (isOk) print(`# ${name}: nothing to say`)
       else failed(name, lines)
     },
-    close() {
+    close(costMs) {
+      const dearest = costs.toSorted(([, one], [, other]) => other - one).slice(0, DEAREST)
+      print(`# CPU: ${seconds(costMs)}, of that`)
+      print(...dearest.map(([what, costMs]) => `#   ${seconds(costMs)} ${what}`))
       const kinds = KINDS.filter((kind) => kind === 'total' || counts[kind] > 0)
       const counted = kinds.map((kind) => `${kind}: ${counts[kind]}`).join(', ')
       print(`1..${results}`, `# { ${counted} }`)
@@ -77,6 +87,8 @@ export function createReport({ isVerbose }: { isVerbose: boolean }): Report {
     },
   }
 }
+
+const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`
 
 /** The file's tests that failed, without what held in them. */
 function failing(lines: readonly string[]): string[] {

@@ -7,6 +7,7 @@ import { registerHooks } from 'node:module'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Test } from 'tap'
+import { createMeter } from './cpu.ts'
 import { processState } from './process-state.ts'
 
 /** As in package.json, which holds for a file that is run alone; long, for a machine that has much else to do. */
@@ -53,6 +54,7 @@ registerHooks({
 
 const { default: t } = await import('tap')
 t.setTimeout(0)
+const cpuSinceMs = createMeter()
 for (const file of files) {
   const { href } = pathToFileURL(resolve(file))
   let before: string[] = []
@@ -64,8 +66,10 @@ for (const file of files) {
   })
   const changed = processState().filter((line) => !before.includes(line))
   if (changed.length > 0) t.fail(`${file} leaves in the process: ${changed.join('; ')}`)
+  t.comment(`cpu=${cpuSinceMs()}ms ${file}`)
 }
 for (const end of endings) await end()
+t.comment(`cpu=${cpuSinceMs()}ms`) // what several had in common, and none of them has ended
 t.end()
 
 setTimeout(() => {

@@ -8,6 +8,7 @@ import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { CHECKS, runCheck } from './checks.ts'
+import { cpuMs } from './cpu.ts'
 import { memoryFolder, removeMemoryFolder } from './memory-folder.ts'
 import { planned } from './plan.ts'
 import { createReport } from './report.ts'
@@ -53,4 +54,4 @@ await Promise.all([
   ...lanes(WAITING_LANES_PER_CORE, workOf(true)),
   ...lanes(LANES_PER_CORE, [...checks, ...workOf(false)]),
 ])
-process.exitCode = report.close() ? 0 : 1
+process.exitCode = report.close(cpuMs()) ? 0 : 1

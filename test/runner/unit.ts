@@ -28,6 +28,8 @@ const young = ({ length }: readonly string[]) =>
 const SILENT_MS_MAX = 2_000_000
 const RESULT = /^(ok|not ok) \d* ?- (.*?)(?: # time=([\d.]+)ms)?$/
 const SUBTEST = /^# Subtest: (.*)$/
+/** Without a file: what its files share. */
+const CPU = /^# cpu=(\d+)ms(?: (.*))?$/
 /** With which tap ends. */
 const COUNTS = /^# \{ total: .* \}$/
 
@@ -76,6 +78,8 @@ export async function runUnit(
   for await (const line of createInterface({ input: child.stdout })) {
     silence.refresh()
     if (COUNTS.test(line)) report.count(countsOf(line))
+    const cpu = CPU.exec(line)
+    if (cpu !== null) report.cpu(cpu[2] ?? `${name}: what its files share`, Number(cpu[1]))
     const result = RESULT.exec(line)
     if (result !== null || SUBTEST.test(line)) settle()
     if (result === null) {

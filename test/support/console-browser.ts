@@ -36,17 +36,32 @@ export async function violations(page: Page): Promise<string[]> {
   return isWide ? [...found, `${page.url()} scrolls sideways`] : found
 }
 
+/** All that follow from how something is painted. */
+const COLOURS: RunOptions = {
+  resultTypes: ['violations'],
+  runOnly: { type: 'rule', values: ['color-contrast', 'link-in-text-block'] },
+}
+
 /**
+ * A document that was found right, and is the same to the letter and to the pixel in the other colour
+ * scheme, is looked at for its colours alone.
+ *
  * What a closed `details` keeps to itself is taken out meanwhile: axe-core reports nothing that
  * cannot be seen, and yet walks through all of it, which in a long table is most of the page. Only
  * an id that stands twice may be one of these, so those are looked for before.
  */
-const LOOK = `async (rules) => {
-  const seen = new Set()
+const LOOK = `async (rules, colours) => {
+  const ids = new Set()
   const twice = [...document.querySelectorAll('[id]')].filter(
-    ({ id }) => seen.size === seen.add(id).size,
+    ({ id }) => ids.size === ids.add(id).size,
   )
   const found = twice.map(({ id }) => ({ id: 'duplicate-id', nodes: [{ html: id }] }))
+  const boxes = [...document.querySelectorAll('*')].map((one) => {
+    const { x, y, width, height } = one.getBoundingClientRect()
+    return [x, y, width, height, one.checkVisibility({ visibilityProperty: true })]
+  })
+  const seen = [JSON.stringify(rules), document.documentElement.outerHTML, boxes].join()
+  const isSeen = window.foundRight === seen
   const kept = [...document.querySelectorAll('details:not([open])')].flatMap((details) => {
     const [summary] = details.getElementsByTagName('summary')
     if (summary?.parentNode !== details) return []
@@ -58,7 +73,9 @@ const LOOK = `async (rules) => {
   try {
     // only of what plays something it wants to know more than the document: it reads all styles for it
     const preload = document.querySelector('audio, video') !== null
-    return [...found, ...(await axe.run({ preload, ...rules })).violations]
+    const { violations } = await axe.run({ preload, ...(isSeen ? colours : rules) })
+    if (found.length + violations.length === 0) window.foundRight = seen
+    return [...found, ...violations]
   } finally {
     for (const putBack of kept.reverse()) putBack()
   }
@@ -73,7 +90,7 @@ export async function axeViolations(
   if (!(await page.evaluate<boolean>(IS_THERE))) await page.evaluate(AXE)
   if (!bringing.has(page)) await page.addInitScript({ content: LATER })
   bringing.add(page)
-  return page.evaluate(`(${LOOK})(${JSON.stringify(rules)})`)
+  return page.evaluate(`(${LOOK})(${JSON.stringify(rules)}, ${JSON.stringify(COLOURS)})`)
 }
 
 /** Whose documents bring axe along, to be begun where it is wanted: sent each time it takes twice as long. */

@@ -16,12 +16,13 @@ import type { Engine } from '../../control-plane/store/engine.ts'
 import type { MailTransport } from '../../control-plane/mail/mails.ts'
 import { createStrength, type Strength } from '../../control-plane/accounts/passwords/strength.ts'
 import type { MasterKeys } from '../../control-plane/keys/master-key.ts'
-import { generateRsaKey, type RsaKey } from '../../control-plane/keys/rsa-keys.ts'
+import type { RsaKey } from '../../control-plane/keys/rsa-keys.ts'
 import { createServices } from '../../control-plane/services/services.ts'
 import type { ServicesWorld } from '../../control-plane/services/world.ts'
 import type { NewTenant } from '../../control-plane/tenants/tenants.ts'
 import type { ReceiverWorld } from '../../control-plane/webhooks/receiver-client.ts'
 import { existsDatabase, newDatabase, openDatabase } from './databases.ts'
+import { tenantKey } from './keys-of-the-run.ts'
 import { afterRoom } from './room.ts'
 import { createLiveKey } from '../../control-plane/keys/live-key.ts'
 import { clockOf } from './clocks.ts'
@@ -99,8 +100,22 @@ export const WITHOUT_HASTE = { timeoutMs: 300_000, waitMsMax: 300_000 }
 /** Its dictionaries take as long to read as thirty services to start: the files of a room share it. */
 function strengthOfRoom(): Strength | undefined {
   if (shared === undefined && afterRoom(async () => shared?.close()))
-    shared = createStrength(WITHOUT_HASTE)
+    shared = rememberingScores(createStrength(WITHOUT_HASTE))
   return shared
+}
+
+/** The people of the tests choose the same passwords in each of them. */
+function rememberingScores(strength: Strength): Strength {
+  const scores = new Map<string, number>()
+  return {
+    ...strength,
+    async of(plain, words, askedFor) {
+      const question = JSON.stringify([plain, words])
+      const score = scores.get(question) ?? (await strength.of(plain, words, askedFor))
+      scores.set(question, score)
+      return score
+    },
+  }
 }
 
 /** For services whose secrets are none. One has no key twice, but the next in this process the same. */
@@ -108,7 +123,10 @@ export function cheapSecrets(file?: string): Secrets {
   const first = file !== undefined && existsDatabase(file) ? FIRST_OF_COPIES : 0
   const own = keysOf.get(file ?? '') ?? { count: first }
   if (file !== undefined) keysOf.set(file, own)
-  const generateKey = () => (signingKeys[own.count++] ??= generateRsaKey())
+  const generateKey = () => {
+    const index = own.count++
+    return (signingKeys[index] ??= tenantKey(index))
+  }
   const strength = strengthOfRoom()
   return { passwordCost: CHEAP, generateKey, ...(strength && { strength }) }
 }

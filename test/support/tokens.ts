@@ -1,5 +1,6 @@
 /** Builds session tokens, right and wrong ones, for tests of whoever verifies them. */
-import { createHmac, generateKeyPairSync, sign, type KeyObject } from 'node:crypto'
+import { createHmac, createPublicKey, generateKeyPairSync, sign, type KeyObject } from 'node:crypto'
+import { anotherKey } from './keys-of-the-run.ts'
 
 export interface SigningKey {
   readonly kid: string
@@ -8,7 +9,9 @@ export interface SigningKey {
 }
 
 export function newSigningKey(kid: string, modulusLength = 2048): SigningKey {
-  return { kid, ...generateKeyPairSync('rsa', { modulusLength }) }
+  if (modulusLength !== 2048) return { kid, ...generateKeyPairSync('rsa', { modulusLength }) }
+  const privateKey = anotherKey()
+  return { kid, privateKey, publicKey: createPublicKey(privateKey) }
 }
 
 export function encode(value: unknown): string {

@@ -102,9 +102,11 @@ async function outcome(t: Test, sources: Record<string, string>) {
   const files: FileResult[] = []
   const failures: string[] = []
   const counted: number[] = []
+  const cpu: (readonly [string, number])[] = []
   const report: Report = {
     file: (result) => void files.push(result),
     count: (more) => void counted.push(more.pass, more.fail),
+    cpu: (what, costMs) => void cpu.push([what, costMs]),
     failed: (what, lines) => void failures.push([what, ...lines].join('\n')),
     check: () => {},
     close: () => true,
@@ -118,7 +120,7 @@ async function outcome(t: Test, sources: Record<string, string>) {
   await runUnit({ name: 'room', files: tests, isWaiting: false }, folder, report)
   const verdicts = Object.fromEntries(files.map(({ file, isOk }) => [file, isOk]))
   const said = (file: string) => files.find((result) => result.file === file)?.lines.join('\n')
-  return { verdicts, said, failures, counted }
+  return { verdicts, said, failures, counted, cpu }
 }
 
 const TURN = 'await new Promise(setImmediate)'
@@ -168,6 +170,28 @@ t.test('an error that nobody catches fails the test that has made it', async (t)
   t.match(said('c.test.ts'), /out of nowhere[^]*not ok 1 - inner[^]*not ok 1 - outer[^]*ok 2/)
   t.same(failures, [])
 })
+
+t.test(
+  'what a file costs is counted for it, programs among it; for all what they share',
+  async (t) => {
+    const busy =
+      'const { user } = process.cpuUsage(); while (process.cpuUsage().user - user < 4e5);'
+    const { cpu } = await outcome(t, {
+      'a.test.ts': FINE, // with what it takes to begin
+      'b.test.ts': `
+      import { execFileSync } from 'node:child_process'
+      t.test('busy', async (t) => t.ok(execFileSync(process.execPath, ['-e', ${JSON.stringify(busy)}])))`,
+      'c.test.ts': FINE,
+    })
+    t.same(
+      cpu.map(([what]) => what),
+      ['a.test.ts', 'b.test.ts', 'c.test.ts', 'room: what its files share'],
+    )
+    const [, [, busyMs] = ['', 0], [, idleMs] = ['', 0]] = cpu
+    t.ok(busyMs >= 400, `${busyMs}`)
+    t.ok(idleMs < 400, `${idleMs}`)
+  },
+)
 
 t.test('what a file has others register is its own as well', async (t) => {
   const shared = `import { promise } from './promises.ts'\npromise(`

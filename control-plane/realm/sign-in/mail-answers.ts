@@ -10,11 +10,11 @@ import type { Realm, RealmContext, RealmWorld } from '../world.ts'
 import { stateOf } from './attempt-state.ts'
 import { browserSignInOf, whereFrom, type BrowserSignIn } from './browser-sign-in.ts'
 import { homeRealm } from './home-realm.ts'
-import { mailedOf } from './mailed-state.ts'
+import { SIGN_IN_MAILED, mailedOf } from './mailed-state.ts'
 import { mailSteps } from './mail-step.ts'
 import { reasonOf, type MailOutcome, type Outcome } from './outcome.ts'
 import { showingOutcomes } from './show-outcome.ts'
-import { shownIn, ticketIn } from './shown-mail.ts'
+import { askedHere, shownIn, ticketIn } from './shown-mail.ts'
 import { submittedForm } from './submitted-form.ts'
 
 const MAIL_PATH = /^\/sign-in\/([A-Za-z0-9_-]{20,64})\/email$/
@@ -26,6 +26,7 @@ export function mailAnswers(realm: Realm, world: RealmWorld) {
   const { showOutcome, showPassword, textsOf, actionOf, hostOf } = showingOutcomes(realm, world)
   const steps = mailSteps(realm, world)
   const homes = homeRealm(realm, world)
+  const isOwn = askedHere(realm, world, SIGN_IN_MAILED)
 
   const mailUrl = ({ uid }: BrowserSignIn) => `${issuer}/sign-in/${uid}/email`
 
@@ -119,19 +120,6 @@ export function mailAnswers(realm: Realm, world: RealmWorld) {
     const { login } = mailed
     const view = { place, action: mailUrl(signIn), ticket: secret, applicationHost, login }
     return showPage(ctx, 200, mailOpenedPage(view))
-  }
-
-  /** It has begun the sign-in and asked for the mail, or has gone on since. */
-  async function isOwn(ctx: RealmContext, uid: string): Promise<boolean> {
-    const { provider, records } = realm
-    if (ctx.cookies.get(provider.cookieName('interaction'), { signed: true }) !== uid) return false
-    const known = await records.signIn(uid)
-    if (known === undefined || known.isFinished) return known !== undefined
-    const browserHash = steps.browserHash(ctx, uid)
-    return (
-      mailedOf(known.payload, browserHash) !== undefined ||
-      stateOf(known.payload, browserHash, clock.nowMs()) !== undefined
-    )
   }
 
   function elsewhere(ctx: RealmContext) {

@@ -130,7 +130,6 @@ export function mailSteps(realm: Realm, world: RealmWorld) {
   }
 
   return {
-    browserHash: cookies.hashHeld,
     isOffered,
     ask,
     redeem,

@@ -5,7 +5,9 @@ import { isSameSecret } from '../../keys/vault.ts'
 import type { Policies } from '../../policy/policies.ts'
 import { judge } from '../../policy/sign-in.ts'
 import type { TenantChange } from '../../store/store.ts'
-import type { Realm, RealmWorld } from '../world.ts'
+import type { Realm, RealmContext, RealmWorld } from '../world.ts'
+import { attemptCookies } from './attempt-cookie.ts'
+import { stateOf } from './attempt-state.ts'
 import type { BrowserSignIn } from './browser-sign-in.ts'
 import { isMailOver, type MailedKind, type MailedState } from './mailed-state.ts'
 import type { MailOutcome } from './outcome.ts'
@@ -27,6 +29,22 @@ export function shownIn(fields: ReadonlyMap<string, string>): ShownOfMail | unde
   if (SECRET.test(secret)) return { kind: 'ticket', secret }
   const typed = fields.get('code')?.trim() ?? ''
   return typed === '' ? undefined : { kind: 'code', typed }
+}
+
+/** Whether this browser has begun the sign-in and asked for the mail, or has gone on since. */
+export function askedHere(realm: Realm, world: RealmWorld, kept: MailedKind<MailedState>) {
+  const { provider, records } = realm
+  const cookies = attemptCookies(realm, world)
+  return async (ctx: RealmContext, uid: string): Promise<boolean> => {
+    if (ctx.cookies.get(provider.cookieName('interaction'), { signed: true }) !== uid) return false
+    const known = await records.signIn(uid)
+    if (known === undefined || known.isFinished) return known !== undefined
+    const browserHash = cookies.hashHeld(ctx, uid)
+    return (
+      kept.of(known.payload, browserHash) !== undefined ||
+      stateOf(known.payload, browserHash, world.clock.nowMs()) !== undefined
+    )
+  }
 }
 
 interface Guess<State extends MailedState> {

@@ -8,11 +8,11 @@ import { placeOf, requestIdOf, showMessage, showPage } from '../show.ts'
 import { stateOf } from '../sign-in/attempt-state.ts'
 import { browserSignInOf, whereFrom, type BrowserSignIn } from '../sign-in/browser-sign-in.ts'
 import { homeRealm } from '../sign-in/home-realm.ts'
-import { signUpOf } from '../sign-in/mailed-state.ts'
+import { SIGN_UP_MAILED, signUpOf } from '../sign-in/mailed-state.ts'
 import { reasonOf, type Outcome } from '../sign-in/outcome.ts'
 import { showingOutcomes } from '../sign-in/show-outcome.ts'
 import { submittedForm } from '../sign-in/submitted-form.ts'
-import { shownIn, ticketIn } from '../sign-in/shown-mail.ts'
+import { askedHere, shownIn, ticketIn } from '../sign-in/shown-mail.ts'
 import type { Realm, RealmContext, RealmWorld } from '../world.ts'
 import { signUpSteps, type SignUpOutcome } from './sign-up-steps.ts'
 
@@ -35,6 +35,7 @@ export function signUpPages(realm: Realm, world: RealmWorld) {
   const { showOutcome, showPassword, textsOf, actionOf, hostOf, signUpUrlOf } = showing
   const steps = signUpSteps(realm, world)
   const homes = homeRealm(realm, world)
+  const isOwn = askedHere(realm, world, SIGN_UP_MAILED)
 
   return async function signUpPages(ctx: RealmContext, next: () => Promise<unknown>) {
     const uid = SIGN_UP_PATH.exec(ctx.path)?.[1]
@@ -98,19 +99,6 @@ export function signUpPages(realm: Realm, world: RealmWorld) {
     const { interaction, browserHash, isFinished } = signIn
     if (isFinished || stateOf(interaction, browserHash, clock.nowMs()) !== undefined) return true
     return (await steps.openFor(ctx, signIn)) === undefined
-  }
-
-  /** It has asked for the mail, or has gone on since. */
-  async function isOwn(ctx: RealmContext, uid: string): Promise<boolean> {
-    const { provider, records } = realm
-    if (ctx.cookies.get(provider.cookieName('interaction'), { signed: true }) !== uid) return false
-    const known = await records.signIn(uid)
-    if (known === undefined || known.isFinished) return known !== undefined
-    const browserHash = steps.browserHash(ctx, uid)
-    return (
-      signUpOf(known.payload, browserHash) !== undefined ||
-      stateOf(known.payload, browserHash, clock.nowMs()) !== undefined
-    )
   }
 
   function elsewhere(ctx: RealmContext) {

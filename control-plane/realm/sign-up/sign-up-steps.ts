@@ -284,7 +284,6 @@ export function signUpSteps(realm: Realm, world: RealmWorld) {
   ]
 
   return {
-    browserHash: cookies.hashHeld,
     openFor,
     ask,
     confirm,

@@ -6,9 +6,10 @@ import { createHash, randomBytes } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import { exportJWK, generateKeyPair, SignJWT, type JWK, type JWTPayload } from 'jose'
+import { exportJWK, SignJWT, type JWK, type JWTPayload } from 'jose'
 import type { Test } from 'tap'
 import { commonAuthority, commonCertificate } from '../../../support/test-certificates.ts'
+import { newSigningKey } from '../../../support/tokens.ts'
 
 interface Issued {
   readonly claims: JWTPayload
@@ -30,7 +31,7 @@ export type Peer = Awaited<ReturnType<typeof startPeer>>
 export async function startPeer(t: Test, hosts = ['id.company.example']) {
   const [host = ''] = hosts
   const leaf = commonCertificate(host, hosts.slice(1))
-  const { privateKey, publicKey } = await generateKeyPair('RS256', { extractable: true })
+  const { privateKey, publicKey } = newSigningKey('one')
   const jwk: JWK = { ...(await exportJWK(publicKey)), kid: 'one', alg: 'RS256', use: 'sig' }
   const codes = new Map<string, Issued>()
   const asked: string[] = []

@@ -6,6 +6,7 @@ import { execFileSync } from 'node:child_process'
 import { randomBytes, sign } from 'node:crypto'
 import { inflateRawSync } from 'node:zlib'
 import { xmlCrypto } from './xml-crypto.ts'
+import { ofTheRun } from '../../../../support/keys-of-the-run.ts'
 import { createOwnKey } from '../../../../../control-plane/connections/saml/own-key.ts'
 
 const MORE = 'http://www.w3.org/2001/04/xmldsig-more#'
@@ -182,8 +183,13 @@ class EcdsaSha256 {
 
 export type SigningKey = Awaited<ReturnType<typeof createOwnKey>>
 
-/** RSA, as most have it. */
-export const newSigningKey = () => createOwnKey()
+let given = 0
+
+/** RSA, as most have it; another one with each call. */
+export async function newSigningKey(): Promise<SigningKey> {
+  const make = async () => JSON.stringify(await createOwnKey())
+  return JSON.parse(await ofTheRun(`saml-key-${given++}`, make)) as SigningKey
+}
 
 /** P-256, with a certificate by OpenSSL. */
 export function newEcKey(): SigningKey {
