@@ -73,12 +73,17 @@ t.test('whoever came in by an id that the provider takes back is out', async (t)
   t.same(await world.sessions.aliveOf('acme', user.userId), [])
 })
 
-t.test('no link to choose a password goes to an address that only the provider has named', async (t) => {
-  const { push, world } = await startPushed(t)
-  await push({ ...grace, externalId: undefined })
-  await world.accountMail.forgotten('acme', grace.userName, ACTOR, 'en')
-  t.same(
-    (await world.store.read.select().from(schema.accountTickets)).filter((one) => one.purpose === 'reset'),
-    [],
-  )
-})
+t.test(
+  'no link to choose a password goes to an address that only the provider has named',
+  async (t) => {
+    const { push, world } = await startPushed(t)
+    await push({ ...grace, externalId: undefined })
+    await world.accountMail.forgotten('acme', grace.userName, ACTOR, 'en')
+    t.same(
+      (await world.store.read.select().from(schema.accountTickets)).filter(
+        (one) => one.purpose === 'reset',
+      ),
+      [],
+    )
+  },
+)

@@ -1,8 +1,15 @@
 /** What a provider may make of accounts here: nobody of another's domain, and nothing once it is closed. */
 import t from 'tap'
 import { SignJWT } from 'jose'
-import { insertGroup, insertMember, membershipsOf } from '../../../../control-plane/store/queries/access.ts'
-import { attributesOf, insertAttributes } from '../../../../control-plane/store/queries/attributes.ts'
+import {
+  insertGroup,
+  insertMember,
+  membershipsOf,
+} from '../../../../control-plane/store/queries/access.ts'
+import {
+  attributesOf,
+  insertAttributes,
+} from '../../../../control-plane/store/queries/attributes.ts'
 import { insertIdentity } from '../../../../control-plane/store/queries/connections.ts'
 import { schema } from '../../../../control-plane/store/schema.ts'
 import { ACTOR, PASSWORD } from '../realm-world.ts'
@@ -68,23 +75,31 @@ for (const what of ['deactivate', 'remove'] as const)
     t.strictSame(await identitiesOf(world), [])
   })
 
-t.test('who was to show their password connects nothing of a connection that changed', async (t) => {
-  const { world, tenant, connection, peer } = await startConnected(t)
-  const wished = { username: 'grace', email: String(GRACE.email), name: 'Grace', password: PASSWORD }
-  await world.users.create('acme', wished, ACTOR)
-  const shows = async (meanwhile: () => Promise<unknown>) => {
-    const one = await atProvider(world, tenant, connection)
-    const back = await one.browser.visit(peer.signIn(one.to, GRACE))
-    t.ok(isAskingForPassword(back.html))
-    await meanwhile()
-    await one.browser.submit(back, { username: 'grace', password: PASSWORD })
-    return (await identitiesOf(world)).length
-  }
-  const rename = () =>
-    world.connections.patch('acme', connection.connectionId, { mfaValues: ['hwk'] }, ACTOR)
-  t.equal(await shows(rename), 0)
-  t.equal(await shows(async () => undefined), 1)
-})
+t.test(
+  'who was to show their password connects nothing of a connection that changed',
+  async (t) => {
+    const { world, tenant, connection, peer } = await startConnected(t)
+    const wished = {
+      username: 'grace',
+      email: String(GRACE.email),
+      name: 'Grace',
+      password: PASSWORD,
+    }
+    await world.users.create('acme', wished, ACTOR)
+    const shows = async (meanwhile: () => Promise<unknown>) => {
+      const one = await atProvider(world, tenant, connection)
+      const back = await one.browser.visit(peer.signIn(one.to, GRACE))
+      t.ok(isAskingForPassword(back.html))
+      await meanwhile()
+      await one.browser.submit(back.url, { username: 'grace', password: PASSWORD })
+      return (await identitiesOf(world)).length
+    }
+    const rename = () =>
+      world.connections.patch('acme', connection.connectionId, { mfaValues: ['hwk'] }, ACTOR)
+    t.equal(await shows(rename), 0)
+    t.equal(await shows(async () => undefined), 1)
+  },
+)
 
 t.test('what a provider said of somebody else goes when the mailbox is proven', async (t) => {
   const { world } = await startConnected(t)
@@ -97,7 +112,12 @@ t.test('what a provider said of somebody else goes when the mailbox is proven', 
     await insertIdentity(queries, { ...row, ...identity })
     for (let at = 0; at < 130; at++) {
       const group = `group-${at}`
-      await insertGroup(queries, { tenantId: 'acme', name: group, createdAt: nowMs } as never)
+      await insertGroup(queries, {
+        tenantId: 'acme',
+        name: group,
+        description: '',
+        createdAt: nowMs,
+      })
       await insertMember(queries, { ...row, group, source: 'connection' })
     }
     await insertMember(queries, { ...row, group: 'group-0', source: 'local' })
