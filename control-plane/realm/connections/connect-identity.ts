@@ -10,8 +10,8 @@ export async function connectIdentity(
 ): Promise<void> {
   const { queries, nowMs } = change
   const connection = await findConnection(queries, tenantId, connectionId)
-  // of other settings it is as good as another one
-  if (connection?.state !== 'active' || connection.updatedAt !== updatedAt) return
+  if (connection?.state !== 'active' || connection.issuer !== issuer) return
+  if (connection.updatedAt !== updatedAt) return // of other settings it is another one
   const known = await findIdentity(queries, tenantId, connectionId, issuer, subject)
   if (known !== undefined) return // theirs since a moment ago, or somebody else's for good
   const row = { connectionId, issuer, subject, tenantId, userId, createdAt: nowMs }
