@@ -14,6 +14,7 @@ import { findUser } from '../store/queries/users.ts'
 import { CONSOLE_REALM } from '../store/reserved.ts'
 import type { Actor, Change, Store, TenantChange } from '../store/store.ts'
 import { browserName } from './browser-name.ts'
+import { isKnownByMail } from './known-by-mail.ts'
 import { fold } from './login-keys.ts'
 import type { Tickets, TicketPurpose } from './tickets.ts'
 import type { User, Users } from './users.ts'
@@ -264,6 +265,7 @@ export function createAccountMail(world: AccountMailWorld) {
       const user = await users.byLogin(tenantId, login)
       if (user === undefined || user.isDisabled || user.source === 'directory') return
       await store.change(async (change) => {
+        if (!(await isKnownByMail(change.queries, user))) return
         if (!(await sendLink(change, user, language, { purpose: 'reset' }))) return
         const content = { user_id: user.userId }
         await change.audit(actor, { action: 'password.forgotten', tenantId, content })

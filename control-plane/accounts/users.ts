@@ -16,6 +16,7 @@ import type { Actor, Change, Store } from '../store/store.ts'
 import type { PasswordProblem } from '../policy/new-password.ts'
 import { voidTickets } from '../store/queries/tickets.ts'
 import type { TenantPolicies } from '../tenants/policies.ts'
+import { takeSaidIn, TAKING_ROUNDS_MAX } from '../tenants/said-by-connections.ts'
 import type { PasswordRules, WhosePassword } from './passwords/rules.ts'
 import type { PasswordHasher } from './passwords/hasher.ts'
 import { fold } from './login-keys.ts'
@@ -157,6 +158,11 @@ export function createUsers(world: UsersWorld) {
       const problem = await passwordRules.check(plain, user, (await policies.of(tenantId)).password)
       if (problem !== undefined) return problem
       const passwordHash = await passwords.hash(plain)
+      // what may be much goes ahead: whoever is interrupted leaves nobody with what a provider has said
+      const takeMore = (change: Change) => takeSaidIn(change, tenantId, userId, actor)
+      const isSaidOfOthers = isMailProven && user.emailProvenAt === null
+      for (let round = 1; isSaidOfOthers && round < TAKING_ROUNDS_MAX; round++)
+        if (!(await store.change(takeMore))) break
       await store.change(async (change) => {
         const { queries, nowMs } = change
         const before = found(await findUser(queries, tenantId, userId))
@@ -166,7 +172,10 @@ export function createUsers(world: UsersWorld) {
         await voidTickets(queries, tenantId, userId, nowMs)
         if (isMailProven) {
           // nobody had proven the address: whoever comes in by a provider may be somebody else
-          if (before.emailProvenAt === null) await deleteIdentitiesOf(queries, tenantId, userId)
+          if (before.emailProvenAt === null) {
+            await deleteIdentitiesOf(queries, tenantId, userId)
+            await takeMore(change)
+          }
           await updateUser(queries, tenantId, userId, { emailProvenAt: nowMs })
           await deleteKnownDevicesOf(queries, tenantId, userId) // whoever knew the old one has one
         }

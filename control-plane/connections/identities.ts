@@ -1,6 +1,5 @@
 /** By which accounts at providers a person signs in; an administrator may take each away. */
 import { Refusal } from '../../shared/errors.ts'
-import { LIMITS } from '../../shared/limits.ts'
 import { revokeIn, type RevocationResult } from '../sessions/revocations.ts'
 import {
   connectionsOf,
@@ -10,8 +9,7 @@ import {
 import { someMembershipsBy } from '../store/queries/access.ts'
 import type { Queries } from '../store/engine.ts'
 import type { Actor, Change, Store } from '../store/store.ts'
-import { alterMembershipsIn } from '../tenants/memberships.ts'
-import { alterAttributesIn } from '../tenants/person-attributes.ts'
+import { takeSaidIn, TAKING_ROUNDS_MAX } from '../tenants/said-by-connections.ts'
 
 export interface Identity {
   readonly connectionId: string
@@ -52,14 +50,11 @@ export function createIdentities({ store }: { store: Store }) {
           throw new Refusal('identity_not_found')
         const content = { user_id: userId, connection_id: connectionId }
         if (isGone) await change.audit(actor, { action: 'user.disconnected', tenantId, content })
-        const isMore = await takeGroups(change, tenantId, userId, actor)
-        const said = { attributes: [] } // nothing more by any connection, as with groups
-        await alterAttributesIn(change, { tenantId, userId, source: 'connection' }, said, actor)
+        const isMore = await takeSaidIn(change, tenantId, userId, actor)
         return { isMore, ended: await revokeIn(change, tenantId, { subject: userId }, 'revoked') }
       })
-      const takeMore = (change: Change) => takeGroups(change, tenantId, userId, actor)
-      // another connection may say some anew meanwhile, as often as they come in by it
-      for (let round = 1; isMore && round < ROUNDS_MAX; round++)
+      const takeMore = (change: Change) => takeSaidIn(change, tenantId, userId, actor)
+      for (let round = 1; isMore && round < TAKING_ROUNDS_MAX; round++)
         if (!(await store.change(takeMore))) break
       return ended
     },
@@ -69,19 +64,4 @@ export function createIdentities({ store }: { store: Store }) {
 async function hasLeftGroups(queries: Queries, tenantId: string, userId: string) {
   if ((await identitiesOfPerson(queries, tenantId, userId)).length > 0) return false
   return (await someMembershipsBy(queries, tenantId, userId, 'connection', 1)).length > 0
-}
-
-const GROUPS_AT_ONCE = 100
-const ROUNDS_MAX = LIMITS.groupsPerTenantMax / GROUPS_AT_ONCE
-
-/** A connection that they come in by still says anew which those are. Whether there may be more. */
-async function takeGroups(change: Change, tenantId: string, userId: string, actor: Actor) {
-  const source = 'connection'
-  const some = await someMembershipsBy(change.queries, tenantId, userId, source, GROUPS_AT_ONCE)
-  for (const { group } of some) {
-    await alterMembershipsIn(change, { tenantId, group, source }, { add: [], take: [userId] })
-    const content = { group, user_id: userId, source }
-    await change.audit(actor, { action: 'group.member_removed', tenantId, content })
-  }
-  return some.length === GROUPS_AT_ONCE
 }

@@ -81,7 +81,8 @@ export function createScimPeople({ store, tellChanged }: PeopleWorld) {
         await requireFree(change.queries, tenantId, row.userName, userId)
       const isOther = JSON.stringify(row) !== JSON.stringify(before.person)
       if (isOther) await updateScimPerson(change.queries, { ...row, updatedAt: change.nowMs })
-      if (row.externalId !== before.person.externalId) await rememberSubject(change, token, row)
+      const isAnother = row.externalId !== before.person.externalId
+      const unlinked = isAnother ? await rememberSubject(change, token, row) : undefined
       const whose = { tenantId, userId, source: 'scim' } as const
       await alterAttributesIn(change, whose, ruledOf(draft), actor)
       const patch = patchOf(account, draft, before)
@@ -93,7 +94,7 @@ export function createScimPeople({ store, tellChanged }: PeopleWorld) {
         await change.audit(actor, { action: 'scim.user_changed', tenantId, content })
       }
       const after = await requirePerson(change.queries, tenantId, userId)
-      return { ...after, ignored: [...draft.ignored], ended }
+      return { ...after, ignored: [...draft.ignored], ended: ended ?? unlinked }
     })
     return { ...answered, enforced: await ended?.enforced }
   }

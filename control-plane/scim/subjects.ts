@@ -1,12 +1,15 @@
 /**
  * Provisioned people who sign in by a connection: where a token says so, `externalId` is the subject
- * there. It is the provider's own id of somebody, said by who may say it, and no address.
+ * there. It is the provider's own id of somebody, said by who may say it, and no address. Whoever came in by
+ * another one is out, as where an administrator takes it away: that may have been somebody else.
  */
+import { revokeIn, type RevocationResult } from '../sessions/revocations.ts'
 import {
   deleteIdentityOf,
   findConnection,
   findIdentity,
   insertIdentity,
+  identitiesOfPerson,
 } from '../store/queries/connections.ts'
 import type { ScimPersonRow } from '../store/queries/scim.ts'
 import type { Change } from '../store/store.ts'
@@ -14,16 +17,24 @@ import { ScimError } from './scim-error.ts'
 import type { ScimToken } from './tokens.ts'
 
 export async function rememberSubject(
-  { queries, nowMs }: Pick<Change, 'queries' | 'nowMs'>,
+  change: Change,
   { tenantId, connectionId }: ScimToken,
   { userId, externalId: subject }: ScimPersonRow,
-): Promise<void> {
-  if (connectionId === null) return
+): Promise<RevocationResult | undefined> {
+  const { queries, nowMs } = change
+  if (connectionId === null) return undefined
   const connection = await findConnection(queries, tenantId, connectionId)
-  if (connection === undefined) return
-  await deleteIdentityOf(queries, tenantId, connectionId, userId)
-  if (subject === null) return
+  if (connection === undefined) return undefined
   const { issuer } = connection
+  const own = await identitiesOfPerson(queries, tenantId, userId)
+  const isReplaced = own
+    .filter((one) => one.connectionId === connectionId)
+    .some((one) => one.issuer !== issuer || one.subject !== subject)
+  await deleteIdentityOf(queries, tenantId, connectionId, userId)
+  const ended = isReplaced
+    ? await revokeIn(change, tenantId, { subject: userId }, 'revoked')
+    : undefined
+  if (subject === null) return ended
   const known = await findIdentity(queries, tenantId, connectionId, issuer, subject)
   if (known !== undefined)
     throw new ScimError(
@@ -33,4 +44,5 @@ export async function rememberSubject(
     )
   const row = { connectionId, issuer, subject, tenantId, userId, createdAt: nowMs }
   await insertIdentity(queries, row)
+  return ended
 }

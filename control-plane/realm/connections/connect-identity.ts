@@ -6,11 +6,12 @@ import type { PendingLink } from './upstream-cookies.ts'
 export async function connectIdentity(
   change: TenantChange,
   tenantId: string,
-  { connectionId, issuer, subject, userId }: PendingLink,
+  { connectionId, updatedAt, issuer, subject, userId }: PendingLink,
 ): Promise<void> {
   const { queries, nowMs } = change
   const connection = await findConnection(queries, tenantId, connectionId)
   if (connection?.state !== 'active' || connection.issuer !== issuer) return
+  if (connection.updatedAt !== updatedAt) return // of other settings it is another one
   const known = await findIdentity(queries, tenantId, connectionId, issuer, subject)
   if (known !== undefined) return // theirs since a moment ago, or somebody else's for good
   const row = { connectionId, issuer, subject, tenantId, userId, createdAt: nowMs }

@@ -149,7 +149,7 @@ export function connectionPages(realm: Realm, world: RealmWorld) {
     person: UpstreamPerson,
     session: UpstreamSession,
   ): Promise<string> {
-    const { connectionId } = connection
+    const { connectionId, updatedAt } = connection
     const ask = () => whoComes(world, connection, person, requestIdOf(ctx))
     const who = await ask().catch((error: unknown) => {
       if (isOvertaken(error)) return ask()
@@ -164,14 +164,15 @@ export function connectionPages(realm: Realm, world: RealmWorld) {
     }
     if (who.kind === 'must_prove') {
       const { userId } = who.user
-      cookies.giveLink(ctx, { uid: signIn.uid, connectionId, issuer: from, subject, userId })
+      const { uid } = signIn
+      cookies.giveLink(ctx, { uid, connectionId, updatedAt, issuer: from, subject, userId })
       toPage(ctx, signIn)
       return who.kind
     }
     await syncGroups(world, connection, who.user, person.groups, requestIdOf(ctx))
     await syncAttributes(world, connection, who.user, person.attributes, requestIdOf(ctx))
     const outcome = await step.goOn(ctx, signIn, who.user, {
-      ...{ connectionId, updatedAt: connection.updatedAt, issuer: from, subject },
+      ...{ connectionId, updatedAt, issuer: from, subject },
       ...{ hasSecondFactor: person.hasSecondFactor, provenAt: longAgo(person.provenAt), session },
     })
     note(ctx, connectionId, outcome.kind)

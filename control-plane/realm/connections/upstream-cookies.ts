@@ -27,6 +27,8 @@ export interface UpstreamFlow {
 export interface PendingLink {
   readonly uid: string
   readonly connectionId: string
+  /** When the connection was last changed, as with a flow. */
+  readonly updatedAt: number
   readonly issuer: string
   readonly subject: string
   readonly userId: string

@@ -2,7 +2,8 @@
  * Whose account somebody gets who has shown who they are at a provider: the one that is connected, or
  * a new one. One that is here already is never taken over for its address alone: whoever has it may
  * not be whoever comes, whichever of both was here first. Only an account that nobody can have opened
- * yet is connected, where the domain of its address is proven for the connection.
+ * yet is connected, where the domain of its address is proven for the connection. And of a domain that is
+ * proven for one connection no other makes accounts: whoever runs that provider could be anybody there.
  */
 import { Refusal } from '../../../shared/errors.ts'
 import { withoutUnseen } from '../../../shared/unseen.ts'
@@ -11,9 +12,13 @@ import { fold } from '../../accounts/login-keys.ts'
 import { accountWithoutCredentials } from '../../accounts/user-changes.ts'
 import type { User } from '../../accounts/users.ts'
 import type { Connection } from '../../connections/connections.ts'
+import { domainOfAddress } from '../../connections/email-domain.ts'
 import type { UpstreamPerson } from '../../connections/gate.ts'
 import { saysNothingOfAddresses } from '../../connections/presets.ts'
-import { findIdentity, insertIdentity } from '../../store/queries/connections.ts'
+import { ProviderProblem } from '../../connections/provider-client.ts'
+import { connectionOfDomain } from '../../store/queries/connection-domains.ts'
+import { findConnection, findIdentity, insertIdentity } from '../../store/queries/connections.ts'
+import type { Queries } from '../../store/engine.ts'
 import { requireTenant } from '../../store/queries/tenants.ts'
 import { findUserDirectory } from '../../store/queries/user-directories.ts'
 import { findUser, findUserByKey, insertUser } from '../../store/queries/users.ts'
@@ -26,7 +31,7 @@ type WhoComes =
   | { readonly kind: 'must_prove'; readonly user: User }
   | {
       readonly kind: 'refused'
-      readonly problem: 'no_account' | 'email_missing' | 'email_unverified'
+      readonly problem: 'no_account' | 'email_missing' | 'email_unverified' | 'domain_of_another'
     }
 
 type World = Pick<RealmWorld, 'store'>
@@ -41,6 +46,7 @@ export async function whoComes(
   return store.changeOf(tenantId, async (change) => {
     const { queries, nowMs } = change
     await requireTenant(queries, tenantId)
+    await requireUnchanged(queries, connection)
     const identity = await findIdentity(queries, tenantId, connectionId, issuer, subject)
     const known = identity && (await findUser(queries, tenantId, identity.userId))
     if (known !== undefined) return { kind: 'known', user: known }
@@ -65,6 +71,9 @@ export async function whoComes(
     // whom the tenant's own database knows by this address it tells to who has the password alone
     const isElsewhere = (await findUserDirectory(queries, tenantId)) !== undefined
     if (!createsPeople || isElsewhere) return { kind: 'refused', problem: 'no_account' }
+    const home = await homeOf(queries, tenantId, key)
+    if (home !== undefined && home !== connectionId)
+      return { kind: 'refused', problem: 'domain_of_another' }
 
     const wished = {
       tenantId,
@@ -80,6 +89,19 @@ export async function whoComes(
     await change.audit(actor, { action: 'user.created', tenantId, content })
     return { kind: 'known', user }
   })
+}
+
+/** An answer that was on its way while the connection was changed or closed writes nothing by it. */
+async function requireUnchanged(queries: Queries, asked: Connection): Promise<void> {
+  const now = await findConnection(queries, asked.tenantId, asked.connectionId)
+  if (now?.state !== 'active' || now.updatedAt !== asked.updatedAt)
+    throw new ProviderProblem('the connection was changed meanwhile')
+}
+
+/** Also while that connection rests: its people are still no other provider's. */
+async function homeOf(queries: Queries, tenantId: string, emailKey: string) {
+  const domain = domainOfAddress(emailKey)
+  return domain && connectionOfDomain(queries, tenantId, domain)
 }
 
 /** Two of them at the same moment: the second finds what the first has made. */

@@ -13,14 +13,14 @@ import type { Mails } from '../../mail/mails.ts'
 import { isMailOffered } from '../../policy/password.ts'
 import type { Queries } from '../../store/engine.ts'
 import { connectionOfDomain } from '../../store/queries/connection-domains.ts'
-import { findConnection, identitiesOfPerson } from '../../store/queries/connections.ts'
-import { findScimPerson } from '../../store/queries/scim.ts'
+import { findConnection } from '../../store/queries/connections.ts'
 import { takeEachRate } from '../../store/queries/rates.ts'
 import { findTenant } from '../../store/queries/tenants.ts'
 import { findUser } from '../../store/queries/users.ts'
 import type { Actor, Store, TenantChange } from '../../store/store.ts'
 import { policiesIn } from '../../tenants/policies.ts'
 import { browserName } from '../../accounts/browser-name.ts'
+import { isKnownByMail } from '../../accounts/known-by-mail.ts'
 import type { Tickets } from '../../accounts/tickets.ts'
 import type { User } from '../../accounts/users.ts'
 
@@ -134,16 +134,13 @@ export function createSignInMail({ store, tickets, mails, baseUrl }: SignInMailW
 
 /**
  * Whose mail opens their account. Nobody who comes in elsewhere: by the tenant's own database, or by a
- * connection that their domain leads to. And an address that only a provider has named, which nobody
- * has proven, may be somebody else's than who has the account.
+ * connection that their domain leads to; and nobody whose address only a provider has named.
  */
 export async function isReachedByMail(queries: Queries, user: User): Promise<boolean> {
-  const { tenantId, userId, isDisabled, source, emailKey, emailProvenAt } = user
+  const { tenantId, isDisabled, source, emailKey } = user
   if (isDisabled || source !== 'own') return false
   if (await isOfConnectedDomain(queries, tenantId, emailKey)) return false
-  if (emailProvenAt !== null) return true
-  if ((await findScimPerson(queries, tenantId, userId)) !== undefined) return false
-  return (await identitiesOfPerson(queries, tenantId, userId)).length === 0
+  return isKnownByMail(queries, user)
 }
 
 async function isOfConnectedDomain(queries: Queries, tenantId: string, emailKey: string) {

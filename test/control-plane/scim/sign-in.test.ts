@@ -2,6 +2,7 @@
 import t from 'tap'
 import { atProvider, GRACE, identitiesOf, startConnected } from '../realm/connections/connected.ts'
 import { ACTOR } from '../realm/realm-world.ts'
+import { schema } from '../../../control-plane/store/schema.ts'
 import { readPath } from '../../../control-plane/scim/attribute-paths.ts'
 import { isAskingForPassword } from '../realm/steps.ts'
 
@@ -59,3 +60,30 @@ t.test('an id that is changed at the provider is the one that counts', async (t)
   await world.scimPeople.remove(asking, user.userId)
   t.same(await identitiesOf(world), [])
 })
+
+t.test('whoever came in by an id that the provider takes back is out', async (t) => {
+  const { push, signIn, world, asking } = await startPushed(t)
+  const { user } = await push(grace)
+  const { person, back } = await signIn()
+  await person.claims(back.url)
+  const call = { op: 'replace', path: readPath('externalId'), value: 'another' } as const
+  const { enforced } = await world.scimPeople.patch(asking, user.userId, [call])
+  t.ok(enforced, 'the answer says who refuses them by now')
+  t.ok((await world.revocations.revokedState('acme')).subjects[user.userId])
+  t.same(await world.sessions.aliveOf('acme', user.userId), [])
+})
+
+t.test(
+  'no link to choose a password goes to an address that only the provider has named',
+  async (t) => {
+    const { push, world } = await startPushed(t)
+    await push({ ...grace, externalId: undefined })
+    await world.accountMail.forgotten('acme', grace.userName, ACTOR, 'en')
+    t.same(
+      (await world.store.read.select().from(schema.accountTickets)).filter(
+        (one) => one.purpose === 'reset',
+      ),
+      [],
+    )
+  },
+)
