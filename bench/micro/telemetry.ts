@@ -56,7 +56,12 @@ for (const sample of [1, 0.01]) {
     isRecorded: telemetry.isRecorded,
     startTrace: telemetry.startTrace,
   } as unknown as Edge
-  const exchange = { head, peerAddress: '192.0.2.7', startedMs: 0, beganMs: performance.now() } as unknown as Exchange
+  const exchange = {
+    head,
+    peerAddress: '192.0.2.7',
+    startedMs: 0,
+    beganMs: performance.now(),
+  } as unknown as Exchange
   const tenant = { tenantId: 'acme', edgeUrls: new Map() }
   const served = { tenant, revoked: {} } as never
   const context = new RequestContext(exchange, edge, served)

@@ -3,7 +3,6 @@
  * pings say it; the one that was under way for the least time is the truest. A clock on the wall that
  * is set meanwhile changes nothing: what it is compared with is time since the machine's start.
  */
-import { performance } from 'node:perf_hooks'
 import type { Logger } from 'pino'
 import { SECOND_MS, systemClock, type Clock } from '../../shared/clock.ts'
 
