@@ -35,6 +35,8 @@ export const PEOPLE_LIMITS = {
   /** To one address: of an hour, and of a day, however many hours ask. */
   rateSignInMailsOfAddress: { burst: 5, perSecond: 5 / 3600 },
   rateSignInMailsOfAddressADay: { burst: 20, perSecond: 20 / 86_400 },
+  /** Of all networks of a site (a /48 of IPv6) together: so many times what one of them may ask for. */
+  rateAskedMailsSiteFactor: 2,
   /** That one client asks for, which may be an office; and that a tenant sends. */
   rateSignInMailsOfClient: { burst: 100, perSecond: 1 / 5 },
   rateSignInMailsOfTenant: { burst: 1000, perSecond: 1 },

@@ -2,8 +2,12 @@
 import { LIMITS } from '../../shared/limits.ts'
 import { hasUnseen } from '../../shared/unseen.ts'
 
-/** No quoted names, no comments, no address in brackets: nothing that a mail header could trip over. */
-const EMAIL_ADDRESS = /^[^\s@\p{Cc}<>"(),:;\\]+@[^\s@\p{Cc}<>"(),:;\\]+$/u
+/**
+ * No quoted names, no comments, no address in brackets: nothing that a mail header could trip over. Nor
+ * the number of a machine, or a dot behind it, for what stands behind the `@`: that is a domain's name.
+ */
+const EMAIL_ADDRESS =
+  /^[^\s@\p{Cc}<>"(),:;\\]+@(?![\d.]+$)[^\s@\p{Cc}<>"(),:;\\[\]]*[^\s@\p{Cc}<>"(),:;\\[\].]$/u
 
 export function isEmailAddress(text: string): boolean {
   if (text.length > LIMITS.emailCharactersMax || !text.isWellFormed()) return false

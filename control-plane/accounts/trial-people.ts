@@ -45,7 +45,7 @@ export function createTrialPeople({
       const username = `sign-in-check-${id}`
       const email = `${username}@check.invalid` // RFC 2606: no mail can ever be sent there
       const password = randomBytes(32).toString('base64url')
-      const passwordHash = await passwords.hash(password)
+      const passwordHash = await passwords.hash(password, tenantId)
       const nowMs = clock.nowMs()
       await store.change(async ({ queries }) => {
         await requireTenant(queries, tenantId)

@@ -136,7 +136,7 @@ export function createUsers(world: UsersWorld) {
       if (problem !== undefined)
         throw new Refusal('field_invalid', { field: 'password' }, PASSWORD_SENTENCES[problem])
     }
-    return passwords.hash(plain)
+    return passwords.hash(plain, tenantId)
   }
 
   return {
@@ -157,7 +157,7 @@ export function createUsers(world: UsersWorld) {
       if (user.source === 'directory') throw new Refusal('user_elsewhere', { field: 'password' })
       const problem = await passwordRules.check(plain, user, (await policies.of(tenantId)).password)
       if (problem !== undefined) return problem
-      const passwordHash = await passwords.hash(plain)
+      const passwordHash = await passwords.hash(plain, tenantId)
       // what may be much goes ahead: whoever is interrupted leaves nobody with what a provider has said
       const takeMore = (change: Change) => takeSaidIn(change, tenantId, userId, actor)
       const isSaidOfOthers = isMailProven && user.emailProvenAt === null

@@ -61,7 +61,8 @@ export function signOutPages(realm: Realm, world: RealmWorld) {
       const isOurs = isFromOwnPage(ctx.req.headers, new URL(baseUrl).origin)
       if (!isOurs || sent.confirmation !== confirmation)
         return showMessage(ctx, world, realm, 'expired')
-    } else if (session.accountId !== undefined && session.accountId !== hint?.sub)
+    } else if (session.accountId !== undefined && hint?.sid !== session.sidFor(clientId))
+      // also where it is a token of the same person: one from a log signs no other browser out
       return confirm(ctx, sent.parameters, confirmation)
 
     const { upstream } = session.authorizations?.[clientId] ?? {}

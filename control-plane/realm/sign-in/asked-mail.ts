@@ -10,6 +10,7 @@ import type { Actor } from '../../store/store.ts'
 import { requestIdOf } from '../show.ts'
 import type { Realm, RealmContext, RealmWorld } from '../world.ts'
 import { attemptCookies } from './attempt-cookie.ts'
+import { askerRates } from './asker-rates.ts'
 import { callerOf, languageOf, type BrowserSignIn } from './browser-sign-in.ts'
 import { factsAbout } from './facts.ts'
 import { nextMailAt, type MailedKind, type MailedState } from './mailed-state.ts'
@@ -65,9 +66,10 @@ export function mailAsking(realm: Realm, world: RealmWorld) {
       const earlier = kept.of(current.payload, signIn.browserHash)
       const early = earlier && tooEarly(earlier, change.nowMs)
       if (early !== undefined) return early
-      const key = `${tenantId} ${caller.countedAs}`
-      const waitSeconds = await takeRate(change, { ...rateOfClient, key })
-      if (waitSeconds !== undefined) return { kind: 'client_wait', waitSeconds }
+      for (const bucket of askerRates(tenantId, caller, rateOfClient.kind, rateOfClient.rate)) {
+        const waitSeconds = await takeRate(change, bucket)
+        if (waitSeconds !== undefined) return { kind: 'client_wait', waitSeconds }
+      }
       replacedHash = earlier?.ticketHash
       const mailed: MailedState = {
         browserHash: browserSecret.hash,

@@ -19,6 +19,7 @@ import { findUserByKey } from '../../store/queries/users.ts'
 import type { TenantChange } from '../../store/store.ts'
 import { upstreamCookies } from '../connections/upstream-cookies.ts'
 import { requestIdOf } from '../show.ts'
+import { askerRates } from '../sign-in/asker-rates.ts'
 import { mailAsking } from '../sign-in/asked-mail.ts'
 import { attemptCookies } from '../sign-in/attempt-cookie.ts'
 import { beginState, PASSWORD_KEPT_MS } from '../sign-in/attempt-state.ts'
@@ -168,7 +169,7 @@ export function signUpSteps(realm: Realm, world: RealmWorld) {
       const whose = { tenantId, username: email, email, name }
       const why = await world.passwordRules.check(password, whose, decided.password)
       if (why !== undefined) return { kind: 'password_wrong', why }
-      passwordHash = await world.passwords.hash(password)
+      passwordHash = await world.passwords.hash(password, tenantId)
     }
     if (!(await finish.untilIssuable(''))) return { kind: 'unavailable' }
     const caller = callerOf(ctx, realm, world)
@@ -274,12 +275,8 @@ export function signUpSteps(realm: Realm, world: RealmWorld) {
     return { kind: 'waiting' }
   }
 
-  const ratesOf = ({ countedAs }: Caller) => [
-    {
-      kind: 'sign-ups of client',
-      key: `${tenantId} ${countedAs}`,
-      rate: LIMITS.rateSignUpsOfClientADay,
-    },
+  const ratesOf = (caller: Caller) => [
+    ...askerRates(tenantId, caller, 'sign-ups of client', LIMITS.rateSignUpsOfClientADay),
     { kind: 'sign-ups of tenant', key: tenantId, rate: LIMITS.rateSignUpsOfTenantADay },
   ]
 

@@ -4,7 +4,14 @@ import { LIMITS } from '../../../shared/limits.ts'
 
 t.test('an e-mail address is what a mail can be sent to, up to its limit', async (t) => {
   const longest = `${'m'.repeat(LIMITS.emailCharactersMax - '@x.test'.length)}@x.test`
-  for (const text of ['a@b', 'ada+x@acme.example', "o'brien@acme.example", 'ä@ö.example', longest])
+  for (const text of [
+    'a@b',
+    'ada+x@acme.example',
+    "o'brien@acme.example",
+    'ä@ö.example',
+    'a@1.b',
+    longest,
+  ])
     t.ok(isEmailAddress(text), text)
   for (const text of [
     ...[
@@ -22,6 +29,7 @@ t.test('an e-mail address is what a mail can be sent to, up to its limit', async
       '\ud800@b',
     ],
     ...['<a@b>', 'a@b, c@d', '"a"@b', 'a(x)@b', 'a:b@c', 'a;b@c', 'a\\b@c', 'a@[10.0.0.1]:25'],
+    ...['a@[10.0.0.1]', 'a@[IPv6', 'a@10.0.0.1', 'a@1', 'a@b.'],
     `m${longest}`,
   ])
     t.notOk(isEmailAddress(text), JSON.stringify(text).slice(0, 40))

@@ -81,6 +81,18 @@ t.test('it may be sent as a form, and from a browser that lost our cookie', asyn
   t.ok((await world.sessions.find('acme', sidOf(tokens)))?.endedAt)
 })
 
+t.test('a token of the same person from another browser asks as no token does', async (t) => {
+  const world = await startWorld(t)
+  const acme = await world.tenant('acme')
+  const elsewhere = await signIn(new Browser(world.baseUrl), acme)
+  const browser = new Browser(world.baseUrl)
+  const { tokens } = await signIn(browser, acme)
+  const page = await browser.visit(logoutUrl(acme.issuer, { id_token_hint: elsewhere.idToken }))
+  t.match(page.html, /Sign out of The acme application\?/)
+  for (const one of [tokens, elsewhere.tokens])
+    t.equal((await world.sessions.find('acme', sidOf(one)))?.endedAt, null)
+})
+
 t.test(
   'nobody is sent to an address that is not registered, with or without a token',
   async (t) => {

@@ -96,6 +96,14 @@ void t.test('a flood at one tenant leaves room in the queue for the others', asy
   t.equal(await verify('x', undefined, 'acme'), false, 'and afterwards there is room again')
 })
 
+void t.test('so does one of those who choose a password', async (t) => {
+  const { hash } = createPasswordHasher({ concurrency: 1, waitingMax: 4, waitingPerTenantMax: 2 })
+  const flood = Array.from({ length: 1 + 2 }, () => hash('a long walk', 'acme'))
+  await t.rejects(hash('a long walk', 'acme'), { code: 'unavailable' })
+  t.match(await hash('a long walk', 'bolt'), /^\$argon2id\$/)
+  t.equal((await Promise.all(flood)).length, 3)
+})
+
 void t.test('a core is left for everything else, and one of four threads', async (t) => {
   t.strictSame([1, 2, 3, 4, 64].map(hashesAtOnce), [1, 1, 2, 3, 3])
 })
