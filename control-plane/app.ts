@@ -63,10 +63,13 @@ export function createApp(
     if (!isLooking && c.res.ok && c.res.status !== 201) await services.changesSettled()
   })
   let opened: Promise<Hono<ApiEnv>> | undefined
-  const consoleApp = () =>
-    (opened ??= import('./console/console.ts').then(({ openConsole }) =>
+  const consoleApp = () => {
+    opened ??= import('./console/console.ts').then(({ openConsole }) =>
       openConsole(newApp(services), { ...services, ...pages, rates }, realmFetch),
-    ))
+    )
+    opened.catch(() => (opened = undefined)) // descriptors were short, say: the next visit tries again
+    return opened
+  }
   const ofConsole = async (c: ApiContext) => (await consoleApp()).fetch(c.req.raw, c.env)
   app.all('/console/*', ofConsole)
   for (const path of INSTALL_FILES) app.get(path, ofConsole)

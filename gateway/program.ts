@@ -55,7 +55,7 @@ function openOutput(threshold: LogThreshold) {
   const fd = ownDescription(process.stdout.fd)
   const lines = createLineWriter({
     write: (text, done) => write(fd, text, null, 'latin1', done),
-    writeNow: (text) => writeSync(fd, text, null, 'latin1'),
+    ...whereNobodyWaits(fd),
   })
   process.once('exit', lines.endNow)
   return { log: pino(options, { write: (line) => lines.add(asciiOf(line)) }), lines }
@@ -75,10 +75,22 @@ function ownDescription(fd: number): number {
   }
 }
 
+/** A pipe that others share may make whoever writes wait, and at the end of a process for ever. */
+function whereNobodyWaits(fd: number) {
+  const isShared = fd === process.stdout.fd && isPipe(fd)
+  return isShared ? {} : { writeNow: (text: string) => writeSync(fd, text, null, 'latin1') }
+}
+
+function isPipe(fd: number): boolean {
+  const place = fstatSync(fd)
+  return place.isFIFO() || place.isSocket()
+}
+
 /** The access log goes to the same place, on a shorter way, with room of its own. */
 function openLines({ log, lines }: Output) {
   if (lines === undefined) return createLogSink((entry) => log.info(entry))
   const own = createLineWriter(wayOut())
+  process.once('exit', own.endNow)
   return {
     ...own,
     dropped: () => lines.dropped() + own.dropped(),
@@ -88,10 +100,10 @@ function openLines({ log, lines }: Output) {
 
 function wayOut(): Parameters<typeof createLineWriter>[0] {
   const { stdout } = process
-  const place = fstatSync(stdout.fd)
-  if (!place.isFIFO() && !place.isSocket())
+  if (!isPipe(stdout.fd))
     return {
       write: (text, done) => write(stdout.fd, text, null, 'latin1', done),
+      ...whereNobodyWaits(stdout.fd),
       // A file keeps any write together, and each costs a trip to another thread and back.
       writeCharacters: BATCH_CHARACTERS,
     }
@@ -102,5 +114,6 @@ function wayOut(): Parameters<typeof createLineWriter>[0] {
   return {
     write: (text, done) =>
       void to.write(text, 'latin1', (error) => done(error ?? null, error ? 0 : text.length)),
+    ...whereNobodyWaits(fd),
   }
 }

@@ -161,8 +161,11 @@ export function createUsers(world: UsersWorld) {
       // what may be much goes ahead: whoever is interrupted leaves nobody with what a provider has said
       const takeMore = (change: Change) => takeSaidIn(change, tenantId, userId, actor)
       const isSaidOfOthers = isMailProven && user.emailProvenAt === null
-      for (let round = 1; isSaidOfOthers && round < TAKING_ROUNDS_MAX; round++)
-        if (!(await store.change(takeMore))) break
+      const takeAll = async () => {
+        for (let round = 1; isSaidOfOthers && round < TAKING_ROUNDS_MAX; round++)
+          if (!(await store.change(takeMore))) break
+      }
+      await takeAll()
       await store.change(async (change) => {
         const { queries, nowMs } = change
         const before = found(await findUser(queries, tenantId, userId))
@@ -183,6 +186,7 @@ export function createUsers(world: UsersWorld) {
         const content = { user_id: userId, changed: ['password'] }
         await change.audit(actor, { action: 'user.changed', tenantId, content })
       })
+      await takeAll() // what the provider has said anew meanwhile
       return undefined
     },
 

@@ -55,8 +55,10 @@ export async function loadGrant(ctx: KoaContextWithOIDC, clientId: string) {
   const known = grantId === undefined ? undefined : await provider.Grant.find(grantId)
   if (known !== undefined && known.accountId === account.accountId) return known
 
-  const isLost = asking === clientId && grantId !== undefined
-  if (isFresh || isLost || session.sidFor(clientId) === undefined)
+  // One that is lost is made anew and changes nothing else: where and when the session began, and its
+  // `sid`, are known of a sign-in alone, and nobody gets others by having grants pushed out.
+  const isAnothers = known !== undefined
+  if (isFresh || isAnothers || session.sidFor(clientId) === undefined)
     session.authorizations = {
       [clientId]: {
         ip: addressOf(ctx.req),

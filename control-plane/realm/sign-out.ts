@@ -93,7 +93,9 @@ export function signOutPages(realm: Realm, world: RealmWorld) {
     const end = (sid: string) => endSession(world, tenantId, sid, 'signed_out', requestIdOf(ctx))
     if (own !== undefined) await end(own)
     // a token of a session that is forgotten here has expired long since: nothing is written for it
-    if (hint !== undefined && hint.sid !== own && (await sessions.find(tenantId, hint.sid)))
+    // and nothing for one of another application: what lies in its logs ends nothing by itself
+    const isOwn = hint?.clientId === clientId && hint.sid !== own
+    if (isOwn && (await sessions.find(tenantId, hint.sid)))
       await asStranger(() => end(hint.sid))
     if (session.accountId === undefined) return
     await session.destroy()

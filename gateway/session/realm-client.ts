@@ -11,7 +11,11 @@ export type RealmClient = ReturnType<typeof createRealmClient>
 
 export function createRealmClient() {
   let opened: ReturnType<typeof open> | undefined
-  const client = () => (opened ??= open())
+  function client() {
+    opened ??= open()
+    opened.catch(() => (opened = undefined)) // descriptors were short, say: the next question tries again
+    return opened
+  }
   return {
     async fetch(url: string, init: object) {
       const { fetch, dispatcher } = await client()
@@ -22,7 +26,8 @@ export function createRealmClient() {
       return request(url, { ...options, dispatcher })
     },
     async close(): Promise<void> {
-      await (await opened)?.dispatcher.close()
+      const found = await opened?.catch(() => undefined)
+      await found?.dispatcher.close()
     },
   }
 }

@@ -134,6 +134,7 @@ export function createLineWriter(world: LineWriterWorld): LineWriter {
     dropped: () => dropped,
     async close() {
       clearTimeout(timer)
+      timer = undefined
       cut()
       if (!isWriting) return
       const idle = Promise.withResolvers<void>()

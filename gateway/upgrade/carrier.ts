@@ -61,7 +61,13 @@ export function createCarrier({ lookup }: { readonly lookup: LookupFunction }) {
         prependPath: false,
         toProxy: true,
       }
-      const proxy = (loaded ??= open())
+      try {
+        loaded ??= open()
+      } catch (error) {
+        socket?.destroy()
+        return calls.onError(error as Error)
+      }
+      const proxy = loaded
       proxy.once('proxyReqWs', (call) => {
         // http-proxy-3 joins paths, and loses an empty query on the way.
         call.path = request.target
