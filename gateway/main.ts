@@ -1,6 +1,7 @@
 /** `npm run gateway -- --config FILE`. One file for both kinds of process, told apart by cluster. */
 import cluster from 'node:cluster'
-import { fstatSync, write, writeSync } from 'node:fs'
+import { constants, fstatSync, openSync, write, writeSync } from 'node:fs'
+import { Socket } from 'node:net'
 import { pino } from 'pino'
 import { keepCompiledCode, writeCompiledCode } from '../shared/compile-cache.ts'
 import { ConfigError } from '../shared/config/config.ts'
@@ -48,15 +49,30 @@ type Output = ReturnType<typeof openOutput>
  * that has been told to stop would never end.
  */
 function openOutput(threshold: LogThreshold) {
-  const { isTTY, fd } = process.stdout
+  const { isTTY } = process.stdout
   const options = logOptions('gateway', isTTY, threshold)
   if (isTTY) return { log: pino(options), lines: undefined }
+  const fd = ownDescription(process.stdout.fd)
   const lines = createLineWriter({
     write: (text, done) => write(fd, text, null, 'latin1', done),
     writeNow: (text) => writeSync(fd, text, null, 'latin1'),
   })
   process.once('exit', lines.endNow)
   return { log: pino(options, { write: (line) => lines.add(asciiOf(line)) }), lines }
+}
+
+/**
+ * That a pipe is not waited for is said of it once for all who share it, and each process that is
+ * begun takes that back: then a write would hold a thread, and with it the end of this process, until
+ * somebody reads. Opened anew it is ours alone; a pipe without a reader takes no write, and keeps nobody.
+ */
+function ownDescription(fd: number): number {
+  if (!fstatSync(fd).isFIFO()) return fd
+  try {
+    return openSync(`/proc/self/fd/${fd}`, constants.O_WRONLY | constants.O_NONBLOCK)
+  } catch {
+    return fd
+  }
 }
 
 /** The access log goes to the same place, on a shorter way, with room of its own. */
@@ -79,9 +95,11 @@ function wayOut(): Parameters<typeof createLineWriter>[0] {
       batchCharacters: FILE_BATCH_CHARACTERS,
     }
   // Never waits for the reader, so it needs no other thread; who is gone loses lines, and no more.
-  stdout.on('error', () => {})
+  const fd = ownDescription(stdout.fd)
+  const to = fd === stdout.fd ? stdout : new Socket({ fd, readable: false, writable: true })
+  to.on('error', () => {})
   return {
     write: (text, done) =>
-      void stdout.write(text, 'latin1', (error) => done(error ?? null, error ? 0 : text.length)),
+      void to.write(text, 'latin1', (error) => done(error ?? null, error ? 0 : text.length)),
   }
 }
