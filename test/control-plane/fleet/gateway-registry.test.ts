@@ -1,10 +1,11 @@
 import { setImmediate as breathe } from 'node:timers/promises'
 import t from 'tap'
+import { clockOf } from '../../support/clocks.ts'
 import { createGatewayRegistry } from '../../../control-plane/fleet/gateway-registry.ts'
 import { createAcknowledgements } from '../../../control-plane/fleet/acknowledgements.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 
-const clock = { nowMs: () => Date.UTC(2026, 0, 2) }
+const clock = clockOf(() => Date.UTC(2026, 0, 2))
 
 t.test('a gateway that has left stays on the list with its last revision', async (t) => {
   const registry = createGatewayRegistry(clock)
