@@ -3,7 +3,7 @@
  * in front of an application, and by the middleware inside it, on every framework.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { systemClock } from '../../shared/clock.ts'
+import { MINUTE_MS } from '../../shared/clock.ts'
 import type { AddressInfo } from 'node:net'
 import { createEnforcement } from '../../control-plane/downloads/sdk-node/enforce/enforcement.ts'
 import { createService } from '../../control-plane/downloads/sdk-node/service.ts'
@@ -93,7 +93,7 @@ export async function startWorld(t: T, options: WorldOptions = {}) {
     keys: service.keys.map(jwkOf),
   }
   let waitedMs = 0
-  const steadyMs = () => systemClock.steadyMs() + waitedMs
+  const steadyMs = () => MINUTE_MS + waitedMs
   const settings = { trustedProxies, nowMs, steadyMs }
   const [gateway, connector] = await Promise.all([
     startGateway(t, contract, settings),
