@@ -3,7 +3,7 @@
  * in front of an application, and by the middleware inside it, on every framework.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { systemClock } from '../../shared/clock.ts'
+import { MINUTE_MS } from '../../shared/clock.ts'
 import type { AddressInfo } from 'node:net'
 import { createEnforcement } from '../../control-plane/downloads/sdk-node/enforce/enforcement.ts'
 import { createService } from '../../control-plane/downloads/sdk-node/service.ts'
@@ -92,8 +92,8 @@ export async function startWorld(t: T, options: WorldOptions = {}) {
     client_secret: CLIENT_SECRET,
     keys: service.keys.map(jwkOf),
   }
-  let steadyNowMs = systemClock.steadyMs()
-  const steadyMs = () => steadyNowMs // stands as still
+  let waitedMs = 0
+  const steadyMs = () => MINUTE_MS + waitedMs
   const settings = { trustedProxies, nowMs, steadyMs }
   const [gateway, connector] = await Promise.all([
     startGateway(t, contract, settings),
@@ -140,7 +140,7 @@ export async function startWorld(t: T, options: WorldOptions = {}) {
     /** Time passes for everybody. Whoever comes then comes after every time-out of before. */
     async pass(seconds: number) {
       clockMs += seconds * 1000
-      steadyNowMs += seconds * 1000
+      waitedMs += seconds * 1000
       await sleep(SWEEP_MS + 1) // or time-outs would begin at the time before
     },
     async publish(keys: readonly SigningKey[]) {
