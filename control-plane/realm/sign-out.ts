@@ -95,8 +95,7 @@ export function signOutPages(realm: Realm, world: RealmWorld) {
     // a token of a session that is forgotten here has expired long since: nothing is written for it
     // and nothing for one of another application: what lies in its logs ends nothing by itself
     const isOwn = hint?.clientId === clientId && hint.sid !== own
-    if (isOwn && (await sessions.find(tenantId, hint.sid)))
-      await asStranger(() => end(hint.sid))
+    if (isOwn && (await sessions.find(tenantId, hint.sid))) await asStranger(() => end(hint.sid))
     if (session.accountId === undefined) return
     await session.destroy()
     ctx.cookies.set(provider.cookieName('session'), null, {

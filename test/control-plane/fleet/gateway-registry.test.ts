@@ -1,6 +1,5 @@
 import { setImmediate as breathe } from 'node:timers/promises'
 import t from 'tap'
-import { clockOf } from '../../support/clocks.ts'
 import { createGatewayRegistry } from '../../../control-plane/fleet/gateway-registry.ts'
 import { createAcknowledgements } from '../../../control-plane/fleet/acknowledgements.ts'
 import { LIMITS } from '../../../shared/limits.ts'
