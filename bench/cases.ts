@@ -94,6 +94,11 @@ function loadOverHosts(sessionCount: number): Pick<BenchCase, 'prepare' | 'load'
 
 export const CASES: readonly BenchCase[] = [
   { name: 'GET 1 KB', peers: everybody, load: byWrk({}) },
+  {
+    name: 'GET 1 KB with rules',
+    peers: [gatewayPeer('gateway with rules', { hasRules: true }), gateway],
+    load: byWrk({}),
+  },
   { name: 'POST 1 KB', peers: everybody, load: byWrk({ method: 'POST', bodyBytes: 1024 }) },
   { name: 'GET 64 KB', peers: everybody, load: byWrk({ path: '/64k', answerBytes: 64 * 1024 }) },
   { name: 'connector GET 1 KB', peers: [gatewayByConnector, gateway], load: byWrk({}) },

@@ -26,6 +26,7 @@ export const PROMISES: readonly Promised[] = [
   { case: 'GET 1 KB', vs: 'nginx', limit: 1.2, stretch: 1.05 },
   { case: 'GET 1 KB', vs: 'haproxy jwt_verify', limit: 0.5, stretch: 0.45 },
   { case: 'GET 1 KB', vs: 'nginx auth_request', limit: 0.6, stretch: 0.48 },
+  { case: 'GET 1 KB with rules', vs: 'gateway', limit: 1.03 },
   { case: 'POST 1 KB', vs: 'nginx', limit: 1.2, stretch: 1.05 },
   { case: 'GET 64 KB', vs: 'haproxy', limit: 1.05, stretch: 0.95 },
   { case: 'GET 1 KB', vs: 'haproxy jwt_verify', figure: 'p99Us', limit: 1, stretch: 0.7 },

@@ -3,6 +3,7 @@
  * /dev/null), metrics, limits and time-outs are on, and its metrics are scraped while it works.
  */
 import { join } from 'node:path'
+import { rulesOf } from '../../test/support/access-rules.ts'
 import { startControlPlane, until } from '../../test/support/fleet.ts'
 import { freePort } from '../../test/support/ports.ts'
 import { watchAllocations } from '../allocated.ts'
@@ -16,9 +17,19 @@ const START_MS_MAX = 120_000
 /** Prometheus asks every 15 seconds; rounds are shorter than that. */
 const SCRAPE_MS = 2_000
 
+const RULES = rulesOf([
+  { path: '/', allow: [{ signed_in: true }] },
+  ...Array.from({ length: 1000 }, (_item, index) => ({
+    path: `/team${index}/reports`,
+    allow: [{ group: 'finance' }, { group: 'admins' }],
+  })),
+])
+
 export interface GatewayShape {
   readonly workers?: number
   readonly tenants?: number
+  /** With a thousand paths that only some groups may open, beside one that everybody may. */
+  readonly hasRules?: boolean
   /** The application is behind a connector; its CPU is told apart. */
   readonly isConnected?: boolean
   /** Who reads its access log; none: there is none of what goes well. */
@@ -35,7 +46,7 @@ const LOG_READERS = {
 
 export function gatewayPeer(
   name: string,
-  { workers = 1, tenants = 1, isConnected = false, log = 'cat' }: GatewayShape,
+  { workers = 1, tenants = 1, isConnected = false, hasRules = false, log = 'cat' }: GatewayShape,
 ): Peer {
   return {
     name,
@@ -48,6 +59,7 @@ export function gatewayPeer(
         revision = control.source.put(snapshot.tenant_id!, {
           ...snapshot,
           ...(isConnected && CONNECTED),
+          ...(hasRules && { access: RULES }),
         })
       control.hub.tenantChanged()
 
