@@ -179,7 +179,7 @@ t.test(
     await last.closed
     client.socket.send('still here')
     const heard = await Promise.race([client.next(), client.closed])
-    t.equal(String(heard), 'still here')
+    t.same(heard, Buffer.from('still here'))
     edge.pass(101)
     t.same(await client.closed, { code: 1008, reason: 'session ended' }, 'it is, in its time')
   },
