@@ -222,7 +222,21 @@ void t.test('a verification is good for a day, and for what it has seen', async 
 })
 
 void t.test('who asks twice at once shares one run', async (t) => {
-  const { probe, asked } = await startScene(t)
+  const { probe, asked, scene, services } = await startScene(t)
+  const both = Promise.withResolvers<void>()
+  const begin = services.verification.probe
+  let begun = 0
+  t.intercept(services.verification, 'probe', {
+    value: (tenantId: string) => {
+      if (++begun === 2) both.resolve()
+      return begin(tenantId)
+    },
+  })
+  // who is asked answers when both have asked, however long the second one is on its way
+  scene.application = async (_request, response) => {
+    await both.promise
+    return response.writeHead(200).end('hello')
+  }
   const [one, two] = await Promise.all([probe(), probe()])
   t.strictSame(one.body, two.body)
   t.equal(asked.length, 3, 'one address, one genuine and one forged probe')
