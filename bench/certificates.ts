@@ -20,6 +20,7 @@ import { cpuTime, familyOf, residentBytes } from './cpu.ts'
 const [certificates = 100_000] = process.argv.slice(2).map(Number)
 /** Of handshakes behind the first one. */
 const ASKED = 500
+let clients = 0
 const YEAR_MS = 365 * 24 * 3_600_000
 
 const hostOf = (tenant: number, at: number) => `h${at}.${idOf(tenant)}.example`
@@ -86,11 +87,15 @@ async function starts(what: string, fleet: Fleet, shake: () => Promise<number>) 
   told(what, { ms, cpuMs: (userUs + kernelUs) / 1000, memory: memoryOf(fleet) })
 }
 
-/** Milliseconds. */
+/** Milliseconds. Each of another client: a gateway fetches so many tenants for one of them. */
 function handshake(port: number, servername: string): Promise<number> {
   const startMs = performance.now()
+  const client = clients++
+  const localAddress = `127.${1 + (client >> 8)}.${client & 255}.1`
   return new Promise((resolve, reject) => {
-    const socket = connect({ host: '127.0.0.1', port, servername, rejectUnauthorized: false })
+    const socket = connect({
+      ...{ host: '127.0.0.1', port, localAddress, servername, rejectUnauthorized: false },
+    })
     socket.once('error', reject)
     socket.once('secureConnect', () => {
       resolve(performance.now() - startMs)
