@@ -2,6 +2,7 @@
  * One request of one connection: what the pipeline decides on, and both halves of carrying that
  * out. Towards the upstream it is the sink of the response.
  */
+import { performance } from 'node:perf_hooks'
 import { LIMITS } from '../../shared/limits.ts'
 import { BodyTooLarge, BodyUnreadable, upstreamRequest } from '../wire/exchange.ts'
 import type { Exchange, ForwardPlan, OwnAnswer, TakenSocket } from '../wire/exchange.ts'

@@ -3,6 +3,7 @@
  * upstream it is the sink of the response. Flow control does what reading and not reading a socket
  * does on the other wire: a body that nobody takes stays with its sender.
  */
+import { performance } from 'node:perf_hooks'
 import { BodyTooLarge, BodyUnreadable, upstreamRequest } from '../wire/exchange.ts'
 import type { Exchange, ForwardPlan, OwnAnswer, TakenSocket } from '../wire/exchange.ts'
 import { withLines } from '../wire/answer.ts'

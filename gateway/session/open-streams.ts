@@ -113,14 +113,17 @@ export function createOpenStreams(world: OpenStreamsWorld) {
     const usedSeconds = Math.max(activeSeconds, context.nowSeconds, session?.seen?.seconds ?? 0)
     const times = { usedSeconds, nowSeconds }
     const client = clientOf(context, session, tenant)
-    const { host, method, methodOverrides, clientAddress } = context
-    const asked = { host, method, methodOverrides, path, clientAddress }
+    const { host, method, clientAddress } = context
+    const asked = { host, method, path, clientAddress }
     const allowedSeconds = isOpenEnded ? context.allowedSeconds : Infinity
     const states = { allowedBy, allowedSeconds, tenant, revoked }
     const facts = { ...asked, session, machine, ...states, ...times, ...client }
     // else in the next turn, and until then it stays as it was allowed, if its session holds
-    const isPathDue = !isOutdated(facts) || paths.isDue(path)
-    const refusal = judgeAgain({ ...facts, isPathDue })
+    const isStale = isOutdated(facts)
+    const isPathDue = !isStale || paths.isDue(path)
+    // read from its headers where somebody looks at them: not in each sweep of all that is open
+    const methodOverrides = isStale && isPathDue ? context.methodOverrides : []
+    const refusal = judgeAgain({ ...facts, methodOverrides, isPathDue })
     if (refusal !== undefined || !isPathDue) return refusal
     context.allowedBy = tenant
     if (isOpenEnded) context.allowedSeconds = nowSeconds
