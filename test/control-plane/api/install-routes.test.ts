@@ -38,10 +38,20 @@ void t.test('a ticket brings its script, and is good for an enrolment still', as
   }
   t.equal((await enrol(secret, makeDeviceKey())).status, 201)
 
+  const windows = await ticket({ platform: 'windows' })
+  const forWindows = await script(windows.ticket, 'windows')
+  t.match(forWindows, { status: 200 })
+  t.match(textOf(forWindows), windows.ticket)
+  t.notMatch(textOf(forWindows), /@[A-Z0-9_]+@/)
+
   const nothing = await script('sdt_nobodys')
   t.match(nothing, { status: 404, body: { error: 'not_found' } })
   const alike = async (name: string, got: { status: number; body: object }) =>
-    t.strictSame({ ...got.body, request_id: '' }, { ...nothing.body, request_id: '' }, name)
+    t.strictSame(
+      { ...got.body, status: got.status, request_id: '' },
+      { ...nothing.body, status: 404, request_id: '' },
+      name,
+    )
   await alike('used', await script(secret))
   await alike('none', await call('GET', '/install/linux', undefined, { key: null }))
   const other = await ticket()
