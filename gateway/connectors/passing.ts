@@ -15,6 +15,8 @@ interface Passed {
   /** The slot of the worker that it is for. */
   readonly worker: number
   readonly peerAddress: string
+  /** A connector has proven to come from there, to the worker that passes it on. */
+  readonly isKnown: boolean
   /** What has been read of it, in base64. */
   readonly start: string
 }
@@ -28,15 +30,22 @@ interface Waiting {
   readonly client: string
 }
 
+/** Of places where all are taken, and of turns: one of so many is a stranger's. */
+const STRANGERS = 4
+
 type OnSent = (error: Error | null) => void
 
 /**
  * Whatever is said to the other process waits behind a socket that is handed over, until that process
  * has it; a revocation may not wait long, and anybody can say to want another worker. So one socket goes
- * at a time, a few wait here, and of too many it is one of whoever has brought the most.
+ * at a time, a few wait here, and of too many it is one of whoever has brought the most. Strangers have
+ * one place and one turn of four, as with handshakes: a crowd of sites that each bring one is out of the
+ * way of connectors that were here before.
  */
 class Handover {
-  readonly #waiting = new FairQueue<Waiting>()
+  readonly #known = new FairQueue<Waiting>()
+  readonly #strangers = new FairQueue<Waiting>()
+  #turns = 0
   readonly #send: (waiting: Waiting, onSent: OnSent) => void
   #isUnderWay = false
 
@@ -48,22 +57,38 @@ class Handover {
     socket.on('error', () => socket.destroy())
     stopReading(socket)
     const added = { socket, message, client: countedWidelyAs(message.peerAddress) }
-    this.#waiting.add(added)
-    if (this.#waiting.size > LIMITS.connectorsPassedWaitingMax) this.#giveUpFor(added)
+    this.#queueOf(added).add(added)
+    if (this.#known.size + this.#strangers.size > LIMITS.connectorsPassedWaitingMax)
+      this.#giveUpFor(added)
     this.#next()
   }
 
+  #queueOf({ message }: Waiting): FairQueue<Waiting> {
+    return message.isKnown ? this.#known : this.#strangers
+  }
+
   #giveUpFor(added: Waiting): void {
-    const last = this.#waiting.last() ?? added
-    const hasMore = this.#waiting.countOf(last.client) > this.#waiting.countOf(added.client)
-    const out = hasMore ? last : added
-    this.#waiting.delete(out)
+    const strangersMax = LIMITS.connectorsPassedWaitingMax / STRANGERS
+    const crowd = this.#strangers.size > strangersMax ? this.#strangers : this.#known
+    const last = crowd.last() ?? added
+    const isOfCrowd = this.#queueOf(added) === crowd
+    const isFewer = isOfCrowd && crowd.countOf(last.client) <= crowd.countOf(added.client)
+    const out = isFewer ? added : last
+    this.#queueOf(out).delete(out)
     out.socket.destroy()
+  }
+
+  #takeNext(): Waiting | undefined {
+    const isOfStrangers = this.#turns++ % STRANGERS === STRANGERS - 1
+    const [first, second] = isOfStrangers
+      ? [this.#strangers, this.#known]
+      : [this.#known, this.#strangers]
+    return first.next() ?? second.next()
   }
 
   #next(): void {
     if (this.#isUnderWay) return
-    const next = this.#waiting.next()
+    const next = this.#takeNext()
     if (next === undefined) return
     this.#isUnderWay = true
     this.#send(next, (error) => {
@@ -75,7 +100,8 @@ class Handover {
 
   /** The other process is gone. */
   close(): void {
-    for (const { socket } of this.#waiting.takeAll()) socket.destroy()
+    for (const queue of [this.#known, this.#strangers])
+      for (const { socket } of queue.takeAll()) socket.destroy()
   }
 }
 
@@ -87,12 +113,17 @@ export function createPassing(channel: NodeJS.Process) {
   })
   return {
     /** It is no longer this worker's. */
-    passOn(socket: Socket, worker: number, peerAddress: string, start: Buffer): void {
+    passOn(
+      socket: Socket,
+      worker: number,
+      from: Pick<Passed, 'peerAddress' | 'isKnown'>,
+      start: Buffer,
+    ): void {
       socket.removeAllListeners()
       handover.add(socket, {
         channel: 'connector',
         worker,
-        peerAddress,
+        ...from,
         start: start.toString('base64'),
       })
     },

@@ -50,6 +50,10 @@ export class ConnectorHandshakes<Item extends Queued> {
     else if (this.#clients.size > LIMITS.connectorClientsKnownMax) this.#forgetOldest()
   }
 
+  isKnown(client: string): boolean {
+    return this.#clients.has(client)
+  }
+
   #forgetOldest(ofSite?: string): void {
     for (const [client, site] of this.#clients)
       if (ofSite === undefined || site === ofSite) return this.#forget(client)
@@ -66,7 +70,7 @@ export class ConnectorHandshakes<Item extends Queued> {
 
   /** As many wait as can have their turn in time: gives back who has no place, it or another. */
   add(item: Item, isSpare: boolean): Item | undefined {
-    const isKnown = this.#clients.has(item.client)
+    const isKnown = this.isKnown(item.client)
     const [own, others] = isKnown ? [this.#known, this.#strangers] : [this.#strangers, this.#known]
     if (this.size >= this.#waitingMax) {
       const ofStrangers = Math.floor(this.#waitingMax / STRANGERS)

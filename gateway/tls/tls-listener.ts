@@ -60,7 +60,12 @@ export interface ConnectorDoor {
   /** Refused unseen, as too many wait. */
   readonly onCrowded: (peerAddress: string) => void
   /** It wants another worker. */
-  readonly passOn: (socket: Socket, worker: number, peerAddress: string, start: Buffer) => void
+  readonly passOn: (
+    socket: Socket,
+    worker: number,
+    from: { readonly peerAddress: string; readonly isKnown: boolean },
+    start: Buffer,
+  ) => void
 }
 
 type Found = SecureContext | undefined
@@ -266,7 +271,8 @@ export function createTlsListener(options: TlsListenerOptions) {
       const wanted = dialled?.worker
       if (wanted !== undefined && isOther(wanted)) {
         end(key, handshake)
-        return options.connectors?.passOn(socket, wanted, peerAddress, start)
+        const from = { peerAddress, isKnown: connectorsWaiting.isKnown(handshake.client) }
+        return options.connectors?.passOn(socket, wanted, from, start)
       }
       handshake.dialled = dialled
       enqueue(handshake)

@@ -34,13 +34,15 @@ async function accepted(t: Test) {
   }
 }
 
+const FROM = { peerAddress: '127.0.0.1', isKnown: true }
+
 t.test('by the worker that has accepted it', async (t) => {
   const { socket, write } = await accepted(t)
   const sent: unknown[] = []
   const send = (...what: unknown[]) => sent.push(...what)
   const channel = { connected: true, send } as unknown as NodeJS.Process
-  createPassing(channel).passOn(socket, 2, '127.0.0.1', Buffer.from('hello'))
-  t.match(sent, [{ channel: 'connector', worker: 2 }, socket])
+  createPassing(channel).passOn(socket, 2, FROM, Buffer.from('hello'))
+  t.match(sent, [{ channel: 'connector', worker: 2, ...FROM }, socket])
   const before = socket.bytesRead
   await write('for the other one')
   t.equal(socket.bytesRead, before)
@@ -55,8 +57,10 @@ function startTarget() {
   const from = new EventEmitter()
   const log = pino({ level: 'silent' })
   passBetween(() => target as unknown as Worker, log)(from as unknown as Worker)
-  const pass = (socket: Socket, peerAddress: string) =>
-    from.emit('message', { channel: 'connector', worker: 2, peerAddress, start: '' }, socket)
+  const pass = (socket: Socket, peerAddress: string, isKnown = false) => {
+    const message = { channel: 'connector', worker: 2, peerAddress, isKnown, start: '' }
+    return from.emit('message', message, socket)
+  }
   return { target, sent, pass }
 }
 
@@ -103,3 +107,24 @@ t.test('of too many that wait it is one of whoever has brought the most', async 
     'of a worker that is gone nothing is kept',
   )
 })
+
+t.test(
+  'strangers, however many sites they are, crowd out nobody who was here before',
+  async (t) => {
+    const { sent, pass } = startTarget()
+    const sockets = (count: number) => Array.from({ length: count }, () => new Socket())
+    const max = LIMITS.connectorsPassedWaitingMax
+    const strangers = sockets(max + 1)
+    for (const [at, socket] of strangers.entries()) pass(socket, `192.0.2.${at}`)
+    t.equal(strangers.filter((socket) => socket.destroyed).length, 0, 'one is under way')
+    const known = sockets(max)
+    for (const [at, socket] of known.entries()) pass(socket, `198.51.100.${at}`, true)
+    t.equal(known.filter((socket) => socket.destroyed).length, max / 4, 'they leave a quarter')
+    t.equal(strangers.filter((socket) => !socket.destroyed).length, 1 + max / 4)
+    for (let turn = 0; turn < 8; turn++) sent[turn]!.done(null)
+    const turns = sent
+      .slice(1, 9)
+      .map(({ socket }) => (known.includes(socket) ? 'known' : 'stranger'))
+    t.same(turns.filter((who) => who === 'stranger').length, 2, 'and a turn of four')
+  },
+)
