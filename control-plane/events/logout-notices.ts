@@ -22,6 +22,7 @@ import {
   deleteLogoutNotice,
   nextDueLogoutNotice,
   tenantsWithDueLogoutNotices,
+  type LogoutListeners,
   type LogoutNoticeRow,
 } from '../store/queries/logout-notices.ts'
 import { findRealmClient } from '../store/queries/realm-clients.ts'
@@ -55,10 +56,7 @@ interface Listener {
 
 export function createLogoutNotices(world: LogoutNoticesWorld) {
   const { store, tenants, clock, log } = world
-  /** Tenants whose application was slow just now: how many it gets at once, and until when. */
-  const slow = new LRUCache<string, { readonly underWayMax: 0 | 1; readonly untilMs: number }>({
-    max: LIMITS.slowListenersMax,
-  })
+  const slow = { own: slowListeners(), others: slowListeners() }
   const agent = new Agent({
     connect: { timeout: TIMEOUT_MS, lookup: createEdgeLookup() },
     pipelining: 0,
@@ -67,26 +65,30 @@ export function createLogoutNotices(world: LogoutNoticesWorld) {
     { ...world.receivers, timeoutMs: TIMEOUT_MS },
     { connections: LIMITS.logoutNoticesSentMax, pipelining: 0 },
   )
-  const rotation = createDueRotation<LogoutNoticeRow>({
-    underWayMax: LIMITS.logoutNoticesSentMax,
-    underWayMaxOf,
-    async tenantsWithDue() {
-      await bringLogoutNoticesBack(store, clock.nowMs())
-      return tenantsWithDueLogoutNotices(store.read, clock.nowMs())
-    },
-    nextOf: (tenantId) => nextDueLogoutNotice(store.read, tenantId, clock.nowMs()),
-    claim,
-    onError: (error) => log.error({ error }, 'logout notices wait for the next round'),
-  })
+  /** An application that somebody else runs holds up the tenant's own by nothing. */
+  const rotations = [rotationOf('own'), rotationOf('others')]
+  const deliver = async () => void (await Promise.all(rotations.map((one) => one.deliver())))
   store.onCommit(({ revoked, isFromLog }) => {
-    if (revoked.size > 0 && !isFromLog) void rotation.deliver()
+    if (revoked.size > 0 && !isFromLog) void deliver()
   })
 
-  function underWayMaxOf(tenantId: string): number {
-    const pace = slow.get(tenantId)
-    if (pace === undefined || pace.untilMs <= clock.steadyMs())
-      return LIMITS.logoutNoticesPerTenantMax
-    return pace.underWayMax
+  function rotationOf(listeners: LogoutListeners) {
+    return createDueRotation<LogoutNoticeRow>({
+      underWayMax: LIMITS.logoutNoticesSentMax,
+      underWayMaxOf(tenantId) {
+        const pace = slow[listeners].get(tenantId)
+        if (pace === undefined || pace.untilMs <= clock.steadyMs())
+          return LIMITS.logoutNoticesPerTenantMax
+        return pace.underWayMax
+      },
+      async tenantsWithDue() {
+        await bringLogoutNoticesBack(store, clock.nowMs())
+        return tenantsWithDueLogoutNotices(store.read, clock.nowMs())
+      },
+      nextOf: (tenantId) => nextDueLogoutNotice(store.read, tenantId, listeners, clock.nowMs()),
+      claim,
+      onError: (error) => log.error({ error }, 'logout notices wait for the next round'),
+    })
   }
 
   async function claim(row: LogoutNoticeRow) {
@@ -134,21 +136,21 @@ export function createLogoutNotices(world: LogoutNoticesWorld) {
   }
 
   async function tell({ uri, agent }: Listener, row: LogoutNoticeRow): Promise<string | undefined> {
-    const { tenantId } = row
     const token = await tokenFor(world, row).catch(() => undefined)
     if (token === undefined) return 'no signing key'
     const startedMs = clock.steadyMs()
     const problem = await post(agent, uri, token)
-    learn(tenantId, problem === undefined, clock.steadyMs() - startedMs)
+    learn(row, problem === undefined, clock.steadyMs() - startedMs)
     return problem
   }
 
   /** One that takes long and takes it gets one at a time; one that takes long for nothing, none. */
-  function learn(tenantId: string, isTaken: boolean, tookMs: number) {
+  function learn({ tenantId, clientId }: LogoutNoticeRow, isTaken: boolean, tookMs: number) {
+    const ofItsKind = clientId === null ? slow.own : slow.others
     if (tookMs > SLOW_MS) {
       const untilMs = clock.steadyMs() + SLOW_FOR_MS
-      slow.set(tenantId, { underWayMax: isTaken ? 1 : 0, untilMs })
-    } else if (isTaken) slow.delete(tenantId)
+      ofItsKind.set(tenantId, { underWayMax: isTaken ? 1 : 0, untilMs })
+    } else if (isTaken) ofItsKind.delete(tenantId)
   }
 
   /** What was wrong, in a word. A redirect is wrong: it would lead to who knows where. */
@@ -176,13 +178,19 @@ export function createLogoutNotices(world: LogoutNoticesWorld) {
 
   return {
     /** Everything that is due; what waits for an application that is slow stays for later. */
-    send: (): Promise<void> => rotation.deliver(),
+    send: deliver,
     async close(): Promise<void> {
-      await rotation.close()
+      await Promise.all(rotations.map((one) => one.close()))
       await Promise.all([agent.destroy(), guarded.destroy()])
     },
   }
 }
+
+/** Tenants whose application was slow just now: how many it gets at once, and until when. */
+const slowListeners = () =>
+  new LRUCache<string, { readonly underWayMax: 0 | 1; readonly untilMs: number }>({
+    max: LIMITS.slowListenersMax,
+  })
 
 async function tokenFor(
   { keys, baseUrl, clock }: LogoutNoticesWorld,

@@ -49,6 +49,7 @@ import { organizationId } from './0093-organization-id.ts'
 import { signUps } from './0094-sign-ups.ts'
 import { acmeFollowers } from './0097-acme-followers.ts'
 import { realmClients } from './0099-realm-clients.ts'
+import { logoutListeners } from './0102-logout-listeners.ts'
 
 export interface Migration {
   readonly name: string
@@ -111,4 +112,5 @@ export const migrations: readonly Migration[] = [
   signUps,
   acmeFollowers,
   realmClients,
+  logoutListeners,
 ]

@@ -89,11 +89,20 @@ export async function tenantsWithDueLogoutNotices(queries: Queries, nowMs: numbe
   return tenantsWithDue(queries, table, nowMs, isDue)
 }
 
-export async function nextDueLogoutNotice(queries: Queries, tenantId: string, nowMs: number) {
+/** Who is to hear of it: the tenant's own application, or one of the others. */
+export type LogoutListeners = 'own' | 'others'
+
+export async function nextDueLogoutNotice(
+  queries: Queries,
+  tenantId: string,
+  listeners: LogoutListeners,
+  nowMs: number,
+) {
+  const isTheirs = listeners === 'own' ? isNull(table.clientId) : isNotNull(table.clientId)
   const [row] = await queries
     .select()
     .from(table)
-    .where(and(eq(table.tenantId, tenantId), lte(table.nextAt, nowMs)))
+    .where(and(eq(table.tenantId, tenantId), isTheirs, lte(table.nextAt, nowMs)))
     .orderBy(asc(table.nextAt))
     .limit(1)
   return row

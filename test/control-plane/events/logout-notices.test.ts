@@ -1,5 +1,6 @@
 /** An application that is slow to hear of ended sessions holds up nobody else's notices. */
-import { createServer, type ServerResponse } from 'node:http'
+import { createServer, type RequestListener, type ServerResponse } from 'node:http'
+import { createServer as createSecureServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import t from 'tap'
 import {
@@ -9,6 +10,7 @@ import {
 import { schema } from '../../../control-plane/store/schema.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { ACTOR, movableClock, startServices, tenantNamed } from '../../support/control-plane.ts'
+import { certificateFor } from '../../support/certificate.ts'
 import { until } from '../../support/fleet.ts'
 
 const SECOND_MS = 1000
@@ -21,7 +23,7 @@ async function start(t: Scope) {
   const heard: string[] = []
   let open = 0
   let openMost = 0
-  const server = createServer((request, response) => {
+  const hear: RequestListener = (request, response) => {
     const tenantId = (request.url ?? '').slice(1)
     heard.push(tenantId)
     openMost = Math.max(openMost, ++open)
@@ -31,16 +33,27 @@ async function start(t: Scope) {
       if (waiting === undefined) response.end()
       else waiting.push(response)
     })
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.teardown(() => {
-    server.closeAllConnections()
-    server.close()
-  })
+  }
+  const certificate = certificateFor('clients.test')
+  const servers = [createServer(hear), createSecureServer(certificate, hear)]
+  for (const server of servers) {
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    t.teardown(() => {
+      server.closeAllConnections()
+      server.close()
+    })
+  }
+  const [port, securePort] = servers.map((server) => (server.address() as AddressInfo).port)
   const clock = movableClock(Date.now())
-  const services = await startServices(t, { clock })
+  const receivers = {
+    allowPrivate: ['127.0.0.0/8'],
+    egressProxy: null,
+    resolve: async () => ['127.0.0.1'],
+    ca: certificate.cert,
+  }
+  const services = await startServices(t, { clock, receivers })
   const { store, tenants, logoutNotices } = services
-  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const origin = `http://127.0.0.1:${port}`
   for (const tenantId of ['acme', 'bolt']) {
     await tenants.create(tenantNamed(tenantId, { origin }), ACTOR)
     await tenants.publish(tenantId, ACTOR)
@@ -52,7 +65,7 @@ async function start(t: Scope) {
     store,
     tenants,
     send: () => logoutNotices.send(),
-    note: (tenantId: string, notices: number) =>
+    note: (tenantId: string, notices: number, clientId: string | null = null) =>
       store.change(async ({ queries, nowMs }) => {
         for (let at = 0; at < notices; at++)
           await queries.insert(schema.logoutNotices).values({
@@ -64,8 +77,19 @@ async function start(t: Scope) {
             createdAt: nowMs,
             nextAt: nowMs,
             writtenAt: nowMs,
+            clientId,
           })
       }),
+    /** Another application of acme; held and heard of as `path`. */
+    client: (path: string) =>
+      services.realmClients.create(
+        'acme',
+        {
+          ...{ name: path, redirectUris: [], postLogoutRedirectUris: [], isToldGroups: false },
+          backchannelLogoutUri: `https://clients.test:${securePort}/${path}`,
+        },
+        ACTOR,
+      ),
     left: () => store.read.select().from(schema.logoutNotices),
     heardOf: (tenantId: string) => heard.filter((one) => one === tenantId).length,
     hold: (tenantId: string) => void held.set(tenantId, []),
@@ -139,7 +163,28 @@ void t.test('what an application was too slow for is given up after a day', asyn
   t.equal(heardOf('acme'), 0)
   t.equal(heardOf('bolt'), 1)
   t.same(await left(), [])
-  t.equal(await nextDueLogoutNotice(store.read, 'acme', clock.nowMs()), undefined)
+  t.equal(await nextDueLogoutNotice(store.read, 'acme', 'own', clock.nowMs()), undefined)
+})
+
+void t.test('another application that never answers holds up nothing of the own one', async (t) => {
+  const { clock, send, note, left, heardOf, hold, letGo, client } = await start(t)
+  const { clientId } = await client('wiki')
+  hold('wiki')
+  await note('acme', 3 * LIMITS.logoutNoticesPerTenantMax, clientId)
+  clock.advance(1)
+  await note('acme', LIMITS.logoutNoticesPerTenantMax)
+  clock.advance(1)
+  const sent = send()
+  await until(() => heardOf('wiki') === LIMITS.logoutNoticesPerTenantMax)
+  await until(() => heardOf('acme') === LIMITS.logoutNoticesPerTenantMax)
+  clock.advance(SECOND_MS + 1)
+  letGo('wiki', 500)
+  await sent
+  await note('acme', 1)
+  await send()
+  t.equal(heardOf('acme'), LIMITS.logoutNoticesPerTenantMax + 1, 'nor while that one has none')
+  t.equal(heardOf('wiki'), LIMITS.logoutNoticesPerTenantMax)
+  t.equal((await left()).length, 3 * LIMITS.logoutNoticesPerTenantMax)
 })
 
 void t.test('very many notices of one tenant hide those of no other', async (t) => {
