@@ -30,7 +30,7 @@ type NewRealmClient = Readonly<
 
 export type RealmClients = ReturnType<typeof createRealmClients>
 
-const REALM_CLIENT_ID = /^cli_[0-9a-f]{32}$/
+export const isRealmClientId = (text: string): boolean => /^cli_[0-9a-f]{32}$/.test(text)
 
 export function createRealmClients({ store }: { readonly store: Store }) {
   return {
@@ -81,7 +81,7 @@ export function createRealmClients({ store }: { readonly store: Store }) {
 
     /** undefined: the tenant has no such client. */
     async find(tenantId: string, clientId: string): Promise<RealmClient | undefined> {
-      if (!REALM_CLIENT_ID.test(clientId)) return undefined
+      if (!isRealmClientId(clientId)) return undefined
       const row = await findRealmClient(store.read, tenantId, clientId)
       return row && openPartOf(row)
     },

@@ -4,7 +4,7 @@ import { tokenRate } from '../../../control-plane/realm/token-rate.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { createRateLimits } from '../../../shared/rate-limits.ts'
 import { movableClock } from '../../support/control-plane.ts'
-import { exchange, startWorld } from './realm-world.ts'
+import { ACTOR, exchange, startWorld } from './realm-world.ts'
 
 t.test('who guesses the secret is sent away, and who has it is not', async (t) => {
   const world = await startWorld(t, { clock: movableClock(Date.now()) })
@@ -72,4 +72,30 @@ t.test('a stranger who guesses keeps nobody out who has the secret in the body',
   t.same(await ask(acme.clientSecret), [400, 'invalid_grant'], 'it is the code that is wrong')
   const json = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' }
   t.equal((await fetch(`${acme.issuer}/token`, json)).status, 429)
+})
+
+t.test('who guesses another application’s secret keeps out nobody who has shown it', async (t) => {
+  const world = await startWorld(t, { clock: movableClock(Date.now()) })
+  const acme = await world.tenant('acme')
+  const made = async (name: string) =>
+    world.realmClients.create(
+      'acme',
+      {
+        ...{ name, redirectUris: ['https://wiki.example/'], postLogoutRedirectUris: [] },
+        ...{ backchannelLogoutUri: null, isToldGroups: false },
+      },
+      ACTOR,
+    )
+  const [wiki, late] = [await made('Wiki'), await made('Late')]
+  const ask = async ({ clientId, clientSecret }: Pick<typeof wiki, 'clientId' | 'clientSecret'>) =>
+    (await exchange({ ...acme, clientId, clientSecret }, { code: 'x' })).status
+  t.equal(await ask(wiki), 400, 'it is the code that is wrong')
+  const { burst } = LIMITS.rateTokenRefused
+  for (let at = 0; at < burst; at++) await ask({ ...wiki, clientSecret: `guess ${at}` })
+  t.equal(await ask({ ...wiki, clientSecret: 'one more' }), 429)
+  t.equal(await ask(wiki), 400)
+  t.equal(await ask(late), 429, 'who never came before is a stranger')
+  await world.realmClients.remove('acme', wiki.clientId, ACTOR)
+  t.equal(await ask(wiki), 401)
+  t.equal(await ask(wiki), 429, 'as is one that was deleted')
 })
