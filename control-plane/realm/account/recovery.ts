@@ -13,10 +13,12 @@ import {
   mailSentPage,
   passwordSavedPage,
 } from '../pages/account-pages.ts'
+import { notSignedInPage } from '../pages/account/change-pages.ts'
 import { placeOf, requestIdOf, showMessage, showPage } from '../show.ts'
 import { asKnown } from '../../store/precedence.ts'
 import type { Queries } from '../../store/engine.ts'
 import type { Realm, RealmContext, RealmWorld } from '../world.ts'
+import { holderOf } from './holder.ts'
 import { askedIn, wasTakenAway } from './asking-session.ts'
 
 const LOGIN_CHARACTERS_MAX = 320
@@ -131,6 +133,10 @@ export function recoveryPages(realm: Realm, world: RealmWorld) {
     const { email, sid } = askedIn(ticket)
     const isVoid = (queries: Queries) => wasTakenAway(queries, tenantId, ticket, sid)
     if (await isVoid(store.read)) return linkGone(ctx)
+    // whoever reads the mail may be somebody else, and would give their address to the account of a stranger
+    const holder = await holderOf(ctx, realm, world)
+    if (holder?.user.userId !== ticket.userId)
+      return showPage(ctx, 403, notSignedInPage(place, 'signInForEmail', applicationUrl))
     const action = `${issuer}/account/new-email?ticket=${encodeURIComponent(secret)}`
     if (isRead) return showPage(ctx, 200, confirmEmailPage({ place, action, email }))
     try {

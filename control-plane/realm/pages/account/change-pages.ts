@@ -176,7 +176,7 @@ export function confirmPersonPage(view: ConfirmPersonView): Page {
 
 export function notSignedInPage(
   place: Place,
-  text: 'notSignedIn' | 'signInAgain',
+  text: 'notSignedIn' | 'signInForEmail' | 'signInAgain',
   url: string,
 ): Page {
   const said = place.texts.account.own[text]

@@ -106,6 +106,13 @@ export const own = {
     intro: 'You are not signed in on this device, or your session has expired.',
     go: 'Go to the application',
   },
+  /** Behind a link that somebody else may have sent to this address. */
+  signInForEmail: {
+    title: 'Sign in to confirm this address',
+    intro:
+      'On this device, sign in to the account that asked for it, then open the link in the email again. If you didn’t ask for it, there is nothing to do.',
+    go: 'Go to the application',
+  },
   /** Whoever has no password here shows at their provider who is there. */
   signInAgain: {
     title: 'Confirm it’s you',

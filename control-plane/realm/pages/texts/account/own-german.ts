@@ -115,6 +115,12 @@ export const own: typeof english = {
     intro: 'Sie sind auf diesem Gerät nicht angemeldet, oder Ihre Sitzung ist abgelaufen.',
     go: 'Zur Anwendung',
   },
+  signInForEmail: {
+    title: 'Melden Sie sich an, um diese Adresse zu bestätigen',
+    intro:
+      'Melden Sie sich auf diesem Gerät mit dem Konto an, für das sie angefordert wurde, und öffnen Sie dann den Link in der E-Mail noch einmal. Haben Sie nichts angefordert, müssen Sie nichts tun.',
+    go: 'Zur Anwendung',
+  },
   signInAgain: {
     title: 'Bestätigen Sie, dass Sie es sind',
     intro:
