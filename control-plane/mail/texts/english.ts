@@ -216,7 +216,7 @@ export const english: MailTexts = {
     subject: `Confirm your new email address for ${application}`,
     lines: [
       `Hello ${name},`,
-      `Confirm that this is your new email address for ${application}:`,
+      `Confirm that this is your new email address for ${application}, on a device where you are signed in:`,
       link,
       'The link works once and expires in one day. If you did not request this, ignore this email.',
     ],

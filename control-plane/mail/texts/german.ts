@@ -116,7 +116,7 @@ export const german: MailTexts = {
     subject: `Bestätigen Sie Ihre neue E-Mail-Adresse für ${application}`,
     lines: [
       `Guten Tag ${name},`,
-      `bestätigen Sie, dass dies Ihre neue E-Mail-Adresse für ${application} ist:`,
+      `bestätigen Sie auf einem Gerät, auf dem Sie angemeldet sind, dass dies Ihre neue E-Mail-Adresse für ${application} ist:`,
       link,
       'Der Link gilt einmal und läuft in einem Tag ab. Wenn Sie das nicht waren, ignorieren Sie diese E-Mail.',
     ],
