@@ -1,5 +1,6 @@
 /** How a machine becomes a device: the operator's half, and the first message of the agent. */
 import t from 'tap'
+import { schema } from '../../../control-plane/store/schema.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { enrolJws, makeDeviceKey, startDevices } from '../../support/devices.ts'
 
@@ -20,6 +21,9 @@ void t.test('a ticket lets one device in, within a day', async (t) => {
   const listed = await operator('GET', TICKETS)
   t.match(listed.items, [{ ticket_id: made.body['ticket_id'], platform: 'linux' }])
   t.notMatch(JSON.stringify(listed.body), secret, 'it is shown once')
+  const kept = await services.store.read.select().from(schema.deviceTickets)
+  t.equal(kept.length, 1)
+  t.notMatch(JSON.stringify(kept), secret, 'and kept by its hash alone')
 
   const own = makeDeviceKey()
   const enrolled = await enrol(secret, own)

@@ -84,6 +84,7 @@ void t.test('a key is made in the TPM, signs there, and is lost with it', option
   running.stop()
   t.match(await running.ended, { code: 0 }, 'it goes on running')
   t.match(await call(['status'], { tpm }), { code: 1, out: /the TPM has lost its key/ })
+  t.match(await call(['status', '--json'], { tpm }), { out: /"state": "key_lost"/ })
   t.match(await call(['enroll'], { ticket: await ticket(), tpm }), { code: 0, out: /^Enrolled as/ })
   t.not(device().device_id, before)
 })
