@@ -2,7 +2,7 @@
 import t from 'tap'
 import { untilFound } from '../../support/fleet.ts'
 import { personAt } from './account-visit.ts'
-import { ACTOR, startWorld } from './realm-world.ts'
+import { ACTOR, signIn, startWorld } from './realm-world.ts'
 
 t.test('a session that was taken away leaves no way in behind: its link is void', async (t) => {
   const world = await startWorld(t)
@@ -30,6 +30,8 @@ t.test('a session that was taken away leaves no way in behind: its link is void'
   const again = await personAt(world, acme)
   const own = await linkAskedBy(again, 'own@example.test')
   await world.revocations.end('acme', again.sid, ACTOR, 'signed_out')
-  t.match(await again.browser.submit(own, {}), { response: { status: 200 } }, 'she signed out')
+  t.match(await again.browser.submit(own, {}), { response: { status: 403 } }, 'she signed out')
+  await signIn(again.browser, acme)
+  t.match(await again.browser.submit(own, {}), { response: { status: 200 } }, 'and is back')
   t.match(await world.users.get('acme', acme.ada.userId), { email: 'own@example.test' })
 })
